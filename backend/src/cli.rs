@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 use shared::probe::Probe;
 
 use crate::error::Error;
-use crate::import::{self, Loaded};
+use crate::import::{self, LoadedCollection};
 
 /// The version, and the commit it was built from.
 const VERSION: &str = concat!(
@@ -57,42 +57,42 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Bring a collection into the data folder under a name
-    Import(collection::Import),
+    Import(collection::ImportArgs),
     /// Turn a data set, as it is distributed, into pairs of texts that a study takes
     ///
     /// Nothing is fetched: files are read as they were downloaded, packed (.gz, .zst) or not. What
     /// is written is what a transfer set of a study names as its `file`.
-    Transfer(transfer::Transfer),
+    Transfer(transfer::TransferArgs),
     /// Add to each document of a collection the queries that a doc2query T5 writes for it
-    Expand(expand::Expand),
+    Expand(expand::ExpandArgs),
     /// Rank the documents of a collection for each of its queries
-    Rank(collection::Rank),
+    Rank(collection::RankArgs),
     /// Train word vectors on a collection, by GloVe
-    Vectors(vectors::Vectors),
+    Vectors(vectors::VectorsArgs),
     /// Find the instances of axioms among the documents of each query
-    Mine(probe::Mine),
+    Mine(probe::MineArgs),
     /// List the unique pairs of query and text that instances need scored
-    Pairs(probe::PairsOf),
+    Pairs(probe::PairsArgs),
     /// Score pairs with a ranker
-    Score(probe::Score),
+    Score(probe::ScoreArgs),
     /// Say how often a ranker satisfies the axioms
-    Judge(probe::Judge),
+    Judge(probe::JudgeArgs),
     /// Evaluate a run against judgements, with trec_eval's numbers
-    Eval(collection::Eval),
+    Eval(collection::EvalArgs),
     /// Find parameters of a formula by a grid
-    Tune(tune::Tune),
+    Tune(tune::TuneArgs),
     /// Write the tables of a study
-    Report(study::Report),
+    Report(study::ReportArgs),
     /// Make, complete, check and publish studies
     Study(study::StudyArgs),
     /// Say where two rankers differ, of a study or as runs over a collection
-    Differ(differ::Differ),
+    Differ(differ::CompareArgs),
     /// Show a paper's table beside what a study gives
-    Replay(replay::Replay),
+    Replay(replay::ReproduceArgs),
     /// Look into a ranker that compares piece by piece
-    Whitebox(whitebox::WhiteBox),
+    Whitebox(whitebox::LateInteractionArgs),
     /// Show the pages and answer programs
-    Serve(serve::Serve),
+    Serve(serve::ServeArgs),
     /// List, fetch and inspect neural models
     Models(serve::ModelsArgs),
     /// Let people in and turn them away, also while a server is running
@@ -101,14 +101,14 @@ enum Command {
     ///
     /// The file is a .tar.gz with the data folder, the rows of the database and a checksum of each.
     /// It may be restored beside another database than it came from.
-    Backup(backup::Backup),
+    Backup(backup::BackupArgs),
     /// Bring a backup into a data folder and a database with nothing in them
-    Restore(backup::Restore),
+    Restore(backup::RestoreArgs),
 }
 
 impl Cli {
     /// Runs the command.
-    pub(crate) fn run(self) -> Result<Exit, Error> {
+    pub(crate) fn run(self) -> Result<CommandOutcome, Error> {
         let data = &self.data;
         match self.command {
             Command::Import(it) => it.run(data),
@@ -138,7 +138,7 @@ impl Cli {
 
 /// How a command ended, if not in an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum CommandOutcome {
     /// All done.
     Done,
     /// A check found a difference.
@@ -159,7 +159,7 @@ fn called(collection: &str) -> Cow<'_, str> {
 
 /// Reads a collection, with its first so many queries if that is asked for, and says on standard
 /// error what its readers had to say.
-fn load(collection: &str, data: &Path, n_queries: Option<usize>) -> Result<Loaded, Error> {
+fn load(collection: &str, data: &Path, n_queries: Option<usize>) -> Result<LoadedCollection, Error> {
     let mut loaded = import::load(collection, data)?;
     tell_reading(&loaded);
     let most = n_queries.unwrap_or(usize::MAX);
@@ -178,7 +178,7 @@ fn tell_left_out(left_out: &[Probe], setting: &str) {
 }
 
 /// Says on standard error what the readers of a collection had to say.
-fn tell_reading(loaded: &Loaded) {
+fn tell_reading(loaded: &LoadedCollection) {
     import::tell(&loaded.reading);
     for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {
         eprintln!("{what}: {unknown}");

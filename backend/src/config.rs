@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::limits::Source;
-use shared::probe::{Limits, Mode, Probe};
-use shared::rank::Ranker;
+use shared::probe::limits::DefinitionSource;
+use shared::probe::{Limits, AxiomVariant, Probe};
+use shared::rank::LexicalRanker;
 use shared::study::prepare::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
-use crate::models::Models;
-use crate::service::Service;
+use crate::models::ModelRegistry;
+use crate::service::RemoteRanker;
 use crate::vocabulary;
 
 /// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, an address, a model's folder or
@@ -20,18 +20,18 @@ use crate::vocabulary;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RankerSpec {
     /// A formula over term counts.
-    Formula(Ranker),
+    Formula(LexicalRanker),
     /// A file of scores.
     Scores(String),
     /// A model, with what it is used for.
     Model(String),
     /// A ranker behind an address.
-    Service(Service),
+    Service(RemoteRanker),
 }
 
 impl RankerSpec {
-    /// As [`shared::score::RankerAbout::spec`] will have it.
-    pub(crate) fn name(&self, models: &Models) -> String {
+    /// As [`shared::score::RankerInfo::spec`] will have it.
+    pub(crate) fn name(&self, models: &ModelRegistry) -> String {
         match self {
             RankerSpec::Formula(it) => it.to_string(),
             RankerSpec::Scores(file) => {
@@ -59,7 +59,7 @@ impl FromStr for RankerSpec {
                 Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
                 _ => Err(InputError::missing("ranker", "scores:FILE needs a file").into()),
             },
-            _ if Service::is_meant(spec) => Ok(RankerSpec::Service(spec.parse()?)),
+            _ if RemoteRanker::is_meant(spec) => Ok(RankerSpec::Service(spec.parse()?)),
             "" => Err(InputError::missing("ranker", "give a ranker").into()),
             _ => Ok(RankerSpec::Model(spec.to_owned())),
         }
@@ -71,7 +71,7 @@ const CAMARA_2020_PIECES: u32 = 500;
 
 /// A named set of limits, analyser and pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Preset {
+pub(crate) enum PaperPreset {
     /// Rennings, Moraes & Hauff, ECIR 2019
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020: pieces of words, the first 500 of a text
@@ -100,7 +100,7 @@ pub(crate) struct AnalyzerArgs {
 
 /// What is looked for, and within which bounds.
 #[derive(Debug, clap::Args)]
-pub(crate) struct ProbeArgs {
+pub(crate) struct MiningArgs {
     /// Axioms, measure-and-match tests, manipulations and groups of them, with commas between
     ///
     /// Axioms: tfc1, tfc2, mtdc, lnc1, lnc2, tp, and with word vectors stmc1, stmc2, stmc3; all
@@ -120,7 +120,7 @@ pub(crate) struct ProbeArgs {
     mode: String,
     /// Limits, analyser and pool of a paper; what is given beside it goes before it
     #[arg(long, value_enum)]
-    preset: Option<Preset>,
+    preset: Option<PaperPreset>,
     /// δ, the largest difference in length of texts that count as equally long, in terms,
     /// or inf [default: 10; preset rennings2019: inf]
     #[arg(long, value_name = "N|inf", allow_hyphen_values = true)]
@@ -146,7 +146,7 @@ pub(crate) struct ProbeArgs {
     analyzer: AnalyzerArgs,
 }
 
-/// What [`ProbeArgs`] mean.
+/// What [`MiningArgs`] mean.
 pub(crate) struct MiningInput {
     /// What is mined.
     pub settings: MiningSettings,
@@ -156,16 +156,16 @@ pub(crate) struct MiningInput {
     pub left_out: Vec<Probe>,
 }
 
-impl ProbeArgs {
+impl MiningArgs {
     /// Reads the arguments over those of the preset.
     pub(crate) fn resolve(&self) -> Result<MiningInput, Error> {
         let (source, mut limits, pool) = match self.preset {
-            Some(Preset::Rennings2019) => (Source::Rennings2019, Limits::RENNINGS_2019, "group"),
-            Some(Preset::Camara2020) => {
+            Some(PaperPreset::Rennings2019) => (DefinitionSource::Rennings2019, Limits::RENNINGS_2019, "group"),
+            Some(PaperPreset::Camara2020) => {
                 let pool = "rank:ql:mu=2500:100";
-                (Source::Camara2020, Limits::CAMARA_2020, pool)
+                (DefinitionSource::Camara2020, Limits::CAMARA_2020, pool)
             }
-            None => (Source::Camara2020, Limits::STANDARD, "rank:bm25:100"),
+            None => (DefinitionSource::Camara2020, Limits::STANDARD, "rank:bm25:100"),
         };
         if let Some(delta) = &self.delta {
             limits.length_gap_terms = match delta.as_str() {
@@ -183,7 +183,7 @@ impl ProbeArgs {
         limits.per_query = self.per_query;
         limits.seed = self.seed;
         limits.check()?;
-        let mode = Mode::parse(&self.mode, source)?;
+        let mode = AxiomVariant::parse(&self.mode, source)?;
         let probes = Probe::parse_list(&self.probes, self.vectors.is_some())?;
         let mut left_out = Probe::parse_list(&self.probes, true)?;
         left_out.retain(|it| !probes.contains(it));
@@ -226,7 +226,7 @@ impl AnalyzerArgs {
     }
 
     /// Reads the arguments over those of a preset.
-    pub(crate) fn resolve(&self, preset: Option<Preset>) -> Result<Analyzer, Error> {
+    pub(crate) fn resolve(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
         let stopwords = match self.stopwords.as_deref() {
             None | Some("none") => Stopwords::None,
             Some("en-function") => Stopwords::EnFunction,
@@ -238,14 +238,14 @@ impl AnalyzerArgs {
             }
         };
         let (tokenizer, first_tokens) = match (&self.tokenizer, preset) {
-            (None, Some(Preset::Camara2020)) => {
+            (None, Some(PaperPreset::Camara2020)) => {
                 let pieces = vocabulary::default()?;
                 (Tokenizer::Wordpiece(pieces), Some(CAMARA_2020_PIECES))
             }
             (given, _) => (given.clone().unwrap_or_default(), None),
         };
         let stemmer = match (tokenizer.default_stemmer(), preset) {
-            (Stemmer::Porter, Some(Preset::Rennings2019)) => Stemmer::Porter2,
+            (Stemmer::Porter, Some(PaperPreset::Rennings2019)) => Stemmer::Porter2,
             (stemmer, _) => stemmer,
         };
         let mut analyzer = Analyzer {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
-use shared::study::{Definition, Study};
-use shared::whitebox::Head;
+use shared::study::{StudyDefinition, Study};
+use shared::whitebox::LateInteractionHeader;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
-use crate::models::Models;
-use crate::pipeline::{self, Looking};
+use crate::models::ModelRegistry;
+use crate::pipeline::{self, LateInteractionInput};
 use crate::runtime::with_store;
 use crate::store::studies::{Visibility, whitebox};
 use crate::store::{DataFolder, Store};
@@ -51,9 +51,9 @@ const STUDY: &str = include_str!("../../demo/study.toml");
 /// is left to do for its neural rankers, which takes minutes.
 pub(crate) fn prepare(
     folder: &DataFolder,
-    models: &Arc<Models>,
-) -> Result<Option<NeuralPart>, Error> {
-    let mut definition = Definition::from_toml("study.toml", STUDY)?;
+    models: &Arc<ModelRegistry>,
+) -> Result<Option<PendingDemoScores>, Error> {
+    let mut definition = StudyDefinition::from_toml("study.toml", STUDY)?;
     let known = models.specs();
     let is_formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
     definition
@@ -82,7 +82,7 @@ pub(crate) fn prepare(
             study
         }
     };
-    Ok(is_neural.then(|| NeuralPart {
+    Ok(is_neural.then(|| PendingDemoScores {
         study,
         is_new,
         folder: folder.clone(),
@@ -91,14 +91,14 @@ pub(crate) fn prepare(
 }
 
 /// What the demo study lacks of its neural rankers.
-pub(crate) struct NeuralPart {
+pub(crate) struct PendingDemoScores {
     study: Study,
     is_new: bool,
     folder: DataFolder,
-    models: Arc<Models>,
+    models: Arc<ModelRegistry>,
 }
 
-impl NeuralPart {
+impl PendingDemoScores {
     /// Adds it in a thread of its own, which ends with the process. The next start goes on where it
     /// was interrupted. What is returned hears of the end, if there was anything to tell.
     pub(crate) fn add_in_background(self) -> oneshot::Receiver<()> {
@@ -150,14 +150,14 @@ impl NeuralPart {
             let collection = collection()?;
             let index = pipeline::index(&collection, &definition.analyzer)?;
             let ranker = self.models.get(spec)?;
-            let found = pipeline::look(Looking {
+            let found = pipeline::look(LateInteractionInput {
                 collection: &collection,
                 index: &index,
                 pool: &definition.pool,
                 folder: &self.folder.demo()?,
                 ranker: &ranker,
                 before: None,
-                head: Head {
+                head: LateInteractionHeader {
                     name: definition.name.clone(),
                     title: definition.title.clone(),
                     collection: definition.collection.clone(),

@@ -4,4 +4,4 @@
 #[derive(rust_embed::RustEmbed)]
 #[folder = "../dist"]
 #[allow_missing = true]
-pub(crate) struct FrontEnd;
+pub(crate) struct FrontEndFiles;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use shared::api::people::Role;
+use shared::api::people::AccessRole;
 
 /// Why a command or a request was not done.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +86,7 @@ pub(crate) enum Error {
 
     /// A request of somebody whose role is not enough.
     #[error("this is for a {} and you are none, your role is {}", least.name(), role.name())]
-    NotYours { role: Role, least: Role },
+    NotYours { role: AccessRole, least: AccessRole },
 
     /// A token that no invitation has.
     #[error(
@@ -97,7 +97,7 @@ pub(crate) enum Error {
 
     /// An invitation that cannot be used any more.
     #[error("{over}")]
-    InvitationOver { over: Over },
+    InvitationOver { over: InvitationClosedReason },
 
     /// A name that somebody else has.
     #[error(
@@ -336,7 +336,7 @@ impl fmt::Display for DatabaseName {
 
 /// Why an invitation cannot be used any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum InvitationClosedReason {
     /// Somebody did.
     Used,
     /// Whoever made it took it back.
@@ -345,17 +345,17 @@ pub(crate) enum Over {
     Expired,
 }
 
-impl fmt::Display for Over {
+impl fmt::Display for InvitationClosedReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Over::Used => {
+            InvitationClosedReason::Used => {
                 "this invitation was used already, and each lets in once; if it was not you, tell \
                  whoever invited you, else sign in with your password or ask for another link"
             }
-            Over::TakenBack => {
+            InvitationClosedReason::TakenBack => {
                 "this invitation was taken back; ask whoever invited you for another"
             }
-            Over::Expired => "this invitation has expired; ask whoever invited you for another",
+            InvitationClosedReason::Expired => "this invitation has expired; ask whoever invited you for another",
         })
     }
 }

@@ -37,39 +37,39 @@ use crate::error::{Error, off_thread};
 use crate::http::access::OperatorLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
 use crate::http::endpoints::Endpoints;
-use crate::http::limits::Limits;
-use crate::http::pages::Pages;
-use crate::http::studies::Shelf;
-use crate::jobs::{self as work, Jobs};
-use crate::models::Models;
-use crate::review::Reviews;
+use crate::http::limits::ServerLimits;
+use crate::http::pages::StaticFiles;
+use crate::http::studies::StudyCache;
+use crate::jobs::{self as work, JobQueue};
+use crate::models::ModelRegistry;
+use crate::review::AnnotationTasks;
 use crate::store::operator::TokenHash;
-use crate::store::{DataFolder, Database, Store};
+use crate::store::{DataFolder, DatabaseConfig, Store};
 
-pub(crate) use access::{Door, Exposure, PublicUrl, parse_network};
+pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
 
 /// After a signal to end, requests that are under way have so long.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// What `axioscope serve` was told.
-pub(crate) struct Settings {
+pub(crate) struct ServerSettings {
     /// The data folder.
     pub data: PathBuf,
     /// Where to listen.
     pub listen: SocketAddr,
     /// How it is reached from there, and by whom.
-    pub exposure: Exposure,
+    pub exposure: NetworkExposure,
     /// The models that score.
-    pub models: Arc<Models>,
+    pub models: Arc<ModelRegistry>,
     /// The operator's token.
-    pub token: Token,
+    pub token: OperatorTokenPolicy,
     /// Hears once when work in the background has put the last of its lines below the link.
     pub lines_below: Option<oneshot::Receiver<()>>,
 }
 
 /// Which token the operator has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Token {
+pub(crate) enum OperatorTokenPolicy {
     /// The one that was printed at the first start.
     AsBefore,
     /// A new one; the one before no longer counts, nor do sessions that links began.
@@ -78,43 +78,43 @@ pub(crate) enum Token {
 
 /// What handlers share.
 #[derive(Clone)]
-pub(crate) struct App(Arc<Parts>);
+pub(crate) struct AppState(Arc<AppParts>);
 
-pub(crate) struct Parts {
-    exposure: Exposure,
+pub(crate) struct AppParts {
+    exposure: NetworkExposure,
     operator: Option<TokenHash>,
     operator_link: OperatorLink,
     store: Store,
-    shelf: Shelf,
-    models: Arc<Models>,
-    jobs: Jobs,
-    reviews: Reviews,
-    limits: Limits,
-    pages: Pages,
-    health: health::Canary,
+    shelf: StudyCache,
+    models: Arc<ModelRegistry>,
+    jobs: JobQueue,
+    reviews: AnnotationTasks,
+    limits: ServerLimits,
+    pages: StaticFiles,
+    health: health::HealthMonitor,
     stopping: watch::Receiver<bool>,
 }
 
-impl std::ops::Deref for App {
-    type Target = Parts;
+impl std::ops::Deref for AppState {
+    type Target = AppParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppParts {
         &self.0
     }
 }
 
 /// Serves until the process is told to end. Prints the address, the operator's token at the first
 /// start, and each time a link that lets the operator in.
-pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
+pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
-    let store = Store::open(&Database::chosen(&folder)?).await?;
+    let store = Store::open(&DatabaseConfig::chosen(&folder)?).await?;
     let lock = store.lock_jobs(lock).await?;
     let exposure = settings.exposure;
     let operator = operator(&store, &exposure, settings.token).await?;
     let models = settings.models;
     let (stop, stopping) = watch::channel(false);
-    let jobs = Jobs::new(folder.clone(), store.clone(), models.clone());
+    let jobs = JobQueue::new(folder.clone(), store.clone(), models.clone());
 
     let listener = listen(settings.listen).await?;
     let address = listener.local_addr().map_err(|source| Error::Listen {
@@ -124,18 +124,18 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     let (operator_link, link_line) = announce(&exposure, address);
 
     let worker = tokio::spawn(work::work(jobs.clone(), lock, stopping.clone()));
-    let app = App(Arc::new(Parts {
+    let app = AppState(Arc::new(AppParts {
         exposure,
         operator,
         operator_link,
         store: store.clone(),
-        shelf: Shelf::new(folder),
+        shelf: StudyCache::new(folder),
         models: models.clone(),
         jobs,
-        reviews: Reviews::new(store.clone()),
-        limits: Limits::new(),
-        pages: Pages::embedded(),
-        health: health::Canary::default(),
+        reviews: AnnotationTasks::new(store.clone()),
+        limits: ServerLimits::new(),
+        pages: StaticFiles::embedded(),
+        health: health::HealthMonitor::default(),
         stopping: stopping.clone(),
     }));
     if let Some(lines_below) = settings.lines_below {
@@ -172,7 +172,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
 }
 
 /// Everything that is answered, for a server or a test.
-fn router(app: App) -> Router {
+fn router(app: AppState) -> Router {
     let outer = app.clone();
     let compressing = app.clone();
     Endpoints::all()
@@ -195,14 +195,14 @@ fn router(app: App) -> Router {
 /// Returns what is kept of the operator's token, and makes one if somebody needs it.
 async fn operator(
     store: &Store,
-    exposure: &Exposure,
-    token: Token,
+    exposure: &NetworkExposure,
+    token: OperatorTokenPolicy,
 ) -> Result<Option<TokenHash>, Error> {
     let known = store.operator().await?;
     let is_needed = match (token, &known) {
-        (Token::New, _) => true,
-        (Token::AsBefore, None) => !exposure.no_auth_on_loopback,
-        (Token::AsBefore, Some(_)) => false,
+        (OperatorTokenPolicy::New, _) => true,
+        (OperatorTokenPolicy::AsBefore, None) => !exposure.no_auth_on_loopback,
+        (OperatorTokenPolicy::AsBefore, Some(_)) => false,
     };
     if !is_needed {
         return Ok(known);
@@ -215,7 +215,7 @@ async fn operator(
 
 /// Prints where the server is and, as the last line, the link that lets the operator in. Returns
 /// the link and this line.
-fn announce(exposure: &Exposure, address: SocketAddr) -> (OperatorLink, String) {
+fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorLink, String) {
     println!("Axioscope is at http://{address}/");
     if exposure.no_auth_on_loopback {
         tracing::warn!(
@@ -236,7 +236,7 @@ fn announce(exposure: &Exposure, address: SocketAddr) -> (OperatorLink, String) 
 
 /// Writes the line of the link again when other lines stand below it, unless the link is used up.
 async fn announce_again(
-    app: App,
+    app: AppState,
     link_line: String,
     lines_below: oneshot::Receiver<()>,
     mut out: impl Write,
@@ -255,7 +255,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 
 /// Loads the models before somebody waits for them, each with its usual use first: what one from
 /// the hub can be used for is known when its files are here.
-async fn warm_up(models: Arc<Models>) {
+async fn warm_up(models: Arc<ModelRegistry>) {
     let load = async |spec: String| {
         let models = models.clone();
         if let Err(error) = off_thread("loading a model", move || models.get(&spec)).await {

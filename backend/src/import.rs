@@ -13,30 +13,30 @@ pub(crate) mod transfers;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use shared::collection::trec::Unknown;
-use shared::collection::{Collection, Doc, Qrels, Query, Run, beir, tables, trec, wikipassageqa};
-use shared::error::Reading;
+use shared::collection::trec::UnknownIds;
+use shared::collection::{Collection, Document, Qrels, Query, Run, beir, tables, trec, wikipassageqa};
+use shared::error::ReadReport;
 
 use crate::error::Error;
-use crate::progress::Bar;
+use crate::progress::ProgressBar;
 use crate::store::{DataFolder, checksum, leftovers};
 
 /// A collection with what its readers had to say.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedCollection {
     /// Queries, documents, judgements.
     pub collection: Collection,
     /// Rows taken, refused and warned about, over all files.
-    pub reading: Reading,
+    pub reading: ReadReport,
     /// What a file names and is not there, with what the file holds: `qrels`.
-    pub unknown: Vec<(&'static str, Unknown)>,
+    pub unknown: Vec<(&'static str, UnknownIds)>,
     /// Where it lies; runs are looked up in its `runs/`.
     pub folder: PathBuf,
 }
 
 /// How a corpus is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Layout {
+pub(crate) enum CorpusLayout {
     /// One JSON object a line: `_id`, `title`, `text`.
     Beir,
     /// `pid<TAB>passage`, as MS MARCO distributes passages.
@@ -52,14 +52,14 @@ pub(crate) enum Layout {
 
 /// Files that are not where [`load`] looks for them.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Files {
+pub(crate) struct CollectionFileArgs {
     /// The corpus, if it is not `corpus.jsonl` of the folder
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
     /// How the corpus is laid out; without it a folder of BEIR, MS MARCO, TREC Deep Learning or
     /// WikiPassageQA is known by the names of its files
     #[arg(long, value_enum)]
-    pub layout: Option<Layout>,
+    pub layout: Option<CorpusLayout>,
     /// The queries, if they are not `queries.jsonl` of the folder; `.tsv` is `qid<TAB>text`,
     /// anything else that is not JSON is read as TREC topics
     #[arg(long, value_name = "FILE")]
@@ -70,8 +70,8 @@ pub(crate) struct Files {
 }
 
 /// A collection by the name it was imported under, or a folder.
-pub(crate) fn load(named: &str, data: &Path) -> Result<Loaded, Error> {
-    load_folder(&folder_of(named, data)?, &Files::default())
+pub(crate) fn load(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
+    load_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
 }
 
 /// Where a collection lies. The files of one that was imported are verified.
@@ -95,19 +95,19 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Reads the files of a folder.
-pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
+pub(crate) fn load_folder(folder: &Path, files: &CollectionFileArgs) -> Result<LoadedCollection, Error> {
     let named = files.layout.or_else(|| match files.corpus {
         Some(_) => None,
         None => distributed::layout(folder),
     });
-    let layout = named.unwrap_or(Layout::Beir);
-    if layout == Layout::Wikipassageqa {
+    let layout = named.unwrap_or(CorpusLayout::Beir);
+    if layout == CorpusLayout::Wikipassageqa {
         return distributed::load_wikipassageqa(folder);
     }
     let files = &distributed::fill(folder, layout, files);
-    let mut loaded = Loaded {
+    let mut loaded = LoadedCollection {
         folder: folder.to_owned(),
-        ..Loaded::default()
+        ..LoadedCollection::default()
     };
     let corpus = match &files.corpus {
         Some(path) => path.clone(),
@@ -130,7 +130,7 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
     if let Some(qrels) = qrels {
         let (qrels, reading) = read_qrels(&qrels)?;
         loaded.reading.absorb(reading);
-        let unknown = Unknown::in_qrels(&qrels, &loaded.collection);
+        let unknown = UnknownIds::in_qrels(&qrels, &loaded.collection);
         loaded.unknown.push(("qrels", unknown));
         loaded.collection.qrels = qrels;
     }
@@ -138,7 +138,7 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
         let (splits, reading) = with_bar(&path, |name, bytes, progress| {
             tables::read_splits(name, bytes, progress)
         })?;
-        let unknown = Unknown::in_splits(&splits, &loaded.collection);
+        let unknown = UnknownIds::in_splits(&splits, &loaded.collection);
         loaded.unknown.push(("splits", unknown));
         loaded.collection.set_splits(&splits);
         loaded.reading.absorb(reading);
@@ -148,7 +148,7 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
 
 /// Copies a collection into the data folder under a name: what was read, as BEIR files with their
 /// checksums. It appears whole or not at all, and one that it replaces stays until then.
-pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<PathBuf, Error> {
+pub(crate) fn import(loaded: &LoadedCollection, name: &str, data: &DataFolder) -> Result<PathBuf, Error> {
     let target = data.collection(name)?;
     let parent = target.parent().unwrap_or(&target);
     let way_out = "make room, or take another folder by `--data`";
@@ -160,7 +160,7 @@ pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<P
 }
 
 /// Writes a collection as BEIR files into a folder that is there.
-pub(crate) fn write_files(loaded: &Loaded, at: &Path) -> Result<(), Error> {
+pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Error> {
     write_lines(
         &at.join("corpus.jsonl"),
         loaded.collection.docs.iter().map(doc_line),
@@ -183,7 +183,7 @@ pub(crate) fn write_files(loaded: &Loaded, at: &Path) -> Result<(), Error> {
 
 /// A run by its path, or by its name in the collection's `runs/`. One whose rows are all refused
 /// is no run.
-pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
+pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), Error> {
     let path = locate(file, folder)?;
     let (run, reading) = with_bar(&path, |name, bytes, progress| {
         trec::read_run(name, bytes, progress)
@@ -219,7 +219,7 @@ pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Says on standard error what a reader had to say.
-pub(crate) fn tell(reading: &Reading) {
+pub(crate) fn tell(reading: &ReadReport) {
     let shown = 5;
     for it in reading.refused.iter().take(shown) {
         eprintln!("refused: {it}");
@@ -236,7 +236,7 @@ pub(crate) fn tell(reading: &Reading) {
 }
 
 /// Judgements of a file.
-pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, Reading), Error> {
+pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, ReadReport), Error> {
     with_bar(path, |name, bytes, progress| {
         trec::read_qrels(name, bytes, progress)
     })
@@ -247,12 +247,12 @@ pub(crate) fn each_line(
     path: &Path,
     mut take: impl FnMut(u64, &str) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    use shared::collection::lines::{Bounds, Lines};
+    use shared::collection::lines::{FileSizeLimits, LineReader};
     let path = &as_it_lies(path);
     let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
     let name = path.display().to_string();
     let quiet = &mut |_| {};
-    let mut lines = Lines::open(&name, file, Bounds::FILES, quiet)?;
+    let mut lines = LineReader::open(&name, file, FileSizeLimits::FILES, quiet)?;
     while let Some(line) = lines.next_line()? {
         let text = line.text.map_err(|reason| shared::error::Error::Line {
             file: path.display().to_string(),
@@ -275,7 +275,7 @@ pub(crate) fn with_bar<T>(
     let path = &as_it_lies(path);
     let file = File::open(path).map_err(Error::file(path, way_out))?;
     let bytes = file.metadata().map_err(Error::file(path, way_out))?.len();
-    let bar = Bar::bytes(
+    let bar = ProgressBar::bytes(
         &path.file_name().unwrap_or_default().to_string_lossy(),
         bytes,
     );
@@ -284,17 +284,17 @@ pub(crate) fn with_bar<T>(
     })?)
 }
 
-fn read_corpus(path: &Path, layout: Layout) -> Result<(Vec<Doc>, Reading), Error> {
+fn read_corpus(path: &Path, layout: CorpusLayout) -> Result<(Vec<Document>, ReadReport), Error> {
     with_bar(path, |name, bytes, progress| match layout {
-        Layout::Beir => beir::read_corpus(name, bytes, progress),
-        Layout::Passages => tables::read_passages(name, bytes, progress),
-        Layout::Documents => tables::read_documents(name, bytes, progress),
-        Layout::Plain => tables::read_plain(name, bytes, progress),
-        Layout::Wikipassageqa => wikipassageqa::read_passages(name, bytes, progress),
+        CorpusLayout::Beir => beir::read_corpus(name, bytes, progress),
+        CorpusLayout::Passages => tables::read_passages(name, bytes, progress),
+        CorpusLayout::Documents => tables::read_documents(name, bytes, progress),
+        CorpusLayout::Plain => tables::read_plain(name, bytes, progress),
+        CorpusLayout::Wikipassageqa => wikipassageqa::read_passages(name, bytes, progress),
     })
 }
 
-fn read_queries(path: &Path) -> Result<(Vec<Query>, Reading), Error> {
+fn read_queries(path: &Path) -> Result<(Vec<Query>, ReadReport), Error> {
     let name = path.to_string_lossy();
     let json = name.contains(".jsonl") || name.contains(".json");
     with_bar(path, |name, bytes, progress| {
@@ -332,7 +332,7 @@ fn packed(path: &Path) -> [PathBuf; 3] {
     [path.to_owned(), with(".gz"), with(".zst")]
 }
 
-fn doc_line(doc: &Doc) -> String {
+fn doc_line(doc: &Document) -> String {
     json_line(&Line {
         id: &doc.id,
         title: Some(&doc.title),

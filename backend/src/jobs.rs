@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use shared::api::{CreateJob, Job, JobScores, JobState};
+use shared::api::{CreateJobRequest, Job, JobScoresResponse, JobState};
 use shared::collection::hex;
 use tokio::sync::{Notify, broadcast};
 
 use crate::error::{Error, off_thread};
-use crate::models::{Models, TOKEN_BUDGET};
+use crate::models::{ModelRegistry, TOKEN_BUDGET};
 use crate::store::jobs::NewJob;
 use crate::store::{DataFolder, Store};
 
@@ -31,10 +31,10 @@ const STEPS_KEPT: usize = 256;
 
 /// All jobs of a data folder.
 #[derive(Clone)]
-pub(crate) struct Jobs {
+pub(crate) struct JobQueue {
     folder: DataFolder,
     store: Store,
-    models: Arc<Models>,
+    models: Arc<ModelRegistry>,
     steps: broadcast::Sender<Job>,
     /// There may be something to do.
     wake: Arc<Notify>,
@@ -53,10 +53,10 @@ struct Speed {
     pieces_per_s: f64,
 }
 
-impl Jobs {
+impl JobQueue {
     /// The jobs in `store`. Nothing is worked on before [`work`] runs.
-    pub(crate) fn new(folder: DataFolder, store: Store, models: Arc<Models>) -> Jobs {
-        Jobs {
+    pub(crate) fn new(folder: DataFolder, store: Store, models: Arc<ModelRegistry>) -> JobQueue {
+        JobQueue {
             folder,
             store,
             models,
@@ -68,7 +68,7 @@ impl Jobs {
     }
 
     /// Checks, plans and queues a job.
-    pub(crate) async fn create(&self, asked: CreateJob) -> Result<Job, Error> {
+    pub(crate) async fn create(&self, asked: CreateJobRequest) -> Result<Job, Error> {
         let n_unfinished = self.store.unfinished_jobs().await?.len();
         if n_unfinished >= MAX_UNFINISHED {
             return Err(Error::Busy {
@@ -135,7 +135,7 @@ impl Jobs {
     }
 
     /// What a job has scored until now.
-    pub(crate) async fn scores(&self, id: &str) -> Result<JobScores, Error> {
+    pub(crate) async fn scores(&self, id: &str) -> Result<JobScoresResponse, Error> {
         let job = self.store.job(id).await?;
         let mut scores = vec![None; job.n_pairs as usize];
         let mut truncated = Vec::new();
@@ -145,7 +145,7 @@ impl Jobs {
                 truncated.push(it.pair);
             }
         }
-        Ok(JobScores {
+        Ok(JobScoresResponse {
             ranker: job.ranker,
             scores,
             truncated,

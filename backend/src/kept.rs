@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 use crate::error::Error;
 
 /// The values that were used last. Whoever asks for one that is being made waits for it.
-pub(crate) struct Kept<K, V> {
+pub(crate) struct LruCache<K, V> {
     most: usize,
     most_weight: usize,
     weigh: fn(&V) -> usize,
@@ -20,16 +20,16 @@ struct Values<K, V> {
     by_key: BTreeMap<K, (u64, Arc<OnceCell<V>>)>,
 }
 
-impl<K: Ord + Clone, V: Clone> Kept<K, V> {
+impl<K: Ord + Clone, V: Clone> LruCache<K, V> {
     /// At most so many.
-    pub(crate) fn new(most: usize) -> Kept<K, V> {
-        Kept::weighed(most, usize::MAX, |_| 0)
+    pub(crate) fn new(most: usize) -> LruCache<K, V> {
+        LruCache::weighed(most, usize::MAX, |_| 0)
     }
 
     /// At most so many, of at most such a weight together. What was used last stays, whatever its
     /// weight.
-    pub(crate) fn weighed(most: usize, most_weight: usize, weigh: fn(&V) -> usize) -> Kept<K, V> {
-        Kept {
+    pub(crate) fn weighed(most: usize, most_weight: usize, weigh: fn(&V) -> usize) -> LruCache<K, V> {
+        LruCache {
             most,
             most_weight,
             weigh,
@@ -113,7 +113,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_used_last_is_kept() {
-        let kept = Kept::new(2);
+        let kept = LruCache::new(2);
         let get = async |key: &'static str, fresh: u32| {
             kept.get_or_make(key, async { Ok(fresh) }).await.unwrap()
         };
@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_kept_has_a_weight() {
-        let kept = Kept::weighed(9, 10, |it: &usize| *it);
+        let kept = LruCache::weighed(9, 10, |it: &usize| *it);
         let make = async |key: &'static str, weight: usize| {
             kept.get_or_make(key, async { Ok(weight) }).await.unwrap();
         };
@@ -146,7 +146,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_failed_is_tried_again() {
-        let kept = Kept::new(2);
+        let kept = LruCache::new(2);
         assert!(
             kept.get_or_make("a", async { Err(Error::NeedsToken) })
                 .await

@@ -36,8 +36,8 @@ fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     match cli::Cli::parse().run() {
-        Ok(cli::Exit::Done) => ExitCode::SUCCESS,
-        Ok(cli::Exit::Differs) => ExitCode::from(3),
+        Ok(cli::CommandOutcome::Done) => ExitCode::SUCCESS,
+        Ok(cli::CommandOutcome::Differs) => ExitCode::from(3),
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -1,7 +1,7 @@
 //! From a folder or a name on the hub, `OWNER/NAME` or `OWNER/NAME@REVISION`, to neural rankers,
 //! kept in memory once loaded.
 //!
-//! An encoder gives a ranker for each [`neural::Matching`]: `all-MiniLM-L6-v2:bi` and
+//! An encoder gives a ranker for each [`neural::EmbeddingKind`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
 //! classification head gives one, `NAME:cross`, as does a ColBERT, `NAME:colbert`, and a T5,
 //! `NAME:monot5`. `ranker.toml` in a folder says what it is where `config.json` cannot, as of an
@@ -28,22 +28,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{Computing, Device, Doc2Query, ModelFiles};
+use neural::{ComputeTarget, Device, Doc2Query, ModelFiles};
 
 use crate::error::Error;
-use crate::models::files::Said;
-use crate::models::named::{Named, Use, spec};
-use crate::models::passages::Reading;
+use crate::models::files::ModelMetadata;
+use crate::models::named::{ModelSpec, ModelUse, spec};
+use crate::models::passages::PassageStrategy;
 use crate::models::ranker::MAX_PAIR_PIECES;
 
 pub(crate) use alike::score_alike;
-pub(crate) use passes::Reads;
-pub(crate) use ranker::Ranker;
-pub(crate) use scale::Scale;
+pub(crate) use passes::InferenceCounts;
+pub(crate) use ranker::NeuralRanker;
+pub(crate) use scale::ScoreScale;
 pub(crate) use scoring::{
-    CutBatch, Listed, PairScore, Prepared, ScoreDetail, TOKEN_BUDGET, TextScore,
+    TokenizedBatch, PairTexts, PairScore, EncodedQueries, ScoreDetail, TOKEN_BUDGET, DetailedScore,
 };
-pub(crate) use steps::{ScoredTexts, ScoringRequest, StepwiseScoring, TooLong};
+pub(crate) use steps::{ScoredDocuments, ScoringRequest, IncrementalScoring, TruncatedInput};
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -52,20 +52,20 @@ const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The models that somebody named, loaded when they are first used.
-pub(crate) struct Models {
-    places: Vec<Place>,
-    computing: Computing,
+pub(crate) struct ModelRegistry {
+    places: Vec<ModelEntry>,
+    computing: ComputeTarget,
     /// By spec, read whole; another reading shares their weights.
-    loaded: RwLock<BTreeMap<String, Arc<Ranker>>>,
+    loaded: RwLock<BTreeMap<String, Arc<NeuralRanker>>>,
     failed: Mutex<BTreeMap<String, (Instant, String)>>,
     /// What models from the hub can be used for, by name, since their small files were read.
-    settled: Mutex<BTreeMap<String, &'static [Use]>>,
+    settled: Mutex<BTreeMap<String, &'static [ModelUse]>>,
     /// Held while a model is loaded, so that none is loaded twice.
     loading: Mutex<()>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct ModelEntry {
     /// The spec without its ending.
     name: String,
     source: Source,
@@ -74,20 +74,20 @@ struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     Folder(PathBuf),
-    Hub(hub::Name),
+    Hub(hub::HubRepoId),
 }
 
-impl Models {
+impl ModelRegistry {
     /// Takes folders and names on the hub. With none, the variable `AXIOSCOPE_MODEL` counts,
     /// or else the folder where `cargo xtask` puts the default model, if it is there.
-    pub(crate) fn new(named: &[String], computing: impl Into<Computing>) -> Result<Models, Error> {
+    pub(crate) fn new(named: &[String], computing: impl Into<ComputeTarget>) -> Result<ModelRegistry, Error> {
         let found = match named {
             [] => default_model().into_iter().collect(),
             named => named.to_vec(),
         };
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<ModelEntry> = Vec::new();
         for it in found {
-            let place = Place::parse(&it)?;
+            let place = ModelEntry::parse(&it)?;
             if let Some(other) = places.iter().find(|other| other.name == place.name) {
                 return Err(Error::NoModel {
                     model: it,
@@ -100,7 +100,7 @@ impl Models {
             places.push(place);
         }
         let (loaded, failed, settled, loading) = Default::default();
-        Ok(Models {
+        Ok(ModelRegistry {
             places,
             computing: computing.into(),
             loaded,
@@ -112,16 +112,16 @@ impl Models {
 
     /// As it is typed on the command line: a folder or a name on the hub, with or without an
     /// ending, or the name of the default model.
-    pub(crate) fn open(spec: &str, computing: impl Into<Computing>) -> Result<Arc<Ranker>, Error> {
+    pub(crate) fn open(spec: &str, computing: impl Into<ComputeTarget>) -> Result<Arc<NeuralRanker>, Error> {
         let computing = computing.into();
-        let base = Named::of(spec).name;
-        match Place::parse(base) {
+        let base = ModelSpec::of(spec).name;
+        match ModelEntry::parse(base) {
             Ok(place) => {
-                let models = Models::new(&[base.to_owned()], computing)?;
+                let models = ModelRegistry::new(&[base.to_owned()], computing)?;
                 models.get(&spec.replacen(base, &place.name, 1))
             }
             Err(error) => {
-                let models = Models::new(&[], computing)?;
+                let models = ModelRegistry::new(&[], computing)?;
                 if models.places.is_empty() {
                     return Err(error);
                 }
@@ -142,27 +142,27 @@ impl Models {
     }
 
     /// Of every use of a model, read whole.
-    fn specs_of(&self, place: &Place) -> Vec<String> {
+    fn specs_of(&self, place: &ModelEntry) -> Vec<String> {
         let uses = self.uses(place).iter();
-        uses.map(|&it| spec(&place.name, it, Reading::Whole))
+        uses.map(|&it| spec(&place.name, it, PassageStrategy::Whole))
             .collect()
     }
 
     /// What a model can be used for, the usual first. One of which nothing is known yet is taken
     /// for an encoder.
-    fn uses(&self, place: &Place) -> &'static [Use] {
+    fn uses(&self, place: &ModelEntry) -> &'static [ModelUse] {
         let held = || match &place.source {
             Source::Folder(_) => None,
-            Source::Hub(name) => Said::in_cache(name)?.uses(),
+            Source::Hub(name) => ModelMetadata::in_cache(name)?.uses(),
         };
-        self.known_uses(place).or_else(held).unwrap_or(Use::ENCODER)
+        self.known_uses(place).or_else(held).unwrap_or(ModelUse::ENCODER)
     }
 
     /// The same; none where the files that say it are not here or cannot be read, which is told
     /// when the model is loaded. What the cache of the hub holds may not be all of them.
-    fn known_uses(&self, place: &Place) -> Option<&'static [Use]> {
+    fn known_uses(&self, place: &ModelEntry) -> Option<&'static [ModelUse]> {
         match &place.source {
-            Source::Folder(folder) => Said::in_folder(folder)?.uses(),
+            Source::Folder(folder) => ModelMetadata::in_folder(folder)?.uses(),
             Source::Hub(_) => {
                 let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
                 settled.get(&place.name).copied()
@@ -171,9 +171,9 @@ impl Models {
     }
 
     /// What a model is used for whose small files are here.
-    fn settle(&self, place: &Place, wanted: Option<Use>, said: &Said) -> Result<Use, Error> {
+    fn settle(&self, place: &ModelEntry, wanted: Option<ModelUse>, said: &ModelMetadata) -> Result<ModelUse, Error> {
         let Some(uses) = said.uses() else {
-            return Ok(wanted.unwrap_or(Use::ENCODER[0]));
+            return Ok(wanted.unwrap_or(ModelUse::ENCODER[0]));
         };
         if let Source::Hub(_) = &place.source {
             let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,32 +182,32 @@ impl Models {
         self.allowed(place, wanted.unwrap_or(uses[0]), uses)
     }
 
-    fn allowed(&self, place: &Place, used: Use, uses: &[Use]) -> Result<Use, Error> {
+    fn allowed(&self, place: &ModelEntry, used: ModelUse, uses: &[ModelUse]) -> Result<ModelUse, Error> {
         match uses.contains(&used) {
             true => Ok(used),
-            false => Err(self.unknown(&spec(&place.name, used, Reading::Whole))),
+            false => Err(self.unknown(&spec(&place.name, used, PassageStrategy::Whole))),
         }
     }
 
     /// A spec with the ending that is meant.
     pub(crate) fn full_spec(&self, wanted: &str) -> String {
-        let Named {
+        let ModelSpec {
             name,
             used,
             reading,
-        } = Named::of(wanted);
+        } = ModelSpec::of(wanted);
         let place = self.places.iter().find(|it| it.name == name);
         let used = used.or_else(|| Some(self.uses(place?)[0]));
         used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
     }
 
     /// The rankers that are loaded, each once however long texts are read.
-    pub(crate) fn loaded(&self) -> Vec<Arc<Ranker>> {
+    pub(crate) fn loaded(&self) -> Vec<Arc<NeuralRanker>> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         loaded.values().cloned().collect()
     }
 
-    /// Which of [`Models::specs`] could not be loaded, with what is wrong.
+    /// Which of [`ModelRegistry::specs`] could not be loaded, with what is wrong.
     pub(crate) fn failures(&self) -> Vec<(String, String)> {
         let specs = self.specs();
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,8 +218,8 @@ impl Models {
             .collect()
     }
 
-    fn place(&self, wanted: &str) -> Result<&Place, Error> {
-        let name = Named::of(wanted).name;
+    fn place(&self, wanted: &str) -> Result<&ModelEntry, Error> {
+        let name = ModelSpec::of(wanted).name;
         let found = self.places.iter().find(|it| it.name == name);
         found.ok_or_else(|| self.unknown(wanted))
     }
@@ -235,20 +235,20 @@ impl Models {
     }
 
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
-    pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
-        let Named { used, reading, .. } = Named::of(wanted);
+    pub(crate) fn get(&self, wanted: &str) -> Result<Arc<NeuralRanker>, Error> {
+        let ModelSpec { used, reading, .. } = ModelSpec::of(wanted);
         let place = self.place(wanted)?;
         let ranker = self.whole(place, used)?;
         Ok(match reading {
-            Reading::Whole => ranker,
-            Reading::Passages(_) => Arc::new(ranker.reading(reading)),
+            PassageStrategy::Whole => ranker,
+            PassageStrategy::Passages(_) => Arc::new(ranker.reading(reading)),
         })
     }
 
     /// A ranker that reads texts whole, loaded unless it is in memory.
-    fn whole(&self, place: &Place, wanted: Option<Use>) -> Result<Arc<Ranker>, Error> {
+    fn whole(&self, place: &ModelEntry, wanted: Option<ModelUse>) -> Result<Arc<NeuralRanker>, Error> {
         let used = || wanted.unwrap_or_else(|| self.uses(place)[0]);
-        let spec_of = |used| spec(&place.name, used, Reading::Whole);
+        let spec_of = |used| spec(&place.name, used, PassageStrategy::Whole);
         let loaded = |spec: &str| {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(spec).cloned()
@@ -276,7 +276,7 @@ impl Models {
         }
         let mut siblings = self.loaded();
         siblings.retain(|it| it.place == *place);
-        let settle = |said: &Said| self.settle(place, wanted, said);
+        let settle = |said: &ModelMetadata| self.settle(place, wanted, said);
         match place.load(self.computing, &siblings, settle) {
             Ok(ranker) => {
                 let ranker = Arc::new(ranker);
@@ -304,8 +304,8 @@ fn reason(error: &Error) -> String {
     }
 }
 
-impl Place {
-    fn parse(named: &str) -> Result<Place, Error> {
+impl ModelEntry {
+    fn parse(named: &str) -> Result<ModelEntry, Error> {
         let folder = Path::new(named);
         if folder.is_dir() {
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -313,13 +313,13 @@ impl Place {
                 .file_name()
                 .map(|it| it.to_string_lossy().into_owned());
             let name = name.unwrap_or_else(|| "model".to_owned());
-            return Ok(Place {
+            return Ok(ModelEntry {
                 name,
                 source: Source::Folder(folder),
             });
         }
-        match hub::Name::parse(named) {
-            Some(name) => Ok(Place {
+        match hub::HubRepoId::parse(named) {
+            Some(name) => Ok(ModelEntry {
                 name: name.short(),
                 source: Source::Hub(name),
             }),
@@ -335,24 +335,24 @@ impl Place {
     /// Used as `settle` says of its small files, sharing what it can with models of this place.
     fn load(
         &self,
-        computing: Computing,
-        siblings: &[Arc<Ranker>],
-        settle: impl FnOnce(&Said) -> Result<Use, Error>,
-    ) -> Result<Ranker, Error> {
+        computing: ComputeTarget,
+        siblings: &[Arc<NeuralRanker>],
+        settle: impl FnOnce(&ModelMetadata) -> Result<ModelUse, Error>,
+    ) -> Result<NeuralRanker, Error> {
         let (files, used) = self.read(|said| {
             // Not everything that is loaded asks for it.
             said.check().map_err(Error::model(&self.name))?;
             settle(said)
         })?;
-        tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
-        let ranker = Ranker::load(self, &files, used, siblings, computing)?;
+        tracing::info!("loading {}", spec(&self.name, used, PassageStrategy::Whole));
+        let ranker = NeuralRanker::load(self, &files, used, siblings, computing)?;
         Ok(ranker.told_in(computing.precision))
     }
 
     /// The files, and what `first` made of the small ones before the others were read.
     fn read<T>(
         &self,
-        first: impl FnOnce(&Said) -> Result<T, Error>,
+        first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
     ) -> Result<(ModelFiles, T), Error> {
         match &self.source {
             Source::Folder(folder) => files::read_folder(folder, first),
@@ -363,7 +363,7 @@ impl Place {
 
 /// A T5 that writes queries, with the name of its folder or repository.
 pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
-    let place = Place::parse(named)?;
+    let place = ModelEntry::parse(named)?;
     let (files, ()) = place.read(|_| Ok(()))?;
     let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu.into());
     Ok((place.name.clone(), model.map_err(Error::model(named))?))

@@ -13,23 +13,23 @@ mod whitebox;
 use std::path::Path;
 
 use rayon::prelude::*;
-use shared::collection::{Collection, Ranked, Run};
+use shared::collection::{Collection, RunEntry, Run};
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::Pool;
+use shared::probe::PoolSpec;
 use shared::probe::pool::CandidatePools;
-use shared::rank::Ranker;
-use shared::rank::top::Searcher;
+use shared::rank::LexicalRanker;
+use shared::rank::top::TopKSearcher;
 use shared::study::Study;
-use shared::study::cell::{Listing, Page};
+use shared::study::cell::{InstanceListOptions, InstancePage};
 use shared::study::prepare::{self, run_at_once};
 use shared::text::Analyzer;
-use shared::vectors::glove::{Corpus, Settings, Trainer};
+use shared::vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
 use crate::error::Error;
 use crate::import;
 use crate::store::DataFolder;
 use crate::store::studies::files;
-pub(crate) use cores::AllCores;
+pub(crate) use cores::ParallelExecutor;
 pub(crate) use expand::{Expanded, Expansion, expand};
 pub(crate) use inputs::read_inputs;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
@@ -37,7 +37,7 @@ pub(crate) use study::{
     FinishedStudyPolicy, NewStudy, begin_study, complete_study, mine_again, mine_for, run_study,
     stored_study,
 };
-pub(crate) use whitebox::{Looking, look};
+pub(crate) use whitebox::{LateInteractionInput, look};
 
 /// Analyses and indexes a collection.
 pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
@@ -51,22 +51,22 @@ pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Resu
 }
 
 fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
-    let mut cores = AllCores::default();
+    let mut cores = ParallelExecutor::default();
     run_at_once(prepare::index(&collection.docs, builder, &mut cores))
 }
 
 /// Returns the candidate pool of each query. What there is to say of its files is said where
 /// instances are mined.
 pub(crate) fn candidate_pools(
-    pool: &Pool,
+    pool: &PoolSpec,
     collection: &Collection,
     index: &Index,
     folder: &Path,
 ) -> Result<Vec<Vec<DocNo>>, Error> {
     pool.check(collection)?;
     let run = match pool {
-        Pool::Run { file, .. } => Some(import::read_run(file, folder)?.0),
-        Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
+        PoolSpec::Run { file, .. } => Some(import::read_run(file, folder)?.0),
+        PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
     };
     let pools = CandidatePools::new(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();
@@ -74,8 +74,8 @@ pub(crate) fn candidate_pools(
 }
 
 /// Counts which words are neighbours, documents in parts on all cores.
-pub(crate) fn count_neighbours(index: &Index, settings: Settings) -> Result<Trainer<'_>, Error> {
-    let corpus = Corpus::new(index, settings)?;
+pub(crate) fn count_neighbours(index: &Index, settings: GloveSettings) -> Result<GloveTrainer<'_>, Error> {
+    let corpus = GloveCorpus::new(index, settings)?;
     let n_docs = corpus.n_docs();
     let part = n_docs
         .div_ceil(rayon::current_num_threads() as DocNo)
@@ -85,11 +85,11 @@ pub(crate) fn count_neighbours(index: &Index, settings: Settings) -> Result<Trai
         .into_par_iter()
         .map(|from| corpus.count(from..(from + part).min(n_docs)));
     let counted = counted.collect();
-    Ok(Trainer::new(corpus, counted))
+    Ok(GloveTrainer::new(corpus, counted))
 }
 
 /// One page of the instances of a cell, on all cores.
-pub(crate) fn list(study: &Study, listing: &Listing) -> Result<Page, shared::error::Error> {
+pub(crate) fn list(study: &Study, listing: &InstanceListOptions) -> Result<InstancePage, shared::error::Error> {
     let lister = study.lister(listing)?;
     let parts = lister.parts(rayon::current_num_threads());
     let counted: Vec<_> = parts.into_par_iter().map(|it| lister.count(it)).collect();
@@ -99,11 +99,11 @@ pub(crate) fn list(study: &Study, listing: &Listing) -> Result<Page, shared::err
 }
 
 /// The best `k` documents of each query.
-pub(crate) fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: usize) -> Run {
-    let searcher = Searcher::new(index, *ranker);
+pub(crate) fn rank(collection: &Collection, index: &Index, ranker: &LexicalRanker, k: usize) -> Run {
+    let searcher = TopKSearcher::new(index, *ranker);
     let ranked = |query: &shared::collection::Query| {
         let hits = searcher.top(index, &index.query_terms(&query.text), k);
-        let rows = hits.iter().enumerate().map(|(at, hit)| Ranked {
+        let rows = hits.iter().enumerate().map(|(at, hit)| RunEntry {
             doc: collection.docs[hit.doc as usize].id.clone(),
             rank: at as i64 + 1,
             score: hit.score,

@@ -3,12 +3,12 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// One piece of work. It disappears when it is dropped.
-pub(crate) struct Bar(ProgressBar);
+pub(crate) struct ProgressBar(ProgressBar);
 
-impl Bar {
+impl ProgressBar {
     /// Work counted in bytes.
-    pub(crate) fn bytes(name: &str, of: u64) -> Bar {
-        Bar::new(
+    pub(crate) fn bytes(name: &str, of: u64) -> ProgressBar {
+        ProgressBar::new(
             name,
             of,
             "{msg:24} {wide_bar} {bytes}/{total_bytes}, {eta} left",
@@ -16,10 +16,10 @@ impl Bar {
     }
 
     /// Work counted in `unit`.
-    pub(crate) fn of(name: &str, of: u64, unit: &str) -> Bar {
+    pub(crate) fn of(name: &str, of: u64, unit: &str) -> ProgressBar {
         let template =
             format!("{{msg:24}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
-        Bar::new(name, of, &template)
+        ProgressBar::new(name, of, &template)
     }
 
     /// So much is done.
@@ -32,17 +32,17 @@ impl Bar {
         self.0.inc(1);
     }
 
-    fn new(name: &str, of: u64, template: &str) -> Bar {
+    fn new(name: &str, of: u64, template: &str) -> ProgressBar {
         // `stderr` draws nothing where standard error is no terminal.
         let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.expect("the templates of this file are well formed"));
         bar.set_message(name.to_owned());
-        Bar(bar)
+        ProgressBar(bar)
     }
 }
 
-impl Drop for Bar {
+impl Drop for ProgressBar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -13,68 +13,68 @@ mod writer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use shared::api::review::{Change, Outcome, State, TaskNo, TaskResults};
-use shared::review::agreement::{self, Agreements};
+use shared::api::review::{UpdateTaskRequest, EventOutcome, TaskStatus, TaskId, TaskResults};
+use shared::review::agreement::{self, AgreementReport};
 use shared::review::estimate;
-use shared::review::event::Actor;
-use shared::review::progress::{Progress, progress};
-use shared::review::said::{Dispute, Reason, disputes};
-use shared::review::{Entry, Event, ItemNo, PersonNo};
+use shared::review::event::ActorRole;
+use shared::review::progress::{TaskProgress, progress};
+use shared::review::said::{Dispute, DisputeReason, disputes};
+use shared::review::{LogEntry, AnnotationEvent, ItemNo, PersonId};
 use shared::study::Study;
 
 use crate::clock;
 use crate::error::{Error, off_thread};
-use crate::kept::Kept;
-use crate::review::desk::{Desk, Promised};
+use crate::kept::LruCache;
+use crate::review::desk::{TaskState, LeasedAssignments};
 use crate::review::tally::is_drawn;
-use crate::review::writer::{Wanted, Writer};
+use crate::review::writer::{WriteRequest, LogWriter};
 use crate::store::Store;
 use crate::store::reviews::{NewTask, TaskRow};
-use crate::store::studies::{Listed, state_hash};
+use crate::store::studies::{StudyEntry, state_hash};
 
 /// States of logs of which agreement and results are kept.
 const STATES_KEPT: usize = 64;
 
 /// All review tasks of a store.
 #[derive(Clone)]
-pub(crate) struct Reviews(Arc<Parts>);
+pub(crate) struct AnnotationTasks(Arc<Parts>);
 
 struct Parts {
     store: Store,
-    writer: Writer,
+    writer: LogWriter,
     /// Those that somebody asked for. None goes while the server runs.
-    desks: RwLock<BTreeMap<TaskNo, Arc<Desk>>>,
+    desks: RwLock<BTreeMap<TaskId, Arc<TaskState>>>,
     /// One task is read at a time, and by one.
     opening: tokio::sync::Mutex<()>,
     /// By how many events there were.
-    agreements: Kept<(TaskNo, usize), Arc<Agreements>>,
+    agreements: LruCache<(TaskId, usize), Arc<AgreementReport>>,
     /// The same, and by the revision of the study.
-    results: Kept<(TaskNo, usize, i64), Arc<TaskResults>>,
+    results: LruCache<(TaskId, usize, i64), Arc<TaskResults>>,
 }
 
 /// Who sends events.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sender {
-    pub person: PersonNo,
+pub(crate) struct EventSender {
+    pub person: PersonId,
     /// What they may do.
-    pub actor: Actor,
+    pub actor: ActorRole,
 }
 
-impl Reviews {
+impl AnnotationTasks {
     /// The tasks in `store`, and the one who writes there.
-    pub(crate) fn new(store: Store) -> Reviews {
-        Reviews(Arc::new(Parts {
-            writer: Writer::start(store.clone()),
+    pub(crate) fn new(store: Store) -> AnnotationTasks {
+        AnnotationTasks(Arc::new(Parts {
+            writer: LogWriter::start(store.clone()),
             store,
             desks: RwLock::default(),
             opening: tokio::sync::Mutex::default(),
-            agreements: Kept::new(STATES_KEPT),
-            results: Kept::new(STATES_KEPT),
+            agreements: LruCache::new(STATES_KEPT),
+            results: LruCache::new(STATES_KEPT),
         }))
     }
 
     /// Every task, the newest first.
-    pub(crate) async fn all(&self) -> Result<Vec<Arc<Desk>>, Error> {
+    pub(crate) async fn all(&self) -> Result<Vec<Arc<TaskState>>, Error> {
         let mut desks = Vec::new();
         for task in self.0.store.review_tasks().await? {
             match self.desk(task).await {
@@ -87,7 +87,7 @@ impl Reviews {
     }
 
     /// One task, read when somebody first asks for it.
-    pub(crate) async fn desk(&self, task: TaskNo) -> Result<Arc<Desk>, Error> {
+    pub(crate) async fn desk(&self, task: TaskId) -> Result<Arc<TaskState>, Error> {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
@@ -95,26 +95,26 @@ impl Reviews {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
-        let desk = Arc::new(Desk::open(&self.0.store, task).await?);
+        let desk = Arc::new(TaskState::open(&self.0.store, task).await?);
         let mut desks = self.0.desks.write().unwrap_or_else(PoisonError::into_inner);
         desks.insert(task, desk.clone());
         Ok(desk)
     }
 
     /// Makes a task of what was drawn, as a draft.
-    pub(crate) async fn make(&self, new: &NewTask) -> Result<Arc<Desk>, Error> {
+    pub(crate) async fn make(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
         let task = self.0.store.add_review_task(new).await?;
         self.desk(task).await
     }
 
     /// Changes what is said of a task.
-    pub(crate) async fn change(&self, asked: Change) -> Result<Arc<Desk>, Error> {
+    pub(crate) async fn change(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
         let desk = self.desk(asked.task).await?;
         // Nobody else changes it or hands out items meanwhile.
         let turn = desk.turn.lock().await;
         let mut row = (*desk.row()).clone();
         if let Some(state) = asked.state {
-            if state == State::Draft && row.state != State::Draft {
+            if state == TaskStatus::Draft && row.state != TaskStatus::Draft {
                 return Err(Error::Conflict {
                     reason: "people have seen this task, so it is never a draft again; close it \
                              instead"
@@ -137,16 +137,16 @@ impl Reviews {
     /// The next items for somebody, promised.
     pub(crate) async fn next(
         &self,
-        desk: &Arc<Desk>,
-        person: PersonNo,
+        desk: &Arc<TaskState>,
+        person: PersonId,
         n: usize,
-    ) -> Result<Promised, Error> {
+    ) -> Result<LeasedAssignments, Error> {
         let turn = desk.turn.lock().await;
         let asked = desk.clone();
         let promise = move || Ok(asked.promise(person, n));
         let promised = off_thread("finding the next items", promise).await?;
         drop(turn);
-        let wanted = Wanted {
+        let wanted = WriteRequest {
             desk: desk.clone(),
             events: Vec::new(),
             leases: promised.leases.clone(),
@@ -158,28 +158,28 @@ impl Reviews {
     /// Keeps what somebody did, event by event. What it calls kept or known is on the disk.
     pub(crate) async fn send(
         &self,
-        desk: &Arc<Desk>,
-        sender: Sender,
-        events: Vec<Event>,
-    ) -> Result<Vec<Outcome>, Error> {
+        desk: &Arc<TaskState>,
+        sender: EventSender,
+        events: Vec<AnnotationEvent>,
+    ) -> Result<Vec<EventOutcome>, Error> {
         let at_ms = now_ms();
         let n_items = desk.items().len() as u32;
         let mut outcomes = Vec::new();
         let mut sound = Vec::new();
         for event in events {
             let checked = match (event.what.actor(), sender.actor) {
-                (Actor::Curator, Actor::Annotator) => Err(Outcome::Refused {
+                (ActorRole::Curator, ActorRole::Annotator) => Err(EventOutcome::Refused {
                     reason: "only curators may do this".to_owned(),
                 }),
-                (Actor::Annotator, _) | (Actor::Curator, Actor::Curator) => {
-                    event.checked(n_items).map_err(|it| Outcome::Refused {
+                (ActorRole::Annotator, _) | (ActorRole::Curator, ActorRole::Curator) => {
+                    event.checked(n_items).map_err(|it| EventOutcome::Refused {
                         reason: it.to_string(),
                     })
                 }
             };
             // None stands for one that the writer has yet to see.
             outcomes.push(checked.as_ref().err().cloned());
-            sound.extend(checked.map(|event| Entry {
+            sound.extend(checked.map(|event| LogEntry {
                 person: sender.person,
                 at_ms,
                 event,
@@ -187,7 +187,7 @@ impl Reviews {
         }
         let mut kept = Vec::new();
         if !sound.is_empty() {
-            let wanted = Wanted {
+            let wanted = WriteRequest {
                 desk: desk.clone(),
                 events: sound,
                 leases: Vec::new(),
@@ -200,7 +200,7 @@ impl Reviews {
     }
 
     /// How far a task is.
-    pub(crate) async fn progress(&self, desk: &Arc<Desk>) -> Result<Progress, Error> {
+    pub(crate) async fn progress(&self, desk: &Arc<TaskState>) -> Result<TaskProgress, Error> {
         let desk = desk.clone();
         off_thread("counting progress", move || {
             let overlap = desk.row().task.overlap;
@@ -210,7 +210,7 @@ impl Reviews {
     }
 
     /// How far people agree.
-    pub(crate) async fn agreements(&self, desk: &Arc<Desk>) -> Result<Arc<Agreements>, Error> {
+    pub(crate) async fn agreements(&self, desk: &Arc<TaskState>) -> Result<Arc<AgreementReport>, Error> {
         let desk = desk.clone();
         let key = (desk.row().no, desk.n_events());
         let compute = off_thread("counting agreement", move || {
@@ -223,8 +223,8 @@ impl Reviews {
     /// What came out of a task. The study is asked for only where its instances are the task's.
     pub(crate) async fn results(
         &self,
-        desk: &Arc<Desk>,
-        listed: &Listed,
+        desk: &Arc<TaskState>,
+        listed: &StudyEntry,
         study: impl Future<Output = Result<Arc<Study>, Error>>,
     ) -> Result<TaskResults, Error> {
         let row = desk.row();
@@ -268,39 +268,39 @@ impl Reviews {
     }
 
     /// The adjudication queue: drawn items, and of the others those that somebody reported.
-    pub(crate) async fn disputes(&self, desk: &Arc<Desk>) -> Result<Vec<Dispute>, Error> {
+    pub(crate) async fn disputes(&self, desk: &Arc<TaskState>) -> Result<Vec<Dispute>, Error> {
         let desk = desk.clone();
         off_thread("looking for disagreements", move || {
             let items = desk.items();
             let numbers = (0..items.len() as u32).map(ItemNo);
             let mut found = disputes(&desk.log(), numbers);
             found
-                .retain(|it| is_drawn(&items[it.item.0 as usize]) || it.reason == Reason::Reported);
+                .retain(|it| is_drawn(&items[it.item.0 as usize]) || it.reason == DisputeReason::Reported);
             Ok(found)
         })
         .await
     }
 
-    fn known(&self, task: TaskNo) -> Option<Arc<Desk>> {
+    fn known(&self, task: TaskId) -> Option<Arc<TaskState>> {
         let desks = self.0.desks.read().unwrap_or_else(PoisonError::into_inner);
         desks.get(&task).cloned()
     }
 }
 
 /// Refuses what only an open task does, where the texts are still those that were drawn.
-pub(crate) fn check_open(desk: &Desk, listed: &Listed) -> Result<(), Error> {
+pub(crate) fn check_open(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
     let row = desk.row();
     let reason = match row.state {
-        State::Draft => "this task is a draft; a curator opens it",
-        State::Closed => "this task is closed; what you still have to send is taken",
-        State::Open => return check_current(desk, listed),
+        TaskStatus::Draft => "this task is a draft; a curator opens it",
+        TaskStatus::Closed => "this task is closed; what you still have to send is taken",
+        TaskStatus::Open => return check_current(desk, listed),
     };
     let reason = reason.to_owned();
     Err(Error::Conflict { reason })
 }
 
 /// Refuses to show texts of another state of the study than the task was drawn from.
-pub(crate) fn check_current(desk: &Desk, listed: &Listed) -> Result<(), Error> {
+pub(crate) fn check_current(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
     check_hash(&desk.row(), &listed.state_hash())
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::store::{DataFolder, Database, Store};
+use crate::store::{DataFolder, DatabaseConfig, Store};
 
 /// For the commands that talk to the database or the network.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
@@ -21,7 +21,7 @@ pub(crate) fn with_store<T>(
     folder: &DataFolder,
     work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let database = Database::chosen(folder)?;
+    let database = DatabaseConfig::chosen(folder)?;
     runtime()?.block_on(async {
         let store = Store::open(&database).await?;
         let done = work(&store).await;

@@ -10,57 +10,57 @@ mod batches;
 mod call;
 
 use sha2::{Digest, Sha256};
-use shared::score::{RankerAbout, RankerKind};
+use shared::score::{RankerInfo, RankerKind};
 
-pub(crate) use address::Service;
-pub(crate) use batches::Cost;
+pub(crate) use address::RemoteRanker;
+pub(crate) use batches::RequestCost;
 
 /// The variable with the key, sent as `Authorization: Bearer KEY`.
 pub(crate) const KEY: &str = "AXIOSCOPE_RERANK_KEY";
 
 /// How a service is asked and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum RerankProtocol {
     /// `{query, texts}` to `[{index, score}]`.
     Tei,
     /// `{query, documents}` to `{results: [{index, relevance_score}]}`.
     Cohere,
 }
 
-impl Shape {
-    const ALL: [Shape; 2] = [Shape::Tei, Shape::Cohere];
+impl RerankProtocol {
+    const ALL: [RerankProtocol; 2] = [RerankProtocol::Tei, RerankProtocol::Cohere];
 
     fn name(self) -> &'static str {
         match self {
-            Shape::Tei => "tei",
-            Shape::Cohere => "cohere",
+            RerankProtocol::Tei => "tei",
+            RerankProtocol::Cohere => "cohere",
         }
     }
 }
 
 /// Which numbers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Numbers {
+pub(crate) enum RemoteScoreKind {
     /// As the model gives them, before they are pressed between 0 and 1.
     Raw,
     /// As the service gives them.
     AsGiven,
 }
 
-impl Service {
+impl RemoteRanker {
     /// What is shown of it.
-    pub(crate) fn about(&self) -> RankerAbout {
+    pub(crate) fn about(&self) -> RankerInfo {
         let shape = match self.shape {
-            Shape::Tei => "text-embeddings-inference",
-            Shape::Cohere => "Cohere",
+            RerankProtocol::Tei => "text-embeddings-inference",
+            RerankProtocol::Cohere => "Cohere",
         };
         let numbers = match self.numbers {
-            Numbers::Raw => "raw scores",
-            Numbers::AsGiven => "scores as given",
+            RemoteScoreKind::Raw => "raw scores",
+            RemoteScoreKind::AsGiven => "scores as given",
         };
         let model = self.model.as_deref();
         let short = model.and_then(|it| it.rsplit('/').next());
-        RankerAbout {
+        RankerInfo {
             spec: self.name(),
             label: short.unwrap_or(self.host()).to_owned(),
             detail: format!("a service in the shape of {shape}, {numbers}"),
@@ -79,8 +79,8 @@ impl Service {
     fn fingerprint(&self) -> String {
         let mut hasher = Sha256::new();
         let numbers = match self.numbers {
-            Numbers::Raw => "raw",
-            Numbers::AsGiven => "as given",
+            RemoteScoreKind::Raw => "raw",
+            RemoteScoreKind::AsGiven => "as given",
         };
         let model = self.model.as_deref().unwrap_or_default();
         for part in ["service", &self.url, self.shape.name(), model, numbers] {

@@ -71,9 +71,9 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType};
 use sqlx::{AnyPool, Connection, SqlSafeStr, Transaction};
 
 use crate::error::Error;
-use crate::store::postgres::Session;
+use crate::store::postgres::JobsAdvisoryLock;
 
-pub(crate) use database::Database;
+pub(crate) use database::DatabaseConfig;
 
 /// Connections that are open at once, at most.
 const CONNECTIONS: u32 = 4;
@@ -170,7 +170,7 @@ impl DataFolder {
 
     /// Keeps other processes that work from this folder, until the lock is dropped or the process
     /// ends, however it ends: so whoever gets it may take up what another left.
-    pub(crate) fn lock(&self) -> Result<Lock, Error> {
+    pub(crate) fn lock(&self) -> Result<DataFolderLock, Error> {
         let path = self.root.join("axioscope.lock");
         let way_out = "the data folder must be one that can be written";
         let file = File::create(&path).map_err(Error::file(&path, way_out))?;
@@ -185,7 +185,7 @@ impl DataFolder {
                 tracing::warn!("{}: {error}: start no second server here", path.display());
             }
         }
-        Ok(Lock { _file: file })
+        Ok(DataFolderLock { _file: file })
     }
 }
 
@@ -236,15 +236,15 @@ where
 }
 
 /// A data folder that no other process works in.
-pub(crate) struct Lock {
+pub(crate) struct DataFolderLock {
     _file: File,
 }
 
 /// The right to work on the jobs of a data folder and of a database.
 pub(crate) struct JobsLock {
-    _folder: Lock,
+    _folder: DataFolderLock,
     /// The file of SQLite lies in the folder; a server may have several folders.
-    session: Option<Session>,
+    session: Option<JobsAdvisoryLock>,
 }
 
 impl JobsLock {
@@ -261,14 +261,14 @@ impl JobsLock {
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     pool: AnyPool,
-    database: Database,
+    database: DatabaseConfig,
 }
 
 impl Store {
     /// Opens the database, makes a file that is not there, and brings it to the layout of this
     /// version. One of a later version is left as it is.
-    pub(crate) async fn open(database: &Database) -> Result<Store, Error> {
-        if let Database::Sqlite(file) = database {
+    pub(crate) async fn open(database: &DatabaseConfig) -> Result<Store, Error> {
+        if let DatabaseConfig::Sqlite(file) = database {
             match file.exists() {
                 true => sqlite::check(file)?,
                 false => Store::make(file).await?,
@@ -290,8 +290,8 @@ impl Store {
         let beside = scratch.path().join("axioscope.db");
         let store = Store {
             // Errors name the place that it is for.
-            database: Database::Sqlite(file.to_owned()),
-            ..Store::connect(&Database::Sqlite(beside.clone())).await?
+            database: DatabaseConfig::Sqlite(file.to_owned()),
+            ..Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
         };
         let made = store.migrate(store.database.known_layout()).await;
         store.close().await;
@@ -308,7 +308,7 @@ impl Store {
     }
 
     /// Opens the database, whatever its layout.
-    async fn connect(database: &Database) -> Result<Store, Error> {
+    async fn connect(database: &DatabaseConfig) -> Result<Store, Error> {
         sqlx::any::install_default_drivers();
         // A pool tries for half a minute before it says that it was in vain.
         let first = database.connect().await?;
@@ -340,8 +340,8 @@ impl Store {
             known,
         };
         let found = match at {
-            Database::Sqlite(_) => sqlite::layout(&self.pool).await,
-            Database::Postgres(_) => Ok(0),
+            DatabaseConfig::Sqlite(_) => sqlite::layout(&self.pool).await,
+            DatabaseConfig::Postgres(_) => Ok(0),
         };
         let found = found.map_err(|it| self.failed(it))?;
         if found > known {
@@ -359,19 +359,19 @@ impl Store {
             },
         })?;
         match at {
-            Database::Sqlite(_) if found < layout => {
+            DatabaseConfig::Sqlite(_) if found < layout => {
                 let set = sqlite::set_layout(&self.pool, layout).await;
                 set.map_err(|it| self.failed(it))
             }
-            Database::Sqlite(_) | Database::Postgres(_) => Ok(()),
+            DatabaseConfig::Sqlite(_) | DatabaseConfig::Postgres(_) => Ok(()),
         }
     }
 
     /// Takes the jobs for this process, beside a data folder that is its own.
-    pub(crate) async fn lock_jobs(&self, folder: Lock) -> Result<JobsLock, Error> {
+    pub(crate) async fn lock_jobs(&self, folder: DataFolderLock) -> Result<JobsLock, Error> {
         let session = match &self.database {
-            Database::Sqlite(_) => None,
-            Database::Postgres(address) => Some(Session::take(address).await?),
+            DatabaseConfig::Sqlite(_) => None,
+            DatabaseConfig::Postgres(address) => Some(JobsAdvisoryLock::take(address).await?),
         };
         Ok(JobsLock {
             _folder: folder,

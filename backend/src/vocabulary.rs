@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
-use shared::text::{Analyzer, Pieces, Tokenizer};
+use shared::text::{Analyzer, WordpieceVocabulary, Tokenizer};
 
 use crate::error::Error;
 use crate::models;
@@ -26,7 +26,7 @@ pub(crate) fn read_for(analyzer: &mut Analyzer) -> Result<(), Error> {
 }
 
 /// The vocabulary of the default model.
-pub(crate) fn default() -> Result<Pieces, Error> {
+pub(crate) fn default() -> Result<WordpieceVocabulary, Error> {
     let model = models::default_model().map(PathBuf::from);
     match model.as_deref().and_then(Path::file_name) {
         Some(name) => read(&name.to_string_lossy()),
@@ -39,10 +39,10 @@ pub(crate) fn default() -> Result<Pieces, Error> {
     }
 }
 
-fn read(named: &str) -> Result<Pieces, Error> {
+fn read(named: &str) -> Result<WordpieceVocabulary, Error> {
     let path = file_of(named);
     let text = fs::read_to_string(&path).map_err(Error::file(&path, WAY_OUT))?;
-    Ok(Pieces::read(named, &text)?)
+    Ok(WordpieceVocabulary::read(named, &text)?)
 }
 
 /// The file to read for a folder, a file, or the name of the default model.

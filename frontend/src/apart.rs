@@ -9,8 +9,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;
 
-use crate::api::{self, Asked, Error, host};
-use crate::widgets::error::Failure;
+use crate::api::{self, OutgoingRequest, Error, host};
+use crate::widgets::error::ErrorMessage;
 
 #[wasm_bindgen(module = "/src/apart.js")]
 extern "C" {
@@ -18,40 +18,40 @@ extern "C" {
     #[wasm_bindgen(catch)]
     async fn lab() -> Result<JsValue, JsValue>;
 
-    type Lab;
+    type LazyBundle;
 
     #[wasm_bindgen(method, catch)]
     fn open(
-        this: &Lab,
+        this: &LazyBundle,
         place: &HtmlElement,
         page: &str,
         search: &str,
         ask: &Function,
-    ) -> Result<Opened, JsValue>;
+    ) -> Result<MountedPageHandle, JsValue>;
 
     /// A page of the lab while it is shown.
-    type Opened;
+    type MountedPageHandle;
 
     /// Tells it that the address has changed.
     #[wasm_bindgen(method)]
-    fn moved(this: &Opened, path: &str, search: &str, hash: &str);
+    fn moved(this: &MountedPageHandle, path: &str, search: &str, hash: &str);
 
     /// Takes it away.
     #[wasm_bindgen(method)]
-    fn free(this: &Opened);
+    fn free(this: &MountedPageHandle);
 }
 
 /// A page, or a part of one, that is a program of its own: what the lab shows at a path.
 #[component]
-pub(crate) fn Part(
+pub(crate) fn LazyPage(
     /// Where the page is.
     path: String,
     /// What is said until it is there.
     until: &'static str,
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
-    let stand = RwSignal::new(Stand::Fetching);
-    let opened = StoredValue::new_local(None::<Opened>);
+    let stand = RwSignal::new(LoadState::Fetching);
+    let opened = StoredValue::new_local(None::<MountedPageHandle>);
     let location = use_location();
     // The router's word, since the browser's own is changed later.
     let signals = [location.pathname, location.search, location.hash];
@@ -64,7 +64,7 @@ pub(crate) fn Part(
         });
     };
     let fetch = move || {
-        stand.set(Stand::Fetching);
+        stand.set(LoadState::Fetching);
         let path = path.clone();
         let search = location.search;
         leptos::task::spawn_local(async move {
@@ -74,14 +74,14 @@ pub(crate) fn Part(
                 return;
             };
             let search = search.get_untracked();
-            let open = |lab: Lab| lab.open(&place, &path, &search, &ask());
+            let open = |lab: LazyBundle| lab.open(&place, &path, &search, &ask());
             let found = lab.and_then(|it| open(it.unchecked_into()));
             stand.set(match found {
                 Ok(found) => {
                     opened.set_value(Some(found));
-                    Stand::Open
+                    LoadState::Open
                 }
-                Err(error) => Stand::Failed(Error::Network(said(&error))),
+                Err(error) => LoadState::Failed(Error::Network(said(&error))),
             });
         });
     };
@@ -97,13 +97,13 @@ pub(crate) fn Part(
         move |_| fetch()
     });
     let state = move || match stand.get() {
-        Stand::Fetching => view! { <p class="note" role="status">{until}</p> }.into_any(),
-        Stand::Failed(error) => {
+        LoadState::Fetching => view! { <p class="note" role="status">{until}</p> }.into_any(),
+        LoadState::Failed(error) => {
             let fetch = fetch.clone();
             let retry = Callback::new(move |()| fetch());
-            view! { <Failure error retry/> }.into_any()
+            view! { <ErrorMessage error retry/> }.into_any()
         }
-        Stand::Open => ().into_any(),
+        LoadState::Open => ().into_any(),
     };
     view! {
         {state}
@@ -127,7 +127,7 @@ fn said(error: &JsValue) -> String {
 
 /// How far the fetching is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Stand {
+enum LoadState {
     Fetching,
     Open,
     Failed(Error),
@@ -150,7 +150,7 @@ fn answer(path: String, method: String, json: String) -> Promise {
         } else {
             Method::Get
         };
-        let reply = host::ask(Asked { path, method, json }).await;
+        let reply = host::ask(OutgoingRequest { path, method, json }).await;
         reply
             .map(JsValue::from)
             .map_err(|it| JsValue::from(api::to_json(&it)))

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use leptos::prelude::LocalResource;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use shared::api::{About, Endpoint, Method, Problem, Server};
+use shared::api::{GetServerInfoRequest, Endpoint, Method, ErrorResponse, ServerInfoResponse};
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -26,7 +26,7 @@ pub(crate) enum Error {
     File(String),
     /// The server, or the worker in its place, says why.
     #[error("{}", .0.error)]
-    Server(Problem),
+    Server(ErrorResponse),
 }
 
 impl Error {
@@ -40,7 +40,7 @@ impl Error {
 }
 
 /// A request on its way.
-pub(crate) struct Asked {
+pub(crate) struct OutgoingRequest {
     /// Path of its endpoint.
     pub(crate) path: String,
     /// As its endpoint has it.
@@ -50,12 +50,12 @@ pub(crate) struct Asked {
 }
 
 /// Whom requests go to: [`host::ask`], or the page that lent its place.
-pub(crate) type Way = fn(Asked) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
+pub(crate) type RequestTransport = fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
 
-static WAY: OnceLock<Way> = OnceLock::new();
+static WAY: OnceLock<RequestTransport> = OnceLock::new();
 
 /// Sends every request of this program so; the first way is kept.
-pub(crate) fn go(way: Way) {
+pub(crate) fn go(way: RequestTransport) {
     let _ = WAY.set(way);
 }
 
@@ -79,7 +79,7 @@ where
 /// As [`call`], with the reply as JSON: for what is only passed on.
 pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error> {
     let way = WAY.get().expect("set when the program starts");
-    let asked = Asked {
+    let asked = OutgoingRequest {
         path: E::PATH.to_owned(),
         method: E::METHOD,
         json: to_json(request),
@@ -88,8 +88,8 @@ pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error>
 }
 
 /// What answers, if a server does. None on a static host.
-pub(crate) async fn server() -> Result<Option<Server>, Error> {
-    match call(&About {}).await {
+pub(crate) async fn server() -> Result<Option<ServerInfoResponse>, Error> {
+    match call(&GetServerInfoRequest {}).await {
         Ok(server) => Ok(Some(server)),
         Err(error) if error.is(NO_SERVER) => Ok(None),
         Err(error) => Err(error),

@@ -7,15 +7,15 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::{use_location, use_url};
 use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
-use crate::apart::Part;
-use crate::keys::{self, KEYS, Press};
-use crate::page::Page;
+use crate::apart::LazyPage;
+use crate::keys::{self, KEYS, KeyOutcome};
+use crate::page::PageRoute;
 use crate::pages::instances::Instances;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
 use crate::pages::workbench::Workbench;
-use crate::theme::Theme;
-use crate::widgets::error::Failures;
+use crate::theme::PageTheme;
+use crate::widgets::error::ErrorBoundaryMessages;
 
 /// Everything.
 #[component]
@@ -29,22 +29,22 @@ pub(crate) fn App() -> impl IntoView {
             <a class="skip" href="#main">"Skip to the content"</a>
             <Header/>
             <main id="main" tabindex="-1">
-                <ErrorBoundary fallback=|errors| view! { <Failures errors/> }>
+                <ErrorBoundary fallback=|errors| view! { <ErrorBoundaryMessages errors/> }>
                     <Routes fallback=NotFound>
-                        <Route path=At(|it| *it == Page::Studies) view=Studies/>
-                        <Route path=At(|it| matches!(it, Page::Study { .. })) view=Study/>
-                        <Route path=At(|it| matches!(it, Page::Instances { .. })) view=Instances/>
-                        <Route path=At(|it| *it == Page::Workbench) view=Workbench/>
-                        <Route path=At(|it| lazy_title(it).is_some()) view=Lazy/>
+                        <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
+                        <Route path=RouteMatcher(|it| matches!(it, PageRoute::Study { .. })) view=Study/>
+                        <Route path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. })) view=Instances/>
+                        <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=Workbench/>
+                        <Route path=RouteMatcher(|it| lazy_title(it).is_some()) view=LazyRoute/>
                     </Routes>
                 </ErrorBoundary>
             </main>
             <footer class="foot">
                 <p>
                     "Texts and files stay in this browser until you send them. "
-                    <a href=Page::About.href()>"How the numbers are made"</a>
+                    <a href=PageRoute::About.href()>"How the numbers are made"</a>
                     " · "
-                    <a href=Page::Operator.href()>"Models and jobs"</a>
+                    <a href=PageRoute::Operator.href()>"Models and jobs"</a>
                 </p>
             </footer>
         </Router>
@@ -53,15 +53,15 @@ pub(crate) fn App() -> impl IntoView {
 
 /// The pages of one route.
 #[derive(Debug, Clone, Copy)]
-struct At(fn(&Page) -> bool);
+struct RouteMatcher(fn(&PageRoute) -> bool);
 
-impl PossibleRouteMatch for At {
+impl PossibleRouteMatch for RouteMatcher {
     fn optional(&self) -> bool {
         false
     }
 
     fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
-        Page::parse(path).filter(self.0)?;
+        PageRoute::parse(path).filter(self.0)?;
         Some(PartialPathMatch::new("", Vec::new(), path))
     }
 
@@ -69,46 +69,46 @@ impl PossibleRouteMatch for At {
 }
 
 /// Returns the title of a page of the lazy bundle; none for the pages of this program.
-fn lazy_title(page: &Page) -> Option<&'static str> {
+fn lazy_title(page: &PageRoute) -> Option<&'static str> {
     match page {
-        Page::Studies | Page::Study { .. } | Page::Instances { .. } | Page::Workbench => None,
+        PageRoute::Studies | PageRoute::Study { .. } | PageRoute::Instances { .. } | PageRoute::Workbench => None,
         // Sections of the page of a study.
-        Page::Behaviours { .. } | Page::Said { .. } => None,
-        Page::Figures { .. } => Some("Figures"),
-        Page::Inside { .. } => Some("Inside"),
-        Page::Differ { .. } => Some("Where they differ"),
-        Page::Instance { .. } => Some("Instance"),
-        Page::Replay => Some("Replay"),
-        Page::Playground => Some("Playground"),
-        Page::Review
-        | Page::Annotate { .. }
-        | Page::Curate { .. }
-        | Page::MakeTask
-        | Page::Try { .. }
-        | Page::Join
-        | Page::People => Some("Review"),
-        Page::Operator => Some("Models and jobs"),
-        Page::About => Some("About"),
+        PageRoute::Behaviours { .. } | PageRoute::Said { .. } => None,
+        PageRoute::Figures { .. } => Some("Figures"),
+        PageRoute::Inside { .. } => Some("Inside"),
+        PageRoute::Differ { .. } => Some("Where they differ"),
+        PageRoute::Instance { .. } => Some("Instance"),
+        PageRoute::Replay => Some("Replay"),
+        PageRoute::Playground => Some("Playground"),
+        PageRoute::Review
+        | PageRoute::Annotate { .. }
+        | PageRoute::Curate { .. }
+        | PageRoute::MakeTask
+        | PageRoute::Try { .. }
+        | PageRoute::Join
+        | PageRoute::People => Some("Review"),
+        PageRoute::Operator => Some("Models and jobs"),
+        PageRoute::About => Some("About"),
     }
 }
 
 /// A page of the lazy bundle.
 #[component]
-fn Lazy() -> impl IntoView {
+fn LazyRoute() -> impl IntoView {
     let url = use_url();
     // The next instance takes the place of the one before it without a pause.
     let path = Memo::new(move |before: Option<&String>| {
-        let is_instance = |it: &str| matches!(Page::parse(it), Some(Page::Instance { .. }));
+        let is_instance = |it: &str| matches!(PageRoute::parse(it), Some(PageRoute::Instance { .. }));
         let path = url.read().path().to_owned();
         match before {
             Some(before) if is_instance(before) && is_instance(&path) => before.clone(),
             _ => path,
         }
     });
-    let title = move || path.with(|it| Page::parse(it).as_ref().and_then(lazy_title));
+    let title = move || path.with(|it| PageRoute::parse(it).as_ref().and_then(lazy_title));
     view! {
         <Title text=move || title().unwrap_or_default()/>
-        {move || view! { <Part path=path.get() until="Fetching the page"/> }}
+        {move || view! { <LazyPage path=path.get() until="Fetching the page"/> }}
     }
 }
 
@@ -116,12 +116,12 @@ fn Lazy() -> impl IntoView {
 #[component]
 fn Header() -> impl IntoView {
     let path = use_location().pathname;
-    let links = Page::NAVIGATION.map(|(page, name)| {
+    let links = PageRoute::NAVIGATION.map(|(page, name)| {
         let href = page.href();
         let current = move || page.holds(&path.get()).then_some("page");
         view! { <a href=href aria-current=current>{name}</a> }
     });
-    let theme = RwSignal::new(Theme::stored());
+    let theme = RwSignal::new(PageTheme::stored());
     let turn = move || {
         theme.update(|it| *it = it.next());
         theme.get_untracked().apply();
@@ -135,18 +135,18 @@ fn Header() -> impl IntoView {
     keys::on_key(move |key| match key {
         "t" => {
             turn();
-            Press::Taken
+            KeyOutcome::Taken
         }
         "?" => {
             show_keys();
-            Press::Taken
+            KeyOutcome::Taken
         }
         "/" => keys::focus_search(),
-        _ => Press::Passed,
+        _ => KeyOutcome::Passed,
     });
     view! {
         <header class="site">
-            <a class="brand" href=Page::Studies.href()>
+            <a class="brand" href=PageRoute::Studies.href()>
                 <svg viewBox="0 0 18 18" aria-hidden="true">
                     <path d="M1 1h7v7H1z" fill="var(--p5)"/>
                     <path d="M10 1h7v7h-7z" fill="var(--p3)"/>
@@ -166,13 +166,13 @@ fn Header() -> impl IntoView {
                 </button>
             </div>
         </header>
-        <Keys dialog/>
+        <KeyboardHelp dialog/>
     }
 }
 
 /// Every key, on demand.
 #[component]
-fn Keys(
+fn KeyboardHelp(
     /// Opened by the header.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
@@ -205,7 +205,7 @@ fn NotFound() -> impl IntoView {
         <h1>"There is no such page"</h1>
         <p class="lead">
             "The address may be mistyped, or a study may have been withdrawn. "
-            <a href=Page::Studies.href()>"See all studies"</a>
+            <a href=PageRoute::Studies.href()>"See all studies"</a>
         </p>
     }
 }

@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// The parts of the address that a page of the lab follows.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub(crate) struct PageLocation {
     /// Before `?`.
     pub(crate) path: ArcRwSignal<String>,
     /// Behind `?`.
@@ -14,10 +14,10 @@ pub(crate) struct Address {
     pub(crate) hash: ArcRwSignal<String>,
 }
 
-impl Address {
+impl PageLocation {
     /// Returns the address as the browser has it.
-    pub(crate) fn new() -> Address {
-        let address = Address {
+    pub(crate) fn new() -> PageLocation {
+        let address = PageLocation {
             path: ArcRwSignal::new(String::new()),
             search: ArcRwSignal::new(String::new()),
             hash: ArcRwSignal::new(String::new()),
@@ -27,8 +27,8 @@ impl Address {
     }
 
     /// Of the page that calls.
-    pub(crate) fn here() -> Address {
-        use_context().unwrap_or_else(Address::new)
+    pub(crate) fn here() -> PageLocation {
+        use_context().unwrap_or_else(PageLocation::new)
     }
 
     fn read(&self) {
@@ -51,8 +51,8 @@ impl Address {
     }
 
     /// Reads a choice from the address of the page that calls, and again when its search changes.
-    pub(crate) fn follow<T: Send + Sync + 'static>(read: fn(&Address) -> T) -> RwSignal<T> {
-        let here = Address::here();
+    pub(crate) fn follow<T: Send + Sync + 'static>(read: fn(&PageLocation) -> T) -> RwSignal<T> {
+        let here = PageLocation::here();
         let choice = RwSignal::new(read(&here));
         Effect::new(move |_| {
             here.search.track();

@@ -30,7 +30,7 @@ pub(crate) const KEYS: &[(&str, &str)] = &[
 
 /// What a page did with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Press {
+pub(crate) enum KeyOutcome {
     /// It acted; the browser shall not.
     Taken,
     /// It did nothing.
@@ -40,16 +40,16 @@ pub(crate) enum Press {
 /// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case)
 /// while the calling component lives. Keys rest while a field has the focus, `Escape`
 /// excepted, and with Ctrl, Alt or Meta.
-pub(crate) fn on_key(act: impl Fn(&str) -> Press + 'static) {
+pub(crate) fn on_key(act: impl Fn(&str) -> KeyOutcome + 'static) {
     listen(|_| false, act);
 }
 
 /// As [`on_key`], with a key that is held down called once: what it does is kept.
-pub(crate) fn on_stroke(act: impl Fn(&str) -> Press + 'static) {
+pub(crate) fn on_stroke(act: impl Fn(&str) -> KeyOutcome + 'static) {
     listen(web_sys::KeyboardEvent::repeat, act);
 }
 
-fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> Press + 'static) {
+fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> KeyOutcome + 'static) {
     let handle = window_event_listener(ev::keydown, move |event| {
         if rests(&event) {
             return;
@@ -66,7 +66,7 @@ fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> Pres
         } else {
             key
         };
-        if act(&key) == Press::Taken {
+        if act(&key) == KeyOutcome::Taken {
             event.prevent_default();
         }
     });
@@ -74,7 +74,7 @@ fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> Pres
 }
 
 /// Puts the focus into the search field of the page, if it has one.
-pub(crate) fn focus_search() -> Press {
+pub(crate) fn focus_search() -> KeyOutcome {
     let found = document()
         .query_selector("main input[type=search]")
         .ok()
@@ -82,9 +82,9 @@ pub(crate) fn focus_search() -> Press {
     match found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         Some(field) => {
             let _ = field.focus();
-            Press::Taken
+            KeyOutcome::Taken
         }
-        None => Press::Passed,
+        None => KeyOutcome::Passed,
     }
 }
 

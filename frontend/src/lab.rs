@@ -16,28 +16,28 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlElement;
 
-use crate::api::{self, Asked, Error};
-use crate::browser::Address;
-use crate::page::Page;
+use crate::api::{self, OutgoingRequest, Error};
+use crate::browser::PageLocation;
+use crate::page::PageRoute;
 use crate::pages::about::About;
-use crate::pages::differ::Differ;
+use crate::pages::differ::CompareRankers;
 use crate::pages::figures::Figures;
-use crate::pages::inside::Inside;
+use crate::pages::inside::LateInteraction;
 use crate::pages::instance::Instance;
 use crate::pages::operator::Operator;
 use crate::pages::playground::Playground;
-use crate::pages::replay::Replay;
+use crate::pages::replay::Reproductions;
 use crate::pages::review;
-use crate::pages::study::behaviours::Behaviours;
-use crate::pages::study::said::Said;
+use crate::pages::study::behaviours::BehavioralTests;
+use crate::pages::study::said::HumanJudgments;
 
 /// A page of the lab while it is shown.
-pub struct Opened {
-    address: Address,
+pub struct MountedPage {
+    address: PageLocation,
     _mounted: Box<dyn Any>,
 }
 
-impl Opened {
+impl MountedPage {
     /// Takes another address: path, what is behind `?`, what is behind `#`.
     pub fn moved(&self, path: &str, search: &str, hash: &str) {
         self.address.take(path, search, hash);
@@ -46,37 +46,37 @@ impl Opened {
 
 /// Shows the page that is at a path, with what is behind its `?`, in a place until the result is
 /// dropped. `ask` takes path, method and request, and promises the reply.
-pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> Opened {
+pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
     // The page gives the same function each time.
     ASK.with(|it| it.get_or_init(|| ask).clone());
     api::go(|asked| Box::pin(ask_page(asked)));
-    let address = Address::new();
+    let address = PageLocation::new();
     let hash = address.hash.get_untracked();
     address.take(path, search, &hash);
-    let page = Page::parse(path);
+    let page = PageRoute::parse(path);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
         page.map(view)
     });
-    Opened {
+    MountedPage {
         address,
         _mounted: Box::new(mounted),
     }
 }
 
-fn view(page: Page) -> AnyView {
+fn view(page: PageRoute) -> AnyView {
     match page {
-        Page::Figures { study } => view! { <Figures study/> }.into_any(),
-        Page::Inside { study } => view! { <Inside study/> }.into_any(),
-        Page::Differ { study } => view! { <Differ study/> }.into_any(),
-        Page::Behaviours { study } => view! { <Behaviours study/> }.into_any(),
-        Page::Said { study } => view! { <Said study/> }.into_any(),
-        Page::Instance { .. } => view! { <Instance/> }.into_any(),
-        Page::Replay => view! { <Replay/> }.into_any(),
-        Page::Playground => view! { <Playground/> }.into_any(),
-        Page::Operator => view! { <Operator/> }.into_any(),
-        Page::About => view! { <About/> }.into_any(),
+        PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
+        PageRoute::Inside { study } => view! { <LateInteraction study/> }.into_any(),
+        PageRoute::Differ { study } => view! { <CompareRankers study/> }.into_any(),
+        PageRoute::Behaviours { study } => view! { <BehavioralTests study/> }.into_any(),
+        PageRoute::Said { study } => view! { <HumanJudgments study/> }.into_any(),
+        PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
+        PageRoute::Replay => view! { <Reproductions/> }.into_any(),
+        PageRoute::Playground => view! { <Playground/> }.into_any(),
+        PageRoute::Operator => view! { <Operator/> }.into_any(),
+        PageRoute::About => view! { <About/> }.into_any(),
         page => review::view(page),
     }
 }
@@ -85,8 +85,8 @@ thread_local! {
     static ASK: OnceCell<Function> = const { OnceCell::new() };
 }
 
-async fn ask_page(asked: Asked) -> Result<String, Error> {
-    let Asked { path, method, json } = asked;
+async fn ask_page(asked: OutgoingRequest) -> Result<String, Error> {
+    let OutgoingRequest { path, method, json } = asked;
     let method = match method {
         Method::Get => api::GET,
         Method::Post => api::POST,

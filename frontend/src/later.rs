@@ -6,16 +6,16 @@ use leptos::prelude::*;
 
 /// A timer that starts anew with each call, and ends with the component that made it.
 #[derive(Clone, Copy)]
-pub(crate) struct Later {
+pub(crate) struct Debounce {
     pause: Duration,
     timer: StoredValue<Option<TimeoutHandle>>,
 }
 
-impl Later {
+impl Debounce {
     /// Of so many milliseconds.
-    pub(crate) fn after_ms(pause: u64) -> Later {
+    pub(crate) fn after_ms(pause: u64) -> Debounce {
         let timer = StoredValue::new(None::<TimeoutHandle>);
-        let later = Later {
+        let later = Debounce {
             pause: Duration::from_millis(pause),
             timer,
         };

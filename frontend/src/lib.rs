@@ -40,7 +40,7 @@ mod widgets;
 #[cfg(feature = "frontend")]
 /// Shows the page that the address names, in place of the body.
 pub fn start() {
-    theme::Theme::stored().apply();
+    theme::PageTheme::stored().apply();
     api::go(|asked| Box::pin(api::host::ask(asked)));
     leptos::mount::mount_to_body(app::App);
 }

@@ -15,28 +15,28 @@ use std::time::Duration;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::api::review::{Send, Standing, TaskNo};
-use shared::review::{Event, Key, PersonNo};
+use shared::api::review::{SubmitEventsRequest, TaskProgressSummary, TaskId};
+use shared::review::{AnnotationEvent, EventKey, PersonId};
 
 use crate::api::{self, Error};
-use line::{Kept, Line, Then, Trouble};
-pub(crate) use shown::{Refused, Saved};
-use store::Store;
+use line::{QueuedEvent, EventQueue, DeliveryOutcome, DeliveryProblem};
+pub(crate) use shown::{RejectedEvents, OutboxSummary};
+use store::EventStore;
 
 /// A request without an answer for so long is sent again.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How the events of this visit stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Status {
+pub(crate) struct OutboxStatus {
     /// The server has them.
     pub(crate) n_saved: usize,
     /// On their way.
-    pub(crate) waiting: Vec<Kept>,
+    pub(crate) waiting: Vec<QueuedEvent>,
     /// The server will not take them as they are.
-    pub(crate) refused: Vec<Kept>,
+    pub(crate) refused: Vec<QueuedEvent>,
     /// Why nothing is sent at the moment.
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) trouble: Option<DeliveryProblem>,
     /// Why the browser keeps nothing, if it does not: what waits is lost with the tab.
     pub(crate) forgets: Option<String>,
     /// Events in this browser that other people did.
@@ -47,9 +47,9 @@ pub(crate) struct Status {
 
 #[derive(Default)]
 struct Outbox {
-    person: Option<PersonNo>,
-    line: Line,
-    store: Option<Rc<Store>>,
+    person: Option<PersonId>,
+    line: EventQueue,
+    store: Option<Rc<EventStore>>,
     forgets: Option<String>,
     n_others: usize,
     looked: bool,
@@ -60,22 +60,22 @@ struct Outbox {
 
 thread_local! {
     static OUTBOX: RefCell<Outbox> = RefCell::default();
-    static STATUS: ArcRwSignal<Status> = ArcRwSignal::default();
-    static SENT: ArcRwSignal<Option<(TaskNo, Standing)>> = ArcRwSignal::default();
+    static STATUS: ArcRwSignal<OutboxStatus> = ArcRwSignal::default();
+    static SENT: ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> = ArcRwSignal::default();
 }
 
 /// How events stand.
-pub(crate) fn status() -> ArcRwSignal<Status> {
+pub(crate) fn status() -> ArcRwSignal<OutboxStatus> {
     STATUS.with(Clone::clone)
 }
 
 /// The task that was sent to last, and how far it is then.
-pub(crate) fn sent() -> ArcRwSignal<Option<(TaskNo, Standing)>> {
+pub(crate) fn sent() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
     SENT.with(Clone::clone)
 }
 
 /// Begins for somebody who is signed in: what they left from before is sent.
-pub(crate) async fn begin(person: PersonNo) {
+pub(crate) async fn begin(person: PersonId) {
     listen();
     OUTBOX.with_borrow_mut(|it| {
         if it.person != Some(person) {
@@ -88,7 +88,7 @@ pub(crate) async fn begin(person: PersonNo) {
         }
     });
     if OUTBOX.with_borrow(|it| it.store.is_none()) {
-        let opened = Store::open().await;
+        let opened = EventStore::open().await;
         OUTBOX.with_borrow_mut(|it| match opened {
             Ok(store) => {
                 it.store = Some(Rc::new(store));
@@ -102,11 +102,11 @@ pub(crate) async fn begin(person: PersonNo) {
 }
 
 /// Keeps an event of the person and sends it. Returns at once.
-pub(crate) fn put(task: TaskNo, event: Event) {
+pub(crate) fn put(task: TaskId, event: AnnotationEvent) {
     let key = event.key;
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
-        let kept = Kept {
+        let kept = QueuedEvent {
             place: event.made_ms.saturating_mul(1_000),
             person,
             task,
@@ -144,7 +144,7 @@ pub(crate) fn discard() {
 }
 
 /// Who decided what of a task that is not sent yet, in its order.
-pub(crate) fn unsent(task: TaskNo) -> Vec<Event> {
+pub(crate) fn unsent(task: TaskId) -> Vec<AnnotationEvent> {
     OUTBOX.with_borrow(|it| {
         let of_task = it.line.unsent().iter().filter(|it| it.task == task);
         of_task.map(|it| it.event.clone()).collect()
@@ -164,7 +164,7 @@ async fn look() {
         }
         match found {
             Ok(found) => {
-                let (mine, others): (Vec<Kept>, Vec<Kept>) =
+                let (mine, others): (Vec<QueuedEvent>, Vec<QueuedEvent>) =
                     found.into_iter().partition(|it| Some(it.person) == person);
                 it.n_others = others.len();
                 for kept in mine {
@@ -199,7 +199,7 @@ fn flush() {
     );
     leptos::task::spawn_local(async move {
         let (task, events) = (batch.task, batch.events);
-        match api::call(&Send { task, events }).await {
+        match api::call(&SubmitEventsRequest { task, events }).await {
             Ok(sent) => {
                 after(person, |it| Some(it.told(number, &sent)));
                 SENT.with(|it| it.set(Some((task, sent.standing))));
@@ -210,14 +210,14 @@ fn flush() {
 }
 
 /// Hears what became of a batch, and goes on.
-fn after(person: PersonNo, hear: impl FnOnce(&mut Line) -> Option<Then>) {
+fn after(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<DeliveryOutcome>) {
     let then = OUTBOX.with_borrow_mut(|it| {
         // Somebody else's line does not know the batch; the table does.
         (it.person == Some(person))
             .then(|| hear(&mut it.line))
             .flatten()
     });
-    let Some(Then {
+    let Some(DeliveryOutcome {
         gone,
         refused,
         pause_ms,
@@ -257,7 +257,7 @@ fn rest(pause_ms: u64) {
 }
 
 /// An event that stays in the table is sent again at the next visit, and is known then.
-async fn forget(keys: Vec<Key>) {
+async fn forget(keys: Vec<EventKey>) {
     let store = OUTBOX.with_borrow(|it| it.store.clone());
     if let Some(store) = store
         && !keys.is_empty()
@@ -274,7 +274,7 @@ fn tell() {
             .iter()
             .cloned()
             .partition(|it| it.refused.is_some());
-        Status {
+        OutboxStatus {
             n_saved: it.line.n_saved(),
             waiting,
             refused,
@@ -316,7 +316,7 @@ fn listen() {
 /// What would be lost, or wait for the next visit, if the tab were closed now.
 fn n_unsent() -> usize {
     OUTBOX.with_borrow(|it| {
-        let is_at_risk = |kept: &&Kept| kept.refused.is_none() || it.forgets.is_some();
+        let is_at_risk = |kept: &&QueuedEvent| kept.refused.is_none() || it.forgets.is_some();
         it.line.unsent().iter().filter(is_at_risk).count()
     })
 }

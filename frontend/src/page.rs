@@ -4,13 +4,13 @@
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use shared::api::review::TaskNo;
-use shared::probe::{Mode, Probe};
-use shared::review::task::Place;
+use shared::api::review::TaskId;
+use shared::probe::{AxiomVariant, Probe};
+use shared::review::task::InstanceRef;
 
 /// A page with all that its path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Page {
+pub(crate) enum PageRoute {
     /// The list of studies.
     Studies,
     /// One study.
@@ -59,7 +59,7 @@ pub(crate) enum Page {
         /// Column.
         probe: Probe,
         /// Reading of the axiom.
-        mode: Mode,
+        mode: AxiomVariant,
         /// Place among its instances.
         number: u64,
     },
@@ -74,12 +74,12 @@ pub(crate) enum Page {
     /// The queue of a task.
     Annotate {
         /// Which task.
-        task: TaskNo,
+        task: TaskId,
     },
     /// How far a task is and what came out of it.
     Curate {
         /// Which task.
-        task: TaskNo,
+        task: TaskId,
     },
     /// A new task.
     MakeTask,
@@ -99,31 +99,31 @@ pub(crate) enum Page {
 }
 
 /// The pattern of an address, and the page that its values name.
-type Route = (&'static str, fn(&Values) -> Option<Page>);
+type Route = (&'static str, fn(&PathValues) -> Option<PageRoute>);
 
 /// The route of every page.
 const ROUTES: &[Route] = &[
-    ("/", |_| Some(Page::Studies)),
+    ("/", |_| Some(PageRoute::Studies)),
     ("/study/:study", |it| {
-        it.study(|study| Page::Study { study })
+        it.study(|study| PageRoute::Study { study })
     }),
     ("/study/:study/figures", |it| {
-        it.study(|study| Page::Figures { study })
+        it.study(|study| PageRoute::Figures { study })
     }),
     ("/study/:study/inside", |it| {
-        it.study(|study| Page::Inside { study })
+        it.study(|study| PageRoute::Inside { study })
     }),
     ("/study/:study/differ", |it| {
-        it.study(|study| Page::Differ { study })
+        it.study(|study| PageRoute::Differ { study })
     }),
     ("/study/:study/behaviours", |it| {
-        it.study(|study| Page::Behaviours { study })
+        it.study(|study| PageRoute::Behaviours { study })
     }),
     ("/study/:study/said", |it| {
-        it.study(|study| Page::Said { study })
+        it.study(|study| PageRoute::Said { study })
     }),
     ("/study/:study/:axiom/:ranker", |it| {
-        Some(Page::Instances {
+        Some(PageRoute::Instances {
             study: it.text("study")?,
             probe: it.parsed("axiom")?,
             ranker: it.parsed("ranker")?,
@@ -131,48 +131,48 @@ const ROUTES: &[Route] = &[
     }),
     ("/study/:study/:axiom/:mode/instance/:number", |it| {
         let mode = it.text("mode")?;
-        Some(Page::Instance {
+        Some(PageRoute::Instance {
             study: it.text("study")?,
             probe: it.parsed("axiom")?,
-            mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
+            mode: AxiomVariant::ALL.iter().copied().find(|it| it.name() == mode)?,
             number: it.parsed("number")?,
         })
     }),
-    ("/replay", |_| Some(Page::Replay)),
-    ("/playground", |_| Some(Page::Playground)),
-    ("/workbench", |_| Some(Page::Workbench)),
-    ("/review", |_| Some(Page::Review)),
-    ("/review/new", |_| Some(Page::MakeTask)),
+    ("/replay", |_| Some(PageRoute::Replay)),
+    ("/playground", |_| Some(PageRoute::Playground)),
+    ("/workbench", |_| Some(PageRoute::Workbench)),
+    ("/review", |_| Some(PageRoute::Review)),
+    ("/review/new", |_| Some(PageRoute::MakeTask)),
     ("/review/:task", |it| {
-        it.task(|task| Page::Annotate { task })
+        it.task(|task| PageRoute::Annotate { task })
     }),
     ("/review/:task/curate", |it| {
-        it.task(|task| Page::Curate { task })
+        it.task(|task| PageRoute::Curate { task })
     }),
     ("/review/try/:study", |it| {
-        it.study(|study| Page::Try { study })
+        it.study(|study| PageRoute::Try { study })
     }),
-    ("/join", |_| Some(Page::Join)),
-    ("/people", |_| Some(Page::People)),
-    ("/operator", |_| Some(Page::Operator)),
-    ("/about", |_| Some(Page::About)),
+    ("/join", |_| Some(PageRoute::Join)),
+    ("/people", |_| Some(PageRoute::People)),
+    ("/operator", |_| Some(PageRoute::Operator)),
+    ("/about", |_| Some(PageRoute::About)),
 ];
 
 /// The values of an address by their names in its pattern, as they read.
-struct Values(Vec<(&'static str, String)>);
+struct PathValues(Vec<(&'static str, String)>);
 
-impl Values {
+impl PathValues {
     fn text(&self, name: &str) -> Option<String> {
         let found = self.0.iter().find(|it| it.0 == name);
         found.map(|it| it.1.clone())
     }
 
-    fn study(&self, page: fn(String) -> Page) -> Option<Page> {
+    fn study(&self, page: fn(String) -> PageRoute) -> Option<PageRoute> {
         Some(page(self.text("study")?))
     }
 
-    fn task(&self, page: fn(TaskNo) -> Page) -> Option<Page> {
-        Some(page(TaskNo(self.parsed("task")?)))
+    fn task(&self, page: fn(TaskId) -> PageRoute) -> Option<PageRoute> {
+        Some(page(TaskId(self.parsed("task")?)))
     }
 
     fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
@@ -180,12 +180,12 @@ impl Values {
     }
 
     /// Reads the values of a path; none if it does not follow the pattern.
-    fn read(pattern: &'static str, path: &str) -> Option<Values> {
+    fn read(pattern: &'static str, path: &str) -> Option<PathValues> {
         let mut values = Vec::new();
         let (mut names, mut parts) = (pattern.split('/'), path.split('/'));
         loop {
             match (names.next(), parts.next()) {
-                (None, None) => return Some(Values(values)),
+                (None, None) => return Some(PathValues(values)),
                 (Some(name), Some(part)) => match name.strip_prefix(':') {
                     Some(name) if !part.is_empty() => values.push((name, unescape(part))),
                     None if name == part => {}
@@ -197,10 +197,10 @@ impl Values {
     }
 }
 
-impl Page {
+impl PageRoute {
     /// Returns the page of an instance of a study.
-    pub(crate) fn instance(study: String, place: Place) -> Page {
-        Page::Instance {
+    pub(crate) fn instance(study: String, place: InstanceRef) -> PageRoute {
+        PageRoute::Instance {
             study,
             probe: place.probe,
             mode: place.mode,
@@ -209,13 +209,13 @@ impl Page {
     }
 
     /// Returns the page at a path, with or without a slash at its end.
-    pub(crate) fn parse(path: &str) -> Option<Page> {
+    pub(crate) fn parse(path: &str) -> Option<PageRoute> {
         let path = match path {
             "/" => path,
             _ => path.strip_suffix('/').unwrap_or(path),
         };
         let mut routes = ROUTES.iter();
-        routes.find_map(|(pattern, page)| page(&Values::read(pattern, path)?))
+        routes.find_map(|(pattern, page)| page(&PathValues::read(pattern, path)?))
     }
 
     /// Returns the path of the page.
@@ -232,26 +232,26 @@ impl Page {
         parts.collect::<Vec<String>>().join("/")
     }
 
-    fn values(&self) -> Values {
-        Values(match self {
-            Page::Studies
-            | Page::Replay
-            | Page::Playground
-            | Page::Workbench
-            | Page::Review
-            | Page::MakeTask
-            | Page::Join
-            | Page::People
-            | Page::Operator
-            | Page::About => Vec::new(),
-            Page::Study { study }
-            | Page::Figures { study }
-            | Page::Inside { study }
-            | Page::Differ { study }
-            | Page::Behaviours { study }
-            | Page::Said { study }
-            | Page::Try { study } => vec![("study", study.clone())],
-            Page::Instances {
+    fn values(&self) -> PathValues {
+        PathValues(match self {
+            PageRoute::Studies
+            | PageRoute::Replay
+            | PageRoute::Playground
+            | PageRoute::Workbench
+            | PageRoute::Review
+            | PageRoute::MakeTask
+            | PageRoute::Join
+            | PageRoute::People
+            | PageRoute::Operator
+            | PageRoute::About => Vec::new(),
+            PageRoute::Study { study }
+            | PageRoute::Figures { study }
+            | PageRoute::Inside { study }
+            | PageRoute::Differ { study }
+            | PageRoute::Behaviours { study }
+            | PageRoute::Said { study }
+            | PageRoute::Try { study } => vec![("study", study.clone())],
+            PageRoute::Instances {
                 study,
                 probe,
                 ranker,
@@ -260,7 +260,7 @@ impl Page {
                 ("axiom", probe.slug().into_owned()),
                 ("ranker", ranker.to_string()),
             ],
-            Page::Instance {
+            PageRoute::Instance {
                 study,
                 probe,
                 mode,
@@ -271,29 +271,29 @@ impl Page {
                 ("mode", mode.name().to_owned()),
                 ("number", number.to_string()),
             ],
-            Page::Annotate { task } | Page::Curate { task } => vec![("task", task.0.to_string())],
+            PageRoute::Annotate { task } | PageRoute::Curate { task } => vec![("task", task.0.to_string())],
         })
     }
 
     /// The pages of the header with their names.
-    pub(crate) const NAVIGATION: [(Page, &str); 6] = [
-        (Page::Studies, "Studies"),
-        (Page::Playground, "Playground"),
-        (Page::Workbench, "Workbench"),
-        (Page::Review, "Review"),
-        (Page::Replay, "Replay"),
-        (Page::About, "About"),
+    pub(crate) const NAVIGATION: [(PageRoute, &str); 6] = [
+        (PageRoute::Studies, "Studies"),
+        (PageRoute::Playground, "Playground"),
+        (PageRoute::Workbench, "Workbench"),
+        (PageRoute::Review, "Review"),
+        (PageRoute::Replay, "Replay"),
+        (PageRoute::About, "About"),
     ];
 
     /// Returns whether a path is this page or one below it.
     pub(crate) fn holds(&self, path: &str) -> bool {
         match self {
-            Page::Studies => path == "/" || path.starts_with("/study/"),
-            Page::Review => {
+            PageRoute::Studies => path == "/" || path.starts_with("/study/"),
+            PageRoute::Review => {
                 let first = path.split('/').nth(1).unwrap_or_default();
-                ["review", "join", "people"].contains(&first) && Page::parse(path).is_some()
+                ["review", "join", "people"].contains(&first) && PageRoute::parse(path).is_some()
             }
-            other => Page::parse(path).as_ref() == Some(other),
+            other => PageRoute::parse(path).as_ref() == Some(other),
         }
     }
 }
@@ -325,21 +325,21 @@ mod tests {
 
     #[test]
     fn every_page_is_found_where_it_says_it_is() {
-        let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskNo(7));
+        let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskId(7));
         let behaviour: Probe = "match:length:relevance".parse().unwrap();
         let pages = [
-            (Page::Studies, "/"),
-            (Page::Study { study: study() }, "/study/demo"),
-            (Page::Figures { study: study() }, "/study/demo/figures"),
-            (Page::Inside { study: study() }, "/study/demo/inside"),
-            (Page::Differ { study: study() }, "/study/demo/differ"),
+            (PageRoute::Studies, "/"),
+            (PageRoute::Study { study: study() }, "/study/demo"),
+            (PageRoute::Figures { study: study() }, "/study/demo/figures"),
+            (PageRoute::Inside { study: study() }, "/study/demo/inside"),
+            (PageRoute::Differ { study: study() }, "/study/demo/differ"),
             (
-                Page::Behaviours { study: study() },
+                PageRoute::Behaviours { study: study() },
                 "/study/demo/behaviours",
             ),
-            (Page::Said { study: study() }, "/study/demo/said"),
+            (PageRoute::Said { study: study() }, "/study/demo/said"),
             (
-                Page::Instances {
+                PageRoute::Instances {
                     study: study(),
                     probe,
                     ranker: 2,
@@ -347,33 +347,33 @@ mod tests {
                 "/study/demo/tfc1/2",
             ),
             (
-                Page::Instance {
+                PageRoute::Instance {
                     study: study(),
                     probe: behaviour,
-                    mode: Mode::PaperCamara2020,
+                    mode: AxiomVariant::PaperCamara2020,
                     number: 0,
                 },
                 "/study/demo/match%3Alength%3Arelevance/paper/instance/0",
             ),
-            (Page::Replay, "/replay"),
-            (Page::Playground, "/playground"),
-            (Page::Workbench, "/workbench"),
-            (Page::Review, "/review"),
-            (Page::Annotate { task }, "/review/7"),
-            (Page::Curate { task }, "/review/7/curate"),
-            (Page::MakeTask, "/review/new"),
-            (Page::Try { study: study() }, "/review/try/demo"),
-            (Page::Join, "/join"),
-            (Page::People, "/people"),
-            (Page::Operator, "/operator"),
-            (Page::About, "/about"),
+            (PageRoute::Replay, "/replay"),
+            (PageRoute::Playground, "/playground"),
+            (PageRoute::Workbench, "/workbench"),
+            (PageRoute::Review, "/review"),
+            (PageRoute::Annotate { task }, "/review/7"),
+            (PageRoute::Curate { task }, "/review/7/curate"),
+            (PageRoute::MakeTask, "/review/new"),
+            (PageRoute::Try { study: study() }, "/review/try/demo"),
+            (PageRoute::Join, "/join"),
+            (PageRoute::People, "/people"),
+            (PageRoute::Operator, "/operator"),
+            (PageRoute::About, "/about"),
         ];
         assert_eq!(pages.len(), ROUTES.len());
         for (page, path) in pages {
             assert_eq!(page.href(), path);
-            assert_eq!(Page::parse(path), Some(page.clone()));
+            assert_eq!(PageRoute::parse(path), Some(page.clone()));
             let slash = format!("{}/", path.trim_end_matches('/'));
-            assert_eq!(Page::parse(&slash), Some(page));
+            assert_eq!(PageRoute::parse(&slash), Some(page));
         }
         for none in [
             "",
@@ -385,22 +385,22 @@ mod tests {
             "/study/demo/tfc1/fixed/instance/x",
             "/study/demo/tfc1/loose/instance/0",
         ] {
-            assert_eq!(Page::parse(none), None, "{none}");
+            assert_eq!(PageRoute::parse(none), None, "{none}");
         }
     }
 
     #[test]
     fn a_page_below_another_belongs_to_it() {
-        assert!(Page::Review.holds("/review/7"));
-        assert!(Page::Review.holds("/people"));
-        assert!(!Page::Review.holds("/replay"));
-        let page = Page::Instances {
+        assert!(PageRoute::Review.holds("/review/7"));
+        assert!(PageRoute::Review.holds("/people"));
+        assert!(!PageRoute::Review.holds("/replay"));
+        let page = PageRoute::Instances {
             study: study(),
             probe: Probe::Axiom(Axiom::Tfc1),
             ranker: 2,
         };
-        assert!(Page::Studies.holds(&page.href()));
-        assert!(!Page::About.holds(&page.href()));
+        assert!(PageRoute::Studies.holds(&page.href()));
+        assert!(!PageRoute::About.holds(&page.href()));
     }
 
     #[test]

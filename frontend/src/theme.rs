@@ -2,7 +2,7 @@
 
 /// The look of every page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Theme {
+pub(crate) enum PageTheme {
     /// As the system has it.
     System,
     /// Dark on white.
@@ -11,34 +11,34 @@ pub(crate) enum Theme {
     Dark,
 }
 
-impl Theme {
+impl PageTheme {
     const KEY: &str = "axioscope-theme";
 
     /// What was chosen last in this browser.
-    pub(crate) fn stored() -> Theme {
+    pub(crate) fn stored() -> PageTheme {
         let word = storage().and_then(|it| it.get_item(Self::KEY).ok().flatten());
         match word.as_deref() {
-            Some("light") => Theme::Light,
-            Some("dark") => Theme::Dark,
-            _ => Theme::System,
+            Some("light") => PageTheme::Light,
+            Some("dark") => PageTheme::Dark,
+            _ => PageTheme::System,
         }
     }
 
     /// The one that the next press of the button gives.
-    pub(crate) fn next(self) -> Theme {
+    pub(crate) fn next(self) -> PageTheme {
         match self {
-            Theme::System => Theme::Light,
-            Theme::Light => Theme::Dark,
-            Theme::Dark => Theme::System,
+            PageTheme::System => PageTheme::Light,
+            PageTheme::Light => PageTheme::Dark,
+            PageTheme::Dark => PageTheme::System,
         }
     }
 
     /// One word.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Theme::System => "system",
-            Theme::Light => "light",
-            Theme::Dark => "dark",
+            PageTheme::System => "system",
+            PageTheme::Light => "light",
+            PageTheme::Dark => "dark",
         }
     }
 
@@ -47,8 +47,8 @@ impl Theme {
     pub(crate) fn apply(self) {
         if let Some(root) = leptos::prelude::document().document_element() {
             let _ = match self {
-                Theme::System => root.remove_attribute("data-theme"),
-                Theme::Light | Theme::Dark => root.set_attribute("data-theme", self.name()),
+                PageTheme::System => root.remove_attribute("data-theme"),
+                PageTheme::Light | PageTheme::Dark => root.set_attribute("data-theme", self.name()),
             };
         }
         if let Some(storage) = storage() {

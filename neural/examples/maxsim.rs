@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use neural::{Colbert, Device, Encoded, ModelFiles, Pieces, Side};
+use neural::{Colbert, Device, EncodedText, ModelFiles, TokenizedText, InputRole};
 use rayon::prelude::*;
 
 /// So many times each text is scored.
@@ -32,16 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = Colbert::load(&files, Device::Cpu)?;
     let texts = std::fs::read_to_string(texts)?;
     let cut = |side| texts.lines().map(move |it| (side, it));
-    let first = cut(Side::Query).take(1);
-    let pieces = first.chain(cut(Side::Text));
+    let first = cut(InputRole::Query).take(1);
+    let pieces = first.chain(cut(InputRole::Text));
     let pieces = pieces.map(|(side, it)| model.tokenize(side, it));
-    let pieces = pieces.collect::<Result<Vec<Pieces>, _>>()?;
+    let pieces = pieces.collect::<Result<Vec<TokenizedText>, _>>()?;
     let encoded = model.encode(&pieces.iter().collect::<Vec<_>>())?;
     let Some((query, texts)) = encoded.split_first() else {
         return Err("there is no text".into());
     };
 
-    let score = |texts: &[Encoded]| -> Vec<f64> {
+    let score = |texts: &[EncodedText]| -> Vec<f64> {
         let each = texts.par_iter();
         each.map(|it| model.score(query, it)).collect()
     };

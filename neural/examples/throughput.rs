@@ -21,8 +21,8 @@ use std::time::Instant;
 
 use candle_core::{DType, Tensor};
 use neural::{
-    Computing, CrossEncoder, Device, Matching, Model, ModelFiles, PairPieces, Pieces, Precision,
-    Side,
+    ComputeTarget, CrossEncoder, Device, EmbeddingKind, EmbeddingModel, ModelFiles, TokenizedPair, TokenizedText, Precision,
+    InputRole,
 };
 
 /// Pieces in a batch.
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in std::io::stdin().lines() {
         line?;
         let (seconds, scores) = work.timed()?;
-        let profile = match computing == Computing::from(Device::Cpu) {
+        let profile = match computing == ComputeTarget::from(Device::Cpu) {
             true => profile(&shape, &work.lengths, seconds)?,
             false => serde_json::Value::Null,
         };
@@ -78,8 +78,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn computing(device: &str, precision: &str) -> Result<Computing, String> {
-    Ok(Computing {
+fn computing(device: &str, precision: &str) -> Result<ComputeTarget, String> {
+    Ok(ComputeTarget {
         device: match device {
             "cpu" => Device::Cpu,
             "cuda" => Device::Cuda(0),
@@ -134,16 +134,16 @@ fn encode(
     files: &ModelFiles,
     lines: &str,
     max_pieces: usize,
-    computing: Computing,
+    computing: ComputeTarget,
 ) -> Result<Work, Box<dyn Error>> {
-    let model = Model::load(files, Matching::BiEncoder, max_pieces, computing)?;
+    let model = EmbeddingModel::load(files, EmbeddingKind::BiEncoder, max_pieces, computing)?;
     let texts = lines
         .lines()
-        .map(|text| model.tokenize(Side::Text, text))
-        .collect::<Result<Vec<Pieces>, _>>()?;
+        .map(|text| model.tokenize(InputRole::Text, text))
+        .collect::<Result<Vec<TokenizedText>, _>>()?;
     let lengths = texts.iter().map(|text| text.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
-        let batch: Vec<&Pieces> = batch.iter().map(|&text| &texts[text]).collect();
+        let batch: Vec<&TokenizedText> = batch.iter().map(|&text| &texts[text]).collect();
         std::hint::black_box(model.encode(&batch)?);
         Ok(Vec::new())
     }))
@@ -153,19 +153,19 @@ fn score(
     files: &ModelFiles,
     lines: &str,
     max_pieces: usize,
-    computing: Computing,
+    computing: ComputeTarget,
 ) -> Result<Work, Box<dyn Error>> {
     let model = CrossEncoder::load(files, max_pieces, computing)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
-        let query = model.tokenize(Side::Query, &query)?;
-        let text = model.tokenize(Side::Text, &text)?;
+        let query = model.tokenize(InputRole::Query, &query)?;
+        let text = model.tokenize(InputRole::Text, &text)?;
         Ok(model.pair(&query, &text))
     });
-    let pairs: Vec<PairPieces> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
+    let pairs: Vec<TokenizedPair> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
     let lengths = pairs.iter().map(|it| it.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
-        let batch: Vec<&PairPieces> = batch.iter().map(|&it| &pairs[it]).collect();
+        let batch: Vec<&TokenizedPair> = batch.iter().map(|&it| &pairs[it]).collect();
         model.score(&batch)
     }))
 }
@@ -262,7 +262,7 @@ fn product(rows: usize, inputs: usize, outputs: usize) -> Result<f64, candle_cor
 
 /// What products of two square matrices reach on the device in the precision, with every thread of
 /// a CPU: the best of five.
-fn matrix_gflops(computing: Computing) -> Result<f64, candle_core::Error> {
+fn matrix_gflops(computing: ComputeTarget) -> Result<f64, candle_core::Error> {
     let (device, n) = match computing.device {
         Device::Cpu => (candle_core::Device::Cpu, 1_536),
         Device::Cuda(ordinal) => (candle_core::Device::new_cuda(ordinal)?, 8_192),

@@ -1,7 +1,7 @@
 //! BERT and its relatives: the last hidden state of a batch of texts.
 //!
 //! Devlin, Chang, Lee and Toutanova (NAACL 2019), arXiv:1810.04805. Tensor names follow those of
-//! Hugging Face transformers for each [`Family`]. The parameters are read once; a forward pass over
+//! Hugging Face transformers for each [`EncoderFamily`]. The parameters are read once; a forward pass over
 //! them exists twice: here in candle's own operations for any device, and for the CPU without
 //! padding in `fused`. candle-transformers' `BertModel` is not used because it is two to three
 //! times slower on the CPU.
@@ -11,29 +11,29 @@
 
 use candle_core::{D, DType, Device, Tensor};
 
-use crate::config::{Config, Family};
+use crate::config::{EncoderConfig, EncoderFamily};
 use crate::error::Error;
-use crate::pieces::Input;
-use crate::weights::Weights;
+use crate::pieces::EncoderInput;
+use crate::weights::ModelWeights;
 
 /// `y = x W + b`.
-pub(crate) struct Linear {
+pub(crate) struct LinearLayer {
     /// `[inputs, outputs]`, row-major: the transpose of what the file holds.
     pub(crate) weight: Vec<f32>,
     /// `[outputs]`.
     pub(crate) bias: Vec<f32>,
 }
 
-impl Linear {
+impl LinearLayer {
     /// Reads `name.weight` and `name.bias`.
     pub(crate) fn load(
-        weights: &Weights<'_>,
+        weights: &ModelWeights<'_>,
         name: &str,
         inputs: usize,
         outputs: usize,
-    ) -> Result<Linear, Error> {
-        let without = Linear::load_without_bias(weights, name, inputs, outputs)?;
-        Ok(Linear {
+    ) -> Result<LinearLayer, Error> {
+        let without = LinearLayer::load_without_bias(weights, name, inputs, outputs)?;
+        Ok(LinearLayer {
             bias: weights.numbers(&format!("{name}.bias"), &[outputs])?,
             ..without
         })
@@ -41,23 +41,23 @@ impl Linear {
 
     /// Reads `name.weight`; what is added is 0.
     pub(crate) fn load_without_bias(
-        weights: &Weights<'_>,
+        weights: &ModelWeights<'_>,
         name: &str,
         inputs: usize,
         outputs: usize,
-    ) -> Result<Linear, Error> {
+    ) -> Result<LinearLayer, Error> {
         let weight = weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?;
-        Ok(Linear::transposed(&weight, vec![0.0; outputs], inputs))
+        Ok(LinearLayer::transposed(&weight, vec![0.0; outputs], inputs))
     }
 
     /// From a weight as the file holds it, `[outputs, inputs]`.
-    pub(crate) fn transposed(weight: &[f32], bias: Vec<f32>, inputs: usize) -> Linear {
+    pub(crate) fn transposed(weight: &[f32], bias: Vec<f32>, inputs: usize) -> LinearLayer {
         let outputs = bias.len();
         let mut transposed = Vec::with_capacity(weight.len());
         for input in 0..inputs {
             transposed.extend((0..outputs).map(|output| weight[output * inputs + input]));
         }
-        Linear {
+        LinearLayer {
             weight: transposed,
             bias,
         }
@@ -92,7 +92,7 @@ impl Linear {
     }
 
     /// One product in the place of three: the outputs of `parts` one after another.
-    fn join(parts: [Linear; 3]) -> Linear {
+    fn join(parts: [LinearLayer; 3]) -> LinearLayer {
         let bias = parts
             .iter()
             .flat_map(|part| part.bias.iter().copied())
@@ -105,12 +105,12 @@ impl Linear {
                 weight.extend_from_slice(&part.weight[input * outputs..(input + 1) * outputs]);
             }
         }
-        Linear { weight, bias }
+        LinearLayer { weight, bias }
     }
 }
 
 /// Layer normalisation: zero mean and unit variance over `h`, then a scale and a shift.
-pub(crate) struct Norm {
+pub(crate) struct LayerNorm {
     /// `[h]`.
     pub(crate) scale: Vec<f32>,
     /// `[h]`.
@@ -119,16 +119,16 @@ pub(crate) struct Norm {
     pub(crate) eps: f32,
 }
 
-impl Norm {
+impl LayerNorm {
     /// Of `width` units, `h` or those of the embeddings.
     pub(crate) fn load(
-        weights: &Weights<'_>,
+        weights: &ModelWeights<'_>,
         name: &str,
         width: usize,
-        config: &Config,
-    ) -> Result<Norm, Error> {
-        let without = Norm::load_without_shift(weights, name, width, config)?;
-        Ok(Norm {
+        config: &EncoderConfig,
+    ) -> Result<LayerNorm, Error> {
+        let without = LayerNorm::load_without_shift(weights, name, width, config)?;
+        Ok(LayerNorm {
             shift: weights.numbers(&format!("{name}.bias"), &[width])?,
             ..without
         })
@@ -136,12 +136,12 @@ impl Norm {
 
     /// As above, with zeros in the place of a shift.
     pub(crate) fn load_without_shift(
-        weights: &Weights<'_>,
+        weights: &ModelWeights<'_>,
         name: &str,
         width: usize,
-        config: &Config,
-    ) -> Result<Norm, Error> {
-        Ok(Norm {
+        config: &EncoderConfig,
+    ) -> Result<LayerNorm, Error> {
+        Ok(LayerNorm {
             scale: weights.numbers(&format!("{name}.weight"), &[width])?,
             shift: vec![0.0; width],
             eps: config.layer_norm_eps as f32,
@@ -150,35 +150,35 @@ impl Norm {
 }
 
 /// Self-attention and the two dense layers after it.
-pub(crate) struct Layer {
+pub(crate) struct BertLayer {
     /// `h` to queries, keys, values: `3h`. Queries are already divided by `√d`.
-    pub(crate) qkv: Linear,
+    pub(crate) qkv: LinearLayer,
     /// `h` to `h`.
-    pub(crate) out: Linear,
-    pub(crate) out_norm: Norm,
+    pub(crate) out: LinearLayer,
+    pub(crate) out_norm: LayerNorm,
     /// `h` to `m`.
-    pub(crate) up: Linear,
+    pub(crate) up: LinearLayer,
     /// `m` to `h`.
-    pub(crate) down: Linear,
-    pub(crate) down_norm: Norm,
+    pub(crate) down: LinearLayer,
+    pub(crate) down_norm: LayerNorm,
 }
 
-impl Layer {
-    fn load(weights: &Weights<'_>, config: &Config, layer: usize) -> Result<Layer, Error> {
+impl BertLayer {
+    fn load(weights: &ModelWeights<'_>, config: &EncoderConfig, layer: usize) -> Result<BertLayer, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
         let names = Names::of(config.family);
         let at = |name: &str| format!("{}.{layer}.{name}", names.layers);
-        let mut query = Linear::load(weights, &at(names.query), h, h)?;
-        let key = Linear::load(weights, &at(names.key), h, h)?;
-        let value = Linear::load(weights, &at(names.value), h, h)?;
+        let mut query = LinearLayer::load(weights, &at(names.query), h, h)?;
+        let key = LinearLayer::load(weights, &at(names.key), h, h)?;
+        let value = LinearLayer::load(weights, &at(names.value), h, h)?;
         query.scale(1.0 / ((h / config.num_attention_heads) as f32).sqrt());
-        Ok(Layer {
-            qkv: Linear::join([query, key, value]),
-            out: Linear::load(weights, &at(names.out), h, h)?,
-            out_norm: Norm::load(weights, &at(names.out_norm), h, config)?,
-            up: Linear::load(weights, &at(names.up), h, m)?,
-            down: Linear::load(weights, &at(names.down), m, h)?,
-            down_norm: Norm::load(weights, &at(names.down_norm), h, config)?,
+        Ok(BertLayer {
+            qkv: LinearLayer::join([query, key, value]),
+            out: LinearLayer::load(weights, &at(names.out), h, h)?,
+            out_norm: LayerNorm::load(weights, &at(names.out_norm), h, config)?,
+            up: LinearLayer::load(weights, &at(names.up), h, m)?,
+            down: LinearLayer::load(weights, &at(names.down), m, h)?,
+            down_norm: LayerNorm::load(weights, &at(names.down_norm), h, config)?,
         })
     }
 }
@@ -197,9 +197,9 @@ struct Names {
 }
 
 impl Names {
-    fn of(family: Family) -> Names {
+    fn of(family: EncoderFamily) -> Names {
         match family {
-            Family::Bert | Family::Roberta | Family::Electra => Names {
+            EncoderFamily::Bert | EncoderFamily::Roberta | EncoderFamily::Electra => Names {
                 layers: "encoder.layer",
                 query: "attention.self.query",
                 key: "attention.self.key",
@@ -210,7 +210,7 @@ impl Names {
                 down: "output.dense",
                 down_norm: "output.LayerNorm",
             },
-            Family::DistilBert => Names {
+            EncoderFamily::DistilBert => Names {
                 layers: "transformer.layer",
                 query: "attention.q_lin",
                 key: "attention.k_lin",
@@ -221,28 +221,28 @@ impl Names {
                 down: "ffn.lin2",
                 down_norm: "output_layer_norm",
             },
-            Family::ModernBert => unreachable!("it has parameters of its own"),
+            EncoderFamily::ModernBert => unreachable!("it has parameters of its own"),
         }
     }
 }
 
 /// Every number of the model, in the memory of the CPU.
-pub(crate) struct Parameters {
-    pub(crate) config: Config,
+pub(crate) struct BertParameters {
+    pub(crate) config: EncoderConfig,
     /// `[vocabulary, e]`, `e` units of an embedding.
     pub(crate) words: Vec<f32>,
     /// For each segment, two at most, `[pieces, e]`: its own embedding and that of each position.
     pub(crate) positions: Vec<Vec<f32>>,
     /// Over `e` units.
-    pub(crate) norm: Norm,
+    pub(crate) norm: LayerNorm,
     /// `e` to `h`, where they differ.
-    pub(crate) project: Option<Linear>,
-    pub(crate) layers: Vec<Layer>,
+    pub(crate) project: Option<LinearLayer>,
+    pub(crate) layers: Vec<BertLayer>,
 }
 
-impl Parameters {
+impl BertParameters {
     /// Reads the tensors that `config` asks for.
-    pub(crate) fn load(weights: &Weights<'_>, config: Config) -> Result<Parameters, Error> {
+    pub(crate) fn load(weights: &ModelWeights<'_>, config: EncoderConfig) -> Result<BertParameters, Error> {
         let (e, h) = (config.embedding_size, config.hidden_size);
         let embedding = |name: &str, rows: usize| {
             weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
@@ -263,15 +263,15 @@ impl Parameters {
                 types.chunks_exact(e).take(2).map(with).collect()
             }
         };
-        let norm = Norm::load(weights, "embeddings.LayerNorm", e, &config)?;
+        let norm = LayerNorm::load(weights, "embeddings.LayerNorm", e, &config)?;
         let project = match e == h {
             true => None,
-            false => Some(Linear::load(weights, "embeddings_project", e, h)?),
+            false => Some(LinearLayer::load(weights, "embeddings_project", e, h)?),
         };
         let layers = (0..config.num_hidden_layers)
-            .map(|layer| Layer::load(weights, &config, layer))
+            .map(|layer| BertLayer::load(weights, &config, layer))
             .collect::<Result<_, _>>()?;
-        Ok(Parameters {
+        Ok(BertParameters {
             config,
             words,
             positions,
@@ -284,7 +284,7 @@ impl Parameters {
 
 /// A BERT on some device, in candle's operations.
 pub(crate) struct Bert {
-    config: Config,
+    config: EncoderConfig,
     words: Tensor,
     /// Segment after segment.
     positions: Tensor,
@@ -308,7 +308,7 @@ struct DeviceLayer {
 impl Bert {
     /// Copies the parameters to `device`, rounded to `dtype`.
     pub(crate) fn load(
-        parameters: Parameters,
+        parameters: BertParameters,
         device: &Device,
         dtype: DType,
     ) -> candle_core::Result<Bert> {
@@ -320,13 +320,13 @@ impl Bert {
             Tensor::from_vec(numbers, (rows, columns), device)?.to_dtype(dtype)
         };
         let vector = |numbers: Vec<f32>| Tensor::new(numbers, device)?.to_dtype(dtype);
-        let linear = |linear: Linear, inputs, outputs| {
+        let linear = |linear: LinearLayer, inputs, outputs| {
             candle_core::Result::Ok((
                 matrix(linear.weight, inputs, outputs)?,
                 vector(linear.bias)?,
             ))
         };
-        let norm = |norm: Norm| candle_core::Result::Ok((vector(norm.scale)?, vector(norm.shift)?));
+        let norm = |norm: LayerNorm| candle_core::Result::Ok((vector(norm.scale)?, vector(norm.shift)?));
         let layers = parameters
             .layers
             .into_iter()
@@ -361,7 +361,7 @@ impl Bert {
     }
 
     /// The last hidden state of every piece of every input, one after another: `[Σ pieces, h]`.
-    pub(crate) fn forward(&self, inputs: &[Input<'_>]) -> candle_core::Result<Vec<f32>> {
+    pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> candle_core::Result<Vec<f32>> {
         let b = inputs.len();
         let t = inputs.iter().map(|it| it.ids.len()).max().unwrap_or(0);
         if t == 0 {

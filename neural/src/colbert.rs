@@ -4,7 +4,7 @@
 //! `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` over vectors `W x`, `x` a hidden state. A query is read as
 //! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound, a text as
 //! `[CLS] [D] pieces [SEP]`. Which of these are there, and which are compared, is a setting
-//! ([`Preset`] names those of papers), read from `ranker.toml`, or else from `artifact.metadata`,
+//! ([`ColbertPreset`] names those of papers), read from `ranker.toml`, or else from `artifact.metadata`,
 //! which Stanford's code writes beside a model.
 //!
 //! Tensor names are those of `HF_ColBERT` in that code: the encoder's under its prefix, `bert.`,
@@ -16,50 +16,50 @@
 use rayon::prelude::*;
 use serde::Deserialize;
 
-use crate::bert::Linear;
-use crate::config::{Config, check_bound};
+use crate::bert::LinearLayer;
+use crate::config::{EncoderConfig, check_bound};
 use crate::declared::{
-    Architecture, Augmentation, ColbertChoices, Declared, Preset, Punctuation, Special,
+    Architecture, QueryAugmentation, ColbertConfig, RankerConfig, ColbertPreset, PunctuationPolicy, SpecialToken,
 };
-use crate::device::Computing;
+use crate::device::ComputeTarget;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::files::ModelFiles;
 use crate::fused;
-use crate::matching::{self, Encoded, Matches};
-use crate::pieces::{Bounds, Cutter, Input, Pieces, Side};
-use crate::weights::Weights;
+use crate::matching::{self, EncodedText, TokenMatches};
+use crate::pieces::{TokenLimits, InputTokenizer, EncoderInput, TokenizedText, InputRole};
+use crate::weights::ModelWeights;
 
 /// An encoder trained for late interaction.
 pub struct Colbert {
-    cutter: Cutter,
+    cutter: InputTokenizer,
     encoder: Encoder,
-    setting: Setting,
+    setting: ColbertSetting,
     /// Ids of pieces that are read but not compared, of a text.
     punctuation: Vec<u32>,
     /// `h` to `w`.
-    linear: Linear,
+    linear: LinearLayer,
     fingerprint: String,
 }
 
 impl Colbert {
     /// Whether `config.json` says that the folder holds one, as Stanford's code writes it.
     pub fn is_in(config: &[u8]) -> bool {
-        Config::read(config).is_ok_and(|it| it.is_colbert)
+        EncoderConfig::read(config).is_ok_and(|it| it.is_colbert)
     }
 
     /// Reads and checks the files and puts the encoder where `computing` says. The files say
     /// how many pieces there are at most, or the presets: 32 of a query, 180 of a text.
-    pub fn load(files: &ModelFiles, computing: impl Into<Computing>) -> Result<Colbert, Error> {
-        let config = Config::read(&files.config)?;
+    pub fn load(files: &ModelFiles, computing: impl Into<ComputeTarget>) -> Result<Colbert, Error> {
+        let config = EncoderConfig::read(&files.config)?;
         let declared = files.declared_as(Architecture::Colbert)?;
         let preset = declared.colbert.as_ref().and_then(|it| it.preset);
         let artifact = match preset {
             None => files.artifact.as_deref().map(Artifact::read).transpose()?,
             Some(_) => None,
         };
-        let plan = Plan::of(&declared, artifact.as_ref(), config.max_pieces());
-        if config.modern.is_some() && plan.augmentation == Augmentation::Unattended {
+        let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_pieces());
+        if config.modern.is_some() && plan.augmentation == QueryAugmentation::Unattended {
             return Err(Error::Declared {
                 reason:
                     "`augmentation` in ranker.toml has to be attended or none: each piece of a \
@@ -73,18 +73,18 @@ impl Colbert {
         check_bound(plan.bounds.text, least, &config)?;
 
         let most = plan.bounds.most();
-        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, most)?;
+        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, most)?;
         let sides = declared.sides(most, &config)?;
         let cutter = cutter.with_sides(plan.bounds, sides.prompts)?;
-        cutter.check_prompts(Bounds {
+        cutter.check_prompts(TokenLimits {
             query: plan.bounds.query + 1 - least,
             text: plan.bounds.text + 1 - least,
         })?;
         let punctuation = match plan.punctuation {
-            Punctuation::Kept => Vec::new(),
-            Punctuation::LeftOut => punctuation(&cutter)?,
+            PunctuationPolicy::Kept => Vec::new(),
+            PunctuationPolicy::LeftOut => punctuation(&cutter)?,
         };
-        let weights = Weights::open(&files.weights, config.family.prefix())?;
+        let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
         let bare = weights.without_prefix();
         let (h, name) = (config.hidden_size, "linear.weight");
         let rows = bare.rows(name, h)?;
@@ -96,17 +96,17 @@ impl Colbert {
         }
         let weight = bare.numbers(name, &[rows, h])?;
         Ok(Colbert {
-            setting: Setting::of(plan, &cutter)?,
+            setting: ColbertSetting::of(plan, &cutter)?,
             cutter,
             encoder: Encoder::load(&weights, config, most, computing)?,
             punctuation,
-            linear: Linear::transposed(&weight, vec![0.0; rows], h),
+            linear: LinearLayer::transposed(&weight, vec![0.0; rows], h),
             fingerprint: files.fingerprint("colbert", most),
         })
     }
 
     /// The pieces of a query or of a text, with those that stand beside them.
-    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         let (cls, sep) = self.cutter.ends();
         let marker = self.setting.marker(side);
         let bound = self.setting.bounds.of(side);
@@ -116,10 +116,10 @@ impl Colbert {
         ids.extend(marker);
         ids.extend(inner.ids);
         ids.push(sep);
-        if let (Side::Query, Some(mask)) = (side, self.setting.mask) {
+        if let (InputRole::Query, Some(mask)) = (side, self.setting.mask) {
             ids.resize(bound, mask);
         }
-        Ok(Pieces {
+        Ok(TokenizedText {
             side,
             ids,
             spans: inner.spans,
@@ -128,9 +128,9 @@ impl Colbert {
     }
 
     /// One forward pass over queries and texts, which may be mixed.
-    pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+    pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
         let inputs = batch.iter().map(|it| self.input(it));
-        let inputs: Vec<Input<'_>> = inputs.collect::<Result<_, _>>()?;
+        let inputs: Vec<EncoderInput<'_>> = inputs.collect::<Result<_, _>>()?;
         let states = self.encoder.forward(&inputs)?;
         let each = states.each().into_par_iter().zip(batch);
         each.map(|(hidden, text)| self.vectors(hidden, text))
@@ -139,12 +139,12 @@ impl Colbert {
 
     /// The sum over the query's vectors of the best cosine with one of the text's; always finite.
     /// In a text of which nothing is compared, the best is -1, the least cosine.
-    pub fn score(&self, query: &Encoded, text: &Encoded) -> f64 {
+    pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
         matching::late(query, text)
     }
 
     /// What the score is made of. Pieces that are not of the text have an empty span.
-    pub fn matches(&self, query: &Encoded, text: &Encoded) -> Matches {
+    pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> TokenMatches {
         matching::matches(&self.cutter, query, text)
     }
 
@@ -160,7 +160,7 @@ impl Colbert {
     }
 
     /// What stands after a short query.
-    pub fn augmentation(&self) -> Augmentation {
+    pub fn augmentation(&self) -> QueryAugmentation {
         self.setting.augmentation
     }
 
@@ -175,11 +175,11 @@ impl Colbert {
     }
 
     /// Where pieces stand in `text.ids`, which this model has to have made.
-    fn layout(&self, text: &Pieces) -> Result<Layout, Error> {
+    fn layout(&self, text: &TokenizedText) -> Result<InputLayout, Error> {
         let first = 1 + usize::from(self.setting.marker(text.side).is_some());
         let sep = first + text.spans.len();
         let n = match (text.side, self.setting.mask) {
-            (Side::Query, Some(_)) => self.setting.bounds.query,
+            (InputRole::Query, Some(_)) => self.setting.bounds.query,
             _ => sep + 1,
         };
         if text.ids.len() != n || sep >= n {
@@ -187,41 +187,41 @@ impl Colbert {
             let reason = format!("{ids} pieces, {spans} spans");
             return Err(Error::ForeignPieces { reason });
         }
-        Ok(Layout { first, sep })
+        Ok(InputLayout { first, sep })
     }
 
-    fn input<'a>(&self, text: &'a Pieces) -> Result<Input<'a>, Error> {
+    fn input<'a>(&self, text: &'a TokenizedText) -> Result<EncoderInput<'a>, Error> {
         let attended = match self.setting.augmentation {
-            Augmentation::None | Augmentation::Unattended => self.layout(text)?.sep + 1,
-            Augmentation::Attended => {
+            QueryAugmentation::None | QueryAugmentation::Unattended => self.layout(text)?.sep + 1,
+            QueryAugmentation::Attended => {
                 self.layout(text)?;
                 text.ids.len()
             }
         };
-        Ok(Input {
+        Ok(EncoderInput {
             attended,
-            ..Input::alone(text)
+            ..EncoderInput::alone(text)
         })
     }
 
     /// From hidden states `[t, h]` to what is compared.
-    fn vectors(&self, hidden: &[f32], text: &Pieces) -> Result<Encoded, Error> {
-        let Layout { first, sep } = self.layout(text)?;
+    fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
+        let InputLayout { first, sep } = self.layout(text)?;
         let width = self.width();
         let all = fused::product(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
         let (mut numbers, mut pieces) = (Vec::new(), Vec::new());
         for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
             let special = match at {
-                0 => Some(Special::Cls),
-                _ if at < first => Some(Special::Marker),
+                0 => Some(SpecialToken::Cls),
+                _ if at < first => Some(SpecialToken::Marker),
                 _ if at < sep => None,
-                _ if at == sep => Some(Special::Sep),
-                _ => Some(Special::Mask),
+                _ if at == sep => Some(SpecialToken::Sep),
+                _ => Some(SpecialToken::Mask),
             };
             let kept = match special {
                 Some(special) => self.setting.keeps(text.side).contains(&special),
-                None => text.side == Side::Query || !self.punctuation.contains(&id),
+                None => text.side == InputRole::Query || !self.punctuation.contains(&id),
             };
             if kept {
                 numbers.extend_from_slice(vector);
@@ -233,36 +233,36 @@ impl Colbert {
                 pieces.push((id, span));
             }
         }
-        Encoded::of_pieces(numbers, width, pieces)
+        EncodedText::of_pieces(numbers, width, pieces)
     }
 }
 
 /// Of one text: where its own pieces begin, and where `[SEP]` stands.
-struct Layout {
+struct InputLayout {
     first: usize,
     sep: usize,
 }
 
 /// How a model reads and compares, pieces by their names.
-struct Plan {
-    bounds: Bounds,
+struct ColbertPlan {
+    bounds: TokenLimits,
     /// Of a query and of a text.
     markers: Option<[String; 2]>,
-    augmentation: Augmentation,
-    punctuation: Punctuation,
-    query_keeps: Vec<Special>,
-    text_keeps: Vec<Special>,
+    augmentation: QueryAugmentation,
+    punctuation: PunctuationPolicy,
+    query_keeps: Vec<SpecialToken>,
+    text_keeps: Vec<SpecialToken>,
 }
 
-impl Plan {
+impl ColbertPlan {
     /// `artifact` only where there is no preset.
-    fn of(declared: &Declared, artifact: Option<&Artifact>, most: usize) -> Plan {
+    fn of(declared: &RankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
         let choices = declared.colbert.clone().unwrap_or_default();
-        let mut plan = Plan::preset(choices.preset.unwrap_or(Preset::Khattab2020), most);
+        let mut plan = ColbertPlan::preset(choices.preset.unwrap_or(ColbertPreset::Khattab2020), most);
         if let Some(artifact) = artifact {
             artifact.change(&mut plan);
         }
-        let ColbertChoices {
+        let ColbertConfig {
             preset: _,
             markers,
             augmentation,
@@ -282,41 +282,41 @@ impl Plan {
         plan
     }
 
-    fn preset(preset: Preset, most: usize) -> Plan {
+    fn preset(preset: ColbertPreset, most: usize) -> ColbertPlan {
         let (markers, augmentation) = match preset {
-            Preset::Khattab2020 => {
+            ColbertPreset::Khattab2020 => {
                 let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
-                (Some(markers), Augmentation::Unattended)
+                (Some(markers), QueryAugmentation::Unattended)
             }
-            Preset::Formal2021 => (None, Augmentation::None),
+            ColbertPreset::Formal2021 => (None, QueryAugmentation::None),
         };
-        Plan {
-            bounds: Bounds {
+        ColbertPlan {
+            bounds: TokenLimits {
                 query: most.min(32),
                 text: most.min(180),
             },
             markers,
             augmentation,
-            punctuation: Punctuation::LeftOut,
-            query_keeps: vec![Special::Cls, Special::Marker, Special::Sep, Special::Mask],
-            text_keeps: vec![Special::Cls, Special::Marker, Special::Sep],
+            punctuation: PunctuationPolicy::LeftOut,
+            query_keeps: vec![SpecialToken::Cls, SpecialToken::Marker, SpecialToken::Sep, SpecialToken::Mask],
+            text_keeps: vec![SpecialToken::Cls, SpecialToken::Marker, SpecialToken::Sep],
         }
     }
 }
 
 /// The same with ids.
-struct Setting {
-    bounds: Bounds,
+struct ColbertSetting {
+    bounds: TokenLimits,
     markers: Option<[u32; 2]>,
-    augmentation: Augmentation,
+    augmentation: QueryAugmentation,
     /// What a query is filled up with.
     mask: Option<u32>,
-    query_keeps: Vec<Special>,
-    text_keeps: Vec<Special>,
+    query_keeps: Vec<SpecialToken>,
+    text_keeps: Vec<SpecialToken>,
 }
 
-impl Setting {
-    fn of(plan: Plan, cutter: &Cutter) -> Result<Setting, Error> {
+impl ColbertSetting {
+    fn of(plan: ColbertPlan, cutter: &InputTokenizer) -> Result<ColbertSetting, Error> {
         let id = |piece: &str| {
             cutter.id(piece).ok_or_else(|| Error::Marker {
                 piece: piece.to_owned(),
@@ -327,13 +327,13 @@ impl Setting {
             None => None,
         };
         let mask = match plan.augmentation {
-            Augmentation::None => None,
-            Augmentation::Unattended | Augmentation::Attended => {
+            QueryAugmentation::None => None,
+            QueryAugmentation::Unattended | QueryAugmentation::Attended => {
                 let mask = cutter.id("[MASK]").or_else(|| cutter.id("<mask>"));
                 Some(mask.map_or_else(|| id("[MASK]"), Ok)?)
             }
         };
-        Ok(Setting {
+        Ok(ColbertSetting {
             bounds: plan.bounds,
             markers,
             augmentation: plan.augmentation,
@@ -343,18 +343,18 @@ impl Setting {
         })
     }
 
-    fn marker(&self, side: Side) -> Option<u32> {
+    fn marker(&self, side: InputRole) -> Option<u32> {
         let [query, text] = self.markers?;
         Some(match side {
-            Side::Query => query,
-            Side::Text => text,
+            InputRole::Query => query,
+            InputRole::Text => text,
         })
     }
 
-    fn keeps(&self, side: Side) -> &[Special] {
+    fn keeps(&self, side: InputRole) -> &[SpecialToken] {
         match side {
-            Side::Query => &self.query_keeps,
-            Side::Text => &self.text_keeps,
+            InputRole::Query => &self.query_keeps,
+            InputRole::Text => &self.text_keeps,
         }
     }
 }
@@ -407,20 +407,20 @@ impl Artifact {
         }
     }
 
-    fn change(&self, plan: &mut Plan) {
+    fn change(&self, plan: &mut ColbertPlan) {
         plan.bounds.query = self.query_maxlen.unwrap_or(plan.bounds.query);
         plan.bounds.text = self.doc_maxlen.unwrap_or(plan.bounds.text);
         if let (Some(query), Some(text)) = (&self.query_token_id, &self.doc_token_id) {
             plan.markers = Some([query.clone(), text.clone()]);
         }
         match self.mask_punctuation {
-            Some(true) => plan.punctuation = Punctuation::LeftOut,
-            Some(false) => plan.punctuation = Punctuation::Kept,
+            Some(true) => plan.punctuation = PunctuationPolicy::LeftOut,
+            Some(false) => plan.punctuation = PunctuationPolicy::Kept,
             None => {}
         }
         match self.attend_to_mask_tokens {
-            Some(true) => plan.augmentation = Augmentation::Attended,
-            Some(false) => plan.augmentation = Augmentation::Unattended,
+            Some(true) => plan.augmentation = QueryAugmentation::Attended,
+            Some(false) => plan.augmentation = QueryAugmentation::Unattended,
             None => {}
         }
     }
@@ -428,7 +428,7 @@ impl Artifact {
 
 /// Ids of the 32 marks of ASCII: of each its first piece. A mark that the vocabulary lacks leaves
 /// nothing out, or texts in other scripts would go with it.
-fn punctuation(cutter: &Cutter) -> Result<Vec<u32>, Error> {
+fn punctuation(cutter: &InputTokenizer) -> Result<Vec<u32>, Error> {
     let marks = (b'!'..=b'~').filter(u8::is_ascii_punctuation);
     let mut ids = Vec::new();
     for mark in marks {

@@ -9,7 +9,7 @@ mod modern;
 
 use serde::Deserialize;
 
-pub(crate) use modern::{HeadPooling, Modern, Reach};
+pub(crate) use modern::{HeadPooling, ModernBertConfig, AttentionWindow};
 
 use crate::error::{Error, unsupported};
 
@@ -21,12 +21,12 @@ const MOST_PIECES: usize = 65_536;
 
 /// Whether `config.json` describes an encoder that can be loaded.
 pub fn is_encoder(config: &[u8]) -> bool {
-    Config::read(config).is_ok()
+    EncoderConfig::read(config).is_ok()
 }
 
 /// A family of encoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum EncoderFamily {
     /// BERT and MiniLM: Devlin et al. (NAACL 2019), Wang et al. (NeurIPS 2020).
     Bert,
     /// RoBERTa and XLM-R: Liu et al. (2019), Conneau et al. (ACL 2020).
@@ -35,18 +35,18 @@ pub(crate) enum Family {
     Electra,
     /// Sanh et al. (2019).
     DistilBert,
-    /// Warner et al. (2024); what is its own stands in [`Modern`].
+    /// Warner et al. (2024); what is its own stands in [`ModernBertConfig`].
     ModernBert,
 }
 
-impl Family {
-    fn of(model_type: &str) -> Option<Family> {
+impl EncoderFamily {
+    fn of(model_type: &str) -> Option<EncoderFamily> {
         Some(match model_type {
-            "bert" => Family::Bert,
-            "roberta" | "xlm-roberta" | "camembert" => Family::Roberta,
-            "electra" => Family::Electra,
-            "distilbert" => Family::DistilBert,
-            "modernbert" => Family::ModernBert,
+            "bert" => EncoderFamily::Bert,
+            "roberta" | "xlm-roberta" | "camembert" => EncoderFamily::Roberta,
+            "electra" => EncoderFamily::Electra,
+            "distilbert" => EncoderFamily::DistilBert,
+            "modernbert" => EncoderFamily::ModernBert,
             _ => return None,
         })
     }
@@ -54,38 +54,38 @@ impl Family {
     /// The `model_type` that stands for all of it.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Family::Bert => "bert",
-            Family::Roberta => "roberta",
-            Family::Electra => "electra",
-            Family::DistilBert => "distilbert",
-            Family::ModernBert => "modernbert",
+            EncoderFamily::Bert => "bert",
+            EncoderFamily::Roberta => "roberta",
+            EncoderFamily::Electra => "electra",
+            EncoderFamily::DistilBert => "distilbert",
+            EncoderFamily::ModernBert => "modernbert",
         }
     }
 
     /// How many separators stand between a query and a text that are read together.
     pub(crate) fn separators(self) -> usize {
         match self {
-            Family::Roberta => 2,
-            Family::Bert | Family::Electra | Family::DistilBert | Family::ModernBert => 1,
+            EncoderFamily::Roberta => 2,
+            EncoderFamily::Bert | EncoderFamily::Electra | EncoderFamily::DistilBert | EncoderFamily::ModernBert => 1,
         }
     }
 
     /// What the names of tensors begin with in a file that also has a head.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
-            Family::Bert => "bert.",
-            Family::Roberta => "roberta.",
-            Family::Electra => "electra.",
-            Family::DistilBert => "distilbert.",
-            Family::ModernBert => "model.",
+            EncoderFamily::Bert => "bert.",
+            EncoderFamily::Roberta => "roberta.",
+            EncoderFamily::Electra => "electra.",
+            EncoderFamily::DistilBert => "distilbert.",
+            EncoderFamily::ModernBert => "model.",
         }
     }
 }
 
 /// What the forward pass needs to know.
 #[derive(Clone, Debug)]
-pub(crate) struct Config {
-    pub(crate) family: Family,
+pub(crate) struct EncoderConfig {
+    pub(crate) family: EncoderFamily,
     pub(crate) vocab_size: usize,
     pub(crate) hidden_size: usize,
     /// Of the embeddings; a dense layer leads from there to `hidden_size` where they differ.
@@ -111,7 +111,7 @@ pub(crate) struct Config {
     /// Whether a head for masked pieces predicts by what pieces are read as.
     pub(crate) ties_words: bool,
     /// What ModernBERT has beside the above, and no other family.
-    pub(crate) modern: Option<Modern>,
+    pub(crate) modern: Option<ModernBertConfig>,
 }
 
 /// The fields by the names of all families.
@@ -143,19 +143,19 @@ struct Fields {
     tie_word_embeddings: Option<bool>,
 }
 
-impl Config {
+impl EncoderConfig {
     /// Reads `config.json` and refuses what the forward pass would get wrong.
-    pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
+    pub(crate) fn read(json: &[u8]) -> Result<EncoderConfig, Error> {
         let found = model_type(json)?;
-        let Some(family) = Family::of(&found) else {
+        let Some(family) = EncoderFamily::of(&found) else {
             return Err(Error::Architecture { found });
         };
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         fields.check(family)?;
         let (type_vocab_size, eps) = match family {
             // Neither is in its configuration.
-            Family::DistilBert => (0, 1e-12),
-            Family::ModernBert => (0, fields.norm_eps.unwrap_or(1e-5)),
+            EncoderFamily::DistilBert => (0, 1e-12),
+            EncoderFamily::ModernBert => (0, fields.norm_eps.unwrap_or(1e-5)),
             _ => (
                 fields.type_vocab_size.unwrap_or(2),
                 fields.layer_norm_eps.unwrap_or(1e-12),
@@ -163,7 +163,7 @@ impl Config {
         };
         let first_position = match family {
             // Position ids count on from that of padding.
-            Family::Roberta => fields.pad_token_id.unwrap_or(1) + 1,
+            EncoderFamily::Roberta => fields.pad_token_id.unwrap_or(1) + 1,
             _ => 0,
         };
         if first_position >= fields.max_position_embeddings {
@@ -174,18 +174,18 @@ impl Config {
             ));
         }
         let modern = match family {
-            Family::ModernBert => {
+            EncoderFamily::ModernBert => {
                 let d = fields.hidden_size / fields.num_attention_heads;
-                Some(Modern::read(json, fields.num_hidden_layers, d)?)
+                Some(ModernBertConfig::read(json, fields.num_hidden_layers, d)?)
             }
             _ => None,
         };
         let n_position_rows = match family {
-            Family::ModernBert => fields.max_position_embeddings.min(MOST_PIECES),
+            EncoderFamily::ModernBert => fields.max_position_embeddings.min(MOST_PIECES),
             _ => fields.max_position_embeddings,
         };
         let labels = fields.id2label.as_ref().map(|it| it.len());
-        Ok(Config {
+        Ok(EncoderConfig {
             family,
             vocab_size: fields.vocab_size,
             hidden_size: fields.hidden_size,
@@ -218,13 +218,13 @@ impl Fields {
         self.architectures.iter().any(|it| it.ends_with(head))
     }
 
-    fn check(&self, family: Family) -> Result<(), Error> {
+    fn check(&self, family: EncoderFamily) -> Result<(), Error> {
         check_own_code(self.auto_map.as_ref())?;
         if self.hidden_act != "gelu" {
             return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
         }
         // A ModernBERT has no embeddings of positions, and files of some say `sans_pos`.
-        if family != Family::ModernBert
+        if family != EncoderFamily::ModernBert
             && let Some(found) = self.position_embedding_type.as_deref()
             && found != "absolute"
         {
@@ -285,7 +285,7 @@ pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> 
 
 /// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made
 /// for.
-pub(crate) fn check_bound(found: usize, least: usize, config: &Config) -> Result<(), Error> {
+pub(crate) fn check_bound(found: usize, least: usize, config: &EncoderConfig) -> Result<(), Error> {
     let most = config.max_pieces();
     match (least..=most).contains(&found) {
         true => Ok(()),

@@ -1,19 +1,19 @@
 //! A cross-encoder: a query and a text are read together, and a head on the first piece gives the
 //! score (Nogueira and Cho 2019, arXiv:1901.04085).
 
-use crate::bert::{Linear, Norm};
-use crate::config::{Config, Family, HeadPooling, check_bound};
+use crate::bert::{LinearLayer, LayerNorm};
+use crate::config::{EncoderConfig, EncoderFamily, HeadPooling, check_bound};
 use crate::declared::Architecture;
-use crate::device::Computing;
+use crate::device::ComputeTarget;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::files::ModelFiles;
-use crate::pieces::{Bounds, Cutter, Input, PairPieces, Pieces, Side};
-use crate::weights::Weights;
+use crate::pieces::{TokenLimits, InputTokenizer, EncoderInput, TokenizedPair, TokenizedText, InputRole};
+use crate::weights::ModelWeights;
 
 /// A ranker that reads query and text together.
 pub struct CrossEncoder {
-    cutter: Cutter,
+    cutter: InputTokenizer,
     encoder: Encoder,
     head: Head,
     fingerprint: String,
@@ -23,13 +23,13 @@ impl CrossEncoder {
     /// Whether `config.json` says that the folder holds one: an encoder with a classification
     /// head of one or two labels.
     pub fn is_in(config: &[u8]) -> bool {
-        Config::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
+        EncoderConfig::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
     }
 
     /// Reads and checks the files and puts the weights where `device` says. Query and text
     /// together have at most `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
-        let config = Config::read(&files.config)?;
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+        let config = EncoderConfig::read(&files.config)?;
         // Special pieces, and one of each.
         let least = 4 + config.family.separators();
         check_bound(max_pieces, least, &config)?;
@@ -43,13 +43,13 @@ impl CrossEncoder {
         let sides = files
             .declared_as(Architecture::CrossEncoder)?
             .sides(max_pieces, &config)?;
-        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
-        let weights = Weights::open(&files.weights, config.family.prefix())?;
+        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?;
+        let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
         let head = Head::load(&weights, &config)?;
         let cutter = cutter.with_separators(config.family.separators());
         let cutter = cutter.with_sides(sides.bounds, sides.prompts)?;
         // Of a pair that is too long, each side may lose all but this.
-        cutter.check_prompts(Bounds::both(
+        cutter.check_prompts(TokenLimits::both(
             (max_pieces - 2 - config.family.separators()) / 2,
         ))?;
         Ok(CrossEncoder {
@@ -61,21 +61,21 @@ impl CrossEncoder {
     }
 
     /// The pieces of a query or of a text.
-    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.cut(side, text)
     }
 
     /// Both together; where they are too long the longer one loses its end first.
-    pub fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
+    pub fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         self.cutter.pair(query, text)
     }
 
     /// The score of each pair, higher is better; always finite. Of one label its logit, of two the
     /// logarithm of the softmax of the second, as monoBERT has it.
-    pub fn score(&self, batch: &[&PairPieces]) -> Result<Vec<f64>, Error> {
-        let inputs: Vec<Input<'_>> = batch
+    pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
+        let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
-            .map(|it| Input {
+            .map(|it| EncoderInput {
                 ids: &it.ids,
                 second: it.second,
                 attended: it.ids.len(),
@@ -99,11 +99,11 @@ impl CrossEncoder {
     /// layer or head, and of a ModernBERT or on a GPU, where the weights are not kept.
     pub fn attention(
         &self,
-        pair: &PairPieces,
+        pair: &TokenizedPair,
         layer: usize,
         head: Option<usize>,
     ) -> Result<Option<Vec<f32>>, Error> {
-        let input = Input {
+        let input = EncoderInput {
             ids: &pair.ids,
             second: pair.second,
             attended: pair.ids.len(),
@@ -147,40 +147,40 @@ struct Head {
     /// Of all but ModernBERT the first piece stands for both.
     pooling: HeadPooling,
     /// `h` to `h`, and what is done to each number.
-    dense: Linear,
+    dense: LinearLayer,
     activation: fn(f64) -> f64,
     /// What is done to all of them.
-    norm: Option<Norm>,
+    norm: Option<LayerNorm>,
     /// `h` to one or two labels.
-    out: Linear,
+    out: LinearLayer,
 }
 
 impl Head {
-    fn load(weights: &Weights<'_>, config: &Config) -> Result<Head, Error> {
+    fn load(weights: &ModelWeights<'_>, config: &EncoderConfig) -> Result<Head, Error> {
         let (h, labels) = (config.hidden_size, config.n_labels);
         let bare = weights.without_prefix();
-        let of_head = |name: &str, outputs| Linear::load(&bare, name, h, outputs);
+        let of_head = |name: &str, outputs| LinearLayer::load(&bare, name, h, outputs);
         let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
         let (mut pooling, mut norm) = (HeadPooling::First, None);
         let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
             // The pooler is a part of the encoder's file.
-            Family::Bert => (
-                Linear::load(weights, "pooler.dense", h, h)?,
+            EncoderFamily::Bert => (
+                LinearLayer::load(weights, "pooler.dense", h, h)?,
                 libm::tanh,
                 "classifier",
             ),
-            Family::DistilBert => (
+            EncoderFamily::DistilBert => (
                 of_head("pre_classifier", h)?,
                 |it| it.max(0.0),
                 "classifier",
             ),
-            Family::Roberta => (
+            EncoderFamily::Roberta => (
                 of_head("classifier.dense", h)?,
                 libm::tanh,
                 "classifier.out_proj",
             ),
-            Family::Electra => (of_head("classifier.dense", h)?, gelu, "classifier.out_proj"),
-            Family::ModernBert => {
+            EncoderFamily::Electra => (of_head("classifier.dense", h)?, gelu, "classifier.out_proj"),
+            EncoderFamily::ModernBert => {
                 let (dense, own) = modern_head(&bare, config)?;
                 norm = Some(own);
                 if let Some(modern) = &config.modern {
@@ -237,23 +237,23 @@ pub(crate) fn log_share(of: f64, other: f64) -> f64 {
 }
 
 /// What the heads of ModernBERT begin with.
-pub(crate) fn modern_head(bare: &Weights<'_>, config: &Config) -> Result<(Linear, Norm), Error> {
+pub(crate) fn modern_head(bare: &ModelWeights<'_>, config: &EncoderConfig) -> Result<(LinearLayer, LayerNorm), Error> {
     let (h, modern) = (config.hidden_size, config.modern.as_ref());
     let (dense, norm) = ("head.dense", "head.norm");
     Ok((
         match modern.is_some_and(|it| it.classifier_bias) {
-            true => Linear::load(bare, dense, h, h)?,
-            false => Linear::load_without_bias(bare, dense, h, h)?,
+            true => LinearLayer::load(bare, dense, h, h)?,
+            false => LinearLayer::load_without_bias(bare, dense, h, h)?,
         },
         match modern.is_some_and(|it| it.norm_bias) {
-            true => Norm::load(bare, norm, h, config)?,
-            false => Norm::load_without_shift(bare, norm, h, config)?,
+            true => LayerNorm::load(bare, norm, h, config)?,
+            false => LayerNorm::load_without_shift(bare, norm, h, config)?,
         },
     ))
 }
 
 /// Zero mean and unit variance, then scale and shift, in f64.
-fn normalise(norm: &Norm, x: &mut [f64]) {
+fn normalise(norm: &LayerNorm, x: &mut [f64]) {
     let n = x.len() as f64;
     let mean = x.iter().sum::<f64>() / n;
     let variance = x.iter().map(|it| (it - mean) * (it - mean)).sum::<f64>() / n;

@@ -25,14 +25,14 @@
 
 use serde::Deserialize;
 
-use crate::config::{Config, check_bound};
+use crate::config::{EncoderConfig, check_bound};
 use crate::error::Error;
-use crate::pieces::{Bounds, Prompts};
+use crate::pieces::{TokenLimits, Prompts};
 
 /// What `ranker.toml` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Declared {
+pub struct RankerConfig {
     /// What the folder is.
     pub architecture: Option<Architecture>,
     /// The most pieces of a query, special ones among them.
@@ -41,18 +41,18 @@ pub struct Declared {
     pub text_pieces: Option<usize>,
     /// What is put before queries and texts.
     #[serde(default)]
-    pub prompts: DeclaredPrompts,
+    pub prompts: PromptConfig,
     /// What a ColBERT does otherwise than its preset.
-    pub colbert: Option<ColbertChoices>,
+    pub colbert: Option<ColbertConfig>,
 }
 
 /// A way from weights to scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Architecture {
-    /// [`crate::Matching::BiEncoder`].
+    /// [`crate::EmbeddingKind::BiEncoder`].
     BiEncoder,
-    /// [`crate::Matching::LateInteraction`].
+    /// [`crate::EmbeddingKind::LateInteraction`].
     LateInteraction,
     /// [`crate::Splade`].
     Splade,
@@ -85,7 +85,7 @@ impl Architecture {
 /// What is put before queries and texts; none leaves it to the other files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeclaredPrompts {
+pub struct PromptConfig {
     /// `query: `.
     pub query: Option<String>,
     /// `passage: `.
@@ -95,25 +95,25 @@ pub struct DeclaredPrompts {
 /// The table `[colbert]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ColbertChoices {
+pub struct ColbertConfig {
     /// From which the others depart; with one, `artifact.metadata` is not looked at.
-    pub preset: Option<Preset>,
+    pub preset: Option<ColbertPreset>,
     /// Pieces of the vocabulary that stand after `[CLS]`: of a query and of a text, or none.
     pub markers: Option<Vec<String>>,
     /// What stands after a short query.
-    pub augmentation: Option<Augmentation>,
+    pub augmentation: Option<QueryAugmentation>,
     /// Whether punctuation of texts is compared.
-    pub punctuation: Option<Punctuation>,
+    pub punctuation: Option<PunctuationPolicy>,
     /// Special pieces of a query that are compared.
-    pub query_keeps: Option<Vec<Special>>,
+    pub query_keeps: Option<Vec<SpecialToken>>,
     /// Special pieces of a text that are compared.
-    pub text_keeps: Option<Vec<Special>>,
+    pub text_keeps: Option<Vec<SpecialToken>>,
 }
 
 /// A ColBERT of a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Preset {
+pub enum ColbertPreset {
     /// Khattab and Zaharia (SIGIR 2020), and the code of Stanford: 32 pieces of a query and 180 of
     /// a text, markers `[unused0]` and `[unused1]`, unattended `[MASK]`, no punctuation of texts;
     /// all special pieces are compared.
@@ -126,7 +126,7 @@ pub enum Preset {
 /// What stands after the `[SEP]` of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Augmentation {
+pub enum QueryAugmentation {
     /// Nothing.
     None,
     /// `[MASK]` up to the bound. They look at the query, and nothing looks at them.
@@ -138,7 +138,7 @@ pub enum Augmentation {
 /// Whether pieces that are one ASCII punctuation mark are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Punctuation {
+pub enum PunctuationPolicy {
     /// As others.
     Kept,
     /// They are read, not compared.
@@ -148,7 +148,7 @@ pub enum Punctuation {
 /// A piece that is not of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Special {
+pub enum SpecialToken {
     /// `[CLS]`, or `<s>`.
     Cls,
     /// What tells queries from texts.
@@ -160,17 +160,17 @@ pub enum Special {
 }
 
 /// How both sides are cut.
-pub(crate) struct Sides {
-    pub(crate) bounds: Bounds,
+pub(crate) struct InputSettings {
+    pub(crate) bounds: TokenLimits,
     pub(crate) prompts: Prompts,
 }
 
-impl Declared {
+impl RankerConfig {
     /// Reads `ranker.toml`.
-    pub fn read(toml: &[u8]) -> Result<Declared, Error> {
+    pub fn read(toml: &[u8]) -> Result<RankerConfig, Error> {
         let broken = |reason: String| Error::Declared { reason };
         let text = std::str::from_utf8(toml).map_err(|it| broken(it.to_string()))?;
-        let found: Declared =
+        let found: RankerConfig =
             toml::from_str(text).map_err(|it| broken(it.to_string().trim_end().to_owned()))?;
         let Some(colbert) = &found.colbert else {
             return Ok(found);
@@ -215,7 +215,7 @@ impl Declared {
         for (name, set) in [
             ("query_pieces", self.query_pieces.is_some()),
             ("text_pieces", self.text_pieces.is_some()),
-            ("prompts", self.prompts != DeclaredPrompts::default()),
+            ("prompts", self.prompts != PromptConfig::default()),
         ] {
             if set {
                 let reason = format!("`{name}` cannot be set of {what}; take it out");
@@ -226,8 +226,8 @@ impl Declared {
     }
 
     /// Both sides with at most `max_pieces` where nothing else is said.
-    pub(crate) fn sides(&self, max_pieces: usize, config: &Config) -> Result<Sides, Error> {
-        let bounds = Bounds {
+    pub(crate) fn sides(&self, max_pieces: usize, config: &EncoderConfig) -> Result<InputSettings, Error> {
+        let bounds = TokenLimits {
             query: self.query_pieces.unwrap_or(max_pieces),
             text: self.text_pieces.unwrap_or(max_pieces),
         };
@@ -237,6 +237,6 @@ impl Declared {
             query: self.prompts.query.clone().unwrap_or_default(),
             text: self.prompts.text.clone().unwrap_or_default(),
         };
-        Ok(Sides { bounds, prompts })
+        Ok(InputSettings { bounds, prompts })
     }
 }

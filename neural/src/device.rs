@@ -28,31 +28,31 @@ pub enum Precision {
 
 /// Where a model computes, and in how many bits. A device alone means f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Computing {
+pub struct ComputeTarget {
     /// Where.
     pub device: Device,
     /// In what.
     pub precision: Precision,
 }
 
-impl From<Device> for Computing {
-    fn from(device: Device) -> Computing {
-        Computing {
+impl From<Device> for ComputeTarget {
+    fn from(device: Device) -> ComputeTarget {
+        ComputeTarget {
             device,
             precision: Precision::F32,
         }
     }
 }
 
-impl Computing {
+impl ComputeTarget {
     /// Whether it is the CPU in f32, which every architecture has a path for.
     pub(crate) fn is_usual(self) -> bool {
-        self == Computing::from(Device::Cpu)
+        self == ComputeTarget::from(Device::Cpu)
     }
 
     /// Refuses anything but the CPU in f32 for `what`, `a T5`.
     pub(crate) fn usual_for(self, what: &str) -> Result<(), Error> {
-        let Computing { device, precision } = self;
+        let ComputeTarget { device, precision } = self;
         let (device, reason) = match device {
             Device::Cpu if self.is_usual() => return Ok(()),
             Device::Cpu => (

@@ -11,12 +11,12 @@
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::declared::Declared;
-use crate::device::Computing;
+use crate::declared::RankerConfig;
+use crate::device::ComputeTarget;
 use crate::error::Error;
 use crate::files::ModelFiles;
-use crate::pieces::{Input, Side};
-use crate::t5::{self, Config, Line, Memory, T5, Words};
+use crate::pieces::{EncoderInput, InputRole};
+use crate::t5::{self, T5Config, DecodingState, CrossAttentionCache, T5, T5Tokenizer};
 
 /// Queries of a text that are written at once: weights are read once for all of them, and their
 /// keys and values are in memory together.
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 16;
 
 /// How queries are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sampling {
+pub struct GenerationConfig {
     /// Of the draws.
     pub seed: u64,
     /// Each piece is one of so many; 1 always takes the likeliest.
@@ -35,7 +35,7 @@ pub struct Sampling {
     pub max_new: usize,
 }
 
-impl Sampling {
+impl GenerationConfig {
     /// The most queries of a text.
     pub const MOST_QUERIES: usize = 1_000;
 
@@ -43,8 +43,8 @@ impl Sampling {
     pub const MOST_NEW: usize = 512;
 
     /// As docTTTTTquery draws, with so many queries.
-    pub fn of_queries(n_queries: usize, seed: u64) -> Sampling {
-        Sampling {
+    pub fn of_queries(n_queries: usize, seed: u64) -> GenerationConfig {
+        GenerationConfig {
             seed,
             k: 10,
             n_queries,
@@ -55,7 +55,7 @@ impl Sampling {
 
 /// A query that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenQuery {
+pub struct GeneratedQuery {
     /// In the vocabulary; the last is the piece that ends a text, or the query was cut off.
     pub ids: Vec<u32>,
     /// Without special pieces; may be empty.
@@ -64,9 +64,9 @@ pub struct WrittenQuery {
 
 /// The queries of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenQueries {
+pub struct GeneratedQueries {
     /// In the order of their numbers.
-    pub queries: Vec<WrittenQuery>,
+    pub queries: Vec<GeneratedQuery>,
     /// Whether the end of the text was left out, to keep to the bound.
     pub truncated: bool,
 }
@@ -74,7 +74,7 @@ pub struct WrittenQueries {
 /// A T5 that writes queries.
 pub struct Doc2Query {
     model: T5,
-    words: Words,
+    words: T5Tokenizer,
     max_pieces: usize,
     fingerprint: String,
 }
@@ -82,9 +82,9 @@ pub struct Doc2Query {
 impl Doc2Query {
     /// Reads and checks the files. Of a text at most `max_pieces` pieces are read, its end among
     /// them. Computes on the CPU only.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
-        let config = Config::read(&files.config)?;
-        if files.declared()? != Declared::default() {
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+        let config = T5Config::read(&files.config)?;
+        if files.declared()? != RankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
             return Err(Error::Declared {
                 reason: reason.to_owned(),
@@ -92,7 +92,7 @@ impl Doc2Query {
         }
         t5::check_bound(max_pieces, 2)?;
         Ok(Doc2Query {
-            words: Words::load(&files.tokenizer, config.vocab_size)?,
+            words: T5Tokenizer::load(&files.tokenizer, config.vocab_size)?,
             model: T5::load(files, config, device)?,
             max_pieces,
             fingerprint: files.fingerprint("doc2query", max_pieces),
@@ -100,7 +100,7 @@ impl Doc2Query {
     }
 
     /// The queries of each text, in order; texts are shared among the threads.
-    pub fn write(&self, texts: &[&str], sampling: &Sampling) -> Result<Vec<WrittenQueries>, Error> {
+    pub fn write(&self, texts: &[&str], sampling: &GenerationConfig) -> Result<Vec<GeneratedQueries>, Error> {
         sampling.check(self.model.config().vocab_size)?;
         let each = texts.par_iter().map(|it| self.write_of(it, sampling));
         each.collect()
@@ -111,11 +111,11 @@ impl Doc2Query {
         &self.fingerprint
     }
 
-    fn write_of(&self, text: &str, sampling: &Sampling) -> Result<WrittenQueries, Error> {
-        let pieces = self.words.cut(Side::Text, text, self.max_pieces - 1)?;
+    fn write_of(&self, text: &str, sampling: &GenerationConfig) -> Result<GeneratedQueries, Error> {
+        let pieces = self.words.cut(InputRole::Text, text, self.max_pieces - 1)?;
         let mut ids = pieces.ids;
         ids.push(self.model.config().end);
-        let input = Input::whole(&ids);
+        let input = EncoderInput::whole(&ids);
         let states = self.model.read(&[input], gemm::Parallelism::None); // [l, h]
         let memory = self.model.remember(&states, gemm::Parallelism::None);
         let draws = Draws::of(sampling, text);
@@ -126,9 +126,9 @@ impl Doc2Query {
         }
         let queries = queries.into_iter().map(|ids| {
             let text = self.words.join(&ids)?.trim().to_owned();
-            Ok(WrittenQuery { ids, text })
+            Ok(GeneratedQuery { ids, text })
         });
-        Ok(WrittenQueries {
+        Ok(GeneratedQueries {
             queries: queries.collect::<Result<_, Error>>()?,
             truncated: pieces.truncated,
         })
@@ -137,17 +137,17 @@ impl Doc2Query {
     /// The queries of these numbers, in their order.
     fn write_some(
         &self,
-        memory: &Memory,
+        memory: &CrossAttentionCache,
         numbers: &[usize],
         draws: &Draws<'_>,
     ) -> Result<Vec<Vec<u32>>, Error> {
         let max_new = draws.sampling.max_new;
         let decoder = self.model.decoder(max_new);
         let mut written = vec![Vec::new(); numbers.len()];
-        let mut lines: Vec<(usize, Line)> =
+        let mut lines: Vec<(usize, DecodingState)> =
             (0..numbers.len()).map(|at| (at, decoder.begin())).collect();
         for step in 0..max_new {
-            let mut open: Vec<&mut Line> = lines.iter_mut().map(|it| &mut it.1).collect();
+            let mut open: Vec<&mut DecodingState> = lines.iter_mut().map(|it| &mut it.1).collect();
             let memories = vec![memory; open.len()];
             let states = decoder.step(&mut open, &memories);
             let logits = decoder.logits(&states);
@@ -165,12 +165,12 @@ impl Doc2Query {
     }
 }
 
-impl Sampling {
+impl GenerationConfig {
     fn check(&self, vocab_size: usize) -> Result<(), Error> {
         for (what, found, most) in [
             ("pieces to draw from (k)", self.k, vocab_size),
-            ("queries of a text", self.n_queries, Sampling::MOST_QUERIES),
-            ("pieces of a query", self.max_new, Sampling::MOST_NEW),
+            ("queries of a text", self.n_queries, GenerationConfig::MOST_QUERIES),
+            ("pieces of a query", self.max_new, GenerationConfig::MOST_NEW),
         ] {
             if !(1..=most).contains(&found) {
                 return Err(Error::Sampling { what, found, most });
@@ -182,13 +182,13 @@ impl Sampling {
 
 /// What decides the draws of one text.
 struct Draws<'a> {
-    sampling: &'a Sampling,
+    sampling: &'a GenerationConfig,
     /// SHA-256 of the text.
     text: [u8; 32],
 }
 
 impl Draws<'_> {
-    fn of<'a>(sampling: &'a Sampling, text: &str) -> Draws<'a> {
+    fn of<'a>(sampling: &'a GenerationConfig, text: &str) -> Draws<'a> {
         Draws {
             sampling,
             text: Sha256::digest(text).into(),
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn numbers_lie_evenly_and_each_by_itself() {
-        let sampling = Sampling::of_queries(1, 7);
+        let sampling = GenerationConfig::of_queries(1, 7);
         let draws = Draws::of(&sampling, "a river");
         let mut numbers: Vec<f64> = (0..100)
             .flat_map(|query| (0..100).map(move |place| (query, place)))
@@ -289,7 +289,7 @@ mod tests {
         });
         let far = far.fold(0.0, f64::max);
         assert!(far < 0.0195, "{far}");
-        let other = Sampling::of_queries(1, 8);
+        let other = GenerationConfig::of_queries(1, 8);
         assert_ne!(
             Draws::of(&other, "a river").number(0, 0),
             draws.number(0, 0)

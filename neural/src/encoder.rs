@@ -1,13 +1,13 @@
 //! An encoder on a device, whatever its family.
 
-use crate::bert::{Bert, Parameters};
-use crate::config::Config;
-use crate::device::Computing;
+use crate::bert::{Bert, BertParameters};
+use crate::config::EncoderConfig;
+use crate::device::ComputeTarget;
 use crate::error::Error;
 use crate::fused;
 use crate::modern;
-use crate::pieces::{Input, Pieces};
-use crate::weights::Weights;
+use crate::pieces::{EncoderInput, TokenizedText};
+use crate::weights::ModelWeights;
 
 /// An encoder with its weights in place.
 pub(crate) struct Encoder {
@@ -21,20 +21,20 @@ pub(crate) struct Encoder {
 
 /// The forward pass, by device.
 enum Pass {
-    Fused(Parameters),
+    Fused(BertParameters),
     Plain(Bert),
-    Modern(modern::Parameters),
+    Modern(modern::ModernBertParameters),
 }
 
 /// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
-pub(crate) struct States {
+pub(crate) struct HiddenStates {
     numbers: Vec<f32>,
     hidden_size: usize,
     /// How many pieces each input has.
     lengths: Vec<usize>,
 }
 
-impl States {
+impl HiddenStates {
     /// Returns the states of each input, `[pieces, h]`.
     pub(crate) fn each(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
@@ -50,10 +50,10 @@ impl States {
 impl Encoder {
     /// Puts the weights where they are computed with; an input has at most `max_pieces` pieces.
     pub(crate) fn load(
-        weights: &Weights<'_>,
-        config: Config,
+        weights: &ModelWeights<'_>,
+        config: EncoderConfig,
         max_pieces: usize,
-        computing: impl Into<Computing>,
+        computing: impl Into<ComputeTarget>,
     ) -> Result<Encoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let heads = (config.num_hidden_layers, config.num_attention_heads);
@@ -61,12 +61,12 @@ impl Encoder {
         let pass = match &config.modern {
             Some(modern) => {
                 computing.usual_for("a ModernBERT")?;
-                let parameters = modern::Parameters::load(weights, &config, modern, max_pieces)?;
+                let parameters = modern::ModernBertParameters::load(weights, &config, modern, max_pieces)?;
                 Pass::Modern(parameters)
             }
-            None if computing.is_usual() => Pass::Fused(Parameters::load(weights, config)?),
+            None if computing.is_usual() => Pass::Fused(BertParameters::load(weights, config)?),
             None => {
-                let parameters = Parameters::load(weights, config)?;
+                let parameters = BertParameters::load(weights, config)?;
                 let device = computing.device.open()?;
                 Pass::Plain(Bert::load(
                     parameters,
@@ -85,20 +85,20 @@ impl Encoder {
     }
 
     /// Encodes texts at once, each by itself.
-    pub(crate) fn forward_alone(&self, batch: &[&Pieces]) -> Result<States, Error> {
-        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
+    pub(crate) fn forward_alone(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
+        let inputs: Vec<EncoderInput<'_>> = batch.iter().map(|it| EncoderInput::alone(it)).collect();
         self.forward(&inputs)
     }
 
     /// Encodes all inputs at once; refuses pieces that another model has made.
-    pub(crate) fn forward(&self, inputs: &[Input<'_>]) -> Result<States, Error> {
+    pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<HiddenStates, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
         let numbers = match &self.pass {
             Pass::Fused(parameters) => fused::forward(parameters, inputs),
             Pass::Plain(bert) => bert.forward(inputs)?,
             Pass::Modern(parameters) => modern::forward(parameters, inputs),
         };
-        Ok(States {
+        Ok(HiddenStates {
             numbers,
             hidden_size: self.hidden_size,
             lengths: inputs.iter().map(|it| it.ids.len()).collect(),
@@ -114,7 +114,7 @@ impl Encoder {
     /// layer, or where they are computed in a way that does not show them.
     pub(crate) fn attention(
         &self,
-        input: Input<'_>,
+        input: EncoderInput<'_>,
         layer: usize,
     ) -> Result<Option<Vec<f32>>, Error> {
         self.check(input.ids)?;

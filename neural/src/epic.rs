@@ -26,26 +26,26 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::bert::Linear;
-use crate::config::{Config, Family, check_bound};
+use crate::bert::LinearLayer;
+use crate::config::{EncoderConfig, EncoderFamily, check_bound};
 use crate::declared::Architecture;
-use crate::device::Computing;
+use crate::device::ComputeTarget;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::files::ModelFiles;
-use crate::masked::MaskedHead;
+use crate::masked::MaskedLmHead;
 use crate::matching::dot;
-use crate::pieces::{Cutter, Input, Pieces, Side};
-use crate::weights::Weights;
+use crate::pieces::{InputTokenizer, EncoderInput, TokenizedText, InputRole};
+use crate::weights::ModelWeights;
 
 /// An encoder that says how much each piece matters.
 pub struct Epic {
-    cutter: Cutter,
+    cutter: InputTokenizer,
     encoder: Encoder,
-    head: MaskedHead,
-    query_salience: Linear,
-    text_salience: Linear,
-    quality: Linear,
+    head: MaskedLmHead,
+    query_salience: LinearLayer,
+    text_salience: LinearLayer,
+    quality: LinearLayer,
     hidden_size: usize,
     fingerprint: String,
 }
@@ -65,7 +65,7 @@ impl EpicQuery {
 
 /// A text, from which the weight of any piece can be had.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EpicText {
+pub struct EpicDocument {
     /// `[t, h]`, all but the last product of the head for masked pieces.
     transformed: Vec<f32>,
     /// `[t]`.
@@ -73,7 +73,7 @@ pub struct EpicText {
     quality: f64,
 }
 
-impl EpicText {
+impl EpicDocument {
     /// How much the text is worth as a whole, from 0 to 1.
     pub fn quality(&self) -> f64 {
         self.quality
@@ -83,10 +83,10 @@ impl EpicText {
 impl Epic {
     /// Reads and checks the files and puts the encoder where `device` says. A query or a text
     /// has at most `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
-        let config = Config::read(&files.config)?;
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+        let config = EncoderConfig::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
-        if config.family != Family::Bert {
+        if config.family != EncoderFamily::Bert {
             return Err(Error::Unsupported {
                 field: "model_type",
                 found: config.family.name().to_owned(),
@@ -96,21 +96,21 @@ impl Epic {
         let sides = files
             .declared_as(Architecture::Epic)?
             .sides(max_pieces, &config)?;
-        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
-        let theirs = Weights::open(&files.weights, "encoder.bert.bert.")?;
+        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?;
+        let theirs = ModelWeights::open(&files.weights, "encoder.bert.bert.")?;
         let (weights, head) = match theirs.is_prefixed() {
             true => {
                 let head = theirs.below("encoder.bert.");
                 (theirs, head)
             }
             false => {
-                let weights = Weights::open(&files.weights, config.family.prefix())?;
+                let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
                 let head = weights.without_prefix();
                 (weights, head)
             }
         };
         let (h, bare) = (config.hidden_size, head.without_prefix());
-        let head = MaskedHead::load(&weights, &head, &config)?;
+        let head = MaskedLmHead::load(&weights, &head, &config)?;
         if head
             .words
             .iter()
@@ -122,9 +122,9 @@ impl Epic {
         Ok(Epic {
             cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
             head,
-            query_salience: Linear::load(&bare, "query_salience", h, 1)?,
-            text_salience: Linear::load(&bare, "doc_salience", h, 1)?,
-            quality: Linear::load(&bare, "doc_quality", h, 1)?,
+            query_salience: LinearLayer::load(&bare, "query_salience", h, 1)?,
+            text_salience: LinearLayer::load(&bare, "doc_salience", h, 1)?,
+            quality: LinearLayer::load(&bare, "doc_quality", h, 1)?,
             encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
             hidden_size: h,
             fingerprint: files.fingerprint("epic", max_pieces),
@@ -132,12 +132,12 @@ impl Epic {
     }
 
     /// The pieces of a query or of a text.
-    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.cut(side, text)
     }
 
     /// The weights of each query.
-    pub fn encode_queries(&self, batch: &[&Pieces]) -> Result<Vec<EpicQuery>, Error> {
+    pub fn encode_queries(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicQuery>, Error> {
         let states = self.encoder.forward_alone(batch)?;
         let each = states.each().into_iter().zip(batch);
         let made = each.map(|(hidden, pieces)| {
@@ -161,12 +161,12 @@ impl Epic {
     }
 
     /// What the weights of each text are made of.
-    pub fn encode_texts(&self, batch: &[&Pieces]) -> Result<Vec<EpicText>, Error> {
-        let inputs = batch.iter().map(|it| Input {
+    pub fn encode_texts(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicDocument>, Error> {
+        let inputs = batch.iter().map(|it| EncoderInput {
             second: 0,
-            ..Input::alone(it)
+            ..EncoderInput::alone(it)
         });
-        let inputs: Vec<Input<'_>> = inputs.collect();
+        let inputs: Vec<EncoderInput<'_>> = inputs.collect();
         let states = self.encoder.forward(&inputs)?;
         let each = states.each().into_par_iter();
         let made = each.map(|hidden| {
@@ -185,7 +185,7 @@ impl Epic {
             if transformed.iter().any(|it| !it.is_finite()) {
                 return Err(Error::NotFinite);
             }
-            Ok(EpicText {
+            Ok(EpicDocument {
                 transformed,
                 salience,
                 quality: 1.0 / (1.0 + libm::exp(-said(&self.quality, &hidden[..h])?)),
@@ -195,14 +195,14 @@ impl Epic {
     }
 
     /// The inner product of the weights; at least 0, always finite, and 0 for an empty text.
-    pub fn score(&self, query: &EpicQuery, text: &EpicText) -> f64 {
+    pub fn score(&self, query: &EpicQuery, text: &EpicDocument) -> f64 {
         let each = query.weights.iter();
         each.map(|&(id, weight)| weight * self.weight(text, id))
             .sum()
     }
 
     /// The weight of a piece of the vocabulary, which the text need not hold.
-    pub fn weight(&self, text: &EpicText, id: u32) -> f64 {
+    pub fn weight(&self, text: &EpicDocument, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
         let (words, biases) = (&self.head.words, &self.head.bias);
         let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {
@@ -226,7 +226,7 @@ impl Epic {
 }
 
 /// `w·x + b`.
-fn said(linear: &Linear, x: &[f32]) -> Result<f64, Error> {
+fn said(linear: &LinearLayer, x: &[f32]) -> Result<f64, Error> {
     let sum = dot(&linear.weight, x) + f64::from(linear.bias[0]);
     sum.is_finite().then_some(sum).ok_or(Error::NotFinite)
 }

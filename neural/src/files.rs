@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::config::Config;
-use crate::declared::{Architecture, Declared};
+use crate::config::EncoderConfig;
+use crate::declared::{Architecture, RankerConfig};
 use crate::error::Error;
 
 /// The files of a model folder, as bytes.
@@ -43,17 +43,17 @@ pub struct ModuleFiles {
 impl ModelFiles {
     /// The most pieces that the encoder was made for; none where `config.json` cannot be read.
     pub fn most_pieces(&self) -> Option<usize> {
-        Config::read(&self.config).ok().map(|it| it.max_pieces())
+        EncoderConfig::read(&self.config).ok().map(|it| it.max_pieces())
     }
 
     /// What `ranker.toml` says; nothing where there is none.
-    pub fn declared(&self) -> Result<Declared, Error> {
-        let read = self.ranker.as_deref().map(Declared::read);
+    pub fn declared(&self) -> Result<RankerConfig, Error> {
+        let read = self.ranker.as_deref().map(RankerConfig::read);
         Ok(read.transpose()?.unwrap_or_default())
     }
 
     /// The same, of a folder that is loaded as `used`; one that says it is another is refused.
-    pub(crate) fn declared_as(&self, used: Architecture) -> Result<Declared, Error> {
+    pub(crate) fn declared_as(&self, used: Architecture) -> Result<RankerConfig, Error> {
         let declared = self.declared()?;
         declared.check_use(used)?;
         Ok(declared)

@@ -21,21 +21,21 @@ use gemm::Parallelism;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::bert::{Linear, Norm, Parameters};
-use crate::pieces::Input;
+use crate::bert::{LinearLayer, LayerNorm, BertParameters};
+use crate::pieces::EncoderInput;
 
 /// Pieces that one thread takes through all layers: enough that a product is worth packing its
 /// weights for, few enough that the buffers stay in the cache.
 const SHARE_PIECES: usize = 512;
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
-pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
+pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     let arch = Arch::new();
     in_shares(
         texts,
         model.config.hidden_size,
         |texts, parallelism, hidden| {
-            Pass {
+            ForwardPass {
                 model,
                 texts,
                 arch,
@@ -48,10 +48,10 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
 
 /// The weights of every head of a layer for one text, `[a, l, l]`: how much a piece, the row, takes
 /// of each other; each row sums to 1. None where there is no such layer.
-pub(crate) fn attention(model: &Parameters, text: Input<'_>, layer: usize) -> Option<Vec<f32>> {
+pub(crate) fn attention(model: &BertParameters, text: EncoderInput<'_>, layer: usize) -> Option<Vec<f32>> {
     let h = model.config.hidden_size;
     let texts = [text];
-    let pass = Pass {
+    let pass = ForwardPass {
         model,
         texts: &texts,
         arch: Arch::new(),
@@ -81,9 +81,9 @@ pub(crate) fn attention(model: &Parameters, text: Input<'_>, layer: usize) -> Op
 
 /// States `[Σ pieces, h]` of all texts, where `run` writes those of a share of them, `[t, h]`.
 pub(crate) fn in_shares(
-    texts: &[Input<'_>],
+    texts: &[EncoderInput<'_>],
     h: usize,
-    run: impl Fn(&[Input<'_>], Parallelism, &mut [f32]) + Sync,
+    run: impl Fn(&[EncoderInput<'_>], Parallelism, &mut [f32]) + Sync,
 ) -> Vec<f32> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let (shares, parallelism) = share_out(texts);
@@ -102,16 +102,16 @@ pub(crate) fn in_shares(
 }
 
 /// `x W` of each row, without the bias, on one thread.
-pub(crate) fn product(x: &[f32], linear: &Linear) -> Vec<f32> {
+pub(crate) fn product(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
     let outputs = linear.bias.len();
     let inputs = linear.weight.len() / outputs;
     let t = x.len() / inputs;
     let mut y = vec![0.0; t * outputs];
     if t > 0 {
-        let weight = View::new(&linear.weight, [inputs, outputs], outputs);
-        let rows = Rows::new(&mut y, outputs);
+        let weight = MatrixView::new(&linear.weight, [inputs, outputs], outputs);
+        let rows = MatrixRowsMut::new(&mut y, outputs);
         multiply(
-            View::new(x, [t, inputs], inputs),
+            MatrixView::new(x, [t, inputs], inputs),
             weight,
             rows,
             Parallelism::None,
@@ -121,17 +121,17 @@ pub(crate) fn product(x: &[f32], linear: &Linear) -> Vec<f32> {
 }
 
 /// `norm(gelu(x W + b))` of each row, on one thread.
-pub(crate) fn transform(x: &[f32], dense: &Linear, norm: &Norm) -> Vec<f32> {
+pub(crate) fn transform(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec<f32> {
     let h = dense.bias.len();
     let t = x.len() / h;
     let mut y = vec![0.0; t * h];
-    let weight = View::new(&dense.weight, [h, h], h);
-    let rows = Rows::new(&mut y, h);
-    multiply(View::new(x, [t, h], h), weight, rows, Parallelism::None);
+    let weight = MatrixView::new(&dense.weight, [h, h], h);
+    let rows = MatrixRowsMut::new(&mut y, h);
+    multiply(MatrixView::new(x, [t, h], h), weight, rows, Parallelism::None);
     let arch = Arch::new();
-    arch.dispatch(Step::Gelu(&mut y, &dense.bias));
+    arch.dispatch(RowKernel::Gelu(&mut y, &dense.bias));
     let (nothing, no_bias) = (vec![0.0; t * h], vec![0.0; h]);
-    arch.dispatch(Step::AddNorm(&mut y, &nothing, &no_bias, norm));
+    arch.dispatch(RowKernel::AddNorm(&mut y, &nothing, &no_bias, norm));
     y
 }
 
@@ -145,9 +145,9 @@ pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     for some in words.chunks(AT_ONCE * h) {
         let n = some.len() / h;
         let logits = &mut logits[..t * n];
-        let columns = View::new(some, [n, h], h).transposed();
-        let rows = Rows::new(logits, n);
-        multiply(View::new(x, [t, h], h), columns, rows, Parallelism::None);
+        let columns = MatrixView::new(some, [n, h], h).transposed();
+        let rows = MatrixRowsMut::new(logits, n);
+        multiply(MatrixView::new(x, [t, h], h), columns, rows, Parallelism::None);
         let first = most.len();
         most.extend_from_slice(&logits[..n]);
         for row in logits.chunks_exact(n).skip(1) {
@@ -163,7 +163,7 @@ pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
 
 /// Runs of texts for each thread to take one after another, and how many threads a product has
 /// besides.
-pub(crate) fn share_out<'a, 'b>(texts: &'a [Input<'b>]) -> (Vec<&'a [Input<'b>]>, Parallelism) {
+pub(crate) fn share_out<'a, 'b>(texts: &'a [EncoderInput<'b>]) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let threads = rayon::current_num_threads();
     let n_shares = n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads);
@@ -176,7 +176,7 @@ pub(crate) fn share_out<'a, 'b>(texts: &'a [Input<'b>]) -> (Vec<&'a [Input<'b>]>
 }
 
 /// At most `n` runs of texts with about as many pieces each.
-fn shares<'a, 'b>(texts: &'a [Input<'b>], n: usize) -> Vec<&'a [Input<'b>]> {
+fn shares<'a, 'b>(texts: &'a [EncoderInput<'b>], n: usize) -> Vec<&'a [EncoderInput<'b>]> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let mut shares = Vec::with_capacity(n);
     let (mut first, mut seen) = (0, 0);
@@ -192,14 +192,14 @@ fn shares<'a, 'b>(texts: &'a [Input<'b>], n: usize) -> Vec<&'a [Input<'b>]> {
 }
 
 /// One share on its way through the layers of a model.
-pub(crate) struct Pass<'a, M> {
+pub(crate) struct ForwardPass<'a, M> {
     pub(crate) model: &'a M,
-    pub(crate) texts: &'a [Input<'a>],
+    pub(crate) texts: &'a [EncoderInput<'a>],
     pub(crate) arch: Arch,
     pub(crate) parallelism: Parallelism,
 }
 
-impl Pass<'_, Parameters> {
+impl ForwardPass<'_, BertParameters> {
     /// Writes the last hidden state `[t, h]`.
     fn run(&self, hidden: &mut [f32]) {
         self.watched(hidden, &mut |_, _| ());
@@ -227,19 +227,19 @@ impl Pass<'_, Parameters> {
         for (number, layer) in self.model.layers.iter().enumerate() {
             let qkv = &mut wide[..t * 3 * h];
             self.linear(hidden, &layer.qkv, qkv); // [t, 3h]
-            self.arch.dispatch(Step::Bias(qkv, &layer.qkv.bias));
+            self.arch.dispatch(RowKernel::Bias(qkv, &layer.qkv.bias));
             watch(number, qkv);
             self.attend(qkv, &mut scores, &mut narrow); // [t, h]
             let out = &mut wide[..t * h];
             self.linear(&narrow, &layer.out, out); // [t, h]
-            let step = Step::AddNorm(hidden, out, &layer.out.bias, &layer.out_norm);
+            let step = RowKernel::AddNorm(hidden, out, &layer.out.bias, &layer.out_norm);
             self.arch.dispatch(step); // [t, h]
 
             let wide = &mut wide[..t * m];
             self.linear(hidden, &layer.up, wide); // [t, m]
-            self.arch.dispatch(Step::Gelu(wide, &layer.up.bias));
+            self.arch.dispatch(RowKernel::Gelu(wide, &layer.up.bias));
             self.linear(wide, &layer.down, &mut narrow); // [t, h]
-            let step = Step::AddNorm(hidden, &narrow, &layer.down.bias, &layer.down_norm);
+            let step = RowKernel::AddNorm(hidden, &narrow, &layer.down.bias, &layer.down_norm);
             self.arch.dispatch(step); // [t, h]
         }
     }
@@ -259,7 +259,7 @@ impl Pass<'_, Parameters> {
         let positions = &mut vec![0.0; n_pieces * e];
         self.sum_and_norm(&mut narrow, positions); // [t, e]
         self.linear(&narrow, project, hidden); // [t, h]
-        self.arch.dispatch(Step::Bias(hidden, &project.bias));
+        self.arch.dispatch(RowKernel::Bias(hidden, &project.bias));
     }
 
     /// `[t, e]`: embeddings of words and positions, summed and normalised.
@@ -279,16 +279,16 @@ impl Pass<'_, Parameters> {
         }
         let bias = vec![0.0; e];
         self.arch
-            .dispatch(Step::AddNorm(hidden, positions, &bias, &self.model.norm));
+            .dispatch(RowKernel::AddNorm(hidden, positions, &bias, &self.model.norm));
     }
 
     /// `y = x W`, without the bias.
-    fn linear(&self, x: &[f32], linear: &Linear, y: &mut [f32]) {
+    fn linear(&self, x: &[f32], linear: &LinearLayer, y: &mut [f32]) {
         let outputs = linear.bias.len();
         let inputs = linear.weight.len() / outputs;
-        let x = View::new(x, [x.len() / inputs, inputs], inputs);
-        let weight = View::new(&linear.weight, [inputs, outputs], outputs);
-        multiply(x, weight, Rows::new(y, outputs), self.parallelism);
+        let x = MatrixView::new(x, [x.len() / inputs, inputs], inputs);
+        let weight = MatrixView::new(&linear.weight, [inputs, outputs], outputs);
+        multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
     /// Queries, keys and values `[t, 3h]` to what each piece gathered from its text, `[t, h]`.
@@ -307,8 +307,8 @@ impl Pass<'_, Parameters> {
             for head in 0..h / d {
                 self.weights(&rows, head, scores);
                 let value = self.part(&rows, 2, head, seen); // [seen, d]
-                let weights = View::new(scores, [l, seen], seen);
-                let gathered = Rows::new(&mut gathered[first * h + head * d..], h);
+                let weights = MatrixView::new(scores, [l, seen], seen);
+                let gathered = MatrixRowsMut::new(&mut gathered[first * h + head * d..], h);
                 multiply(weights, value, gathered, self.parallelism); // [l, d]
             }
             first += l;
@@ -319,16 +319,16 @@ impl Pass<'_, Parameters> {
     fn weights(&self, text: &TextRows<'_>, head: usize, scores: &mut [f32]) {
         let query = self.part(text, 0, head, text.n); // [n, d]
         let key = self.part(text, 1, head, text.n_attended); // [n_attended, d]
-        let matrix = Rows::new(scores, text.n_attended);
+        let matrix = MatrixRowsMut::new(scores, text.n_attended);
         multiply(query, key.transposed(), matrix, self.parallelism); // [n, n_attended]
-        self.arch.dispatch(Step::Softmax(scores, text.n_attended));
+        self.arch.dispatch(RowKernel::Softmax(scores, text.n_attended));
     }
 
     /// A head's queries (0), keys (1) or values (2) of the first `n` rows of a text.
-    fn part<'b>(&self, text: &TextRows<'b>, part: usize, head: usize, n: usize) -> View<'b> {
+    fn part<'b>(&self, text: &TextRows<'b>, part: usize, head: usize, n: usize) -> MatrixView<'b> {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
-        View::new(&text.qkv[part * h + head * d..], [n, d], 3 * h)
+        MatrixView::new(&text.qkv[part * h + head * d..], [n, d], 3 * h)
     }
 }
 
@@ -342,7 +342,7 @@ struct TextRows<'a> {
 }
 
 /// One pass over rows in place, compiled once for each vector unit.
-enum Step<'a> {
+enum RowKernel<'a> {
     /// `x = x + b`: rows and bias.
     Bias(&'a mut [f32], &'a [f32]),
     /// `x = gelu(x + b)`, `gelu(x) = x/2 (1 + erf(x/√2))`: rows and bias.
@@ -350,10 +350,10 @@ enum Step<'a> {
     /// Each row to weights that sum to one: rows and their width.
     Softmax(&'a mut [f32], usize),
     /// `y = norm(y + x + b)`: rows of `y`, rows of `x`, bias.
-    AddNorm(&'a mut [f32], &'a [f32], &'a [f32], &'a Norm),
+    AddNorm(&'a mut [f32], &'a [f32], &'a [f32], &'a LayerNorm),
 }
 
-impl WithSimd for Step<'_> {
+impl WithSimd for RowKernel<'_> {
     type Output = ();
 
     // Everything below is inlined into one function a vector unit, or it would be compiled for the
@@ -361,10 +361,10 @@ impl WithSimd for Step<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self {
-            Step::Bias(rows, bias) => add_bias(rows, bias),
-            Step::Gelu(rows, bias) => activate(rows, bias),
-            Step::Softmax(rows, width) => softmax(rows, width),
-            Step::AddNorm(y, x, bias, norm) => add_norm(y, x, bias, norm),
+            RowKernel::Bias(rows, bias) => add_bias(rows, bias),
+            RowKernel::Gelu(rows, bias) => activate(rows, bias),
+            RowKernel::Softmax(rows, width) => softmax(rows, width),
+            RowKernel::AddNorm(y, x, bias, norm) => add_norm(y, x, bias, norm),
         }
     }
 }
@@ -401,7 +401,7 @@ pub(crate) fn softmax(rows: &mut [f32], width: usize) {
 }
 
 #[inline(always)]
-fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
+fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &LayerNorm) {
     let h = bias.len();
     for (row, x) in y.chunks_exact_mut(h).zip(x.chunks_exact(h)) {
         for ((y, x), b) in row.iter_mut().zip(x).zip(bias) {
@@ -418,7 +418,7 @@ fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
 
 /// A matrix inside a buffer: element (r, c) is at `r row_stride + c column_stride`.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct MatrixView<'a> {
     numbers: &'a [f32],
     rows: usize,
     columns: usize,
@@ -426,14 +426,14 @@ pub(crate) struct View<'a> {
     column_stride: usize,
 }
 
-impl<'a> View<'a> {
+impl<'a> MatrixView<'a> {
     /// Rows that are `row_stride` apart.
     pub(crate) fn new(
         numbers: &'a [f32],
         [rows, columns]: [usize; 2],
         row_stride: usize,
-    ) -> View<'a> {
-        View {
+    ) -> MatrixView<'a> {
+        MatrixView {
             numbers,
             rows,
             columns,
@@ -446,8 +446,8 @@ impl<'a> View<'a> {
         self.columns
     }
 
-    pub(crate) fn transposed(self) -> View<'a> {
-        View {
+    pub(crate) fn transposed(self) -> MatrixView<'a> {
+        MatrixView {
             numbers: self.numbers,
             rows: self.columns,
             columns: self.rows,
@@ -465,19 +465,19 @@ impl<'a> View<'a> {
 }
 
 /// Where a product goes: rows that are `stride` apart.
-pub(crate) struct Rows<'a> {
+pub(crate) struct MatrixRowsMut<'a> {
     numbers: &'a mut [f32],
     stride: usize,
 }
 
-impl<'a> Rows<'a> {
-    pub(crate) fn new(numbers: &'a mut [f32], stride: usize) -> Rows<'a> {
-        Rows { numbers, stride }
+impl<'a> MatrixRowsMut<'a> {
+    pub(crate) fn new(numbers: &'a mut [f32], stride: usize) -> MatrixRowsMut<'a> {
+        MatrixRowsMut { numbers, stride }
     }
 }
 
 /// `y = a b`.
-pub(crate) fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
+pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, y: MatrixRowsMut<'_>, parallelism: Parallelism) {
     assert!(a.is_inside() && b.is_inside() && a.columns == b.rows);
     assert!(b.columns <= y.stride);
     assert!((a.rows - 1) * y.stride + b.columns <= y.numbers.len());
@@ -587,8 +587,8 @@ mod tests {
     use candle_core::DType;
 
     use crate::bert::Bert;
-    use crate::config::Config;
-    use crate::weights::Weights;
+    use crate::config::EncoderConfig;
+    use crate::weights::ModelWeights;
 
     #[test]
     fn exp_and_erf_are_as_exact_as_f32_needs() {
@@ -631,12 +631,12 @@ mod tests {
             files!("electra"),
             files!("distilbert"),
         ] {
-            let config = Config::read(config).unwrap();
-            let weights = Weights::open(weights, config.family.prefix()).unwrap();
-            let model = Parameters::load(&weights, config.clone()).unwrap();
+            let config = EncoderConfig::read(config).unwrap();
+            let weights = ModelWeights::open(weights, config.family.prefix()).unwrap();
+            let model = BertParameters::load(&weights, config.clone()).unwrap();
             let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
             let texts = [(64, 20), (2, 2), (17, 0), (3, 2), (33, 33)];
-            let texts = texts.map(|(n, second)| Input {
+            let texts = texts.map(|(n, second)| EncoderInput {
                 ids: &ids[64 - n..],
                 second,
                 // The others are looked at by none.
@@ -650,7 +650,7 @@ mod tests {
                 (DType::F16, 1e-4..1e-2),
                 (DType::BF16, 1e-3..1e-1),
             ] {
-                let model = Parameters::load(&weights, config.clone()).unwrap();
+                let model = BertParameters::load(&weights, config.clone()).unwrap();
                 let plain = Bert::load(model, &candle_core::Device::Cpu, dtype).unwrap();
                 let plain = plain.forward(&texts).unwrap();
                 assert_eq!(fused.len(), plain.len());
@@ -665,12 +665,12 @@ mod tests {
     #[test]
     fn shares_hold_every_text_once_and_are_about_equal() {
         let long = [0u32; 100];
-        let texts = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| Input {
+        let texts = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| EncoderInput {
             ids: &long[..n],
             second: n,
             attended: n,
         });
-        let lengths = |texts: &[Input<'_>]| texts.iter().map(|it| it.ids.len()).collect::<Vec<_>>();
+        let lengths = |texts: &[EncoderInput<'_>]| texts.iter().map(|it| it.ids.len()).collect::<Vec<_>>();
         for n in 1..=10 {
             let shares = shares(&texts, n);
             assert!(shares.len() <= n);

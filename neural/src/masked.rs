@@ -2,17 +2,17 @@
 //! vocabulary. Of BERT, DistilBERT, RoBERTa and
 //! ModernBERT, by the names of Hugging Face's `…ForMaskedLM`.
 
-use crate::bert::{Linear, Norm};
-use crate::config::{Config, Family};
+use crate::bert::{LinearLayer, LayerNorm};
+use crate::config::{EncoderConfig, EncoderFamily};
 use crate::cross::modern_head;
 use crate::error::Error;
 use crate::fused;
-use crate::weights::Weights;
+use crate::weights::ModelWeights;
 
 /// `l_v = w_v · norm(gelu(x W + b)) + b_v` of a hidden state `x`, for each piece `v`.
-pub(crate) struct MaskedHead {
-    dense: Linear,
-    norm: Norm,
+pub(crate) struct MaskedLmHead {
+    dense: LinearLayer,
+    norm: LayerNorm,
     /// `[vocabulary, h]`: what a piece is read as, or where the file says that they differ what
     /// it is predicted by.
     pub(crate) words: Vec<f32>,
@@ -20,20 +20,20 @@ pub(crate) struct MaskedHead {
     pub(crate) bias: Vec<f32>,
 }
 
-impl MaskedHead {
+impl MaskedLmHead {
     /// `head` has the names beside those of the encoder.
     pub(crate) fn load(
-        encoder: &Weights<'_>,
-        head: &Weights<'_>,
-        config: &Config,
-    ) -> Result<MaskedHead, Error> {
+        encoder: &ModelWeights<'_>,
+        head: &ModelWeights<'_>,
+        config: &EncoderConfig,
+    ) -> Result<MaskedLmHead, Error> {
         let (h, v) = (config.hidden_size, config.vocab_size);
         let mut words = "embeddings.word_embeddings.weight";
         let output = match config.family {
-            Family::Bert => "cls.predictions.decoder",
-            Family::DistilBert => "vocab_projector",
-            Family::Roberta => "lm_head.decoder",
-            Family::ModernBert | Family::Electra => "decoder",
+            EncoderFamily::Bert => "cls.predictions.decoder",
+            EncoderFamily::DistilBert => "vocab_projector",
+            EncoderFamily::Roberta => "lm_head.decoder",
+            EncoderFamily::ModernBert | EncoderFamily::Electra => "decoder",
         };
         let named = |dense: &str, norm: &str, bias: &str| {
             // What is not tied has a bias of its own too, which the reference then adds.
@@ -43,24 +43,24 @@ impl MaskedHead {
                 false => bias,
             };
             Ok::<_, Error>((
-                Linear::load(head, dense, h, h)?,
-                Norm::load(head, norm, h, config)?,
+                LinearLayer::load(head, dense, h, h)?,
+                LayerNorm::load(head, norm, h, config)?,
                 head.numbers(bias, &[v])?,
             ))
         };
         let (dense, norm, bias) = match config.family {
-            Family::Bert => named(
+            EncoderFamily::Bert => named(
                 "cls.predictions.transform.dense",
                 "cls.predictions.transform.LayerNorm",
                 "cls.predictions.bias",
             )?,
-            Family::DistilBert => named(
+            EncoderFamily::DistilBert => named(
                 "vocab_transform",
                 "vocab_layer_norm",
                 "vocab_projector.bias",
             )?,
-            Family::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
-            Family::ModernBert => {
+            EncoderFamily::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
+            EncoderFamily::ModernBert => {
                 words = "embeddings.tok_embeddings.weight";
                 let (dense, norm) = modern_head(head, config)?;
                 let bias = match config.modern.as_ref().is_some_and(|it| it.decoder_bias) {
@@ -69,7 +69,7 @@ impl MaskedHead {
                 };
                 (dense, norm, bias)
             }
-            Family::Electra => {
+            EncoderFamily::Electra => {
                 return Err(Error::Unsupported {
                     field: "model_type",
                     found: "electra".to_owned(),
@@ -78,7 +78,7 @@ impl MaskedHead {
                 });
             }
         };
-        Ok(MaskedHead {
+        Ok(MaskedLmHead {
             dense,
             norm,
             bias,

@@ -5,14 +5,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::maxsim::Products;
-use crate::pieces::{Cutter, Pieces};
-use crate::sentence::{Sentence, Similarity};
+use crate::maxsim::InnerProducts;
+use crate::pieces::{InputTokenizer, TokenizedText};
+use crate::sentence::{EmbeddingHead, Similarity};
 
 /// How two encoded texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Matching {
+pub enum EmbeddingKind {
     /// One vector a text, from all its pieces as [`Pooling`] says, `[CLS]` and `[SEP]` included
     /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or
     /// the inner product where the model's files say so.
@@ -27,9 +27,9 @@ pub enum Matching {
     LateInteraction,
 }
 
-impl Matching {
+impl EmbeddingKind {
     /// Every way of comparing.
-    pub const ALL: &[Matching] = &[Matching::BiEncoder, Matching::LateInteraction];
+    pub const ALL: &[EmbeddingKind] = &[EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction];
 }
 
 /// How the vectors of all pieces become one.
@@ -102,7 +102,7 @@ impl Pooling {
 
 /// What a text is to a model: one unit vector, or one a piece.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Encoded {
+pub struct EncodedText {
     /// `[n, h]`, row-major; `n` is 1 for a bi-encoder.
     numbers: Vec<f32>,
     width: usize,
@@ -110,7 +110,7 @@ pub struct Encoded {
     pieces: Vec<(u32, (u32, u32))>,
 }
 
-impl Encoded {
+impl EncodedText {
     /// The vectors, of as many numbers as the model has hidden units; of unit length but for a
     /// bi-encoder that is compared by the inner product. A vector of zeros stays one.
     pub fn vectors(&self) -> impl ExactSizeIterator<Item = &[f32]> {
@@ -119,27 +119,27 @@ impl Encoded {
 
     /// From the hidden states of all pieces, `[pieces, h]`.
     pub(crate) fn new(
-        matching: Matching,
-        sentence: &Sentence,
+        matching: EmbeddingKind,
+        sentence: &EmbeddingHead,
         hidden: &[f32],
-        text: &Pieces,
-    ) -> Result<Encoded, Error> {
+        text: &TokenizedText,
+    ) -> Result<EncodedText, Error> {
         let width = hidden.len() / text.ids.len();
         match matching {
-            Matching::BiEncoder => {
+            EmbeddingKind::BiEncoder => {
                 let numbers = sentence.further(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
-                let encoded = Encoded {
+                let encoded = EncodedText {
                     numbers,
                     width,
                     pieces: Vec::new(),
                 };
                 encoded.normed(sentence.similarity)
             }
-            Matching::LateInteraction => {
+            EmbeddingKind::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
                 let ids = text.ids[inner.clone()].iter().copied();
-                let encoded = Encoded {
+                let encoded = EncodedText {
                     numbers: hidden[inner.start * width..inner.end * width].to_vec(),
                     width,
                     pieces: ids.zip(text.spans.iter().copied()).collect(),
@@ -154,8 +154,8 @@ impl Encoded {
         numbers: Vec<f32>,
         width: usize,
         pieces: Vec<(u32, (u32, u32))>,
-    ) -> Result<Encoded, Error> {
-        let encoded = Encoded {
+    ) -> Result<EncodedText, Error> {
+        let encoded = EncodedText {
             numbers,
             width,
             pieces,
@@ -164,7 +164,7 @@ impl Encoded {
     }
 
     /// Of unit length where they are compared by their cosine; refuses what is no number.
-    fn normed(mut self, similarity: Similarity) -> Result<Encoded, Error> {
+    fn normed(mut self, similarity: Similarity) -> Result<EncodedText, Error> {
         for vector in self.numbers.chunks_exact_mut(self.width) {
             let norm = dot(vector, vector).sqrt();
             if !norm.is_finite() {
@@ -191,20 +191,20 @@ impl Encoded {
     }
 
     /// For each vector of this query the greatest cosine with one of a text, from -1 to 1, and the
-    /// place of that among the text's, of several the first: what [`crate::Model::score`] sums.
+    /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`] sums.
     /// None of a text without pieces.
-    pub fn best(&self, text: &Encoded) -> Vec<Option<(f32, usize)>> {
+    pub fn best(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).best().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(LEAST_COSINE), at)))
             .collect()
     }
 
-    fn products(&self, text: &Encoded) -> Products {
-        Products::of(&self.numbers, &text.numbers, self.width)
+    fn products(&self, text: &EncodedText) -> InnerProducts {
+        InnerProducts::of(&self.numbers, &text.numbers, self.width)
     }
 
-    fn words(&self, cutter: &Cutter) -> Vec<Piece> {
-        let pieces = self.pieces.iter().map(|&(id, (start, end))| Piece {
+    fn words(&self, cutter: &InputTokenizer) -> Vec<SubwordToken> {
+        let pieces = self.pieces.iter().map(|&(id, (start, end))| SubwordToken {
             piece: cutter.piece(id),
             start: start as usize,
             end: end as usize,
@@ -215,7 +215,7 @@ impl Encoded {
 
 /// A piece of a text, as it stands in the vocabulary and in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SubwordToken {
     /// As in the vocabulary, `##ing`.
     pub piece: String,
     /// First character in the text (in Unicode scalar values); of a special piece `end`.
@@ -226,43 +226,43 @@ pub struct Piece {
 
 /// What a late interaction is made of: every cosine, of which the score takes each row's best.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matches {
+pub struct TokenMatches {
     /// The query's pieces: the rows.
-    pub query: Vec<Piece>,
+    pub query: Vec<SubwordToken>,
     /// The text's pieces: the columns.
-    pub text: Vec<Piece>,
+    pub text: Vec<SubwordToken>,
     /// `cosines[row][column]`, from -1 to 1.
     pub cosines: Vec<Vec<f64>>,
 }
 
 /// The score of two texts encoded with the same `matching`.
 pub(crate) fn score(
-    matching: Matching,
+    matching: EmbeddingKind,
     similarity: Similarity,
-    query: &Encoded,
-    text: &Encoded,
+    query: &EncodedText,
+    text: &EncodedText,
 ) -> f64 {
     match (matching, similarity) {
-        (Matching::BiEncoder, Similarity::Cosine) => cosine(&query.numbers, &text.numbers),
-        (Matching::BiEncoder, Similarity::Dot) => dot(&query.numbers, &text.numbers),
-        (Matching::LateInteraction, _) => late(query, text),
+        (EmbeddingKind::BiEncoder, Similarity::Cosine) => cosine(&query.numbers, &text.numbers),
+        (EmbeddingKind::BiEncoder, Similarity::Dot) => dot(&query.numbers, &text.numbers),
+        (EmbeddingKind::LateInteraction, _) => late(query, text),
     }
 }
 
 /// The sum over the query's vectors of the best cosine with one of the text's.
-pub(crate) fn late(query: &Encoded, text: &Encoded) -> f64 {
+pub(crate) fn late(query: &EncodedText, text: &EncodedText) -> f64 {
     let most = query.products(text).most(LEAST_COSINE);
     most.into_iter().map(f64::from).sum()
 }
 
 /// What that sum is made of.
-pub(crate) fn matches(cutter: &Cutter, query: &Encoded, text: &Encoded) -> Matches {
+pub(crate) fn matches(cutter: &InputTokenizer, query: &EncodedText, text: &EncodedText) -> TokenMatches {
     let products = query.products(text);
     let row = |at: usize| {
         let row = products.row(at).map(f64::from);
         row.map(|it| it.clamp(-1.0, 1.0)).collect()
     };
-    Matches {
+    TokenMatches {
         query: query.words(cutter),
         text: text.words(cutter),
         cosines: (0..query.vectors().len()).map(row).collect(),

@@ -14,16 +14,16 @@ use pulp::{Arch, Simd, WithSimd};
 const AT_ONCE: usize = 6;
 
 /// All inner products.
-pub(crate) struct Products {
+pub(crate) struct InnerProducts {
     /// `[t, columns]`, of which the first `q` columns count.
     numbers: Vec<f32>,
     columns: usize,
     n_query: usize,
 }
 
-impl Products {
+impl InnerProducts {
     /// Of `[q, h]` and `[t, h]`.
-    pub(crate) fn of(query: &[f32], text: &[f32], width: usize) -> Products {
+    pub(crate) fn of(query: &[f32], text: &[f32], width: usize) -> InnerProducts {
         Arch::new().dispatch(Pass { query, text, width })
     }
 
@@ -72,10 +72,10 @@ struct Pass<'a> {
 }
 
 impl WithSimd for Pass<'_> {
-    type Output = Products;
+    type Output = InnerProducts;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Products {
+    fn with_simd<S: Simd>(self, simd: S) -> InnerProducts {
         let Pass { query, text, width } = self;
         let n_query = query.len() / width;
         let side = 2 * S::F32_LANES;
@@ -109,7 +109,7 @@ impl WithSimd for Pass<'_> {
                 }
             }
         }
-        Products {
+        InnerProducts {
             numbers,
             columns,
             n_query,
@@ -159,7 +159,7 @@ pub(crate) mod tests {
             (17, 13, 64),
         ] {
             let (query, text) = (drawn(q * h, 7), drawn(t * h, 8));
-            let products = Products::of(&query, &text, h);
+            let products = InnerProducts::of(&query, &text, h);
             let most = products.most(f32::NEG_INFINITY);
             assert_eq!(most.len(), q);
             for (at, query) in query.chunks_exact(h).enumerate() {
@@ -181,10 +181,10 @@ pub(crate) mod tests {
     #[test]
     fn a_product_does_not_depend_on_where_its_vectors_stand() {
         let (query, text) = (drawn(20 * 24, 1), drawn(11 * 24, 2));
-        let all = Products::of(&query, &text, 24);
+        let all = InnerProducts::of(&query, &text, 24);
         for q in 0..20 {
             for (t, found) in all.row(q).enumerate() {
-                let alone = Products::of(&query[q * 24..][..24], &text[t * 24..][..24], 24);
+                let alone = InnerProducts::of(&query[q * 24..][..24], &text[t * 24..][..24], 24);
                 assert_eq!(alone.row(0).collect::<Vec<_>>(), [found]);
             }
         }
@@ -192,8 +192,8 @@ pub(crate) mod tests {
 
     #[test]
     fn nothing_has_no_products() {
-        assert!(Products::of(&[], &drawn(8, 3), 4).most(-1.0).is_empty());
-        let nothing = Products::of(&drawn(8, 3), &[], 4);
+        assert!(InnerProducts::of(&[], &drawn(8, 3), 4).most(-1.0).is_empty());
+        let nothing = InnerProducts::of(&drawn(8, 3), &[], 4);
         assert_eq!(nothing.most(-1.0), [-1.0; 2]);
         assert_eq!(nothing.best(), [None; 2]);
     }

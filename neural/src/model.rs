@@ -3,85 +3,85 @@
 use std::sync::Arc;
 
 use crate::colbert::Colbert;
-use crate::config::{Config, check_bound};
+use crate::config::{EncoderConfig, check_bound};
 use crate::cross::CrossEncoder;
-use crate::declared::{Architecture, Declared, Sides};
-use crate::device::Computing;
+use crate::declared::{Architecture, RankerConfig, InputSettings};
+use crate::device::ComputeTarget;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::files::ModelFiles;
-use crate::matching::{self, Encoded, Matches, Matching, Pooling};
-use crate::pieces::{Cutter, Pieces, Side};
-use crate::sentence::{Sentence, Similarity};
-use crate::weights::Weights;
+use crate::matching::{self, EncodedText, TokenMatches, EmbeddingKind, Pooling};
+use crate::pieces::{InputTokenizer, TokenizedText, InputRole};
+use crate::sentence::{EmbeddingHead, Similarity};
+use crate::weights::ModelWeights;
 
 /// A neural ranker on a device. Used from many threads at once, it gives each the same numbers.
-pub struct Model {
-    cutter: Cutter,
+pub struct EmbeddingModel {
+    cutter: InputTokenizer,
     encoder: Arc<Encoder>,
-    matching: Matching,
-    sentence: Sentence,
+    matching: EmbeddingKind,
+    sentence: EmbeddingHead,
     fingerprint: String,
 }
 
-impl Model {
+impl EmbeddingModel {
     /// Reads and checks the files and puts the weights where `computing` says. A text has at most
     /// `max_pieces` pieces, `[CLS]` and `[SEP]` among them.
     pub fn load(
         files: &ModelFiles,
-        matching: Matching,
+        matching: EmbeddingKind,
         max_pieces: usize,
-        computing: impl Into<Computing>,
-    ) -> Result<Model, Error> {
-        let parts = Parts::read(files, matching, max_pieces)?;
-        let weights = Weights::open(&files.weights, parts.config.family.prefix())?;
+        computing: impl Into<ComputeTarget>,
+    ) -> Result<EmbeddingModel, Error> {
+        let parts = EmbeddingModelParts::read(files, matching, max_pieces)?;
+        let weights = ModelWeights::open(&files.weights, parts.config.family.prefix())?;
         let bound = parts.sides.bounds.most();
         let encoder = Encoder::load(&weights, parts.config.clone(), bound, computing)?;
         parts.around(Arc::new(encoder))
     }
 
-    /// The same files, compared otherwise: both share one encoder, so [`Model::encode_for`] serves
+    /// The same files, compared otherwise: both share one encoder, so [`EmbeddingModel::encode_for`] serves
     /// both with one forward pass. None where this model was loaded from other files or with
     /// another bound.
     pub fn used_as(
         &self,
         files: &ModelFiles,
-        matching: Matching,
+        matching: EmbeddingKind,
         max_pieces: usize,
-    ) -> Result<Option<Model>, Error> {
+    ) -> Result<Option<EmbeddingModel>, Error> {
         if files.fingerprint(name(self.matching), max_pieces) != self.fingerprint {
             return Ok(None);
         }
-        let parts = Parts::read(files, matching, max_pieces)?;
+        let parts = EmbeddingModelParts::read(files, matching, max_pieces)?;
         parts.around(self.encoder.clone()).map(Some)
     }
 
     /// Whether another model reads every text in the same pieces with the same encoder.
-    pub fn reads_as(&self, other: &Model) -> bool {
+    pub fn reads_as(&self, other: &EmbeddingModel) -> bool {
         Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.cuts_as(&other.cutter)
     }
 
     /// The pieces of `text`, and whether it was too long.
-    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.cut(side, text)
     }
 
     /// One forward pass over all texts of the batch. An answer depends on the other texts by
     /// rounding only (1e-6), and not at all on when the same batch is encoded again with as many
     /// threads.
-    pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+    pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
         let mut each = self.encode_for(&[self], batch)?;
         Ok(each.pop().unwrap_or_default())
     }
 
-    /// As [`Model::encode`], for each of the models, which all read as this one
-    /// ([`Model::reads_as`]): one forward pass for all of them, and the bits that each would have
+    /// As [`EmbeddingModel::encode`], for each of the models, which all read as this one
+    /// ([`EmbeddingModel::reads_as`]): one forward pass for all of them, and the bits that each would have
     /// by itself.
     pub fn encode_for(
         &self,
-        models: &[&Model],
-        batch: &[&Pieces],
-    ) -> Result<Vec<Vec<Encoded>>, Error> {
+        models: &[&EmbeddingModel],
+        batch: &[&TokenizedText],
+    ) -> Result<Vec<Vec<EncodedText>>, Error> {
         let foreign = |reason: String| Err(Error::ForeignPieces { reason });
         if !models.iter().all(|it| it.reads_as(self)) {
             return foreign("made for another encoder".to_owned());
@@ -95,9 +95,9 @@ impl Model {
         }
         let states = self.encoder.forward_alone(batch)?;
         let states = states.each();
-        let of = |model: &&Model| {
+        let of = |model: &&EmbeddingModel| {
             let each = states.iter().zip(batch);
-            each.map(|(own, text)| Encoded::new(model.matching, &model.sentence, own, text))
+            each.map(|(own, text)| EncodedText::new(model.matching, &model.sentence, own, text))
                 .collect()
         };
         models.iter().map(of).collect()
@@ -108,20 +108,20 @@ impl Model {
     /// A bi-encoder also has a vector for an empty text. In late interaction an empty text has no
     /// pieces and scores -1, the least cosine, for each piece of the query: no text is below it.
     /// An empty query scores 0 with every text.
-    pub fn score(&self, query: &Encoded, text: &Encoded) -> f64 {
+    pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
         matching::score(self.matching, self.sentence.similarity, query, text)
     }
 
     /// What a late interaction's score is made of; `None` for a bi-encoder.
-    pub fn matches(&self, query: &Encoded, text: &Encoded) -> Option<Matches> {
+    pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> Option<TokenMatches> {
         match self.matching {
-            Matching::BiEncoder => None,
-            Matching::LateInteraction => Some(matching::matches(&self.cutter, query, text)),
+            EmbeddingKind::BiEncoder => None,
+            EmbeddingKind::LateInteraction => Some(matching::matches(&self.cutter, query, text)),
         }
     }
 
     /// How two texts are compared.
-    pub fn matching(&self) -> Matching {
+    pub fn matching(&self) -> EmbeddingKind {
         self.matching
     }
 
@@ -149,44 +149,44 @@ impl Model {
 }
 
 /// As it enters a fingerprint.
-fn name(matching: Matching) -> &'static str {
+fn name(matching: EmbeddingKind) -> &'static str {
     match matching {
-        Matching::BiEncoder => "bi-encoder",
-        Matching::LateInteraction => "late-interaction",
+        EmbeddingKind::BiEncoder => "bi-encoder",
+        EmbeddingKind::LateInteraction => "late-interaction",
     }
 }
 
 /// Everything of a model but its encoder.
-struct Parts {
-    config: Config,
-    matching: Matching,
-    sentence: Sentence,
-    sides: Sides,
-    cutter: Cutter,
+struct EmbeddingModelParts {
+    config: EncoderConfig,
+    matching: EmbeddingKind,
+    sentence: EmbeddingHead,
+    sides: InputSettings,
+    cutter: InputTokenizer,
     fingerprint: String,
 }
 
-impl Parts {
-    fn read(files: &ModelFiles, matching: Matching, max_pieces: usize) -> Result<Parts, Error> {
-        let config = Config::read(&files.config)?;
+impl EmbeddingModelParts {
+    fn read(files: &ModelFiles, matching: EmbeddingKind, max_pieces: usize) -> Result<EmbeddingModelParts, Error> {
+        let config = EncoderConfig::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let declared = files.declared_as(match matching {
-            Matching::BiEncoder => Architecture::BiEncoder,
-            Matching::LateInteraction => Architecture::LateInteraction,
+            EmbeddingKind::BiEncoder => Architecture::BiEncoder,
+            EmbeddingKind::LateInteraction => Architecture::LateInteraction,
         })?;
         let mut sides = declared.sides(max_pieces, &config)?;
         let sentence = match matching {
-            Matching::BiEncoder => {
+            EmbeddingKind::BiEncoder => {
                 check_use(&files.config, &declared)?;
-                let sentence = Sentence::read(files, config.hidden_size)?;
-                sides.prompts = Sentence::prompts(files)?;
+                let sentence = EmbeddingHead::read(files, config.hidden_size)?;
+                sides.prompts = EmbeddingHead::prompts(files)?;
                 sentence
             }
             // Its vectors are those of pieces, before anything that these files say.
-            Matching::LateInteraction => Sentence::default(),
+            EmbeddingKind::LateInteraction => EmbeddingHead::default(),
         };
-        Ok(Parts {
-            cutter: Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?,
+        Ok(EmbeddingModelParts {
+            cutter: InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?,
             config,
             matching,
             sentence,
@@ -195,9 +195,9 @@ impl Parts {
         })
     }
 
-    fn around(self, encoder: Arc<Encoder>) -> Result<Model, Error> {
-        let Sides { bounds, prompts } = self.sides;
-        Ok(Model {
+    fn around(self, encoder: Arc<Encoder>) -> Result<EmbeddingModel, Error> {
+        let InputSettings { bounds, prompts } = self.sides;
+        Ok(EmbeddingModel {
             encoder,
             cutter: self.cutter.with_sides(bounds, prompts)?,
             matching: self.matching,
@@ -209,7 +209,7 @@ impl Parts {
 
 /// A mean over what a cross-encoder or a ColBERT makes of pieces is a number that says nothing,
 /// unless somebody says that it does.
-fn check_use(config: &[u8], declared: &Declared) -> Result<(), Error> {
+fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
     if declared.architecture == Some(Architecture::BiEncoder) {
         return Ok(());
     }
@@ -228,6 +228,6 @@ mod tests {
     #[test]
     fn a_model_is_shared_between_threads() {
         fn check<T: Send + Sync>() {}
-        check::<Model>();
+        check::<EmbeddingModel>();
     }
 }

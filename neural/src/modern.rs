@@ -11,86 +11,86 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::bert::{Linear, Norm};
-use crate::config::{Config, Modern, Reach};
+use crate::bert::{LinearLayer, LayerNorm};
+use crate::config::{EncoderConfig, ModernBertConfig, AttentionWindow};
 use crate::error::Error;
-use crate::fused::{self, Pass, Rows, View, fold, gelu, multiply};
-use crate::pieces::Input;
-use crate::weights::Weights;
+use crate::fused::{self, ForwardPass, MatrixRowsMut, MatrixView, fold, gelu, multiply};
+use crate::pieces::EncoderInput;
+use crate::weights::ModelWeights;
 
 /// Queries that look at their keys at once; the scores of a long text are not in memory together.
 const BLOCK: usize = 128;
 
 /// Every number of the model.
-pub(crate) struct Parameters {
+pub(crate) struct ModernBertParameters {
     hidden_size: usize,
     heads: usize,
     /// `[vocabulary, h]`.
     words: Vec<f32>,
-    word_norm: Norm,
+    word_norm: LayerNorm,
     layers: Vec<Layer>,
-    last_norm: Norm,
+    last_norm: LayerNorm,
     /// For the whole text and for near pieces.
-    turns: [Turns; 2],
+    turns: [RotaryTable; 2],
 }
 
 struct Layer {
-    reach: Reach,
+    reach: AttentionWindow,
     /// None in the first, which reads what is normalised already.
-    norm: Option<Norm>,
+    norm: Option<LayerNorm>,
     /// `h` to queries, keys, values: `3h`. Queries are already divided by `√d`.
-    qkv: Linear,
+    qkv: LinearLayer,
     /// `h` to `h`.
-    out: Linear,
-    feed_norm: Norm,
+    out: LinearLayer,
+    feed_norm: LayerNorm,
     /// `h` to what goes through the activation and what it is multiplied by: `2m`.
-    up: Linear,
+    up: LinearLayer,
     /// `m` to `h`.
-    down: Linear,
+    down: LinearLayer,
 }
 
 /// Rotary embedding of positions: by how much each pair of units of a head is turned at one.
-struct Turns {
+struct RotaryTable {
     /// `[positions, d/2]`.
     cos: Vec<f32>,
     sin: Vec<f32>,
 }
 
-impl Turns {
+impl RotaryTable {
     /// At position `p`, pair `i` is turned by `p θ^(-2i/d)`, in f32 as the models were trained.
-    fn of(theta: f32, d: usize, n_positions: usize) -> Turns {
+    fn of(theta: f32, d: usize, n_positions: usize) -> RotaryTable {
         let rates = (0..d).step_by(2);
         let rates = rates.map(|unit| 1.0 / libm::powf(theta, unit as f32 / d as f32));
         let rates: Vec<f32> = rates.collect();
         let angles = (0..n_positions)
             .flat_map(|at| rates.iter().map(move |rate| f64::from(at as f32 * rate)));
-        Turns {
+        RotaryTable {
             cos: angles.clone().map(|it| libm::cos(it) as f32).collect(),
             sin: angles.map(|it| libm::sin(it) as f32).collect(),
         }
     }
 }
 
-impl Parameters {
+impl ModernBertParameters {
     /// Reads the tensors; texts have at most `max_pieces` pieces.
     pub(crate) fn load(
-        weights: &Weights<'_>,
-        config: &Config,
-        modern: &Modern,
+        weights: &ModelWeights<'_>,
+        config: &EncoderConfig,
+        modern: &ModernBertConfig,
         max_pieces: usize,
-    ) -> Result<Parameters, Error> {
+    ) -> Result<ModernBertParameters, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
         let d = h / config.num_attention_heads;
         let norm = |name: &str| match modern.norm_bias {
-            true => Norm::load(weights, name, h, config),
-            false => Norm::load_without_shift(weights, name, h, config),
+            true => LayerNorm::load(weights, name, h, config),
+            false => LayerNorm::load_without_shift(weights, name, h, config),
         };
         let with_bias = [modern.attention_bias, modern.mlp_bias];
         let [attention, mlp] = with_bias.map(|it| match it {
-            true => Linear::load,
-            false => Linear::load_without_bias,
+            true => LinearLayer::load,
+            false => LinearLayer::load_without_bias,
         });
-        let layer = |(at, &reach): (usize, &Reach)| {
+        let layer = |(at, &reach): (usize, &AttentionWindow)| {
             let of = |name: &str| format!("layers.{at}.{name}");
             let mut qkv = attention(weights, &of("attn.Wqkv"), h, 3 * h)?;
             qkv.scale_first(h, 1.0 / (d as f32).sqrt());
@@ -108,7 +108,7 @@ impl Parameters {
             })
         };
         let words = "embeddings.tok_embeddings.weight";
-        Ok(Parameters {
+        Ok(ModernBertParameters {
             hidden_size: h,
             heads: config.num_attention_heads,
             words: weights.numbers(words, &[config.vocab_size, h])?,
@@ -120,15 +120,15 @@ impl Parameters {
                 .map(layer)
                 .collect::<Result<_, Error>>()?,
             last_norm: norm("final_norm")?,
-            turns: [modern.theta_all, modern.theta_near].map(|it| Turns::of(it, d, max_pieces)),
+            turns: [modern.theta_all, modern.theta_near].map(|it| RotaryTable::of(it, d, max_pieces)),
         })
     }
 }
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
-pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
+pub(crate) fn forward(model: &ModernBertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     fused::in_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
-        Pass {
+        ForwardPass {
             model,
             texts,
             arch: Arch::new(),
@@ -138,7 +138,7 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
     })
 }
 
-impl Pass<'_, Parameters> {
+impl ForwardPass<'_, ModernBertParameters> {
     /// Writes the last hidden state `[t, h]`.
     fn run(&self, states: &mut [f32]) {
         let h = self.model.hidden_size;
@@ -161,19 +161,19 @@ impl Pass<'_, Parameters> {
                 None => states.copy_from_slice(&hidden),
             }
             let qkv = &mut wide[..t * 3 * h];
-            self.linear(View::new(states, [t, h], h), &layer.qkv, qkv); // [t, 3h]
+            self.linear(MatrixView::new(states, [t, h], h), &layer.qkv, qkv); // [t, 3h]
             self.turn(layer, qkv);
             self.attend(layer.reach, qkv, &mut scores, &mut gathered); // [t, h]
-            self.linear(View::new(&gathered, [t, h], h), &layer.out, states); // [t, h]
+            self.linear(MatrixView::new(&gathered, [t, h], h), &layer.out, states); // [t, h]
             self.arch
                 .dispatch(Step::Add(&mut hidden, states, &layer.out.bias));
 
             self.norm(&hidden, &layer.feed_norm, states); // [t, h]
             let width = layer.up.bias.len(); // 2m
             let wide = &mut wide[..t * width];
-            self.linear(View::new(states, [t, h], h), &layer.up, wide); // [t, 2m]
+            self.linear(MatrixView::new(states, [t, h], h), &layer.up, wide); // [t, 2m]
             self.arch.dispatch(Step::Gelu(wide, &layer.up.bias));
-            let active = View::new(wide, [t, width / 2], width);
+            let active = MatrixView::new(wide, [t, width / 2], width);
             self.linear(active, &layer.down, states); // [t, h]
             self.arch
                 .dispatch(Step::Add(&mut hidden, states, &layer.down.bias));
@@ -181,15 +181,15 @@ impl Pass<'_, Parameters> {
         self.norm(&hidden, &self.model.last_norm, states);
     }
 
-    fn norm(&self, x: &[f32], norm: &Norm, y: &mut [f32]) {
+    fn norm(&self, x: &[f32], norm: &LayerNorm, y: &mut [f32]) {
         self.arch.dispatch(Step::Norm(x, norm, y));
     }
 
     /// `y = x W`, without the bias.
-    fn linear(&self, x: View<'_>, linear: &Linear, y: &mut [f32]) {
+    fn linear(&self, x: MatrixView<'_>, linear: &LinearLayer, y: &mut [f32]) {
         let outputs = linear.bias.len();
-        let weight = View::new(&linear.weight, [x.columns(), outputs], outputs);
-        multiply(x, weight, Rows::new(y, outputs), self.parallelism);
+        let weight = MatrixView::new(&linear.weight, [x.columns(), outputs], outputs);
+        multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
     /// Adds the bias to queries, keys and values `[t, 3h]`, and turns queries and keys.
@@ -198,8 +198,8 @@ impl Pass<'_, Parameters> {
         let d = h / self.model.heads;
         let [all, near] = &self.model.turns;
         let turns = match layer.reach {
-            Reach::All => all,
-            Reach::Near(_) => near,
+            AttentionWindow::All => all,
+            AttentionWindow::Near(_) => near,
         };
         let mut rest = qkv;
         for text in self.texts {
@@ -211,7 +211,7 @@ impl Pass<'_, Parameters> {
     }
 
     /// Queries, keys and values `[t, 3h]` to what each piece gathered from its text, `[t, h]`.
-    fn attend(&self, reach: Reach, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
+    fn attend(&self, reach: AttentionWindow, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
         let h = self.model.hidden_size;
         let d = h / self.model.heads;
         let mut first = 0;
@@ -219,26 +219,26 @@ impl Pass<'_, Parameters> {
             for from in (0..l).step_by(BLOCK) {
                 let to = (from + BLOCK).min(l);
                 let seen = match reach {
-                    Reach::All => 0..l,
-                    Reach::Near(n) => from.saturating_sub(n)..(to + n).min(l),
+                    AttentionWindow::All => 0..l,
+                    AttentionWindow::Near(n) => from.saturating_sub(n)..(to + n).min(l),
                 };
                 let (rows, keys) = (to - from, seen.len());
                 let scores = &mut scores[..rows * keys];
                 for head in (0..h).step_by(d) {
                     let part = |part: usize, at: usize, n: usize| {
                         let from = (first + at) * 3 * h + part * h + head;
-                        View::new(&qkv[from..], [n, d], 3 * h)
+                        MatrixView::new(&qkv[from..], [n, d], 3 * h)
                     };
                     let query = part(0, from, rows); // [rows, d]
                     let key = part(1, seen.start, keys); // [keys, d]
                     let value = part(2, seen.start, keys); // [keys, d]
-                    let matrix = Rows::new(scores, keys);
+                    let matrix = MatrixRowsMut::new(scores, keys);
                     multiply(query, key.transposed(), matrix, self.parallelism); // [rows, keys]
                     // The place of the first query among the keys.
                     let step = Step::Softmax(scores, keys, from - seen.start, reach);
                     self.arch.dispatch(step);
-                    let weights = View::new(scores, [rows, keys], keys);
-                    let gathered = Rows::new(&mut gathered[(first + from) * h + head..], h);
+                    let weights = MatrixView::new(scores, [rows, keys], keys);
+                    let gathered = MatrixRowsMut::new(&mut gathered[(first + from) * h + head..], h);
                     multiply(weights, value, gathered, self.parallelism); // [rows, d]
                 }
             }
@@ -250,16 +250,16 @@ impl Pass<'_, Parameters> {
 /// One pass over rows, compiled once for each vector unit.
 enum Step<'a> {
     /// `y = norm(x)`.
-    Norm(&'a [f32], &'a Norm, &'a mut [f32]),
+    Norm(&'a [f32], &'a LayerNorm, &'a mut [f32]),
     /// `y = y + x + b`.
     Add(&'a mut [f32], &'a [f32], &'a [f32]),
     /// `x = gelu(x + b) ∘ (y + c)` where a row is `x` and `y`, and a bias `b` and `c`.
     Gelu(&'a mut [f32], &'a [f32]),
     /// Adds the bias to the rows `[l, 3h]` of a text and turns heads of so many units.
-    Turn(&'a mut [f32], &'a [f32], &'a Turns, usize),
+    Turn(&'a mut [f32], &'a [f32], &'a RotaryTable, usize),
     /// Each row to weights that sum to one over what it reaches, and zeros elsewhere: rows, their
     /// width, and the column of the first row itself.
-    Softmax(&'a mut [f32], usize, usize, Reach),
+    Softmax(&'a mut [f32], usize, usize, AttentionWindow),
 }
 
 impl WithSimd for Step<'_> {
@@ -280,7 +280,7 @@ impl WithSimd for Step<'_> {
 }
 
 #[inline(always)]
-fn norm(x: &[f32], how: &Norm, y: &mut [f32]) {
+fn norm(x: &[f32], how: &LayerNorm, y: &mut [f32]) {
     let h = how.scale.len();
     for (x, y) in x.chunks_exact(h).zip(y.chunks_exact_mut(h)) {
         let mean = fold(x, 0.0, |x| x, |a, b| a + b) / h as f32;
@@ -316,7 +316,7 @@ fn activate(rows: &mut [f32], bias: &[f32]) {
 }
 
 #[inline(always)]
-fn turn(rows: &mut [f32], bias: &[f32], turns: &Turns, d: usize) {
+fn turn(rows: &mut [f32], bias: &[f32], turns: &RotaryTable, d: usize) {
     let (h, half) = (bias.len() / 3, d / 2);
     let each = turns.cos.chunks_exact(half);
     let each = each.zip(turns.sin.chunks_exact(half));
@@ -332,11 +332,11 @@ fn turn(rows: &mut [f32], bias: &[f32], turns: &Turns, d: usize) {
 }
 
 #[inline(always)]
-fn softmax(rows: &mut [f32], width: usize, at: usize, reach: Reach) {
+fn softmax(rows: &mut [f32], width: usize, at: usize, reach: AttentionWindow) {
     for (at, row) in (at..).zip(rows.chunks_exact_mut(width)) {
         let near = match reach {
-            Reach::All => 0..width,
-            Reach::Near(n) => at.saturating_sub(n)..(at + n + 1).min(width),
+            AttentionWindow::All => 0..width,
+            AttentionWindow::Near(n) => at.saturating_sub(n)..(at + n + 1).min(width),
         };
         row[..near.start].fill(0.0);
         row[near.end..].fill(0.0);

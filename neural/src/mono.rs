@@ -13,17 +13,17 @@ use rayon::prelude::*;
 
 use crate::cross::log_share;
 use crate::declared::Architecture;
-use crate::device::Computing;
+use crate::device::ComputeTarget;
 use crate::error::Error;
 use crate::files::ModelFiles;
 use crate::fused;
-use crate::pieces::{Input, PairPieces, Pieces, Side, longest_first};
-use crate::t5::{self, Config, T5, Words};
+use crate::pieces::{EncoderInput, TokenizedPair, TokenizedText, InputRole, longest_first};
+use crate::t5::{self, T5Config, T5, T5Tokenizer};
 
 /// A ranker that asks a T5.
 pub struct MonoT5 {
     model: T5,
-    words: Words,
+    words: T5Tokenizer,
     prompt: Prompt,
     /// `▁true` and `▁false`.
     answers: [u32; 2],
@@ -43,16 +43,16 @@ impl MonoT5 {
     /// Whether `config.json` says that the folder holds a T5 that writes. Whether it was trained
     /// to say `true` and `false` nothing in the folder tells.
     pub fn is_in(config: &[u8]) -> bool {
-        Config::writes(config)
+        T5Config::writes(config)
     }
 
     /// Reads and checks the files. The prompt has at most `max_pieces` pieces with query and
     /// text. Computes on the CPU only.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
-        let config = Config::read(&files.config)?;
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+        let config = T5Config::read(&files.config)?;
         let declared = files.declared_as(Architecture::MonoT5)?;
         declared.check_unset("a monoT5, whose prompt is its own")?;
-        let words = Words::load(&files.tokenizer, config.vocab_size)?;
+        let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
         let prompt = Prompt::of(&words, config.end)?;
         // One piece of the query and one of the text.
         t5::check_bound(max_pieces, prompt.len() + 2)?;
@@ -67,12 +67,12 @@ impl MonoT5 {
     }
 
     /// The pieces of a query or of a text, without special ones; as many as could be of use.
-    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.words.cut(side, text, self.max_pieces)
     }
 
     /// Both in the prompt; where they are too long the longer one loses its end first.
-    pub fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
+    pub fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         let room = self.max_pieces - self.prompt.len();
         let (n_query, n_text) = longest_first(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
@@ -82,7 +82,7 @@ impl MonoT5 {
         let second = ids.len();
         ids.extend(&text.ids[..n_text]);
         ids.extend(&self.prompt.relevant);
-        PairPieces {
+        TokenizedPair {
             ids,
             second,
             truncated: cut || query.truncated || text.truncated,
@@ -90,7 +90,7 @@ impl MonoT5 {
     }
 
     /// The score of each pair, at most 0, higher is better; always finite.
-    pub fn score(&self, batch: &[&PairPieces]) -> Result<Vec<f64>, Error> {
+    pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
         let logits = self.logits(batch)?;
         let scores = logits.into_iter().map(|[yes, no]| {
             let score = log_share(yes, no);
@@ -105,12 +105,12 @@ impl MonoT5 {
     }
 
     /// Of `▁true` and `▁false`, for each pair.
-    pub(crate) fn logits(&self, batch: &[&PairPieces]) -> Result<Vec<[f64; 2]>, Error> {
-        let check = |it: &&PairPieces| self.model.check(&it.ids, self.max_pieces);
+    pub(crate) fn logits(&self, batch: &[&TokenizedPair]) -> Result<Vec<[f64; 2]>, Error> {
+        let check = |it: &&TokenizedPair| self.model.check(&it.ids, self.max_pieces);
         batch.iter().try_for_each(check)?;
-        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::whole(&it.ids)).collect();
+        let inputs: Vec<EncoderInput<'_>> = batch.iter().map(|it| EncoderInput::whole(&it.ids)).collect();
         let (shares, parallelism) = fused::share_out(&inputs);
-        let of_share = |share: &[Input<'_>]| {
+        let of_share = |share: &[EncoderInput<'_>]| {
             let states = self.model.read(share, parallelism); // [t, h]
             let mut rest = states.as_slice();
             let texts: Vec<&[f32]> = share
@@ -138,8 +138,8 @@ impl MonoT5 {
 }
 
 impl Prompt {
-    fn of(words: &Words, end: u32) -> Result<Prompt, Error> {
-        let cut = |text: &str| words.cut(Side::Text, text, usize::MAX).map(|it| it.ids);
+    fn of(words: &T5Tokenizer, end: u32) -> Result<Prompt, Error> {
+        let cut = |text: &str| words.cut(InputRole::Text, text, usize::MAX).map(|it| it.ids);
         let prompt = Prompt {
             query: cut("Query:")?,
             document: cut("Document:")?,
@@ -176,12 +176,12 @@ mod tests {
             let max_pieces = fixture["max_pieces"].as_u64().unwrap() as usize;
             let model = MonoT5::load(&files, max_pieces, crate::Device::Cpu.into()).unwrap();
             let pairs = fixture["pairs"].as_array().unwrap();
-            let made: Vec<PairPieces> = pairs
+            let made: Vec<TokenizedPair> = pairs
                 .iter()
                 .map(|it| {
                     let text = |name: &str| {
                         model
-                            .tokenize(Side::Text, it[name].as_str().unwrap())
+                            .tokenize(InputRole::Text, it[name].as_str().unwrap())
                             .unwrap()
                     };
                     model.pair(&text("query"), &text("text"))

@@ -1,11 +1,11 @@
 //! From a text to the pieces of a model's vocabulary.
 
 use crate::error::Error;
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::HfTokenizer;
 
 /// What a text is read as. The same words as a query and as a text are two things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum InputRole {
     /// What is searched for.
     Query,
     /// What is ranked.
@@ -15,9 +15,9 @@ pub enum Side {
 /// One text as ids of word pieces, `[CLS]` first and `[SEP]` last; for a T5 without either, so
 /// that there are as many spans as ids, and none of an empty text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pieces {
+pub struct TokenizedText {
     /// What it is read as.
-    pub side: Side,
+    pub side: InputRole,
     /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`, at least these two but for a T5;
     /// of a ColBERT also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct Pieces {
 
 /// A query and a text as one sequence of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairPieces {
+pub struct TokenizedPair {
     /// Ids in the vocabulary, special pieces among them.
     pub ids: Vec<u32>,
     /// Where the text begins; what stands before is the query with its special pieces.
@@ -42,7 +42,7 @@ pub struct PairPieces {
 
 /// A text, or a query and a text, as the encoder reads them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Input<'a> {
+pub(crate) struct EncoderInput<'a> {
     pub(crate) ids: &'a [u32],
     /// Where the second segment begins; the number of pieces where there is none.
     pub(crate) second: usize,
@@ -51,15 +51,15 @@ pub(crate) struct Input<'a> {
     pub(crate) attended: usize,
 }
 
-impl<'a> Input<'a> {
+impl<'a> EncoderInput<'a> {
     /// One text.
-    pub(crate) fn alone(text: &'a Pieces) -> Input<'a> {
-        Input::whole(&text.ids)
+    pub(crate) fn alone(text: &'a TokenizedText) -> EncoderInput<'a> {
+        EncoderInput::whole(&text.ids)
     }
 
     /// One segment, every piece of which is looked at.
-    pub(crate) fn whole(ids: &'a [u32]) -> Input<'a> {
-        Input {
+    pub(crate) fn whole(ids: &'a [u32]) -> EncoderInput<'a> {
+        EncoderInput {
             ids,
             second: ids.len(),
             attended: ids.len(),
@@ -74,24 +74,24 @@ impl<'a> Input<'a> {
 
 /// The most pieces of a text, special ones among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct TokenLimits {
     pub(crate) query: usize,
     pub(crate) text: usize,
 }
 
-impl Bounds {
+impl TokenLimits {
     /// The same of both.
-    pub(crate) fn both(max_pieces: usize) -> Bounds {
-        Bounds {
+    pub(crate) fn both(max_pieces: usize) -> TokenLimits {
+        TokenLimits {
             query: max_pieces,
             text: max_pieces,
         }
     }
 
-    pub(crate) fn of(self, side: Side) -> usize {
+    pub(crate) fn of(self, side: InputRole) -> usize {
         match side {
-            Side::Query => self.query,
-            Side::Text => self.text,
+            InputRole::Query => self.query,
+            InputRole::Text => self.text,
         }
     }
 
@@ -109,27 +109,27 @@ pub(crate) struct Prompts {
 }
 
 impl Prompts {
-    fn of(&self, side: Side) -> &str {
+    fn of(&self, side: InputRole) -> &str {
         match side {
-            Side::Query => &self.query,
-            Side::Text => &self.text,
+            InputRole::Query => &self.query,
+            InputRole::Text => &self.text,
         }
     }
 }
 
 /// The pieces of a text, without special ones.
-pub(crate) struct Inner {
+pub(crate) struct ContentTokens {
     pub(crate) ids: Vec<u32>,
     pub(crate) spans: Vec<(u32, u32)>,
     pub(crate) truncated: bool,
 }
 
 /// Cuts texts into pieces.
-pub(crate) struct Cutter {
-    tokenizer: Tokenizer,
+pub(crate) struct InputTokenizer {
+    tokenizer: HfTokenizer,
     cls: u32,
     sep: u32,
-    bounds: Bounds,
+    bounds: TokenLimits,
     prompts: Prompts,
     /// Of a query and a text that are read together.
     max_pieces: usize,
@@ -137,10 +137,10 @@ pub(crate) struct Cutter {
     n_separators: usize,
 }
 
-impl Cutter {
+impl InputTokenizer {
     /// Reads `tokenizer.json`.
-    pub(crate) fn load(json: &[u8], vocab_size: usize, max_pieces: usize) -> Result<Cutter, Error> {
-        let tokenizer = Tokenizer::read(json, vocab_size)?;
+    pub(crate) fn load(json: &[u8], vocab_size: usize, max_pieces: usize) -> Result<InputTokenizer, Error> {
+        let tokenizer = HfTokenizer::read(json, vocab_size)?;
         // As BERT and as RoBERTa call them.
         let special = |pieces: [&str; 2]| {
             let found = pieces.iter().find_map(|it| tokenizer.token_to_id(it));
@@ -148,11 +148,11 @@ impl Cutter {
             let missing = || Error::Tokenizer(format!("there is no piece {one} or {other}"));
             found.ok_or_else(missing)
         };
-        Ok(Cutter {
+        Ok(InputTokenizer {
             cls: special(["[CLS]", "<s>"])?,
             sep: special(["[SEP]", "</s>"])?,
             tokenizer,
-            bounds: Bounds::both(max_pieces),
+            bounds: TokenLimits::both(max_pieces),
             prompts: Prompts::default(),
             max_pieces,
             n_separators: 1,
@@ -160,27 +160,27 @@ impl Cutter {
     }
 
     /// With so many separators between a query and a text.
-    pub(crate) fn with_separators(self, n_separators: usize) -> Cutter {
-        Cutter {
+    pub(crate) fn with_separators(self, n_separators: usize) -> InputTokenizer {
+        InputTokenizer {
             n_separators,
             ..self
         }
     }
 
     /// Whether a cutter with the same pieces cuts every text as this one does.
-    pub(crate) fn cuts_as(&self, other: &Cutter) -> bool {
+    pub(crate) fn cuts_as(&self, other: &InputTokenizer) -> bool {
         self.bounds == other.bounds && self.prompts == other.prompts
     }
 
     /// With bounds on each side, and with what is put before texts; refuses what
-    /// [`Cutter::check_prompts`] does.
-    pub(crate) fn with_sides(self, bounds: Bounds, prompts: Prompts) -> Result<Cutter, Error> {
-        let cutter = Cutter {
+    /// [`InputTokenizer::check_prompts`] does.
+    pub(crate) fn with_sides(self, bounds: TokenLimits, prompts: Prompts) -> Result<InputTokenizer, Error> {
+        let cutter = InputTokenizer {
             bounds,
             prompts,
             ..self
         };
-        cutter.check_prompts(Bounds {
+        cutter.check_prompts(TokenLimits {
             query: bounds.query - 2,
             text: bounds.text - 2,
         })?;
@@ -189,14 +189,14 @@ impl Cutter {
 
     /// Refuses a prompt after which not one piece of a text would be read, where a side has room
     /// for so many pieces without special ones.
-    pub(crate) fn check_prompts(&self, room: Bounds) -> Result<(), Error> {
-        for side in [Side::Query, Side::Text] {
+    pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
+        for side in [InputRole::Query, InputRole::Text] {
             let n_pieces = self.inner(side, "", usize::MAX)?.ids.len();
             if n_pieces >= room.of(side) {
                 return Err(Error::Prompt {
                     side: match side {
-                        Side::Query => "queries",
-                        Side::Text => "texts",
+                        InputRole::Query => "queries",
+                        InputRole::Text => "texts",
                     },
                     n_pieces,
                     room: room.of(side),
@@ -207,8 +207,8 @@ impl Cutter {
     }
 
     /// A query and a text as one sequence, cut by [`longest_first`].
-    pub(crate) fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
-        let inner = |it: &Pieces| {
+    pub(crate) fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+        let inner = |it: &TokenizedText| {
             let inner = it.ids.get(1..it.ids.len().saturating_sub(1));
             inner.unwrap_or_default().to_vec()
         };
@@ -226,7 +226,7 @@ impl Cutter {
         ids.extend(std::iter::repeat_n(self.sep, self.n_separators - 1));
         ids.extend(text_ids);
         ids.push(self.sep);
-        PairPieces {
+        TokenizedPair {
             ids,
             second,
             truncated: cut || query.truncated || text.truncated,
@@ -234,13 +234,13 @@ impl Cutter {
     }
 
     /// The pieces of `text`; those beyond the bound of its side are left out.
-    pub(crate) fn cut(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub(crate) fn cut(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         let inner = self.inner(side, text, self.bounds.of(side) - 2)?;
         let mut ids = Vec::with_capacity(inner.ids.len() + 2);
         ids.push(self.cls);
         ids.extend(inner.ids);
         ids.push(self.sep);
-        Ok(Pieces {
+        Ok(TokenizedText {
             side,
             ids,
             spans: inner.spans,
@@ -249,7 +249,7 @@ impl Cutter {
     }
 
     /// The first `most` pieces of `text` and of the prompt before it.
-    pub(crate) fn inner(&self, side: Side, text: &str, most: usize) -> Result<Inner, Error> {
+    pub(crate) fn inner(&self, side: InputRole, text: &str, most: usize) -> Result<ContentTokens, Error> {
         let prompt = self.prompts.of(side);
         let encoding = match prompt {
             "" => self.tokenizer.encode(text)?,
@@ -259,7 +259,7 @@ impl Cutter {
         let before = prompt.chars().count();
         let place = |it: usize| it.saturating_sub(before) as u32;
         let spans = encoding.get_offsets()[..kept].iter();
-        Ok(Inner {
+        Ok(ContentTokens {
             ids: encoding.get_ids()[..kept].to_vec(),
             spans: spans.map(|&(a, b)| (place(a), place(b))).collect(),
             truncated: kept < encoding.len(),

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::bert::Linear;
+use crate::bert::LinearLayer;
 use crate::error::Error;
 use crate::files::{ModelFiles, ModuleFiles};
 use crate::matching::{Pooling, dot};
 use crate::pieces::Prompts;
-use crate::weights::Weights;
+use crate::weights::ModelWeights;
 
 /// How two vectors are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
 
 /// What a bi-encoder does with the hidden states.
 #[derive(Default)]
-pub(crate) struct Sentence {
+pub(crate) struct EmbeddingHead {
     pub(crate) pooling: Pooling,
     pub(crate) similarity: Similarity,
     /// In this order, after pooling.
@@ -56,7 +56,7 @@ pub(crate) struct Sentence {
 /// What is done to the vector of a text.
 enum Step {
     /// `f(x W + b)`.
-    Dense(Linear, Activation),
+    Dense(LinearLayer, Activation),
     /// To unit length; a vector of zeros stays one.
     Normalize,
 }
@@ -114,9 +114,9 @@ struct DenseConfig {
     use_residual: Option<bool>,
 }
 
-impl Sentence {
+impl EmbeddingHead {
     /// Without these files: the mean, and the cosine. `width` is that of the hidden states.
-    pub(crate) fn read(files: &ModelFiles, width: usize) -> Result<Sentence, Error> {
+    pub(crate) fn read(files: &ModelFiles, width: usize) -> Result<EmbeddingHead, Error> {
         let pooling = files.pooling.as_deref().map(Pooling::read).transpose()?;
         let modules = files.modules.as_deref().map(|it| json(MODULES, it));
         let modules: Vec<Module> = modules.transpose()?.unwrap_or_default();
@@ -164,7 +164,7 @@ impl Sentence {
                 return refuse(SETTINGS, "similarity_fn_name", other, "cosine or dot");
             }
         };
-        Ok(Sentence {
+        Ok(EmbeddingHead {
             pooling: pooling.unwrap_or_default(),
             similarity,
             steps,
@@ -235,7 +235,7 @@ fn settings(files: &ModelFiles) -> Result<Settings, Error> {
 }
 
 /// Reads a dense module for vectors of `width` numbers.
-fn dense(module: &ModuleFiles, width: usize) -> Result<(Linear, Activation), Error> {
+fn dense(module: &ModuleFiles, width: usize) -> Result<(LinearLayer, Activation), Error> {
     const FILE: &str = "config.json";
     let config: DenseConfig = json(FILE, &module.config)?;
     if config.in_features != width {
@@ -267,14 +267,14 @@ fn dense(module: &ModuleFiles, width: usize) -> Result<(Linear, Activation), Err
             return refuse(FILE, "activation_function", activation, "Tanh or Identity");
         }
     };
-    let weights = Weights::open(&module.weights, "")?;
+    let weights = ModelWeights::open(&module.weights, "")?;
     let outputs = config.out_features;
     let linear = match config.bias {
         Some(false) => {
             let weight = weights.numbers("linear.weight", &[outputs, width])?;
-            Linear::transposed(&weight, vec![0.0; outputs], width)
+            LinearLayer::transposed(&weight, vec![0.0; outputs], width)
         }
-        None | Some(true) => Linear::load(&weights, "linear", width, outputs)?,
+        None | Some(true) => LinearLayer::load(&weights, "linear", width, outputs)?,
     };
     Ok((linear, activation))
 }

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use faer::{Mat, Par, Side};
 use rayon::prelude::*;
 
-use crate::matching::Encoded;
+use crate::matching::EncodedText;
 
 /// Vectors of some pieces, summed text by text.
 #[derive(Debug, Clone)]
-pub struct Spectra {
+pub struct SpectrumAccumulator {
     /// Numbers of a vector, once there is one.
     width: usize,
     of: BTreeMap<u32, Sums>,
@@ -32,18 +32,18 @@ enum Sums {
 
 /// The spectrum of the vectors of a piece.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spectrum {
+pub struct TokenSpectrum {
     /// Vectors.
     pub n: u64,
     /// λ_1 / Σ λ_k, above 0 and at most 1.
     pub ratio: f64,
 }
 
-impl Spectra {
+impl SpectrumAccumulator {
     /// Of these pieces.
-    pub fn new(pieces: impl IntoIterator<Item = u32>) -> Spectra {
+    pub fn new(pieces: impl IntoIterator<Item = u32>) -> SpectrumAccumulator {
         let none = |it| (it, Sums::Vectors(Vec::new()));
-        Spectra {
+        SpectrumAccumulator {
             width: 1,
             of: pieces.into_iter().map(none).collect(),
         }
@@ -51,7 +51,7 @@ impl Spectra {
 
     /// Adds the vectors of some texts, all of one model; pieces at the same time, each in the order
     /// of the texts.
-    pub fn add(&mut self, texts: &[&Encoded]) {
+    pub fn add(&mut self, texts: &[&EncodedText]) {
         let mut widths = texts.iter().filter_map(|it| it.vectors().next());
         if let Some(vector) = widths.next() {
             self.width = vector.len();
@@ -78,13 +78,13 @@ impl Spectra {
     }
 
     /// The spectra of all pieces with at least so many vectors, by piece.
-    pub fn ratios(&self, floor: u64) -> BTreeMap<u32, Spectrum> {
+    pub fn ratios(&self, floor: u64) -> BTreeMap<u32, TokenSpectrum> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {
             let n = sums.n(self.width);
             let enough = n >= floor.max(1);
             let ratio = enough.then(|| sums.ratio(self.width)).flatten()?;
-            Some((id, Spectrum { n, ratio }))
+            Some((id, TokenSpectrum { n, ratio }))
         });
         found.collect()
     }

@@ -7,25 +7,25 @@
 
 use rayon::prelude::*;
 
-use crate::config::{Config, check_bound};
+use crate::config::{EncoderConfig, check_bound};
 use crate::declared::Architecture;
-use crate::device::Computing;
+use crate::device::ComputeTarget;
 use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::files::ModelFiles;
 use crate::fused;
-use crate::masked::MaskedHead;
-use crate::pieces::{Cutter, Pieces, Side};
-use crate::weights::Weights;
+use crate::masked::MaskedLmHead;
+use crate::pieces::{InputTokenizer, TokenizedText, InputRole};
+use crate::weights::ModelWeights;
 
 /// A text as weights of pieces of the vocabulary.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sparse {
+pub struct SparseVector {
     /// Id and weight, above 0, in the order of ids.
     weights: Vec<(u32, f32)>,
 }
 
-impl Sparse {
+impl SparseVector {
     /// Id and weight, above 0, in the order of ids.
     pub fn weights(&self) -> &[(u32, f32)] {
         &self.weights
@@ -34,9 +34,9 @@ impl Sparse {
 
 /// An encoder with its head for masked pieces.
 pub struct Splade {
-    cutter: Cutter,
+    cutter: InputTokenizer,
     encoder: Encoder,
-    head: MaskedHead,
+    head: MaskedLmHead,
     hidden_size: usize,
     fingerprint: String,
 }
@@ -45,21 +45,21 @@ impl Splade {
     /// Whether `config.json` says that the folder holds an encoder with a head for masked pieces.
     /// Whether it was trained as SPLADE nothing in the folder says.
     pub fn is_in(config: &[u8]) -> bool {
-        Config::read(config).is_ok_and(|it| it.fills_masks)
+        EncoderConfig::read(config).is_ok_and(|it| it.fills_masks)
     }
 
     /// Reads and checks the files and puts the encoder where `device` says. A text has at most
     /// `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
-        let config = Config::read(&files.config)?;
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+        let config = EncoderConfig::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sides = files
             .declared_as(Architecture::Splade)?
             .sides(max_pieces, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
-        let cutter = Cutter::load(&files.tokenizer, v, max_pieces)?;
-        let weights = Weights::open(&files.weights, config.family.prefix())?;
-        let head = MaskedHead::load(&weights, &weights.without_prefix(), &config)?;
+        let cutter = InputTokenizer::load(&files.tokenizer, v, max_pieces)?;
+        let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
+        let head = MaskedLmHead::load(&weights, &weights.without_prefix(), &config)?;
         Ok(Splade {
             head,
             hidden_size: h,
@@ -70,19 +70,19 @@ impl Splade {
     }
 
     /// The pieces of `text`, and whether it was too long.
-    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.cut(side, text)
     }
 
     /// The weights of each text.
-    pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Sparse>, Error> {
+    pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<SparseVector>, Error> {
         let states = self.encoder.forward_alone(batch)?;
         let each = states.each().into_par_iter();
         each.map(|it| self.weigh(it)).collect()
     }
 
     /// The inner product of the weights; at least 0, always finite.
-    pub fn score(&self, query: &Sparse, text: &Sparse) -> f64 {
+    pub fn score(&self, query: &SparseVector, text: &SparseVector) -> f64 {
         let (mut sum, mut at) = (0.0, 0);
         for &(id, weight) in &query.weights {
             while text.weights.get(at).is_some_and(|it| it.0 < id) {
@@ -108,7 +108,7 @@ impl Splade {
     }
 
     /// From the hidden states of a text, `[t, h]`.
-    fn weigh(&self, hidden: &[f32]) -> Result<Sparse, Error> {
+    fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform(hidden); // [t, h]
         let words = &self.head.words;
         let most = fused::most_of_columns(&transformed, words, self.hidden_size); // [v]
@@ -122,6 +122,6 @@ impl Splade {
                 weights.push((id, libm::log1p(logit) as f32));
             }
         }
-        Ok(Sparse { weights })
+        Ok(SparseVector { weights })
     }
 }

@@ -22,18 +22,18 @@ mod encoder;
 mod decoder;
 mod words;
 
-pub(crate) use config::Config;
-pub(crate) use decoder::{Decoder, Line, Memory};
-pub(crate) use words::Words;
+pub(crate) use config::T5Config;
+pub(crate) use decoder::{T5Decoder, DecodingState, CrossAttentionCache};
+pub(crate) use words::T5Tokenizer;
 
 use gemm::Parallelism;
 
-use crate::device::Computing;
+use crate::device::ComputeTarget;
 use crate::error::Error;
 use crate::files::ModelFiles;
-use crate::pieces::Input;
-use crate::weights::Weights;
-use parameters::Parameters;
+use crate::pieces::EncoderInput;
+use crate::weights::ModelWeights;
+use parameters::T5Parameters;
 
 /// The most pieces that are read at once. Distances beyond the last bucket are all alike, so the
 /// model has no bound of its own; attention takes their square in memory.
@@ -41,41 +41,41 @@ const MOST_PIECES: usize = 4_096;
 
 /// A T5 in the memory of the CPU.
 pub(crate) struct T5 {
-    parameters: Parameters,
+    parameters: T5Parameters,
 }
 
 impl T5 {
     /// Reads the tensors. There is a path for the CPU alone.
     pub(crate) fn load(
         files: &ModelFiles,
-        config: Config,
-        computing: impl Into<Computing>,
+        config: T5Config,
+        computing: impl Into<ComputeTarget>,
     ) -> Result<T5, Error> {
         computing.into().usual_for("a T5")?;
-        let weights = Weights::open(&files.weights, "")?;
+        let weights = ModelWeights::open(&files.weights, "")?;
         Ok(T5 {
-            parameters: Parameters::load(&weights, config)?,
+            parameters: T5Parameters::load(&weights, config)?,
         })
     }
 
-    pub(crate) fn config(&self) -> &Config {
+    pub(crate) fn config(&self) -> &T5Config {
         &self.parameters.config
     }
 
     /// The states of every piece of every text, normalised: `[t, h]`. One thread, unless the
     /// products are given more.
-    pub(crate) fn read(&self, texts: &[Input<'_>], parallelism: Parallelism) -> Vec<f32> {
+    pub(crate) fn read(&self, texts: &[EncoderInput<'_>], parallelism: Parallelism) -> Vec<f32> {
         encoder::forward(&self.parameters, texts, parallelism)
     }
 
     /// What the decoder looks up of a text: keys and values of its states `[l, h]`.
-    pub(crate) fn remember(&self, states: &[f32], parallelism: Parallelism) -> Memory {
-        Memory::of(&self.parameters, states, parallelism)
+    pub(crate) fn remember(&self, states: &[f32], parallelism: Parallelism) -> CrossAttentionCache {
+        CrossAttentionCache::of(&self.parameters, states, parallelism)
     }
 
     /// The decoder, for at most so many pieces.
-    pub(crate) fn decoder(&self, max_new: usize) -> Decoder<'_> {
-        Decoder::new(&self.parameters, max_new)
+    pub(crate) fn decoder(&self, max_new: usize) -> T5Decoder<'_> {
+        T5Decoder::new(&self.parameters, max_new)
     }
 
     /// Refuses pieces that another model has made.

@@ -10,12 +10,12 @@ use tokenizers::Encoding;
 use crate::error::Error;
 
 /// The tokenizer that `tokenizer.json` describes.
-pub(crate) struct Tokenizer(tokenizers::Tokenizer);
+pub(crate) struct HfTokenizer(tokenizers::Tokenizer);
 
-impl Tokenizer {
+impl HfTokenizer {
     /// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
     /// needed, and a truncation has to be known of.
-    pub(crate) fn read(json: &[u8], vocab_size: usize) -> Result<Tokenizer, Error> {
+    pub(crate) fn read(json: &[u8], vocab_size: usize) -> Result<HfTokenizer, Error> {
         let tokenizer = caught(|| {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(json)?;
             tokenizer.with_padding(None);
@@ -26,7 +26,7 @@ impl Tokenizer {
         if id as usize >= vocab_size {
             return Err(Error::Vocabulary { id, vocab_size });
         }
-        Ok(Tokenizer(tokenizer))
+        Ok(HfTokenizer(tokenizer))
     }
 
     /// The tokens of a text, with where they stand in it in characters; none is added to them.

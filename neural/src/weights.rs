@@ -8,15 +8,15 @@ use candle_core::{DType, Device};
 use crate::error::Error;
 
 /// The tensors of one file.
-pub(crate) struct Weights<'a> {
+pub(crate) struct ModelWeights<'a> {
     file: Arc<SliceSafetensors<'a>>,
     prefix: &'static str,
 }
 
-impl<'a> Weights<'a> {
+impl<'a> ModelWeights<'a> {
     /// Reads the header. Tensors of an encoder saved with a head carry `prefix`, as `bert.`, those
     /// of a bare one do not; both are taken.
-    pub(crate) fn open(bytes: &'a [u8], prefix: &'static str) -> Result<Weights<'a>, Error> {
+    pub(crate) fn open(bytes: &'a [u8], prefix: &'static str) -> Result<ModelWeights<'a>, Error> {
         let broken = |reason: String| Error::Weights {
             n_bytes: bytes.len(),
             reason,
@@ -26,20 +26,20 @@ impl<'a> Weights<'a> {
             .tensors()
             .iter()
             .any(|(name, _)| name.starts_with(prefix));
-        Ok(Weights {
+        Ok(ModelWeights {
             file: Arc::new(file),
             prefix: if headed { prefix } else { "" },
         })
     }
 
     /// The same file by whole names: a head stands beside its encoder.
-    pub(crate) fn without_prefix(&self) -> Weights<'a> {
+    pub(crate) fn without_prefix(&self) -> ModelWeights<'a> {
         self.below("")
     }
 
     /// The same file by names that begin with `prefix`.
-    pub(crate) fn below(&self, prefix: &'static str) -> Weights<'a> {
-        Weights {
+    pub(crate) fn below(&self, prefix: &'static str) -> ModelWeights<'a> {
+        ModelWeights {
             file: self.file.clone(),
             prefix,
         }

@@ -24,15 +24,15 @@ use serde_json::{Value, json};
 use shared::collection::{Run, beir, trec};
 use shared::index::stats::QueryTerms;
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::counts::{Case, Counted};
-use shared::probe::manipulation::{Manipulation, Source, Tools};
-use shared::probe::mine::{Mined, Miner, Pooled, QueryMined};
-use shared::probe::{Axiom, Limits, Mode, Probe};
-use shared::rank::Ranker;
-use shared::rank::top::Searcher;
-use shared::text::linguistics::{Analysis, analyze};
+use shared::probe::counts::{QueryContext, DocumentFeatures};
+use shared::probe::manipulation::{Manipulation, ManipulationInput, LookupTables};
+use shared::probe::mine::{MiningResult, Miner, QueryPool, QueryMiningResult};
+use shared::probe::{Axiom, Limits, AxiomVariant, Probe};
+use shared::rank::LexicalRanker;
+use shared::rank::top::TopKSearcher;
+use shared::text::linguistics::{LinguisticAnalysis, analyze};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
-use shared::vectors::glove::{Corpus, Settings, Trainer};
+use shared::vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
 use clock::Clock;
 
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let index = given.index(&porter2)?;
     given.write(Path::new(folder), &index)?;
     let bench = Bench {
-        searcher: Searcher::new(&index, "bm25".parse::<Ranker>()?),
+        searcher: TopKSearcher::new(&index, "bm25".parse::<LexicalRanker>()?),
         queries: given
             .queries
             .iter()
@@ -95,7 +95,7 @@ struct Bench {
     given: Given,
     porter2: Analyzer,
     index: Index,
-    searcher: Searcher,
+    searcher: TopKSearcher,
     queries: Vec<QueryTerms>,
 }
 
@@ -230,10 +230,10 @@ impl Bench {
         let analyzer = Analyzer::default();
         let index = self.given.index(&analyzer).expect("it was indexed before");
         let limits = Limits::STANDARD;
-        let three = THREE.map(|it| (it, Mode::Fixed));
-        let six: Vec<(Probe, Mode)> = Probe::minable(false)
+        let three = THREE.map(|it| (it, AxiomVariant::Fixed));
+        let six: Vec<(Probe, AxiomVariant)> = Probe::minable(false)
             .into_iter()
-            .map(|it| (it, Mode::Fixed))
+            .map(|it| (it, AxiomVariant::Fixed))
             .collect();
         let asked: Vec<QueryTerms> = self
             .given
@@ -242,11 +242,11 @@ impl Bench {
             .map(|it| index.query_terms(it))
             .collect();
 
-        let mine = |query: &QueryTerms, pool: &[Counted]| {
-            let case = Case::new(query, pool, &limits, index.totals());
+        let mine = |query: &QueryTerms, pool: &[DocumentFeatures]| {
+            let case = QueryContext::new(query, pool, &limits, index.totals());
             THREE
                 .iter()
-                .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+                .for_each(|it| drop(black_box(it.mine(AxiomVariant::Fixed, &case))));
         };
         // Every text is analysed anew for every query, as the peer does.
         let from_texts = mean(|| {
@@ -257,18 +257,18 @@ impl Bench {
                 let read = Index::build(&analyzer, texts).expect("a pool is small");
                 let query = here(terms, &read);
                 let counted =
-                    (0..pool.len() as DocNo).map(|it| Counted::new(read.terms(it), &query));
-                let counted: Vec<Counted> = counted.collect();
+                    (0..pool.len() as DocNo).map(|it| DocumentFeatures::new(read.terms(it), &query));
+                let counted: Vec<DocumentFeatures> = counted.collect();
                 mine(&query, &counted);
             }
         });
 
-        let counted: Vec<Vec<Counted>> = asked
+        let counted: Vec<Vec<DocumentFeatures>> = asked
             .iter()
             .zip(&self.given.pools)
             .map(|(query, pool)| {
                 pool.iter()
-                    .map(|&it| Counted::new(index.terms(it), query))
+                    .map(|&it| DocumentFeatures::new(index.terms(it), query))
                     .collect()
             })
             .collect();
@@ -277,7 +277,7 @@ impl Bench {
                 mine(query, pool);
             }
         });
-        let mined = |asked: &[(Probe, Mode)]| {
+        let mined = |asked: &[(Probe, AxiomVariant)]| {
             let each = self.given.queries.iter().zip(&self.given.pools);
             let miner = Miner {
                 index: &index,
@@ -285,10 +285,10 @@ impl Bench {
                 asked,
                 limits: &limits,
             };
-            let shards: Vec<QueryMined> = each
-                .map(|(query, pool)| miner.mine(&Pooled::unjudged(query, pool)))
+            let shards: Vec<QueryMiningResult> = each
+                .map(|(query, pool)| miner.mine(&QueryPool::unjudged(query, pool)))
                 .collect();
-            Mined::collect(asked, shards)
+            MiningResult::collect(asked, shards)
         };
         let from_index = mean(|| drop(black_box(mined(&three))));
         let all_six = mean(|| drop(black_box(mined(&six))));
@@ -313,14 +313,14 @@ impl Bench {
         let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
         self.given.texts.iter().for_each(|it| builder.add(it));
         let index = builder.finish()?;
-        let settings = Settings {
+        let settings = GloveSettings {
             n_epochs: PASSES,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
         let start = Clock::start();
-        let corpus = Corpus::new(&index, settings)?;
+        let corpus = GloveCorpus::new(&index, settings)?;
         let counted = corpus.count(0..corpus.n_docs());
-        let mut trainer = Trainer::new(corpus, vec![counted]);
+        let mut trainer = GloveTrainer::new(corpus, vec![counted]);
         trainer.train();
         let vectors = trainer.finish();
         Ok(json!({
@@ -335,13 +335,13 @@ impl Bench {
     fn manipulate(&self) -> Result<Value, Box<dyn Error>> {
         let index = self.given.index(&Analyzer::default())?;
         let texts = &self.given.texts[..MANIPULATED.min(self.given.texts.len())];
-        let others: Vec<(&str, Analysis)> = self.given.texts[texts.len()..]
+        let others: Vec<(&str, LinguisticAnalysis)> = self.given.texts[texts.len()..]
             .iter()
             .take(8)
             .map(|it| (it.as_str(), analyze(it)))
             .collect();
-        let others: Vec<(&str, &Analysis)> = others.iter().map(|it| (it.0, &it.1)).collect();
-        let tools = Tools::default();
+        let others: Vec<(&str, &LinguisticAnalysis)> = others.iter().map(|it| (it.0, &it.1)).collect();
+        let tools = LookupTables::default();
         let make = |from: usize, texts: &[String]| -> (usize, f64) {
             let mut n_made = 0;
             let mut seconds = 0.0;
@@ -349,7 +349,7 @@ impl Bench {
                 let analysing = Clock::start();
                 let analysis = analyze(text);
                 seconds += analysing.seconds();
-                let source = Source {
+                let source = ManipulationInput {
                     id: "d",
                     text,
                     analysis: &analysis,
@@ -400,7 +400,7 @@ impl Bench {
 /// The interval of a fraction over 3 million instances of 1,558 queries, as many as a table of
 /// Câmara & Hauff has.
 fn bootstrap() -> Value {
-    let query = |at: u64| shared::stats::bootstrap::Counted {
+    let query = |at: u64| shared::stats::bootstrap::VerdictCounts {
         agreeing: 900 + at * 37 % 900,
         judged: 1_926,
     };

@@ -1,7 +1,7 @@
 //! Every request and reply: one type on both ends of the wire.
 //!
 //! A read is a GET whose fields stand in the query string (nested parts as JSON under `q`),
-//! everything else a POST with a JSON body. Errors come as [`Problem`] with a status.
+//! everything else a POST with a JSON body. Errors come as [`ErrorResponse`] with a status.
 
 pub mod operator;
 pub mod people;
@@ -13,27 +13,27 @@ pub mod worker;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::differ::listing::Listing as DifferListing;
-use crate::differ::listing::Page as DifferPage;
-use crate::differ::sample::Sample;
-use crate::differ::{Asking as DifferAsking, Differences};
-use crate::index::Totals;
-use crate::probe::Mode;
+use crate::differ::listing::QueryListOptions;
+use crate::differ::listing::QueryPage;
+use crate::differ::sample::ComparedQuery;
+use crate::differ::{ComparisonOptions, RankerComparison};
+use crate::index::CollectionTotals;
+use crate::probe::AxiomVariant;
 use crate::probe::Probe;
-use crate::replay::Asked;
-use crate::report::Table;
-use crate::score::RankerAbout;
-use crate::score::certificate::Certificate;
-use crate::study::behaviour::{Asking, Behaviours};
-use crate::study::cell::{Listing, Page};
-use crate::study::dials::Dials;
-use crate::study::figures::{Choice, Figures};
-use crate::study::firsts::Firsts;
-use crate::study::instance::Shown;
-use crate::study::overview::{Card, Overview};
-use crate::study::{Study, TermStats, Words};
+use crate::replay::PaperTable;
+use crate::report::ReportTable;
+use crate::score::RankerInfo;
+use crate::score::certificate::RescoringRecord;
+use crate::study::behaviour::{BehavioralTestOptions, BehavioralTestResults};
+use crate::study::cell::{InstanceListOptions, InstancePage};
+use crate::study::dials::StudyControls;
+use crate::study::figures::{FigureOptions, StudyFigures};
+use crate::study::firsts::TopDocuments;
+use crate::study::instance::InstanceDetails;
+use crate::study::overview::{StudySummary, StudyOverview};
+use crate::study::{Study, TermStatistics, StudyWordVectors};
 use crate::text::Analyzer;
-use crate::whitebox::WhiteBox;
+use crate::whitebox::LateInteractionAnalysis;
 
 /// A request, tied to its path and its reply.
 pub trait Endpoint: Serialize + DeserializeOwned {
@@ -67,36 +67,36 @@ macro_rules! endpoints {
 use endpoints;
 
 endpoints! {
-    Get "/api/about" About => Server;
-    Get "/api/studies" Studies => Vec<Card>;
-    Get "/api/study" Look => Overview;
-    Get "/api/figures" Draw => Figures;
-    Get "/api/behaviours" Behave => Behaviours;
+    Get "/api/about" GetServerInfoRequest => ServerInfoResponse;
+    Get "/api/studies" ListStudiesRequest => Vec<StudySummary>;
+    Get "/api/study" GetStudyRequest => StudyOverview;
+    Get "/api/figures" GetFiguresRequest => StudyFigures;
+    Get "/api/behaviours" GetBehavioralTestsRequest => BehavioralTestResults;
     // By the spec of the ranker; none where `whitebox` was not run.
-    Get "/api/inside" Inside => Vec<WhiteBox>;
-    Get "/api/inside/query" InsideQuery => Firsts;
-    Get "/api/differ" Differ => Differences;
-    Get "/api/differ/queries" DifferQueries => DifferPage;
-    Get "/api/differ/query" DifferQuery => Sample;
-    Get "/api/replay" Replay => Vec<Table>;
-    Get "/api/instances" List => Page;
-    Get "/api/instance" Show => Shown;
-    Get "/api/export" Export => Study;
-    Get "/api/statistics" Statistics => CollectionStats;
-    Post "/api/score" Score => Scored;
-    Post "/api/attention" Attend => Attention;
-    Post "/api/jobs" CreateJob => Job;
-    Get "/api/jobs" Jobs => Vec<Job>;
-    Get "/api/job" Watch => Job;
-    Post "/api/job/cancel" Cancel => Job;
-    Post "/api/job/resume" Resume => Job;
-    Get "/api/job/scores" Fetch => JobScores;
+    Get "/api/inside" ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysis>;
+    Get "/api/inside/query" GetTopDocumentsRequest => TopDocuments;
+    Get "/api/differ" CompareRankersRequest => RankerComparison;
+    Get "/api/differ/queries" ListComparedQueriesRequest => QueryPage;
+    Get "/api/differ/query" GetComparedQueryRequest => ComparedQuery;
+    Get "/api/replay" GetReproductionRequest => Vec<ReportTable>;
+    Get "/api/instances" ListInstancesRequest => InstancePage;
+    Get "/api/instance" GetInstanceRequest => InstanceDetails;
+    Get "/api/export" ExportStudyRequest => Study;
+    Get "/api/statistics" GetCollectionStatisticsRequest => CollectionStatisticsResponse;
+    Post "/api/score" ScoreDocumentsRequest => ScoreDocumentsResponse;
+    Post "/api/attention" GetAttentionRequest => AttentionResponse;
+    Post "/api/jobs" CreateJobRequest => Job;
+    Get "/api/jobs" ListJobsRequest => Vec<Job>;
+    Get "/api/job" GetJobRequest => Job;
+    Post "/api/job/cancel" CancelJobRequest => Job;
+    Post "/api/job/resume" ResumeJobRequest => Job;
+    Get "/api/job/scores" GetJobScoresRequest => JobScoresResponse;
 }
 
 /// The body of every error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Problem {
+pub struct ErrorResponse {
     /// What is wrong, and the way out.
     pub error: String,
     /// For programs: `unknown`, `setting`, `too-large`, `overloaded`, …
@@ -107,10 +107,10 @@ pub struct Problem {
     pub field: Option<String>,
 }
 
-impl Problem {
+impl ErrorResponse {
     /// A problem of no single field.
-    pub fn new(error: impl Into<String>, error_type: &str) -> Problem {
-        Problem {
+    pub fn new(error: impl Into<String>, error_type: &str) -> ErrorResponse {
+        ErrorResponse {
             error: error.into(),
             error_type: error_type.to_owned(),
             field: None,
@@ -130,75 +130,75 @@ impl Problem {
 /// What this server is and can do.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct About {}
+pub struct GetServerInfoRequest {}
 
-/// Reply to [`About`].
+/// Reply to [`GetServerInfoRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Server {
+pub struct ServerInfoResponse {
     /// Version of the software.
     pub version: String,
     /// Neural rankers that are loaded or can be loaded.
-    pub models: Vec<RankerAbout>,
+    pub models: Vec<RankerInfo>,
     /// Whether this caller may create jobs (operators).
     pub may_create_jobs: bool,
-    /// The most texts that one [`Score`] request of this caller may hold.
+    /// The most texts that one [`ScoreDocumentsRequest`] request of this caller may hold.
     pub max_texts: u64,
 }
 
 /// Every study this caller may see.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Studies {}
+pub struct ListStudiesRequest {}
 
 /// One study for one state of its dials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Look {
+pub struct GetStudyRequest {
     /// Name of the study.
     pub study: String,
     /// State of the page.
     #[serde(default)]
-    pub dials: Dials,
+    pub dials: StudyControls,
 }
 
 /// What the papers show of a study beside its table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Draw {
+pub struct GetFiguresRequest {
     /// Name of the study.
     pub study: String,
     /// What a reader chooses.
     #[serde(default)]
-    pub choice: Choice,
+    pub choice: FigureOptions,
 }
 
 /// The behaviours of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Behave {
+pub struct GetBehavioralTestsRequest {
     /// Name of the study.
     pub study: String,
     /// How they are asked.
     #[serde(default)]
-    pub asking: Asking,
+    pub asking: BehavioralTestOptions,
 }
 
 /// The late-interaction rankers of a study that were looked into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Inside {
+pub struct ListLateInteractionAnalysesRequest {
     /// Name of the study.
     pub study: String,
 }
 
-/// The texts that a ranker of [`Inside`] puts first for a query.
+/// The texts that a ranker of [`ListLateInteractionAnalysesRequest`] puts first for a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct InsideQuery {
+pub struct GetTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
-    /// [`RankerAbout::fingerprint`].
+    /// [`RankerInfo::fingerprint`].
     pub ranker: String,
     /// Its place, counted from 0.
     pub query: usize,
@@ -207,37 +207,37 @@ pub struct InsideQuery {
 /// Where two rankers differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Differ {
+pub struct CompareRankersRequest {
     /// Name of the study.
     pub study: String,
     /// Which two, and over which queries.
     #[serde(default)]
-    pub asking: DifferAsking,
+    pub asking: ComparisonOptions,
 }
 
-/// Some of the queries of [`Differ`].
+/// Some of the queries of [`CompareRankersRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct DifferQueries {
+pub struct ListComparedQueriesRequest {
     /// Name of the study.
     pub study: String,
-    /// As in [`Differ`].
+    /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub asking: DifferAsking,
+    pub asking: ComparisonOptions,
     /// Which queries.
     #[serde(default)]
-    pub listing: DifferListing,
+    pub listing: QueryListOptions,
 }
 
-/// One query of [`Differ`], with the texts that each ranker puts first.
+/// One query of [`CompareRankersRequest`], with the texts that each ranker puts first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct DifferQuery {
+pub struct GetComparedQueryRequest {
     /// Name of the study.
     pub study: String,
-    /// As in [`Differ`].
+    /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub asking: DifferAsking,
+    pub asking: ComparisonOptions,
     /// Id of the query.
     pub query: String,
 }
@@ -245,34 +245,34 @@ pub struct DifferQuery {
 /// A paper's table beside a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Replay {
+pub struct GetReproductionRequest {
     /// Name of the study.
     pub study: String,
     /// Which table.
-    pub asked: Asked,
+    pub asked: PaperTable,
 }
 
 /// The instances of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct List {
+pub struct ListInstancesRequest {
     /// Name of the study.
     pub study: String,
     /// Which of its instances.
-    pub listing: Listing,
+    pub listing: InstanceListOptions,
 }
 
 /// One instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Show {
+pub struct GetInstanceRequest {
     /// Name of the study.
     pub study: String,
     /// The axiom or behavior.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Place among its instances.
     pub number: u64,
     /// Width of a tie, if set on the Study page.
@@ -283,7 +283,7 @@ pub struct Show {
 /// The whole study as one value: what a static host serves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Export {
+pub struct ExportStudyRequest {
     /// Name of the study.
     pub study: String,
 }
@@ -291,31 +291,31 @@ pub struct Export {
 /// Statistics of a study's collection, for the Playground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Statistics {
+pub struct GetCollectionStatisticsRequest {
     /// Name of the study.
     pub study: String,
 }
 
-/// Reply to [`Statistics`].
+/// Reply to [`GetCollectionStatisticsRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CollectionStats {
+pub struct CollectionStatisticsResponse {
     /// How its texts became terms.
     pub analyzer: Analyzer,
     /// Of the whole collection.
-    pub totals: Totals,
+    pub totals: CollectionTotals,
     /// Of the terms of the study's texts and queries.
-    pub terms: std::collections::BTreeMap<String, TermStats>,
+    pub terms: std::collections::BTreeMap<String, TermStatistics>,
     /// Word vectors of the study, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<Words>,
+    pub words: Option<StudyWordVectors>,
 }
 
 /// Scores a few texts at once, for the Playground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Score {
-    /// A model of [`Server::models`], by its `spec`.
+pub struct ScoreDocumentsRequest {
+    /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub ranker: String,
     /// The query.
     pub query: String,
@@ -323,24 +323,24 @@ pub struct Score {
     pub texts: Vec<String>,
 }
 
-/// Reply to [`Score`].
+/// Reply to [`ScoreDocumentsRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Scored {
+pub struct ScoreDocumentsResponse {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// In the order of the texts.
     pub scores: Vec<f64>,
     /// Whether the model saw only a part of each text.
     pub truncated: Vec<bool>,
     /// Late interaction: which piece of each text every query piece matched; else empty.
-    pub matches: Vec<Matches>,
+    pub matches: Vec<TokenSimilarities>,
 }
 
 /// Cosines of query pieces with the pieces of one text (Formal et al. 2021, equation 1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Matches {
+pub struct TokenSimilarities {
     /// Pieces of the query.
     pub query: Vec<String>,
     /// Pieces of the text.
@@ -352,8 +352,8 @@ pub struct Matches {
 /// Where a cross-encoder looks in one text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Attend {
-    /// A model of [`Server::models`], by its `spec`.
+pub struct GetAttentionRequest {
+    /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub ranker: String,
     /// The query.
     pub query: String,
@@ -367,12 +367,12 @@ pub struct Attend {
     pub head: Option<u32>,
 }
 
-/// Reply to [`Attend`].
+/// Reply to [`GetAttentionRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Attention {
+pub struct AttentionResponse {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// Of the model.
     pub n_layers: u32,
     /// Of a layer.
@@ -394,8 +394,8 @@ pub struct Attention {
 /// Creates a job that scores unique pairs with a model. Operators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CreateJob {
-    /// A model of [`Server::models`], by its `spec`.
+pub struct CreateJobRequest {
+    /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub ranker: String,
     /// For people.
     pub title: String,
@@ -410,17 +410,17 @@ pub struct CreateJob {
 /// Every job, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Jobs {}
+pub struct ListJobsRequest {}
 
 /// One job; `/api/job/events?q=…` gives the same as server-sent events until it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Watch {
+pub struct GetJobRequest {
     /// [`Job::id`].
     pub job: String,
 }
 
-impl Watch {
+impl GetJobRequest {
     /// Where the job is watched: an event `job` with a [`Job`] at each step.
     pub const EVENTS: &'static str = "/api/job/events";
 }
@@ -428,7 +428,7 @@ impl Watch {
 /// Stops a job; what it has scored is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Cancel {
+pub struct CancelJobRequest {
     /// [`Job::id`].
     pub job: String,
 }
@@ -436,7 +436,7 @@ pub struct Cancel {
 /// Goes on with a cancelled or failed job where it stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Resume {
+pub struct ResumeJobRequest {
     /// [`Job::id`].
     pub job: String,
 }
@@ -444,24 +444,24 @@ pub struct Resume {
 /// What a job has scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Fetch {
+pub struct GetJobScoresRequest {
     /// [`Job::id`].
     pub job: String,
 }
 
-/// Reply to [`Fetch`].
+/// Reply to [`GetJobScoresRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct JobScores {
+pub struct JobScoresResponse {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// In the order of the job's pairs; none where not scored.
     pub scores: Vec<Option<f64>>,
     /// Places of pairs whose text was seen only in part.
     pub truncated: Vec<u32>,
     /// Once every pair is scored: some of them once more under other conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<Certificate>,
+    pub certificate: Option<RescoringRecord>,
 }
 
 /// A piece of long work.
@@ -473,7 +473,7 @@ pub struct Job {
     /// For people.
     pub title: String,
     /// Who scores.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// Where it stands.
     pub state: JobState,
     /// Pairs with a score.

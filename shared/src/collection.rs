@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Reading};
+use crate::error::{Error, ReadReport};
 
 /// Hears how many bytes of a file, packed if it is, have been read.
 pub type ByteProgress<'a> = &'a mut dyn FnMut(u64);
 
 /// What was read of a file, and what there is to say about the rest of it.
-pub type ReadResult<T> = Result<(T, Reading), Error>;
+pub type ReadResult<T> = Result<(T, ReadReport), Error>;
 
 /// A [`ReadResult`] of rows in the order of the file.
 pub type ReadRows<T> = ReadResult<Vec<T>>;
@@ -45,7 +45,7 @@ pub struct Query {
 /// A retrievable passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Doc {
+pub struct Document {
     /// As in the file; any characters but white space.
     pub id: String,
     /// May be empty.
@@ -58,7 +58,7 @@ pub struct Doc {
     pub group: Option<String>,
 }
 
-impl Doc {
+impl Document {
     /// What is analysed, scored and shown: title, a space, body, trimmed.
     pub fn body(&self) -> String {
         format!("{} {}", self.title, self.text).trim().to_owned()
@@ -79,12 +79,12 @@ impl Qrels {
 }
 
 /// The split of each query, by its id: `train`, `dev`, `test`.
-pub type Splits = BTreeMap<String, String>;
+pub type QuerySplits = BTreeMap<String, String>;
 
 /// One line of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Ranked {
+pub struct RunEntry {
     /// Document id.
     pub doc: String,
     /// As in the file; some runs begin at 0, some at 1.
@@ -97,12 +97,12 @@ pub struct Ranked {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
-pub struct Run(pub BTreeMap<String, Vec<Ranked>>);
+pub struct Run(pub BTreeMap<String, Vec<RunEntry>>);
 
 impl Run {
     /// The first `k` documents of a query by (rank, document id).
     pub fn top(&self, query: &str, k: usize) -> Vec<&str> {
-        let mut rows: Vec<&Ranked> = self.0.get(query).into_iter().flatten().collect();
+        let mut rows: Vec<&RunEntry> = self.0.get(query).into_iter().flatten().collect();
         rows.sort_by(|a, b| (a.rank, &a.doc).cmp(&(b.rank, &b.doc)));
         rows.into_iter().take(k).map(|it| it.doc.as_str()).collect()
     }
@@ -114,7 +114,7 @@ pub struct Collection {
     /// In file order.
     pub queries: Vec<Query>,
     /// In file order: a document's number is its place here.
-    pub docs: Vec<Doc>,
+    pub docs: Vec<Document>,
     /// May be empty.
     pub qrels: Qrels,
 }
@@ -137,7 +137,7 @@ impl Collection {
     }
 
     /// Says of each query in which split it is.
-    pub fn set_splits(&mut self, splits: &Splits) {
+    pub fn set_splits(&mut self, splits: &QuerySplits) {
         for query in &mut self.queries {
             if let Some(split) = splits.get(&query.id) {
                 query.split = Some(split.clone());

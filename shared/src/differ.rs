@@ -11,7 +11,7 @@
 //!   queries alike. See [`tokens`].
 //! - A document without a text, or without a token that is left, has no share and is passed over;
 //!   so is, in FQT and FNT, a query without a token that is left.
-//! - Which queries count is said by [`Counted`].
+//! - Which queries count is said by [`ComparisonSubset`].
 //! - Every mean has a 95 % percentile bootstrap interval with queries as units
 //!   ([`crate::stats::bootstrap`]).
 
@@ -30,18 +30,18 @@ pub(crate) mod fixture;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::score::RankerAbout;
+use crate::score::RankerInfo;
 use crate::study::Study;
-use crate::study::overview::{Split, splits_of};
+use crate::study::overview::{SplitSize, splits_of};
 use crate::text::Stopwords;
-use groups::{AnswerGroup, Bigram, Bucket, Length, Overlap};
-use hypotheses::Finding;
-use listing::{Listing, Page, Row};
-use paired::{Change, Paired};
-use sample::Sample;
-use values::Values;
+use groups::{AnswerTypeGroup, BigramGroup, FqtBucket, QueryLengthGroup, TopOverlap};
+use hypotheses::HypothesisResult;
+use listing::{QueryListOptions, QueryPage, QueryRow};
+use paired::{RrChanges, PairedMeans};
+use sample::ComparedQuery;
+use values::QueryMetrics;
 
-pub use source::{Source, about_run, choice_of_run};
+pub use source::{ComparisonInput, about_run, choice_of_run};
 
 /// Ranks that count, at most: those of FQT, FNT, RR and MUR.
 pub const DEPTH: usize = 10;
@@ -50,7 +50,7 @@ pub const DEPTH: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Who {
+pub enum RankerRef {
     /// One of a study, by its row.
     Ranker(u32),
     /// A run, by the name of its file; known on the Workbench alone.
@@ -61,7 +61,7 @@ pub enum Who {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounted))]
 #[serde(rename_all = "kebab-case")]
-pub enum Counted {
+pub enum ComparisonSubset {
     /// Those with a document that was judged relevant, whether or not it was found.
     #[default]
     Judged,
@@ -75,13 +75,13 @@ pub enum Counted {
 /// What a reader chooses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferAsking))]
-pub struct Asking {
+pub struct ComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
-    pub pair: [Who; 2],
+    pub pair: [RankerRef; 2],
     /// Which queries count.
     #[serde(default)]
-    pub counted: Counted,
+    pub counted: ComparisonSubset,
     /// The least grade of a relevant document; none takes 2 where there are such grades, else 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relevant_from: Option<i32>,
@@ -93,19 +93,19 @@ pub struct Asking {
     pub split: Option<String>,
 }
 
-fn first_two() -> [Who; 2] {
-    [Who::Ranker(0), Who::Ranker(1)]
+fn first_two() -> [RankerRef; 2] {
+    [RankerRef::Ranker(0), RankerRef::Ranker(1)]
 }
 
 fn function_words() -> Stopwords {
     Stopwords::EnFunction
 }
 
-impl Default for Asking {
-    fn default() -> Asking {
-        Asking {
+impl Default for ComparisonOptions {
+    fn default() -> ComparisonOptions {
+        ComparisonOptions {
             pair: first_two(),
-            counted: Counted::default(),
+            counted: ComparisonSubset::default(),
             relevant_from: None,
             stopwords: function_words(),
             split: None,
@@ -116,9 +116,9 @@ impl Default for Asking {
 /// A ranker that can be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChoice))]
-pub struct Choice {
+pub struct RankerOption {
     /// How it is asked for.
-    pub who: Who,
+    pub who: RankerRef,
     /// For people.
     pub label: String,
     /// For people: parameters, or how many queries it has.
@@ -128,12 +128,12 @@ pub struct Choice {
 /// How many queries there are, and why the others do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounts))]
-pub struct Queries {
+pub struct ComparedQueryCounts {
     /// Of the collection, or of the split.
     pub n_all: u64,
     /// Of these, not ranked by both.
     pub n_unranked: u64,
-    /// Of the rest, without the relevant document that [`Asking::counted`] wants.
+    /// Of the rest, without the relevant document that [`ComparisonOptions::counted`] wants.
     pub n_without_relevant: u64,
     /// Counted.
     pub n_counted: u64,
@@ -146,7 +146,7 @@ pub struct Queries {
 /// Everything that is said of two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Differences {
+pub struct RankerComparison {
     /// Name of the study, or of the collection.
     pub name: String,
     /// For people.
@@ -154,7 +154,7 @@ pub struct Differences {
     /// Of the instances of the study, or of the collection.
     pub hash: String,
     /// As it was asked.
-    pub asking: Asking,
+    pub asking: ComparisonOptions,
     /// The least grade of a relevant document.
     pub relevant_from: i32,
     /// What texts are cut into: [`crate::text::Analyzer::describe`].
@@ -162,72 +162,72 @@ pub struct Differences {
     /// Whether texts are withheld: then nothing is said that needs them.
     pub withheld: bool,
     /// What can be compared.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<RankerOption>,
     /// The first and the second; two with one label have their details in it.
-    pub rankers: [RankerAbout; 2],
+    pub rankers: [RankerInfo; 2],
     /// Documents of the pools that each has given no score: they stand in no list of it.
     pub n_unscored: [u64; 2],
     /// Where queries are in splits.
-    pub splits: Vec<Split>,
+    pub splits: Vec<SplitSize>,
     /// Which count.
-    pub queries: Queries,
+    pub queries: ComparedQueryCounts,
     /// RR@10.
-    pub rr: Paired,
+    pub rr: PairedMeans,
     /// Fraction of query tokens at the top.
-    pub fqt: Paired,
+    pub fqt: PairedMeans,
     /// Fraction of novel terms at the top.
-    pub fnt: Paired,
+    pub fnt: PairedMeans,
     /// RR by FQT, each ranker by its own: the paper's table 2.
-    pub buckets: Vec<Bucket>,
+    pub buckets: Vec<FqtBucket>,
     /// RR by the length of queries: its table 3.
-    pub lengths: Vec<Length>,
+    pub lengths: Vec<QueryLengthGroup>,
     /// The difference in RR, query by query: its figure 1.
-    pub change: Change,
+    pub change: RrChanges,
     /// How many documents both have among their first: its table 4.
-    pub overlap: Overlap,
+    pub overlap: TopOverlap,
     /// RR by what is asked for: its table 6.
-    pub answers: Vec<AnswerGroup>,
+    pub answers: Vec<AnswerTypeGroup>,
     /// RR by how queries begin: its figure 2.
-    pub bigrams: Vec<Bigram>,
+    pub bigrams: Vec<BigramGroup>,
     /// Whether its hypotheses hold here.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<HypothesisResult>,
     /// Queries where one wins and the other loses: its table 5.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<ComparedQuery>,
 }
 
 impl Study {
     /// Where two of its rankers differ in how they order the pools.
-    pub fn differ(&self, asking: &Asking) -> Result<Differences, Error> {
+    pub fn differ(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
         differ(&self.compared(asking)?, asking)
     }
 
     /// Some of the queries of a comparison.
-    pub fn differ_queries(&self, asking: &Asking, listing: &Listing) -> Result<Page, Error> {
+    pub fn differ_queries(&self, asking: &ComparisonOptions, listing: &QueryListOptions) -> Result<QueryPage, Error> {
         listing::page(&self.compared(asking)?, asking, listing)
     }
 
     /// One query of a comparison, with the texts that stand first.
-    pub fn differ_query(&self, asking: &Asking, query: &str) -> Result<Sample, Error> {
+    pub fn differ_query(&self, asking: &ComparisonOptions, query: &str) -> Result<ComparedQuery, Error> {
         sample::of_query(&self.compared(asking)?, asking, query)
     }
 
     /// Every query of a comparison.
-    pub fn differ_all(&self, asking: &Asking) -> Result<Vec<Row>, Error> {
+    pub fn differ_all(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
         listing::all(&self.compared(asking)?, asking)
     }
 }
 
 /// Compares two rankers.
-pub fn differ(source: &Source<'_>, asking: &Asking) -> Result<Differences, Error> {
+pub fn differ(source: &ComparisonInput<'_>, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
     let (asked, values) = source.values(asking)?;
-    let rows: &[Values] = &values.rows;
+    let rows: &[QueryMetrics] = &values.rows;
     let fqt = paired::of(rows, |it| it.fqt_pair());
     let fnt = paired::of(rows, |it| it.fnt_pair());
     let change = paired::change(rows);
     let buckets = groups::buckets(rows);
     let lengths = groups::lengths(rows);
     let findings = hypotheses::findings(rows, [&fqt, &fnt]);
-    Ok(Differences {
+    Ok(RankerComparison {
         name: source.name.clone(),
         title: source.title.clone(),
         hash: source.hash.clone(),
@@ -255,7 +255,7 @@ pub fn differ(source: &Source<'_>, asking: &Asking) -> Result<Differences, Error
 }
 
 /// With labels that are not the same: BM25 by formula and BM25 from a file.
-fn told_apart(mut rankers: [RankerAbout; 2]) -> [RankerAbout; 2] {
+fn told_apart(mut rankers: [RankerInfo; 2]) -> [RankerInfo; 2] {
     if rankers[0].label == rankers[1].label {
         let same_detail = rankers[0].detail == rankers[1].detail;
         for it in &mut rankers {

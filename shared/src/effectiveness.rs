@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Qrels, Ranked, Run};
+use crate::collection::{Qrels, RunEntry, Run};
 
 pub use measure::Measure;
 
@@ -61,7 +61,7 @@ pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evalua
 }
 
 /// The documents of a query in the order in which they are judged.
-pub(crate) fn ordered(rows: &[Ranked]) -> Vec<&str> {
+pub(crate) fn ordered(rows: &[RunEntry]) -> Vec<&str> {
     // Adding 0 makes one zero of two.
     let mut order: Vec<(f32, &str)> = rows
         .iter()
@@ -90,7 +90,7 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new(grades: &BTreeMap<String, i32>, rows: &[Ranked]) -> Ranking {
+    fn new(grades: &BTreeMap<String, i32>, rows: &[RunEntry]) -> Ranking {
         let retrieved = ordered(rows)
             .into_iter()
             .map(|doc| grades.get(doc).copied().unwrap_or(0));

@@ -28,7 +28,7 @@ pub enum Error {
     #[error("{field}: {error}")]
     Invalid {
         /// Which field.
-        field: Field,
+        field: InvalidField,
         /// What is wrong with it and what is allowed.
         error: FieldError,
     },
@@ -52,33 +52,33 @@ impl Error {
     }
 
     /// Returns the error of a field that is needed and was not given, or is empty.
-    pub fn missing(field: impl Into<Field>, reason: impl ToString) -> Error {
+    pub fn missing(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Missing(reason.to_string()).of(field)
     }
 
     /// Returns the error of a value outside of its range.
-    pub fn out_of_range(field: impl Into<Field>, reason: impl ToString) -> Error {
+    pub fn out_of_range(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::OutOfRange(reason.to_string()).of(field)
     }
 
     /// Returns the error of a value that is not written as it should be.
-    pub fn malformed(field: impl Into<Field>, reason: impl ToString) -> Error {
+    pub fn malformed(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Malformed(reason.to_string()).of(field)
     }
 
     /// Returns the error of a value that does not go with others.
-    pub fn conflict(field: impl Into<Field>, reason: impl ToString) -> Error {
+    pub fn conflict(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Conflict(reason.to_string()).of(field)
     }
 
     /// Returns the error of a value that is right elsewhere and cannot be used here.
-    pub fn unsupported(field: impl Into<Field>, reason: impl ToString) -> Error {
+    pub fn unsupported(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Unsupported(reason.to_string()).of(field)
     }
 
     /// Returns the error of a value that is not in the list of known values.
     pub fn not_one_of<T: ToString>(
-        field: impl Into<Field>,
+        field: impl Into<InvalidField>,
         value: impl ToString,
         known: impl IntoIterator<Item = T>,
     ) -> Error {
@@ -88,7 +88,7 @@ impl Error {
     }
 
     /// Returns the error of a value that cannot be read as what is expected.
-    pub fn not_a(field: impl Into<Field>, value: impl ToString, expected: impl ToString) -> Error {
+    pub fn not_a(field: impl Into<InvalidField>, value: impl ToString, expected: impl ToString) -> Error {
         let (value, expected) = (value.to_string(), expected.to_string());
         FieldError::NotA { value, expected }.of(field)
     }
@@ -120,29 +120,29 @@ impl Error {
 
 /// An invalid field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct InvalidField {
     /// Name of the field of a request, the option of a command or the key of a study file.
     pub name: String,
     /// What the message shows in place of the name: the name with the value, for example.
     pub shown: Option<String>,
 }
 
-impl Field {
+impl InvalidField {
     /// Returns a field that messages show in other words than its name.
-    pub fn shown(name: &str, shown: impl ToString) -> Field {
+    pub fn shown(name: &str, shown: impl ToString) -> InvalidField {
         let (name, shown) = (name.to_owned(), Some(shown.to_string()));
-        Field { name, shown }
+        InvalidField { name, shown }
     }
 }
 
-impl From<&str> for Field {
-    fn from(name: &str) -> Field {
+impl From<&str> for InvalidField {
+    fn from(name: &str) -> InvalidField {
         let (name, shown) = (name.to_owned(), None);
-        Field { name, shown }
+        InvalidField { name, shown }
     }
 }
 
-impl std::fmt::Display for Field {
+impl std::fmt::Display for InvalidField {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.shown.as_ref().unwrap_or(&self.name))
     }
@@ -218,7 +218,7 @@ pub enum FieldError {
 
 impl FieldError {
     /// Returns the error of a field that is invalid in this way.
-    pub fn of(self, field: impl Into<Field>) -> Error {
+    pub fn of(self, field: impl Into<InvalidField>) -> Error {
         Error::Invalid {
             field: field.into(),
             error: self,
@@ -229,7 +229,7 @@ impl FieldError {
 /// A row of a file that was left out, or taken with a remark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Remark {
+pub struct RowIssue {
     /// Name of the file.
     pub file: String,
     /// Counted from 1.
@@ -238,7 +238,7 @@ pub struct Remark {
     pub reason: String,
 }
 
-impl std::fmt::Display for Remark {
+impl std::fmt::Display for RowIssue {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}, line {}: {}", self.file, self.line, self.reason)
     }
@@ -278,20 +278,20 @@ pub(crate) use serialize_as_text;
 /// What a reader has to say about a file: how many rows it took, and which it did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Reading {
+pub struct ReadReport {
     /// Rows taken.
     pub n_rows: u64,
-    /// Rows refused; only the first [`Reading::KEPT`] are kept with their reason.
+    /// Rows refused; only the first [`ReadReport::KEPT`] are kept with their reason.
     pub n_refused: u64,
     /// Rows taken with a warning.
     pub n_warned: u64,
     /// The first refused rows.
-    pub refused: Vec<Remark>,
+    pub refused: Vec<RowIssue>,
     /// The first rows taken with a warning.
-    pub warned: Vec<Remark>,
+    pub warned: Vec<RowIssue>,
 }
 
-impl Reading {
+impl ReadReport {
     /// How many remarks of each kind are kept; the rest is only counted.
     pub const KEPT: usize = 100;
 
@@ -308,7 +308,7 @@ impl Reading {
     }
 
     /// Adds what was said of another file of the same collection.
-    pub fn absorb(&mut self, other: Reading) {
+    pub fn absorb(&mut self, other: ReadReport) {
         self.n_rows += other.n_rows;
         self.n_refused += other.n_refused;
         self.n_warned += other.n_warned;
@@ -328,9 +328,9 @@ impl Reading {
 }
 
 /// Adds a remark to those of its kind, unless enough of them are kept.
-fn keep(remarks: &mut Vec<Remark>, file: &str, line: u64, reason: impl ToString) {
-    if remarks.len() < Reading::KEPT {
-        remarks.push(Remark {
+fn keep(remarks: &mut Vec<RowIssue>, file: &str, line: u64, reason: impl ToString) {
+    if remarks.len() < ReadReport::KEPT {
+        remarks.push(RowIssue {
             file: file.to_owned(),
             line,
             reason: reason.to_string(),

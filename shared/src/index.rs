@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::text::vocabulary::{TermNo, TokenNo};
 use crate::text::{Analyzer, Vocabulary};
 
-pub use stats::Totals;
+pub use stats::CollectionTotals;
 
 /// Number of a document: its place in the collection.
 pub type DocNo = u32;
@@ -112,7 +112,7 @@ impl IndexBuilder {
             }
         }
         Ok(Index {
-            totals: Totals {
+            totals: CollectionTotals {
                 n_docs: starts.len() as u64 - 1,
                 n_terms: forward.len() as u64,
             },
@@ -132,7 +132,7 @@ impl IndexBuilder {
 /// A collection as integers.
 pub struct Index {
     /// Without what was added beside.
-    totals: Totals,
+    totals: CollectionTotals,
     keeps_tokens: bool,
     vocabulary: Vocabulary,
     /// Where the terms of each document begin in `forward`.
@@ -238,7 +238,7 @@ impl Index {
     }
 
     /// What is known of the whole collection.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> CollectionTotals {
         self.totals
     }
 
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(index.len_of(1), 0);
         assert_eq!(
             index.totals(),
-            Totals {
+            CollectionTotals {
                 n_docs: 3,
                 n_terms: 5
             }

@@ -1,6 +1,6 @@
 //! Figures as data, and how they are drawn: one writer of SVG for page, report and paper.
 //!
-//! A [`Figure`] is a list of marks with [`Ink`]s for colours; a theme says what an ink is. The
+//! A [`PlotFigure`] is a list of marks with [`FigureColor`]s for colours; a theme says what an ink is. The
 //! builders decide what is drawn where, and put the finding into words for those who do not
 //! see it.
 
@@ -22,7 +22,7 @@ mod thumbnail;
 pub use bars::{funnel, thirds};
 pub use heatmap::heatmap;
 pub use histogram::{differences, histogram};
-pub use ink::{Ink, Theme};
+pub use ink::{FigureColor, FigureTheme};
 pub use points::{Points, points};
 pub use scale::{step_of_effect, step_of_fraction};
 pub use scatter::scatter;
@@ -32,7 +32,7 @@ pub use thumbnail::thumbnail;
 
 /// What is drawn, in pixels from the upper left.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct PlotFigure {
     /// From left to right.
     pub width: f64,
     /// From top to bottom.
@@ -44,12 +44,12 @@ pub struct Figure {
     /// How to read it.
     pub detail: String,
     /// In the order in which they are drawn, later ones above earlier ones.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FigureMark>,
 }
 
 /// One thing that is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Mark {
+pub enum FigureMark {
     /// A filled rectangle.
     Rect {
         /// Upper left corner.
@@ -59,7 +59,7 @@ pub enum Mark {
         /// Radius of its corners.
         round: f64,
         /// Its colour.
-        fill: Ink,
+        fill: FigureColor,
     },
     /// A straight line.
     Line {
@@ -70,7 +70,7 @@ pub enum Mark {
         /// How thick.
         width: f64,
         /// Its colour.
-        stroke: Ink,
+        stroke: FigureColor,
         /// 0 to 1.
         opacity: f64,
     },
@@ -79,20 +79,20 @@ pub enum Mark {
         /// Its centre.
         at: [f64; 2],
         /// Inside.
-        fill: Ink,
+        fill: FigureColor,
         /// The edge.
-        stroke: Ink,
+        stroke: FigureColor,
     },
     /// Words.
     Text {
         /// Where their baseline begins, or has its middle or end.
         at: [f64; 2],
         /// Which of these stands at `at`.
-        anchor: Anchor,
+        anchor: TextAnchor,
         /// How they are set.
-        font: Font,
+        font: FontStyle,
         /// Colour.
-        fill: Ink,
+        fill: FigureColor,
         /// Anything, also what strangers wrote.
         text: String,
     },
@@ -101,13 +101,13 @@ pub enum Mark {
         /// A sentence.
         title: String,
         /// The marks.
-        marks: Vec<Mark>,
+        marks: Vec<FigureMark>,
     },
 }
 
 /// The point of a text that stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub enum TextAnchor {
     /// Its left end.
     Start,
     /// Its middle.
@@ -118,7 +118,7 @@ pub enum Anchor {
 
 /// How a text is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Font {
+pub enum FontStyle {
     /// 12 pixels.
     Label,
     /// 14 pixels.
@@ -131,16 +131,16 @@ pub enum Font {
 
 /// The size and the color of words.
 #[derive(Debug, Clone, Copy)]
-struct TextStyle(Font, Ink);
+struct TextStyle(FontStyle, FigureColor);
 
 /// Width of a figure that fills the column of a page.
 const COLUMN: f64 = 560.0;
 
 /// Secondary words.
-const NOTE: TextStyle = TextStyle(Font::Label, Ink::Ink2);
+const NOTE: TextStyle = TextStyle(FontStyle::Label, FigureColor::Ink2);
 
-fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: Ink) -> Mark {
-    Mark::Rect {
+fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMark {
+    FigureMark::Rect {
         at,
         size,
         round,
@@ -149,8 +149,8 @@ fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: Ink) -> Mark {
 }
 
 /// One pixel thick.
-fn line(from: [f64; 2], to: [f64; 2], stroke: Ink) -> Mark {
-    Mark::Line {
+fn line(from: [f64; 2], to: [f64; 2], stroke: FigureColor) -> FigureMark {
+    FigureMark::Line {
         from,
         to,
         width: 1.0,
@@ -159,8 +159,8 @@ fn line(from: [f64; 2], to: [f64; 2], stroke: Ink) -> Mark {
     }
 }
 
-fn text(at: [f64; 2], anchor: Anchor, TextStyle(font, fill): TextStyle, text: String) -> Mark {
-    Mark::Text {
+fn text(at: [f64; 2], anchor: TextAnchor, TextStyle(font, fill): TextStyle, text: String) -> FigureMark {
+    FigureMark::Text {
         at,
         anchor,
         font,

@@ -24,22 +24,22 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use counts::{Case, Found, Needs};
+use counts::{QueryContext, QueryInstances, RequiredFeatures};
 
-pub use axiom::{Axiom, Formula, Further};
-pub use claim::{Claim, ClaimKind, TieAgrees};
+pub use axiom::{Axiom, AxiomFormula, IrAxiomsAxiom};
+pub use claim::{Claim, ClaimKind, TiePolicy};
 pub(crate) use instances::starts_fit;
-pub use instances::{Instances, InstancesHead};
-pub use limits::{Limits, Mode, Source};
+pub use instances::{Instances, InstancesHeader};
+pub use limits::{Limits, AxiomVariant, DefinitionSource};
 pub use manipulation::Manipulation;
-pub use matching::{Matching, Measure};
-pub use mine::Mined;
-pub use pool::Pool;
-pub use premise::{MeasuredPremise, Quantity, Relation};
-pub use transfer::Transfer;
+pub use matching::{MeasureAndMatch, Measurement};
+pub use mine::MiningResult;
+pub use pool::PoolSpec;
+pub use premise::{MeasuredPrecondition, MeasuredQuantity, BoundRelation};
+pub use transfer::DatasetTransfer;
 
-/// Place of a text in [`Mined::texts`].
-pub type TextNo = u32;
+/// Place of a text in [`MiningResult::texts`].
+pub type StudyDocNo = u32;
 
 /// What finds instances. Written as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,11 +48,11 @@ pub enum Probe {
     /// A claim which text of the pool scores higher.
     Axiom(Axiom),
     /// Two texts that are equal in one measurement and differ in another.
-    MeasureAndMatch(Matching),
+    MeasureAndMatch(MeasureAndMatch),
     /// A changed document and the document.
     Manipulation(Manipulation),
     /// A pair of texts of another task.
-    Transfer(Transfer),
+    Transfer(DatasetTransfer),
 }
 
 /// As it is written: a text.
@@ -88,7 +88,7 @@ impl From<Axiom> for Probe {
 
 /// What there is to say about a probe before seeing any data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct About {
+pub struct ProbeDescription {
     /// As in the literature: `M-TDC`.
     pub name: &'static str,
     /// Two or three words for a column head.
@@ -128,7 +128,7 @@ impl Probe {
     }
 
     /// What there is to say about it before seeing any data.
-    pub fn about(self) -> &'static About {
+    pub fn about(self) -> &'static ProbeDescription {
         match self {
             Probe::Axiom(it) => it.about(),
             Probe::MeasureAndMatch(it) => it.about(),
@@ -138,7 +138,7 @@ impl Probe {
     }
 
     /// What every instance claims in a mode.
-    pub fn claim(self, mode: Mode) -> ClaimKind {
+    pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
         match self {
             Probe::Axiom(it) => it.claim(mode),
             Probe::Transfer(it) if it.symmetric => ClaimKind::Apart,
@@ -149,17 +149,17 @@ impl Probe {
     }
 
     /// All instances among the texts of one query, in no particular order.
-    pub fn mine(self, mode: Mode, case: &Case<'_>) -> Found {
+    pub fn mine(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
         match self {
             Probe::Axiom(it) => it.mine(mode, case),
             Probe::MeasureAndMatch(it) => it.mine(case),
             // Theirs are texts beside the pool, which are known before it is mined.
-            Probe::Manipulation(_) | Probe::Transfer(_) => Found::default(),
+            Probe::Manipulation(_) | Probe::Transfer(_) => QueryInstances::default(),
         }
     }
 
     /// The premises of an axiom or a measurement, see [`Axiom::premises`].
-    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
+    pub fn premises(self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
         match self {
             Probe::Axiom(it) => it.premises(mode, case),
             Probe::MeasureAndMatch(it) => it.premises(case.pool),
@@ -168,11 +168,11 @@ impl Probe {
     }
 
     /// What mining has to see of the texts.
-    pub(crate) fn needs(self, mode: Mode) -> Needs {
+    pub(crate) fn needs(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
             Probe::Axiom(it) => it.needs(mode),
             Probe::MeasureAndMatch(it) => it.needs(),
-            Probe::Manipulation(_) | Probe::Transfer(_) => Needs::default(),
+            Probe::Manipulation(_) | Probe::Transfer(_) => RequiredFeatures::default(),
         }
     }
 
@@ -205,8 +205,8 @@ impl Probe {
     /// match over the paper's measurements), `match:all` (over all that there are) and
     /// `manipulations` (every one of [`Manipulation::ALL`]).
     pub fn group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
-        let matching = |measures: &[Measure]| {
-            let all = Matching::all(measures)
+        let matching = |measures: &[Measurement]| {
+            let all = MeasureAndMatch::all(measures)
                 .into_iter()
                 .map(Probe::MeasureAndMatch);
             all.filter(|it| with_vectors || !it.needs_vectors())
@@ -215,8 +215,8 @@ impl Probe {
         Ok(match word.trim() {
             "all" => Probe::minable(with_vectors),
             "ir_axioms" => Probe::further(with_vectors),
-            "match" => matching(Measure::PUBLISHED),
-            "match:all" => matching(Measure::ALL),
+            "match" => matching(Measurement::PUBLISHED),
+            "match:all" => matching(Measurement::ALL),
             "manipulations" => {
                 let all = Manipulation::ALL.iter();
                 all.map(|&it| Probe::Manipulation(it)).collect()

@@ -9,43 +9,43 @@ pub mod top;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Field};
-use crate::index::Totals;
+use crate::error::{Error, InvalidField};
+use crate::index::CollectionTotals;
 use crate::index::stats::QueryTerms;
 
 pub use bm25::Bm25;
-pub use likelihood::Likelihood;
+pub use likelihood::QueryLikelihood;
 
 /// A formula with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Ranker {
+pub enum LexicalRanker {
     /// Okapi BM25.
     Bm25(Bm25),
     /// Query likelihood.
-    Likelihood(Likelihood),
+    Likelihood(QueryLikelihood),
 }
 
-impl Ranker {
+impl LexicalRanker {
     /// The formula with what it needs to know of a query in a collection.
-    pub fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
+    pub fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
         match self {
-            Ranker::Bm25(it) => it.weigh(query, totals),
-            Ranker::Likelihood(it) => it.weigh(query, totals),
+            LexicalRanker::Bm25(it) => it.weigh(query, totals),
+            LexicalRanker::Likelihood(it) => it.weigh(query, totals),
         }
     }
 
     /// Name and parameters, for people.
     pub fn words(&self) -> (String, String) {
         match self {
-            Ranker::Bm25(it) => it.words(),
-            Ranker::Likelihood(it) => it.words(),
+            LexicalRanker::Bm25(it) => it.words(),
+            LexicalRanker::Likelihood(it) => it.words(),
         }
     }
 }
 
 /// A formula made ready for one query: weights of the terms and the part of the length.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Weighed {
+pub enum LexicalScorer {
     /// See [`bm25`].
     Bm25 {
         /// For each query term w(Q)·idf·(k1 + 1).
@@ -71,12 +71,12 @@ pub enum Weighed {
     },
 }
 
-impl Weighed {
+impl LexicalScorer {
     /// What `count` occurrences of the query term at a place add in a text of `len` terms.
     #[inline]
     pub fn contribution(&self, term: usize, count: u32, len: u32) -> f64 {
         match self {
-            Weighed::Bm25 {
+            LexicalScorer::Bm25 {
                 weights,
                 still,
                 per_term,
@@ -87,13 +87,13 @@ impl Weighed {
                 let count = f64::from(count);
                 weights[term] * count / (count + (still + per_term * f64::from(len)))
             }
-            Weighed::Dirichlet { terms, mu } => match terms[term] {
+            LexicalScorer::Dirichlet { terms, mu } => match terms[term] {
                 Some((weight, prior)) => {
                     weight * libm::log((f64::from(count) + prior) / (f64::from(len) + mu))
                 }
                 None => 0.0,
             },
-            Weighed::JelinekMercer { terms, lambda } => match terms[term] {
+            LexicalScorer::JelinekMercer { terms, lambda } => match terms[term] {
                 Some((weight, prior)) => {
                     let share = if len == 0 {
                         0.0
@@ -125,7 +125,7 @@ pub(crate) fn parameters<'a>(
     let Some((name, list)) = spec.split_once(':') else {
         return Ok(Vec::new());
     };
-    let field = || Field::shown("ranker", name);
+    let field = || InvalidField::shown("ranker", name);
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for part in list.split(',').filter(|it| !it.is_empty()) {
         let form = "of the form parameter=value";
@@ -157,30 +157,30 @@ pub(crate) fn number(
         } else {
             format!("from {} to {}", allowed.start(), allowed.end())
         };
-        let field = Field::shown("ranker", shown);
+        let field = InvalidField::shown("ranker", shown);
         Error::not_a(field, value, format!("a number {upper}"))
     })
 }
 
-impl std::str::FromStr for Ranker {
+impl std::str::FromStr for LexicalRanker {
     type Err = Error;
 
     /// Reads a formula with its parameters, all names in any case.
-    fn from_str(spec: &str) -> Result<Ranker, Error> {
+    fn from_str(spec: &str) -> Result<LexicalRanker, Error> {
         let name = spec.split(':').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
-            "bm25" => Ok(Ranker::Bm25(spec.parse()?)),
-            "ql" => Ok(Ranker::Likelihood(spec.parse()?)),
+            "bm25" => Ok(LexicalRanker::Bm25(spec.parse()?)),
+            "ql" => Ok(LexicalRanker::Likelihood(spec.parse()?)),
             _ => Err(Error::not_one_of("ranker", name, ["the formulas bm25, ql"])),
         }
     }
 }
 
-impl std::fmt::Display for Ranker {
+impl std::fmt::Display for LexicalRanker {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Ranker::Bm25(it) => it.fmt(out),
-            Ranker::Likelihood(it) => it.fmt(out),
+            LexicalRanker::Bm25(it) => it.fmt(out),
+            LexicalRanker::Likelihood(it) => it.fmt(out),
         }
     }
 }

@@ -13,15 +13,15 @@ mod defects;
 
 use serde::{Deserialize, Serialize};
 
-use crate::differ::{Counted, Source};
+use crate::differ::{ComparisonSubset, ComparisonInput};
 use crate::error::Error;
-use crate::probe::{Mode, Probe};
-use crate::report::{Kind, Table, Value, format};
+use crate::probe::{AxiomVariant, Probe};
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
 use crate::study::Study;
-use crate::study::behaviour::{Delta, Slice};
-use compared::{Compared, Figure, Said};
-use ours::{NO_DELTA, Ours, Reading};
-use printed::{Printed, SAMPLES};
+use crate::study::behaviour::{TieThreshold, RelevanceSlice};
+use compared::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
+use ours::{NO_DELTA, StudyColumn, StudyColumnKind};
+use printed::{PublishedTable, SAMPLES};
 
 /// A paper whose tables can be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub enum Paper {
 /// Which table of which paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Asked {
+pub struct PaperTable {
     /// The paper.
     pub paper: Paper,
     /// As numbered in it.
@@ -99,11 +99,11 @@ impl Paper {
     }
 
     /// The modes that a study of it is mined in, ours first; behaviours and comparisons have one.
-    pub fn modes(self) -> Vec<Mode> {
+    pub fn modes(self) -> Vec<AxiomVariant> {
         match self {
-            Paper::Rennings2019 => vec![Mode::Fixed, Mode::PaperRennings2019],
-            Paper::Camara2020 => vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],
-            Paper::Abnirml | Paper::Padigela2019 => vec![Mode::Fixed],
+            Paper::Rennings2019 => vec![AxiomVariant::Fixed, AxiomVariant::PaperRennings2019],
+            Paper::Camara2020 => vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020, AxiomVariant::CodeCamara2020],
+            Paper::Abnirml | Paper::Padigela2019 => vec![AxiomVariant::Fixed],
         }
     }
 
@@ -140,10 +140,10 @@ impl Paper {
     }
 }
 
-impl Asked {
+impl PaperTable {
     /// Refuses a table that the paper does not have here.
     fn check(self) -> Result<(), Error> {
-        let Asked { paper, table } = self;
+        let PaperTable { paper, table } = self;
         if paper.tables().contains(&table) {
             return Ok(());
         }
@@ -158,23 +158,23 @@ impl Asked {
     }
 
     /// Which queries of a comparison count; none of a paper that compares no lists.
-    fn counted(self) -> Option<Counted> {
+    fn counted(self) -> Option<ComparisonSubset> {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => None,
             // Its first table is over all queries, where those without a candidate count 0.
-            Paper::Padigela2019 if self.table == 1 => Some(Counted::Judged),
-            Paper::Padigela2019 => Some(Counted::Found),
+            Paper::Padigela2019 if self.table == 1 => Some(ComparisonSubset::Judged),
+            Paper::Padigela2019 => Some(ComparisonSubset::Found),
         }
     }
 
     /// The readings that its numbers are compared with; the first is ours, or the paper's where
     /// ours is the same. Those of rankers are told by a study alone.
-    fn readings(self, study: Option<&Study>) -> Vec<Reading> {
+    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnKind> {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 => {
-                self.paper.modes().into_iter().map(Reading::Mode).collect()
+                self.paper.modes().into_iter().map(StudyColumnKind::Mode).collect()
             }
-            Paper::Abnirml => vec![Reading::Delta(Delta::Tuned), Reading::Delta(NO_DELTA)],
+            Paper::Abnirml => vec![StudyColumnKind::Delta(TieThreshold::Tuned), StudyColumnKind::Delta(NO_DELTA)],
             Paper::Padigela2019 => {
                 let both = study.zip(self.counted());
                 both.map_or_else(Vec::new, |(it, counted)| ours::against_bm25(it, counted))
@@ -197,11 +197,11 @@ impl std::str::FromStr for Paper {
 
 /// A table of a paper beside a study, and what is wrong with the paper's numbers, as tables.
 /// Without a study ours are missing.
-pub fn replay(asked: Asked, study: Option<&Study>) -> Result<Vec<Table>, Error> {
+pub fn replay(asked: PaperTable, study: Option<&Study>) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let readings = asked.readings(study).into_iter();
-    let ours = readings.map(|it| Ours::new(it, study));
-    let ours: Vec<Ours> = ours.collect::<Result<_, Error>>()?;
+    let ours = readings.map(|it| StudyColumn::new(it, study));
+    let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match study {
         Some(study) if ours.is_empty() => format!(
             "Study {} has no BM25 with another ranker beside it: ours are missing.",
@@ -220,14 +220,14 @@ pub fn replay(asked: Asked, study: Option<&Study>) -> Result<Vec<Table>, Error> 
 }
 
 /// A table of [`Paper::Padigela2019`] beside lists over one collection, each after that of BM25.
-pub fn replay_lists(asked: Asked, lists: &[Source<'_>]) -> Result<Vec<Table>, Error> {
+pub fn replay_lists(asked: PaperTable, lists: &[ComparisonInput<'_>]) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let Some(counted) = asked.counted() else {
         let reason = format!("{} compares no lists", asked.paper.name());
         return Err(Error::unsupported("paper", reason));
     };
-    let ours = lists.iter().map(|it| Ours::of_lists(it, counted));
-    let ours: Vec<Ours> = ours.collect::<Result<_, Error>>()?;
+    let ours = lists.iter().map(|it| StudyColumn::of_lists(it, counted));
+    let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match lists.first() {
         Some(it) => format!(
             "Ours: runs over {} of {} queries. Another collection gives other numbers.",
@@ -239,7 +239,7 @@ pub fn replay_lists(asked: Asked, lists: &[Source<'_>]) -> Result<Vec<Table>, Er
     Ok(tables(asked, &ours, None, at_hand))
 }
 
-fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -> Vec<Table> {
+fn tables(asked: PaperTable, ours: &[StudyColumn], study: Option<&Study>, at_hand: String) -> Vec<ReportTable> {
     let printed = printed::table(asked);
     let mut tables = vec![beside(asked, printed, ours, at_hand)];
     if asked == SAMPLES {
@@ -254,7 +254,7 @@ fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -
 }
 
 /// One row for each cell of the paper's table that says something.
-fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Table {
+fn beside(asked: PaperTable, printed: &PublishedTable, ours: &[StudyColumn], at_hand: String) -> ReportTable {
     let name = format!("{}-table-{}", asked.paper.name(), asked.table);
     let title = format!(
         "{}, table {}: {}",
@@ -264,29 +264,29 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Ta
     );
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
     let first = ours.first().map(|it| format!("{} − printed", it.name));
-    let mut table = Table::new(name, title)
+    let mut table = ReportTable::new(name, title)
         .with_texts("row | column")
         .with_numbers("printed | their code")
-        .with_columns(Kind::Estimate, readings)
-        .with_columns(Kind::Number, first);
+        .with_columns(ColumnKind::Estimate, readings)
+        .with_columns(ColumnKind::Number, first);
     for row in &printed.rows {
         for (column, cell) in printed.columns.iter().zip(&row.cells) {
             let values = ours.iter().map(|it| {
                 let numbers = it.numbers.as_ref();
-                numbers.map_or(Value::Missing, |it| it.value(row, column))
+                numbers.map_or(TableValue::Missing, |it| it.value(row, column))
             });
-            let values: Vec<Value> = values.collect();
-            let nothing = |it: &Value| *it == Value::Missing;
+            let values: Vec<TableValue> = values.collect();
+            let nothing = |it: &TableValue| *it == TableValue::Missing;
             if values.iter().all(nothing) && [&cell.printed, &cell.code].into_iter().all(nothing) {
                 continue;
             }
             let difference = values.first().map(|first| {
                 let both = number(&cell.printed).zip(number(first));
-                both.map_or(Value::Missing, |(it, ours)| Value::Signed(ours - it))
+                both.map_or(TableValue::Missing, |(it, ours)| TableValue::Signed(ours - it))
             });
             let mut line = vec![
-                Value::Text(row.name.clone()),
-                Value::Text(column.name().to_owned()),
+                TableValue::Text(row.name.clone()),
+                TableValue::Text(column.name().to_owned()),
                 cell.printed.clone(),
                 cell.code.clone(),
             ];
@@ -296,54 +296,54 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Ta
         }
     }
     table.notes = vec![asked.paper.needs().to_owned(), at_hand];
-    let compared = ours.iter().filter_map(Ours::compared);
-    table.notes.extend(compared.flat_map(Compared::notes));
+    let compared = ours.iter().filter_map(StudyColumn::compared);
+    table.notes.extend(compared.flat_map(Bm25Comparison::notes));
     table.notes.extend(printed.notes.iter().cloned());
     table
 }
 
 /// What can be subtracted: a share, an effect, a number with its digits.
-fn number(value: &Value) -> Option<f64> {
+fn number(value: &TableValue) -> Option<f64> {
     match value {
-        Value::Fraction(it) | Value::Signed(it) => Some(*it),
-        Value::Estimate(it) => Some(it.value),
-        Value::Score { value, .. } => Some(*value),
-        Value::Text(_)
-        | Value::Count(_)
-        | Value::Interval(_)
-        | Value::P(_)
-        | Value::Tiny(_)
-        | Value::Missing => None,
+        TableValue::Fraction(it) | TableValue::Signed(it) => Some(*it),
+        TableValue::Estimate(it) => Some(it.value),
+        TableValue::Score { value, .. } => Some(*value),
+        TableValue::Text(_)
+        | TableValue::Count(_)
+        | TableValue::Interval(_)
+        | TableValue::P(_)
+        | TableValue::Tiny(_)
+        | TableValue::Missing => None,
     }
 }
 
 /// What stands in a column of a paper's table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Of {
+pub enum PublishedColumn {
     /// An axiom.
     Probe(Probe),
     /// A measure: the paper's name, ours.
     Measure(String, String),
     /// A behaviour: the paper's name, ours, and of which documents.
-    Behaviour(String, Probe, Slice),
+    Behaviour(String, Probe, RelevanceSlice),
     /// δ of a ranker, in the unit of its scores.
     Delta,
     /// A figure of a comparison: the paper's name, ours.
-    Compared(String, Figure),
+    Compared(String, ComparisonMeasure),
     /// What the software cannot have.
     Absent(String),
 }
 
-impl Of {
+impl PublishedColumn {
     fn name(&self) -> &str {
         match self {
-            Of::Probe(probe) => probe.about().name,
-            Of::Measure(name, _)
-            | Of::Behaviour(name, ..)
-            | Of::Compared(name, _)
-            | Of::Absent(name) => name,
-            Of::Delta => "δ",
+            PublishedColumn::Probe(probe) => probe.about().name,
+            PublishedColumn::Measure(name, _)
+            | PublishedColumn::Behaviour(name, ..)
+            | PublishedColumn::Compared(name, _)
+            | PublishedColumn::Absent(name) => name,
+            PublishedColumn::Delta => "δ",
         }
     }
 }
@@ -351,14 +351,14 @@ impl Of {
 /// What stands in a row of a paper's table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum PublishedRowSubject {
     /// A ranker; ours is the first whose spec has this word between its colons: `bm25`, or
     /// `monot5` of `NAME:monot5`.
     Ranker(String),
     /// A ranker that the software does not have.
     Absent,
-    /// Samples with an outcome, of a ranker as in [`What::Ranker`].
-    Outcome(String, Outcome),
+    /// Samples with an outcome, of a ranker as in [`PublishedRowSubject::Ranker`].
+    Outcome(String, SampleOutcome),
     /// Instances, or samples.
     Instances,
     /// Instances of the queries of a split.
@@ -368,13 +368,13 @@ pub enum What {
     /// How often the claim holds for the grades.
     Agreement,
     /// Of a comparison.
-    Compared(Said),
+    Compared(ComparisonStatistic),
 }
 
 /// What the scores of a sample say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum SampleOutcome {
     /// The first text is preferred.
     Positive,
     /// Neither, within δ.
@@ -384,8 +384,8 @@ pub enum Outcome {
 }
 
 /// A δ, with the digits that tell it from others.
-fn width(value: f64) -> Value {
-    Value::Score {
+fn width(value: f64) -> TableValue {
+    TableValue::Score {
         value,
         digits: format::score_digits(value),
     }
@@ -400,7 +400,7 @@ mod tests {
     fn every_table_has_as_many_cells_in_a_row_as_columns() {
         for &paper in Paper::ALL {
             for &table in paper.tables() {
-                let printed = printed::table(Asked { paper, table });
+                let printed = printed::table(PaperTable { paper, table });
                 assert!(!printed.rows.is_empty());
                 for row in &printed.rows {
                     assert_eq!(row.cells.len(), printed.columns.len(), "{}", row.name);
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn ours_stand_beside_what_was_printed_and_a_reading_that_is_missing_says_so() {
         let study = fixture::study("river", &["river river", "river bank", "the sea"], 10);
-        let asked = Asked {
+        let asked = PaperTable {
             paper: Paper::Camara2020,
             table: 3,
         };
@@ -420,15 +420,15 @@ mod tests {
         let row = tables[0]
             .rows
             .iter()
-            .find(|row| row[..2] == [Value::Text("QL".to_owned()), Value::Text("TFC1".to_owned())]);
+            .find(|row| row[..2] == [TableValue::Text("QL".to_owned()), TableValue::Text("TFC1".to_owned())]);
         let row = row.unwrap();
-        assert_eq!(row[2], Value::Fraction(0.99));
+        assert_eq!(row[2], TableValue::Fraction(0.99));
         assert!(
-            matches!(row[4], Value::Estimate(it) if it.value == 1.0),
+            matches!(row[4], TableValue::Estimate(it) if it.value == 1.0),
             "{row:?}"
         );
-        assert_eq!((&row[5], &row[6]), (&Value::Missing, &Value::Missing));
-        assert!(matches!(row[7], Value::Signed(it) if (it - 0.01).abs() < 1e-12));
+        assert_eq!((&row[5], &row[6]), (&TableValue::Missing, &TableValue::Missing));
+        assert!(matches!(row[7], TableValue::Signed(it) if (it - 0.01).abs() < 1e-12));
         assert_eq!(
             replay(asked, None).unwrap()[0].rows.len(),
             tables[0].rows.len()
@@ -445,30 +445,30 @@ mod tests {
         let collection = fixture::judged(&["river bank"], &texts, &grades);
         let study = fixture::make(definition, collection);
         let paper = Paper::Abnirml;
-        let tables = replay(Asked { paper, table: 1 }, Some(&study)).unwrap();
+        let tables = replay(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
         let row = |name: &str, column: &str| {
-            let said = [name, column].map(|it| Value::Text(it.to_owned()));
+            let said = [name, column].map(|it| TableValue::Text(it.to_owned()));
             let mut rows = tables[0].rows.iter();
             rows.find(|row| row[..2] == said).unwrap()
         };
         // 1 is the shorter, so BM25 prefers it; δ is half the sum of two differences, the lesser
         // of which is this one.
         let bm25 = row("BM25", "Relevance | TF");
-        assert_eq!(bm25[2], Value::Missing);
-        assert!(matches!(bm25[4], Value::Estimate(it) if it.value == 0.0));
-        assert!(matches!(bm25[5], Value::Estimate(it) if it.value == 1.0));
+        assert_eq!(bm25[2], TableValue::Missing);
+        assert!(matches!(bm25[4], TableValue::Estimate(it) if it.value == 0.0));
+        assert!(matches!(bm25[5], TableValue::Estimate(it) if it.value == 1.0));
         let samples = row("samples", "Relevance | TF");
-        assert_eq!(samples[4..6], [Value::Count(1), Value::Count(1)]);
+        assert_eq!(samples[4..6], [TableValue::Count(1), TableValue::Count(1)]);
         let t5 = row("T5", "Relevance | TF");
         assert_eq!(
             (&t5[2], &t5[4]),
-            (&Value::Signed(0.41), &Value::Missing),
+            (&TableValue::Signed(0.41), &TableValue::Missing),
             "not at hand"
         );
-        assert!(matches!(row("BM25", "δ")[3], Value::Score { value, .. } if value > 0.35));
+        assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
         // Without a study there is what the paper and its code say, and examples of defects.
-        let alone = replay(Asked { paper, table: 2 }, None).unwrap();
-        let said = |row: &Vec<Value>| row[2] != Value::Missing || row[3] != Value::Missing;
+        let alone = replay(PaperTable { paper, table: 2 }, None).unwrap();
+        let said = |row: &Vec<TableValue>| row[2] != TableValue::Missing || row[3] != TableValue::Missing;
         assert!(alone[0].rows.iter().all(said));
         assert!(!alone[1].rows.is_empty());
     }
@@ -476,10 +476,10 @@ mod tests {
     #[test]
     fn a_table_that_is_not_there_is_refused() {
         let paper = Paper::Rennings2019;
-        let error = replay(Asked { paper, table: 7 }, None).unwrap_err();
+        let error = replay(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1 and 2"), "{error}");
         let paper = Paper::Abnirml;
-        let error = replay(Asked { paper, table: 7 }, None).unwrap_err();
+        let error = replay(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1, 2 and 3"), "{error}");
         assert!("nobody2018".parse::<Paper>().is_err());
     }

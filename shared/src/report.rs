@@ -1,6 +1,6 @@
 //! Tables as data, and how they are written: Markdown, CSV, LaTeX, JSON, a page of HTML.
 //!
-//! A [`Value`] is the number; how many digits of it are shown is decided in [`mod@format`], the
+//! A [`TableValue`] is the number; how many digits of it are shown is decided in [`mod@format`], the
 //! same for files and pages. CSV and JSON are for programs and keep every digit.
 //!
 //! Texts of a collection, a ranker or a study are anything that somebody wrote. Each writer
@@ -38,15 +38,15 @@ pub use whitebox::of_whitebox;
 /// Rows of values under named columns, with what has to be known to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Table {
+pub struct ReportTable {
     /// For file names and programs: `cells`.
     pub name: String,
     /// What the table says.
     pub title: String,
     /// From the left.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// Each with one value for each column.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<TableValue>>,
     /// Where the numbers come from: hashes, limits, versions.
     pub notes: Vec<String>,
 }
@@ -54,18 +54,18 @@ pub struct Table {
 /// The head of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Column {
+pub struct TableColumn {
     /// What stands below it.
     pub name: String,
     /// How it is aligned, and how many columns it takes in CSV.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// What most values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ColumnKind {
     /// Words; from the left.
     Text,
     /// One number; from the right.
@@ -78,7 +78,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Value {
+pub enum TableValue {
     /// Anything, also what strangers wrote.
     Text(String),
     /// How many.
@@ -106,38 +106,38 @@ pub enum Value {
     Missing,
 }
 
-impl Value {
+impl TableValue {
     /// As people read it; not escaped.
     pub fn shown(&self) -> String {
         match self {
-            Value::Text(text) => text.clone(),
-            Value::Count(count) => format::count(*count),
-            Value::Fraction(value) => format::fraction(*value),
-            Value::Signed(value) => format::signed(*value),
-            Value::Score { value, digits } => format::score(*value, *digits),
-            Value::Estimate(estimate) => format::estimate(estimate),
-            Value::Interval(interval) => format::interval(*interval),
-            Value::P(p) => format::p(*p),
-            Value::Tiny(value) => format::tiny(*value),
-            Value::Missing => format::MISSING.to_owned(),
+            TableValue::Text(text) => text.clone(),
+            TableValue::Count(count) => format::count(*count),
+            TableValue::Fraction(value) => format::fraction(*value),
+            TableValue::Signed(value) => format::signed(*value),
+            TableValue::Score { value, digits } => format::score(*value, *digits),
+            TableValue::Estimate(estimate) => format::estimate(estimate),
+            TableValue::Interval(interval) => format::interval(*interval),
+            TableValue::P(p) => format::p(*p),
+            TableValue::Tiny(value) => format::tiny(*value),
+            TableValue::Missing => format::MISSING.to_owned(),
         }
     }
 }
 
-impl Column {
+impl TableColumn {
     /// A column of the given name and kind.
-    pub fn new(name: impl Into<String>, kind: Kind) -> Column {
-        Column {
+    pub fn new(name: impl Into<String>, kind: ColumnKind) -> TableColumn {
+        TableColumn {
             name: name.into(),
             kind,
         }
     }
 }
 
-impl Table {
+impl ReportTable {
     /// A table without columns, rows and notes.
-    pub fn new(name: impl Into<String>, title: impl Into<String>) -> Table {
-        Table {
+    pub fn new(name: impl Into<String>, title: impl Into<String>) -> ReportTable {
+        ReportTable {
             name: name.into(),
             title: title.into(),
             columns: Vec::new(),
@@ -149,32 +149,32 @@ impl Table {
     /// Adds columns of one kind at the right.
     pub fn with_columns<N: Into<String>>(
         mut self,
-        kind: Kind,
+        kind: ColumnKind,
         names: impl IntoIterator<Item = N>,
-    ) -> Table {
-        let columns = names.into_iter().map(|it| Column::new(it, kind));
+    ) -> ReportTable {
+        let columns = names.into_iter().map(|it| TableColumn::new(it, kind));
         self.columns.extend(columns);
         self
     }
 
     /// Adds columns of words by their names, with ` | ` between them.
-    pub fn with_texts(self, names: &str) -> Table {
-        self.with_columns(Kind::Text, names.split(" | "))
+    pub fn with_texts(self, names: &str) -> ReportTable {
+        self.with_columns(ColumnKind::Text, names.split(" | "))
     }
 
     /// Adds columns of numbers by their names, with ` | ` between them.
-    pub fn with_numbers(self, names: &str) -> Table {
-        self.with_columns(Kind::Number, names.split(" | "))
+    pub fn with_numbers(self, names: &str) -> ReportTable {
+        self.with_columns(ColumnKind::Number, names.split(" | "))
     }
 
     /// Adds columns of estimates by their names, with ` | ` between them.
-    pub fn with_estimates(self, names: &str) -> Table {
-        self.with_columns(Kind::Estimate, names.split(" | "))
+    pub fn with_estimates(self, names: &str) -> ReportTable {
+        self.with_columns(ColumnKind::Estimate, names.split(" | "))
     }
 }
 
 /// The tables as JSON, every digit kept.
-pub fn to_json(tables: &[Table]) -> String {
+pub fn to_json(tables: &[ReportTable]) -> String {
     serde_json::to_string_pretty(tables).expect("a table has no map with keys that are not strings")
 }
 

@@ -33,13 +33,13 @@ pub mod export;
 
 use serde::{Deserialize, Serialize};
 
-pub use answer::{Answer, Matters, Preference};
-pub use event::{Entry, Event};
-pub use key::Key;
-pub use log::Log;
-pub use said::Said;
-pub use sides::Sides;
-pub use task::{Item, Task};
+pub use answer::{AnnotatorAnswer, ReasonRating, Preference};
+pub use event::{LogEntry, AnnotationEvent};
+pub use key::EventKey;
+pub use log::AnnotationLog;
+pub use said::ItemAnswers;
+pub use sides::DisplayOrder;
+pub use task::{AnnotationItem, AnnotationTask};
 
 /// A person, as the server numbers them.
 #[derive(
@@ -47,7 +47,7 @@ pub use task::{Item, Task};
 )]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
-pub struct PersonNo(pub u32);
+pub struct PersonId(pub u32);
 
 /// Place of an item in its task, counted from 0.
 #[derive(

@@ -8,24 +8,24 @@ pub mod certificate;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Field, FieldError};
-use crate::probe::{Mined, TextNo, starts_fit};
-use certificate::Certificate;
+use crate::error::{Error, InvalidField, FieldError};
+use crate::probe::{MiningResult, StudyDocNo, starts_fit};
+use certificate::RescoringRecord;
 
 /// The unique pairs of a query and a text that have to be scored, by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Pairs {
+pub struct QueryDocumentPairs {
     /// For each query where its texts begin, and at last the number of pairs.
     starts: Vec<u32>,
     /// Ascending and without repetition within each query.
-    texts: Vec<TextNo>,
+    texts: Vec<StudyDocNo>,
 }
 
-impl Pairs {
+impl QueryDocumentPairs {
     /// From the texts of each query, in any order and with any repetition.
-    pub fn new(by_query: impl IntoIterator<Item = Vec<TextNo>>) -> Pairs {
-        let mut pairs = Pairs {
+    pub fn new(by_query: impl IntoIterator<Item = Vec<StudyDocNo>>) -> QueryDocumentPairs {
+        let mut pairs = QueryDocumentPairs {
             starts: vec![0],
             texts: Vec::new(),
         };
@@ -39,8 +39,8 @@ impl Pairs {
     }
 
     /// What has to be scored of a study: the pools and every text of an instance.
-    pub fn of_mined(mined: &Mined) -> Pairs {
-        Pairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
+    pub fn of_mined(mined: &MiningResult) -> QueryDocumentPairs {
+        QueryDocumentPairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
             let mut texts = pool.clone();
             for instances in &mined.instances {
                 texts.extend(instances.texts_of(query));
@@ -75,7 +75,7 @@ impl Pairs {
     }
 
     /// The texts of one query, ascending.
-    pub fn of(&self, query: usize) -> &[TextNo] {
+    pub fn of(&self, query: usize) -> &[StudyDocNo] {
         &self.texts[self.range(query)]
     }
 
@@ -85,13 +85,13 @@ impl Pairs {
     }
 
     /// Where a pair stands, if it is there.
-    pub fn position(&self, query: usize, text: TextNo) -> Option<usize> {
+    pub fn position(&self, query: usize, text: StudyDocNo) -> Option<usize> {
         let at = self.of(query).binary_search(&text).ok()?;
         Some(self.starts[query] as usize + at)
     }
 
     /// All pairs in order, as (query number, text number).
-    pub fn iter(&self) -> impl Iterator<Item = (usize, TextNo)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, StudyDocNo)> + '_ {
         (0..self.n_queries()).flat_map(|query| self.of(query).iter().map(move |&it| (query, it)))
     }
 }
@@ -99,7 +99,7 @@ impl Pairs {
 /// What is needed to tell rankers apart and to show them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankerAbout {
+pub struct RankerInfo {
     /// As it is typed: `bm25:k1=1.2,…`, a model's name, `scores:FILE`.
     pub spec: String,
     /// For example `BM25`.
@@ -150,32 +150,32 @@ impl RankerKind {
     }
 }
 
-/// The scores of one ranker, in the order of [`Pairs`].
+/// The scores of one ranker, in the order of [`QueryDocumentPairs`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Scores {
     /// Whose.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// One for each pair; none where the ranker gave no score.
     values: Vec<Option<f64>>,
-    /// Pairs of which the ranker saw only a part, as places in [`Pairs`].
+    /// Pairs of which the ranker saw only a part, as places in [`QueryDocumentPairs`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<u32>,
     /// How a neural ranker's were computed, and some of them once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<Certificate>,
+    pub certificate: Option<RescoringRecord>,
 }
 
 impl Scores {
     /// Takes one value for each of `pairs`; a number that is not finite is refused.
     pub fn new(
-        ranker: RankerAbout,
+        ranker: RankerInfo,
         values: Vec<Option<f64>>,
-        pairs: &Pairs,
+        pairs: &QueryDocumentPairs,
     ) -> Result<Scores, Error> {
         if values.len() != pairs.len() {
             let (n_scores, n_pairs) = (values.len(), pairs.len());
-            let field = Field::shown("scores", &ranker.spec);
+            let field = InvalidField::shown("scores", &ranker.spec);
             return Err(FieldError::WrongCount { n_scores, n_pairs }.of(field));
         }
         if let Some(at) = values
@@ -183,7 +183,7 @@ impl Scores {
             .position(|it| it.is_some_and(|it| !it.is_finite()))
         {
             return Err(Error::malformed(
-                Field::shown("scores", &ranker.spec),
+                InvalidField::shown("scores", &ranker.spec),
                 format!("the score of pair {} is not a finite number", at + 1),
             ));
         }
@@ -195,12 +195,12 @@ impl Scores {
         })
     }
 
-    /// The score at a place of [`Pairs`].
+    /// The score at a place of [`QueryDocumentPairs`].
     pub fn at(&self, place: usize) -> Option<f64> {
         self.values[place]
     }
 
-    /// All scores, in the order of [`Pairs`].
+    /// All scores, in the order of [`QueryDocumentPairs`].
     pub fn values(&self) -> &[Option<f64>] {
         &self.values
     }

@@ -1,7 +1,7 @@
 //! A study: a collection, probes with their limits, rankers and a pool; and everything that
 //! is shown of it, computed from its instances and scores.
 //!
-//! [`Definition`] is what somebody writes, [`Study`] what comes out. The backend keeps a
+//! [`StudyDefinition`] is what somebody writes, [`Study`] what comes out. The backend keeps a
 //! study in columns on disk, a static host serves it as one file; both load it into this
 //! type and answer with the functions of `study/`, so a page shows the same numbers with and
 //! without a server.
@@ -31,25 +31,25 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Doc, Qrels, Query};
-use crate::error::{Error, Field, FieldError};
-use crate::index::Totals;
-use crate::probe::beside::Added;
-use crate::probe::mine::Text;
-use crate::probe::transfer::{Inference, Kept};
-use crate::probe::{Instances, Limits, Manipulation, Mode, Pool, Probe, TextNo, Transfer};
-use crate::score::{Pairs, Scores};
+use crate::collection::{Document, Qrels, Query};
+use crate::error::{Error, InvalidField, FieldError};
+use crate::index::CollectionTotals;
+use crate::probe::beside::AdditionCounts;
+use crate::probe::mine::StudyDocument;
+use crate::probe::transfer::{TransferQuerySource, TransferPairCounts};
+use crate::probe::{Instances, Limits, Manipulation, AxiomVariant, PoolSpec, Probe, StudyDocNo, DatasetTransfer};
+use crate::score::{QueryDocumentPairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
-use crate::vectors::{Vectors, VectorsAbout};
+use crate::vectors::{WordVectors, WordVectorsInfo};
 use crate::written::{check_seen, shows_nothing};
-use audit::Audit;
-use withheld::Withheld;
+use audit::AnalyzerAudit;
+use withheld::WithheldTexts;
 
 /// What a study is made from, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Definition {
+pub struct StudyDefinition {
     /// Version of this layout; 1.
     pub format: u32,
     /// Name in addresses: lower-case letters, digits, hyphens.
@@ -65,12 +65,12 @@ pub struct Definition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_queries: Option<usize>,
     /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
-    pub pool: Pool,
+    pub pool: PoolSpec,
     /// Which axioms and behaviours.
     #[serde(deserialize_with = "probes")]
     pub probes: Vec<Probe>,
     /// Which readings; the first is shown first.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<AxiomVariant>,
     /// As on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
     pub rankers: Vec<String>,
     /// How texts become terms.
@@ -86,7 +86,7 @@ pub struct Definition {
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
     #[serde(default, skip_serializing_if = "Lookups::is_empty")]
-    pub lookups: Lookups,
+    pub lookups: LookupFiles,
     /// Pairs of texts for dataset transfer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferFile>,
@@ -96,7 +96,7 @@ pub struct Definition {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Lookups {
+pub struct LookupFiles {
     /// A stop list, one word a line; none takes our own English function words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_words: Option<String>,
@@ -108,10 +108,10 @@ pub struct Lookups {
     pub expansions: Option<String>,
 }
 
-impl Lookups {
+impl LookupFiles {
     /// Whether none is named.
     pub fn is_empty(&self) -> bool {
-        *self == Lookups::default()
+        *self == LookupFiles::default()
     }
 }
 
@@ -126,7 +126,7 @@ pub struct TransferFile {
     pub file: String,
     /// Where queries come from.
     #[serde(default)]
-    pub queries: Inference,
+    pub queries: TransferQuerySource,
     /// Whether neither text is the preferred one.
     #[serde(default)]
     pub symmetric: bool,
@@ -134,8 +134,8 @@ pub struct TransferFile {
 
 impl TransferFile {
     /// Which set.
-    pub fn transfer(&self) -> Result<Transfer, Error> {
-        Ok(Transfer {
+    pub fn transfer(&self) -> Result<DatasetTransfer, Error> {
+        Ok(DatasetTransfer {
             name: self.name.parse()?,
             symmetric: self.symmetric,
         })
@@ -166,7 +166,7 @@ fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Err
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyFile {
     /// What the study is made from.
-    pub definition: Definition,
+    pub definition: StudyDefinition,
     /// Members of the groups in `probes` that are not mined, since they need word vectors and the
     /// file names none.
     pub left_out: Vec<Probe>,
@@ -181,7 +181,7 @@ impl StudyFile {
             probes: Vec<String>,
         }
         let refuse = |it: toml::de::Error| Error::file(file, it.to_string().trim_end());
-        let mut definition: Definition = toml::from_str(text).map_err(refuse)?;
+        let mut definition: StudyDefinition = toml::from_str(text).map_err(refuse)?;
         let mut left_out = Vec::new();
         if definition.vectors.is_none() {
             let named: Named = toml::from_str(text).map_err(refuse)?;
@@ -204,7 +204,7 @@ impl StudyFile {
     }
 }
 
-impl Definition {
+impl StudyDefinition {
     /// Its axioms, in order.
     pub fn axioms(&self) -> impl Iterator<Item = Probe> + '_ {
         self.probes.iter().copied().filter(|it| it.is_axiom())
@@ -216,7 +216,7 @@ impl Definition {
     }
 
     /// Reads the definition of a study file; [`StudyFile`] says what is left out of its groups.
-    pub fn from_toml(file: &str, text: &str) -> Result<Definition, Error> {
+    pub fn from_toml(file: &str, text: &str) -> Result<StudyDefinition, Error> {
         StudyFile::from_toml(file, text).map(|it| it.definition)
     }
 
@@ -274,12 +274,12 @@ impl Definition {
                 let way_out = "give its pairs in a [[transfers]] with `name` and `file`";
                 is_there
                     .then_some(())
-                    .ok_or_else(|| Error::missing(Field::shown("transfers", probe.slug()), way_out))
+                    .ok_or_else(|| Error::missing(InvalidField::shown("transfers", probe.slug()), way_out))
             }
             Probe::Manipulation(Manipulation::Expand) if self.lookups.expansions.is_none() => {
                 let way_out = "give what `expand` has written as `expansions` in [lookups]";
                 Err(Error::missing(
-                    Field::shown("lookups", probe.slug()),
+                    InvalidField::shown("lookups", probe.slug()),
                     way_out,
                 ))
             }
@@ -300,7 +300,7 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     }
     let shown: String = name.chars().take(80).collect();
     Err(Error::malformed(
-        Field::shown("name", format!("name `{}`", shown.escape_debug())),
+        InvalidField::shown("name", format!("name `{}`", shown.escape_debug())),
         "a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen",
     ))
 }
@@ -312,33 +312,33 @@ pub struct Study {
     /// Version of this layout; 1.
     pub format: u32,
     /// What it was made from.
-    pub definition: Definition,
+    pub definition: StudyDefinition,
     /// When its instances were mined: `2026-11-20`.
     pub made: String,
     /// Version of the software that mined them.
     pub software: String,
     /// [`crate::collection::Collection::hash`].
     pub collection_hash: String,
-    /// [`crate::probe::mine::Mined::hash`].
+    /// [`crate::probe::mine::MiningResult::hash`].
     pub instances_hash: String,
     /// Of the whole collection.
-    pub totals: Totals,
+    pub totals: CollectionTotals,
     /// df and cf, in the whole collection, of the terms of the study's texts and queries.
-    pub terms: BTreeMap<String, TermStats>,
+    pub terms: BTreeMap<String, TermStatistics>,
     /// In file order.
     pub queries: Vec<Query>,
     /// The documents of all pools.
-    pub docs: Vec<Doc>,
+    pub docs: Vec<Document>,
     /// Grades of the pooled documents and of what else was judged for these queries.
     pub qrels: Qrels,
     /// Documents of `docs` and what was derived from them.
-    pub texts: Vec<Text>,
+    pub texts: Vec<StudyDocument>,
     /// For each query the texts that are compared, best first where the pool has an order.
-    pub pools: Vec<Vec<TextNo>>,
+    pub pools: Vec<Vec<StudyDocNo>>,
     /// One for each axiom and mode.
     pub instances: Vec<Instances>,
     /// What was scored: the pools and every text of an instance.
-    pub pairs: Pairs,
+    pub pairs: QueryDocumentPairs,
     /// One for each ranker.
     pub scores: Vec<Scores>,
     /// Documents that the pool names and the collection lacks.
@@ -346,37 +346,37 @@ pub struct Study {
     pub n_without_text: u64,
     /// Word vectors, if the definition names a file of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<Words>,
+    pub words: Option<StudyWordVectors>,
     /// For each query the share of its distinct terms that its relevant documents hold, in the
     /// mean; none without one in the collection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlap: Vec<Option<f64>>,
-    /// One for each analyser of [`Definition::audit`].
+    /// One for each analyser of [`StudyDefinition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub audits: Vec<Audit>,
+    pub audits: Vec<AnalyzerAudit>,
     /// What is known of texts that are not here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<Withheld>,
+    pub withheld: Option<WithheldTexts>,
     /// The last documents and queries are not those of the collection.
     #[serde(default)]
-    pub added: Added,
+    pub added: AdditionCounts,
     /// What became of the pairs of each transfer set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<(Probe, Kept)>,
+    pub kept: Vec<(Probe, TransferPairCounts)>,
     /// Never written.
     #[serde(skip)]
-    pub lengths: dials::Lengths,
+    pub lengths: dials::DocumentLengths,
 }
 
 /// Word vectors of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Words {
+pub struct StudyWordVectors {
     /// Of the whole file.
-    pub about: VectorsAbout,
+    pub about: WordVectorsInfo,
     /// Of the words of the study's documents and queries.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
-    pub vectors: Vectors,
+    pub vectors: WordVectors,
 }
 
 impl Study {
@@ -392,7 +392,7 @@ impl Study {
     pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
         if scores.values().len() != self.pairs.len() {
             let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
-            let field = Field::shown("scores", &scores.ranker.spec);
+            let field = InvalidField::shown("scores", &scores.ranker.spec);
             return Err(FieldError::WrongCount { n_scores, n_pairs }.of(field));
         }
         let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
@@ -404,19 +404,19 @@ impl Study {
     }
 
     /// Id of a text: `421`, or `421#lnc2:3` if it is derived.
-    pub fn text_id(&self, text: TextNo) -> String {
+    pub fn text_id(&self, text: StudyDocNo) -> String {
         let text = self.texts[text as usize];
         text.id(&self.docs[text.doc() as usize].id)
     }
 
     /// What is analysed and scored of a text.
-    pub fn text_body(&self, text: TextNo) -> String {
+    pub fn text_body(&self, text: StudyDocNo) -> String {
         let text = self.texts[text as usize];
         text.body(&self.docs[text.doc() as usize].body())
     }
 
     /// The grade of a text for a query: that of its document.
-    pub fn grade(&self, query: usize, text: TextNo) -> Option<i32> {
+    pub fn grade(&self, query: usize, text: StudyDocNo) -> Option<i32> {
         let doc = self.texts[text as usize].doc();
         self.qrels
             .grade(&self.queries[query].id, &self.docs[doc as usize].id)
@@ -424,10 +424,10 @@ impl Study {
 
     /// The unique pairs as a list to score elsewhere: each query and text once.
     pub fn unique_pairs(&self) -> UniquePairs {
-        let mut texts: Vec<TextNo> = self.pairs.iter().map(|it| it.1).collect();
+        let mut texts: Vec<StudyDocNo> = self.pairs.iter().map(|it| it.1).collect();
         texts.sort_unstable();
         texts.dedup();
-        let place = |text: TextNo| texts.partition_point(|&it| it < text) as u32;
+        let place = |text: StudyDocNo| texts.partition_point(|&it| it < text) as u32;
         UniquePairs {
             pairs: self
                 .pairs
@@ -457,7 +457,7 @@ pub struct UniquePairs {
 /// In how many documents a term occurs, and how often.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TermStats {
+pub struct TermStatistics {
     /// Documents that hold the term.
     pub df: u32,
     /// Occurrences in all documents.

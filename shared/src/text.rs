@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 
 pub use vocabulary::Vocabulary;
-pub use wordpiece::Pieces;
+pub use wordpiece::WordpieceVocabulary;
 
 /// How texts become terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ pub enum Tokenizer {
     /// Words of Unicode Standard Annex 29, in full lower-case form.
     Unicode,
     /// Pieces of words, after the vocabulary of a model.
-    Wordpiece(Pieces),
+    Wordpiece(WordpieceVocabulary),
 }
 
 /// Which tokens are dropped.
@@ -117,7 +117,7 @@ impl Analyzer {
     /// Terms of a text with their places, in order. For one text at a time; for many use
     /// a [`Vocabulary`], which stems each token once.
     pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
-        let stem = stem::Stem::new(self.stemmer);
+        let stem = stem::TokenStemmer::new(self.stemmer);
         let mut terms = Vec::new();
         self.each_token(text, |token, span| {
             if !stopwords::drops(&self.stopwords, token) {
@@ -226,7 +226,7 @@ impl std::str::FromStr for Tokenizer {
     /// `wordpiece:FILE` names a vocabulary that is still to be read.
     fn from_str(word: &str) -> Result<Tokenizer, Error> {
         if let Some(file) = word.strip_prefix("wordpiece:").filter(|it| !it.is_empty()) {
-            return Ok(Tokenizer::Wordpiece(Pieces::named(file)));
+            return Ok(Tokenizer::Wordpiece(WordpieceVocabulary::named(file)));
         }
         let found = Tokenizer::PLAIN.iter().find(|it| it.name() == word);
         found.cloned().ok_or_else(|| {

@@ -6,17 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Qrels, Ranked, Run};
+use crate::collection::{Qrels, RunEntry, Run};
 use crate::effectiveness::{Measure, evaluate};
 use crate::error::Error;
 use crate::index::stats::QueryTerms;
-use crate::index::{DocNo, Index, Totals};
-use crate::probe::counts::Counted;
-use crate::rank::{Bm25, Likelihood, Ranker};
+use crate::index::{DocNo, Index, CollectionTotals};
+use crate::probe::counts::DocumentFeatures;
+use crate::rank::{Bm25, QueryLikelihood, LexicalRanker};
 
 /// Values to be tried, row by row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grid {
+pub struct ParameterGrid {
     /// What a row is: `k1`, or nothing where there is one row.
     pub row: &'static str,
     /// Its values, as shown.
@@ -26,12 +26,12 @@ pub struct Grid {
     /// Its values, as shown.
     pub columns: Vec<f64>,
     /// Rows × columns.
-    pub rankers: Vec<Ranker>,
+    pub rankers: Vec<LexicalRanker>,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Surface {
+pub struct GridSearchResult {
     /// Which measure: `AP`.
     pub measure: String,
     /// Queries with judgements and candidates.
@@ -42,19 +42,19 @@ pub struct Surface {
     pub best: usize,
 }
 
-impl Grid {
+impl ParameterGrid {
     /// The usual values for a formula; what the grid does not try stays as given. Only BM25 and
     /// query likelihood with Dirichlet smoothing have one.
-    pub fn around(ranker: &Ranker) -> Result<Grid, Error> {
+    pub fn around(ranker: &LexicalRanker) -> Result<ParameterGrid, Error> {
         match *ranker {
-            Ranker::Bm25(usual) => {
+            LexicalRanker::Bm25(usual) => {
                 let rows: Vec<f64> = (1..=20).map(|it| f64::from(it) / 10.0).collect();
                 let columns: Vec<f64> = (0..=10).map(|it| f64::from(it) / 10.0).collect();
                 let each = rows.iter().flat_map(|&k1| {
                     let columns = columns.iter();
-                    columns.map(move |&b| Ranker::Bm25(Bm25 { k1, b, ..usual }))
+                    columns.map(move |&b| LexicalRanker::Bm25(Bm25 { k1, b, ..usual }))
                 });
-                Ok(Grid {
+                Ok(ParameterGrid {
                     rankers: each.collect(),
                     row: "k1",
                     column: "b",
@@ -62,13 +62,13 @@ impl Grid {
                     columns,
                 })
             }
-            Ranker::Likelihood(Likelihood::Dirichlet { .. }) => {
+            LexicalRanker::Likelihood(QueryLikelihood::Dirichlet { .. }) => {
                 let columns = [
                     50.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 1_500.0, 2_000.0, 2_500.0, 3_000.0,
                     4_000.0, 5_000.0,
                 ];
-                let with = |&mu: &f64| Ranker::Likelihood(Likelihood::Dirichlet { mu });
-                Ok(Grid {
+                let with = |&mu: &f64| LexicalRanker::Likelihood(QueryLikelihood::Dirichlet { mu });
+                Ok(ParameterGrid {
                     rankers: columns.iter().map(with).collect(),
                     row: "",
                     rows: vec![0.0],
@@ -76,7 +76,7 @@ impl Grid {
                     columns: columns.to_vec(),
                 })
             }
-            Ranker::Likelihood(_) => Err(Error::unsupported(
+            LexicalRanker::Likelihood(_) => Err(Error::unsupported(
                 "ranker",
                 "the grid is over μ of Dirichlet smoothing; give bm25 or ql",
             )),
@@ -85,13 +85,13 @@ impl Grid {
 }
 
 /// A query with the documents that are ranked for it, counted.
-pub struct Candidates {
+pub struct GridSearchQuery {
     id: String,
     terms: QueryTerms,
     docs: Vec<(String, Vec<u32>, u32)>,
 }
 
-impl Candidates {
+impl GridSearchQuery {
     /// Counts the documents of a query; `doc_id` names a document.
     pub fn new(
         index: &Index,
@@ -99,23 +99,23 @@ impl Candidates {
         query: &str,
         docs: &[DocNo],
         doc_id: impl Fn(DocNo) -> String,
-    ) -> Candidates {
+    ) -> GridSearchQuery {
         let terms = index.query_terms(query);
         let docs = docs.iter().map(|&doc| {
-            let counted = Counted::new(index.terms(doc), &terms);
+            let counted = DocumentFeatures::new(index.terms(doc), &terms);
             (doc_id(doc), counted.counts, counted.len)
         });
-        Candidates {
+        GridSearchQuery {
             docs: docs.collect(),
             id: id.to_owned(),
             terms,
         }
     }
 
-    fn ranked(&self, ranker: &Ranker, totals: &Totals) -> Vec<Ranked> {
+    fn ranked(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> Vec<RunEntry> {
         let weighed = ranker.weigh(&self.terms, totals);
         let docs = self.docs.iter();
-        docs.map(|(doc, counts, len)| Ranked {
+        docs.map(|(doc, counts, len)| RunEntry {
             doc: doc.clone(),
             rank: 0,
             score: weighed.score(counts, *len),
@@ -126,9 +126,9 @@ impl Candidates {
 
 /// The mean of a measure for one point of a grid; none where no query is judged.
 pub fn value(
-    queries: &[Candidates],
-    ranker: &Ranker,
-    totals: &Totals,
+    queries: &[GridSearchQuery],
+    ranker: &LexicalRanker,
+    totals: &CollectionTotals,
     qrels: &Qrels,
     measure: Measure,
 ) -> Option<(f64, u64)> {
@@ -139,7 +139,7 @@ pub fn value(
 }
 
 /// Puts the values of a grid together.
-pub fn surface(measure: &str, values: Vec<(f64, u64)>) -> Option<Surface> {
+pub fn surface(measure: &str, values: Vec<(f64, u64)>) -> Option<GridSearchResult> {
     let n_queries = values.first()?.1;
     let values: Vec<f64> = values.into_iter().map(|it| it.0).collect();
     let mut best = 0;
@@ -148,7 +148,7 @@ pub fn surface(measure: &str, values: Vec<(f64, u64)>) -> Option<Surface> {
             best = at;
         }
     }
-    Some(Surface {
+    Some(GridSearchResult {
         measure: measure.to_owned(),
         n_queries,
         values,
@@ -170,10 +170,10 @@ mod tests {
         let index = index.unwrap();
         let ids = ["a", "b", "c", "d"];
         let name = |it: DocNo| ids[it as usize].to_owned();
-        let queries = [Candidates::new(&index, "q", "river", &[0, 1, 2, 3], name)];
+        let queries = [GridSearchQuery::new(&index, "q", "river", &[0, 1, 2, 3], name)];
         let mut qrels = Qrels::default();
         qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
-        let grid = Grid::around(&Ranker::Bm25(Bm25::STANDARD)).unwrap();
+        let grid = ParameterGrid::around(&LexicalRanker::Bm25(Bm25::STANDARD)).unwrap();
         assert_eq!(grid.rankers.len(), grid.rows.len() * grid.columns.len());
         let measure: Measure = "AP".parse().unwrap();
         let values = grid.rankers.iter();
@@ -187,14 +187,14 @@ mod tests {
 
     #[test]
     fn a_formula_without_a_grid_is_refused() {
-        let ranker: Ranker = "ql:lambda=0.5".parse().unwrap();
+        let ranker: LexicalRanker = "ql:lambda=0.5".parse().unwrap();
         assert!(
-            Grid::around(&ranker)
+            ParameterGrid::around(&ranker)
                 .unwrap_err()
                 .to_string()
                 .contains("Dirichlet")
         );
-        let ranker: Ranker = "ql".parse().unwrap();
-        assert_eq!(Grid::around(&ranker).unwrap().rankers.len(), 12);
+        let ranker: LexicalRanker = "ql".parse().unwrap();
+        assert_eq!(ParameterGrid::around(&ranker).unwrap().rankers.len(), 12);
     }
 }

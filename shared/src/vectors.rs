@@ -16,44 +16,44 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::collection::Query;
-use crate::error::{Error, Field};
+use crate::error::{Error, InvalidField};
 use crate::index::stats::QueryTerms;
 use crate::index::{DocNo, Index};
-use crate::text::names::Names;
+use crate::text::names::StringInterner;
 use crate::text::vocabulary::TermNo;
 pub use alike::Alike;
 pub(crate) use alike::{alike, alike_in_query, words_of_query};
-pub use synonyms::Synonyms;
-pub use words::NearWord;
+pub use synonyms::SynonymFinder;
+pub use words::SimilarWord;
 pub(crate) use words::{bag_of_query, bag_outside, each_word, nearest};
 
 pub use read::read;
 
-/// Place of a word in [`Vectors`].
-pub type RowNo = u32;
+/// Place of a word in [`WordVectors`].
+pub type WordVectorNo = u32;
 
 /// Words with vectors of unit length.
 #[derive(Clone, Default)]
-pub struct Vectors {
+pub struct WordVectors {
     n_dims: usize,
-    words: Names,
+    words: StringInterner,
     /// Words × dimensions.
     rows: Vec<f32>,
 }
 
-impl Vectors {
+impl WordVectors {
     /// Without words, of so many dimensions.
-    pub fn new(n_dims: usize) -> Vectors {
-        Vectors {
+    pub fn new(n_dims: usize) -> WordVectors {
+        WordVectors {
             n_dims,
-            ..Vectors::default()
+            ..WordVectors::default()
         }
     }
 
     /// Returns the vectors of these words, none of which is there twice.
     #[cfg(test)]
-    pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> Vectors {
-        let mut vectors = Vectors::new(N);
+    pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> WordVectors {
+        let mut vectors = WordVectors::new(N);
         for (word, vector) in words {
             assert_eq!(vectors.push(word, vector), Ok(true));
         }
@@ -108,24 +108,24 @@ impl Vectors {
     }
 
     /// Where a word is.
-    pub fn row(&self, word: &str) -> Option<RowNo> {
+    pub fn row(&self, word: &str) -> Option<WordVectorNo> {
         self.words.find(word)
     }
 
     /// The word at a place.
-    pub fn word(&self, row: RowNo) -> &str {
+    pub fn word(&self, row: WordVectorNo) -> &str {
         self.words.name(row)
     }
 
     /// Its vector, of unit length.
-    pub fn vector(&self, row: RowNo) -> &[f32] {
+    pub fn vector(&self, row: WordVectorNo) -> &[f32] {
         let row = row as usize;
         &self.rows[row * self.n_dims..(row + 1) * self.n_dims]
     }
 
     /// A word with its vector as a line of GloVe's text: the word and its numbers, each after a
     /// space.
-    pub fn line(&self, row: RowNo) -> String {
+    pub fn line(&self, row: WordVectorNo) -> String {
         use std::fmt::Write;
         let mut line = self.word(row).to_owned();
         for number in self.vector(row) {
@@ -135,8 +135,8 @@ impl Vectors {
     }
 
     /// The words that `wanted` names, in its order, and nothing else.
-    pub fn only<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> Vectors {
-        let mut some = Vectors::new(self.n_dims);
+    pub fn only<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
+        let mut some = WordVectors::new(self.n_dims);
         for word in wanted {
             let Some(row) = self.row(word) else { continue };
             if some.words.insert(word) as usize * self.n_dims == some.rows.len() {
@@ -149,7 +149,7 @@ impl Vectors {
 
 /// The words of a text as it is compared with others.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Bag {
+pub struct BagOfWords {
     /// Of unit length; empty if no word has a vector, or they cancel each other.
     pub direction: Vec<f64>,
     /// Occurrences of words with a vector.
@@ -158,12 +158,12 @@ pub struct Bag {
     pub n_words: u32,
 }
 
-impl Bag {
+impl BagOfWords {
     /// Of the words at these places; none stands for a word without a vector.
-    pub fn of(vectors: &Vectors, rows: impl IntoIterator<Item = Option<RowNo>>) -> Bag {
-        let mut bag = Bag {
+    pub fn of(vectors: &WordVectors, rows: impl IntoIterator<Item = Option<WordVectorNo>>) -> BagOfWords {
+        let mut bag = BagOfWords {
             direction: vec![0.0; vectors.n_dims],
-            ..Bag::default()
+            ..BagOfWords::default()
         };
         for row in rows {
             bag.n_words += 1;
@@ -183,7 +183,7 @@ impl Bag {
     }
 
     /// The cosine of two bags, from −1 to 1; none if one of them has no direction.
-    pub fn similarity(&self, other: &Bag) -> Option<f64> {
+    pub fn similarity(&self, other: &BagOfWords) -> Option<f64> {
         if self.direction.is_empty() || other.direction.is_empty() {
             return None;
         }
@@ -205,26 +205,26 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Word vectors with the texts of an index, which must keep tokens
 /// ([`crate::index::IndexBuilder::keeping_tokens`]).
-pub struct Known<'a> {
-    vectors: &'a Vectors,
+pub struct IndexedWordVectors<'a> {
+    vectors: &'a WordVectors,
     index: &'a Index,
     /// For each token of the index.
-    rows: &'a [Option<RowNo>],
+    rows: &'a [Option<WordVectorNo>],
 }
 
-impl Vectors {
+impl WordVectors {
     /// Looks up every token of an index.
-    pub fn rows_of(&self, index: &Index) -> Vec<Option<RowNo>> {
+    pub fn rows_of(&self, index: &Index) -> Vec<Option<WordVectorNo>> {
         let vocabulary = index.vocabulary();
         let tokens = 0..vocabulary.n_tokens() as u32;
         tokens.map(|it| self.row(vocabulary.token(it))).collect()
     }
 }
 
-impl<'a> Known<'a> {
-    /// `rows` is [`Vectors::rows_of`] the index.
-    pub fn new(vectors: &'a Vectors, index: &'a Index, rows: &'a [Option<RowNo>]) -> Known<'a> {
-        Known {
+impl<'a> IndexedWordVectors<'a> {
+    /// `rows` is [`WordVectors::rows_of`] the index.
+    pub fn new(vectors: &'a WordVectors, index: &'a Index, rows: &'a [Option<WordVectorNo>]) -> IndexedWordVectors<'a> {
+        IndexedWordVectors {
             vectors,
             index,
             rows,
@@ -232,20 +232,20 @@ impl<'a> Known<'a> {
     }
 
     /// The words of a query.
-    pub fn query(&self, query: &str) -> Bag {
+    pub fn query(&self, query: &str) -> BagOfWords {
         bag_of_query(self.vectors, self.index.vocabulary().analyzer(), query)
     }
 
     /// d − Q: the words of a document whose terms are not in the query.
-    pub fn rest(&self, doc: DocNo, query: &QueryTerms) -> Bag {
+    pub fn rest(&self, doc: DocNo, query: &QueryTerms) -> BagOfWords {
         let tokens = self.index.tokens(doc).expect("the index keeps tokens");
         let words = self.index.terms(doc).iter().zip(tokens);
         let outside = words.filter(|it| is_outside(query, *it.0));
-        Bag::of(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
+        BagOfWords::of(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
     }
 
     /// The word of each distinct query term.
-    pub(crate) fn words_of_query(&self, query: &str, terms: &QueryTerms) -> Vec<Option<RowNo>> {
+    pub(crate) fn words_of_query(&self, query: &str, terms: &QueryTerms) -> Vec<Option<WordVectorNo>> {
         words_of_query(
             self.vectors,
             self.index.vocabulary().analyzer(),
@@ -255,12 +255,12 @@ impl<'a> Known<'a> {
     }
 
     /// How like each query term is to each, row by row.
-    pub(crate) fn alike_in_query(&self, asked: &[Option<RowNo>]) -> Vec<f64> {
+    pub(crate) fn alike_in_query(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
         alike_in_query(self.vectors, asked)
     }
 
     /// How like the query's the words of a document are.
-    pub(crate) fn alike(&self, doc: DocNo, query: &QueryTerms, asked: &[Option<RowNo>]) -> Alike {
+    pub(crate) fn alike(&self, doc: DocNo, query: &QueryTerms, asked: &[Option<WordVectorNo>]) -> Alike {
         let tokens = self.index.tokens(doc).expect("the index keeps tokens");
         let words = self.index.terms(doc).iter().zip(tokens);
         let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
@@ -268,8 +268,8 @@ impl<'a> Known<'a> {
     }
 
     /// What is said of the vectors beside figures; of a path only the name of the file.
-    pub fn about(&self, file: &str) -> VectorsAbout {
-        let mut coverage = Coverage::default();
+    pub fn about(&self, file: &str) -> WordVectorsInfo {
+        let mut coverage = VectorCoverage::default();
         for doc in 0..self.index.n_docs() as DocNo {
             let tokens = self.index.tokens(doc).expect("the index keeps tokens");
             let known = tokens
@@ -278,7 +278,7 @@ impl<'a> Known<'a> {
             coverage.n_known += known.count() as u64;
             coverage.n_words += tokens.len() as u64;
         }
-        VectorsAbout {
+        WordVectorsInfo {
             file: file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned(),
             n_words: self.vectors.len() as u64,
             n_dims: self.vectors.n_dims() as u32,
@@ -287,10 +287,10 @@ impl<'a> Known<'a> {
     }
 
     /// The vectors of the words of some documents and queries alone.
-    pub fn only(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> Vectors {
+    pub fn only(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> WordVectors {
         let tokens = docs.flat_map(|it| self.index.tokens(it).unwrap_or_default());
         let rows = tokens.filter_map(|&it| self.rows[it as usize]);
-        let mut rows: BTreeSet<RowNo> = rows.collect();
+        let mut rows: BTreeSet<WordVectorNo> = rows.collect();
         let analyzer = self.index.vocabulary().analyzer();
         for query in queries {
             each_word(analyzer, &query.text, |token, _| {
@@ -310,7 +310,7 @@ fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
 /// How many words of a collection have a vector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Coverage {
+pub struct VectorCoverage {
     /// Occurrences of words with a vector.
     pub n_known: u64,
     /// All occurrences.
@@ -319,17 +319,17 @@ pub struct Coverage {
 
 /// As a file holds them: numbers as the bits of 32-bit floats, in hex.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredWordVectors {
     n_dims: usize,
     words: Vec<String>,
     bits: String,
 }
 
-impl Serialize for Vectors {
+impl Serialize for WordVectors {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let words = 0..self.len() as RowNo;
+        let words = 0..self.len() as WordVectorNo;
         let bits = self.rows.iter().map(|it| format!("{:08x}", it.to_bits()));
-        Written {
+        StoredWordVectors {
             n_dims: self.n_dims,
             words: words.map(|it| self.word(it).to_owned()).collect(),
             bits: bits.collect(),
@@ -338,13 +338,13 @@ impl Serialize for Vectors {
     }
 }
 
-impl<'de> Deserialize<'de> for Vectors {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Vectors, D::Error> {
-        let Written {
+impl<'de> Deserialize<'de> for WordVectors {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<WordVectors, D::Error> {
+        let StoredWordVectors {
             n_dims,
             words,
             bits,
-        } = Written::deserialize(from)?;
+        } = StoredWordVectors::deserialize(from)?;
         let wrong = |reason: &str| D::Error::custom(format!("word vectors: {reason}"));
         let n_digits = words
             .len()
@@ -358,7 +358,7 @@ impl<'de> Deserialize<'de> for Vectors {
             .map(number)
             .collect::<Result<Vec<_>, _>>();
         let numbers = numbers.map_err(|_| wrong("a number is not one in hex"))?;
-        let mut vectors = Vectors::new(n_dims);
+        let mut vectors = WordVectors::new(n_dims);
         for (at, word) in words.iter().enumerate() {
             let row = numbers[at * n_dims..(at + 1) * n_dims].iter();
             let row: Vec<f32> = row.map(|&it| f32::from_bits(it)).collect();
@@ -376,16 +376,16 @@ impl<'de> Deserialize<'de> for Vectors {
     }
 }
 
-impl std::fmt::Debug for Vectors {
+impl std::fmt::Debug for WordVectors {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(to, "Vectors({} words of {})", self.len(), self.n_dims)
     }
 }
 
-impl PartialEq for Vectors {
-    fn eq(&self, other: &Vectors) -> bool {
-        let words = |it: &Vectors| {
-            let rows = 0..it.len() as RowNo;
+impl PartialEq for WordVectors {
+    fn eq(&self, other: &WordVectors) -> bool {
+        let words = |it: &WordVectors| {
+            let rows = 0..it.len() as WordVectorNo;
             rows.map(|row| it.word(row).to_owned()).collect::<Vec<_>>()
         };
         self.n_dims == other.n_dims && self.rows == other.rows && words(self) == words(other)
@@ -395,7 +395,7 @@ impl PartialEq for Vectors {
 /// What is said of word vectors beside figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct VectorsAbout {
+pub struct WordVectorsInfo {
     /// Name of the file.
     pub file: String,
     /// How many words it holds.
@@ -403,12 +403,12 @@ pub struct VectorsAbout {
     /// How many dimensions.
     pub n_dims: u32,
     /// In the whole collection.
-    pub coverage: Coverage,
+    pub coverage: VectorCoverage,
 }
 
-impl std::fmt::Display for VectorsAbout {
+impl std::fmt::Display for WordVectorsInfo {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let VectorsAbout {
+        let WordVectorsInfo {
             file,
             n_words,
             n_dims,
@@ -426,7 +426,7 @@ impl std::fmt::Display for VectorsAbout {
 /// Refuses probes that need word vectors where there are none.
 pub fn missing(probe: &str) -> Error {
     Error::missing(
-        Field::shown("vectors", probe),
+        InvalidField::shown("vectors", probe),
         "needs word vectors: give a file of GloVe or word2vec",
     )
 }
@@ -435,8 +435,8 @@ pub fn missing(probe: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn plane() -> Vectors {
-        Vectors::of(&[
+    fn plane() -> WordVectors {
+        WordVectors::of(&[
             ("east", [2.0, 0.0]),
             ("north", [0.0, 3.0]),
             ("west", [-1.0, 0.0]),
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn the_cosine_is_that_of_the_means_of_unit_vectors() {
         let vectors = plane();
-        let bag = |words: &[&str]| Bag::of(&vectors, words.iter().map(|it| vectors.row(it)));
+        let bag = |words: &[&str]| BagOfWords::of(&vectors, words.iter().map(|it| vectors.row(it)));
         // (2·east + north)/3 against east: 2/√5, whatever the lengths in the file.
         let similarity = bag(&["east", "east", "north", "unheard"]).similarity(&bag(&["east"]));
         assert!((similarity.unwrap() - 2.0 / 5.0_f64.sqrt()).abs() < 1e-7);
@@ -471,10 +471,10 @@ mod tests {
     fn vectors_come_back_bit_by_bit() {
         let vectors = plane().only(["north", "nowhere", "east", "north"]);
         let json = serde_json::to_string(&vectors).unwrap();
-        let back: Vectors = serde_json::from_str(&json).unwrap();
+        let back: WordVectors = serde_json::from_str(&json).unwrap();
         assert_eq!(back, vectors);
         assert_eq!((back.len(), back.word(0)), (2, "north"));
         let longer = json.replace("3f800000", "40000000");
-        assert!(serde_json::from_str::<Vectors>(&longer).is_err());
+        assert!(serde_json::from_str::<WordVectors>(&longer).is_err());
     }
 }

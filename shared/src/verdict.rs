@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Claim, Instances, TieAgrees};
-use crate::score::{Pairs, Scores};
+use crate::probe::{Claim, Instances, TiePolicy};
+use crate::score::{QueryDocumentPairs, Scores};
 
 /// How a claim came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Claim<f64> {
 /// How many instances came out how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Tally {
+pub struct OutcomeCounts {
     /// With the claim.
     pub satisfied: u64,
     /// Neither way.
@@ -68,7 +68,7 @@ pub struct Tally {
     pub unscored: u64,
 }
 
-impl Tally {
+impl OutcomeCounts {
     /// Counts one instance.
     pub fn add(&mut self, verdict: Option<Verdict>) {
         match verdict.map(|it| it.outcome) {
@@ -85,16 +85,16 @@ impl Tally {
     }
 
     /// Instances that agree with a claim of the given kind.
-    pub fn agreeing(&self, tie_agrees: TieAgrees) -> u64 {
+    pub fn agreeing(&self, tie_agrees: TiePolicy) -> u64 {
         match tie_agrees {
-            TieAgrees::Yes => self.satisfied + self.tied,
-            TieAgrees::No => self.satisfied,
+            TiePolicy::Yes => self.satisfied + self.tied,
+            TiePolicy::No => self.satisfied,
         }
     }
 }
 
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Tally) {
+impl std::ops::AddAssign for OutcomeCounts {
+    fn add_assign(&mut self, other: OutcomeCounts) {
         self.satisfied += other.satisfied;
         self.tied += other.tied;
         self.violated += other.violated;
@@ -105,7 +105,7 @@ impl std::ops::AddAssign for Tally {
 /// The verdict on each instance, in order; none where a score is missing.
 pub fn judge<'a>(
     instances: &'a Instances,
-    pairs: &'a Pairs,
+    pairs: &'a QueryDocumentPairs,
     scores: &'a Scores,
     tie_width: f64,
 ) -> impl Iterator<Item = Option<Verdict>> + 'a {
@@ -119,11 +119,11 @@ pub fn judge<'a>(
 }
 
 /// The tally of each query.
-pub fn tally(instances: &Instances, pairs: &Pairs, scores: &Scores, tie_width: f64) -> Vec<Tally> {
+pub fn tally(instances: &Instances, pairs: &QueryDocumentPairs, scores: &Scores, tie_width: f64) -> Vec<OutcomeCounts> {
     let mut verdicts = judge(instances, pairs, scores, tie_width);
     (0..instances.n_queries())
         .map(|query| {
-            let mut tally = Tally::default();
+            let mut tally = OutcomeCounts::default();
             verdicts
                 .by_ref()
                 .take(instances.len_of(query))

@@ -4,7 +4,7 @@
 //!
 //! A ranker of this kind scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the pieces of query and
 //! text. For each query and each text of its pool this module is given the greatest cosine of every
-//! piece of the query and the piece of the text that has it ([`Matched`]), and works out:
+//! piece of the query and the piece of the text that has it ([`QueryMatches`]), and works out:
 //!
 //! - the **importance** of a word: τ_AP of the pool as ranked and as ranked without the cosines of
 //!   the word's pieces (an additive mask: nothing is encoded again), mean over queries. Low is
@@ -26,27 +26,27 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::score::RankerAbout;
+use crate::score::RankerInfo;
 use crate::stats::correlation::Correlation;
 
 pub use collect::{Known, collect};
-pub use query::{OfQuery, of_query};
+pub use query::{QueryMatchStatistics, of_query};
 
 /// A piece of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryPiece {
+pub struct QueryToken {
     /// In the model's vocabulary.
     pub id: u32,
     /// As in the vocabulary, `##ing`.
     pub piece: String,
-    /// Place of its word in [`Matched::words`]; none of punctuation.
+    /// Place of its word in [`QueryMatches::words`]; none of punctuation.
     pub word: Option<u32>,
 }
 
 /// The greatest cosine of a piece of a query with one of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Best {
+pub struct BestMatch {
     /// From −1 to 1.
     pub cosine: f32,
     /// The piece of the text, in the model's vocabulary; of several as near, the first.
@@ -55,21 +55,21 @@ pub struct Best {
 
 /// How the pieces of a query match every text of its pool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matched {
+pub struct QueryMatches {
     /// Place of the query.
     pub query: u32,
     /// Distinct, in lower case, in the order of the query.
     pub words: Vec<String>,
     /// In the order of the query.
-    pub pieces: Vec<QueryPiece>,
+    pub pieces: Vec<QueryToken>,
     /// Texts × pieces.
-    pub best: Vec<Best>,
+    pub best: Vec<BestMatch>,
 }
 
 /// What there is to know of a word that queries have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WordRow {
+pub struct WordStatistics {
     /// In lower case.
     pub word: String,
     /// Its pieces.
@@ -94,13 +94,13 @@ pub struct WordRow {
     pub other: f64,
     /// The pieces that it finds most where it does not find itself, with their share of all its
     /// matches; at most [`MOST_SOFT`].
-    pub soft: Vec<Soft>,
+    pub soft: Vec<SoftMatch>,
 }
 
 /// Another piece that a word finds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Soft {
+pub struct SoftMatch {
     /// As in the vocabulary.
     pub piece: String,
     /// Of all matches of the word, from 0 to 1.
@@ -110,7 +110,7 @@ pub struct Soft {
 /// What there is to know of a piece that queries have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PieceRow {
+pub struct TokenStatistics {
     /// As in the vocabulary.
     pub piece: String,
     /// `ln(N / df)` over the texts of the collection, in pieces.
@@ -133,7 +133,7 @@ pub const MOST_SOFT: usize = 5;
 /// What was looked into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Head {
+pub struct LateInteractionHeader {
     /// In addresses and files.
     pub name: String,
     /// For people.
@@ -143,7 +143,7 @@ pub struct Head {
     /// Which texts were ranked.
     pub pool: String,
     /// Who ranked them.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// The day it was made: `2026-11-20`.
     pub made: String,
     /// In order.
@@ -159,13 +159,13 @@ pub struct Head {
 /// A ranker looked into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WhiteBox {
+pub struct LateInteractionAnalysis {
     /// What it is of.
-    pub head: Head,
+    pub head: LateInteractionHeader,
     /// By word.
-    pub words: Vec<WordRow>,
+    pub words: Vec<WordStatistics>,
     /// By piece.
-    pub pieces: Vec<PieceRow>,
+    pub pieces: Vec<TokenStatistics>,
     /// Of idf and importance, by word; the paper has −.4.
     pub r_importance: Option<Correlation>,
     /// Of idf and ΔES, by word; the paper has .667.

@@ -2,23 +2,23 @@
 //!
 //! Every text of this kind passes one of these functions before it is kept: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of review tasks
-//! in [`Task::checked`] and [`Event::checked`], title and description of a study in
-//! [`Definition::check`]. Names of studies and collections are letters, digits and hyphens, see
+//! in [`AnnotationTask::checked`] and [`AnnotationEvent::checked`], title and description of a study in
+//! [`StudyDefinition::check`]. Names of studies and collections are letters, digits and hyphens, see
 //! [`check_name`]; ids and texts of documents have their own rules where they are read.
 //!
 //! Names, titles and tags stand in lists, tables and files among others, so a character that cannot
 //! be seen or that turns the direction of what follows is refused there, and so is a text of which
 //! nothing can be seen. In a note and in a reason, which stand alone, such characters are left out.
 //!
-//! [`Task::checked`]: crate::review::task::Task::checked
-//! [`Event::checked`]: crate::review::event::Event::checked
-//! [`Definition::check`]: crate::study::Definition::check
+//! [`AnnotationTask::checked`]: crate::review::task::Task::checked
+//! [`AnnotationEvent::checked`]: crate::review::event::Event::checked
+//! [`StudyDefinition::check`]: crate::study::Definition::check
 //! [`check_name`]: crate::study::check_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::error::{Error, Field, FieldError};
+use crate::error::{Error, InvalidField, FieldError};
 
 /// A name of a person has at most so many characters: what a column has room for.
 pub const LONGEST_NAME: usize = 60;
@@ -41,7 +41,7 @@ pub const LONGEST_GUIDELINES: usize = 50_000;
 /// The name of a person as it is kept: without white space around it, single spaces inside, in
 /// normal form C. It has 1 to [`LONGEST_NAME`] characters.
 pub fn check_person_name(name: &str) -> Result<String, Error> {
-    check_word(Field::shown("name", "name of a person"), name, LONGEST_NAME)
+    check_word(InvalidField::shown("name", "name of a person"), name, LONGEST_NAME)
 }
 
 /// The title of a task as it is kept, by the same rules: 1 to [`LONGEST_TITLE`] characters.
@@ -103,7 +103,7 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<String, Error> {
     Ok(kept)
 }
 
-fn check_characters(field: &Field, text: &str) -> Result<(), Error> {
+fn check_characters(field: &InvalidField, text: &str) -> Result<(), Error> {
     let unseen = |it: &char| is_unseen(*it) && !it.is_whitespace();
     match text.chars().find(unseen) {
         None => Ok(()),
@@ -115,7 +115,7 @@ fn check_characters(field: &Field, text: &str) -> Result<(), Error> {
     }
 }
 
-fn check_word(field: Field, word: &str, most: usize) -> Result<String, Error> {
+fn check_word(field: InvalidField, word: &str, most: usize) -> Result<String, Error> {
     check_characters(&field, word)?;
     let words: Vec<String> = word
         .split_whitespace()
@@ -133,7 +133,7 @@ fn check_word(field: Field, word: &str, most: usize) -> Result<String, Error> {
     Ok(kept)
 }
 
-fn check_length(field: impl Into<Field>, text: &str, most: usize) -> Result<(), Error> {
+fn check_length(field: impl Into<InvalidField>, text: &str, most: usize) -> Result<(), Error> {
     match text.chars().count() {
         n if n > most => {
             let found = format!("has {n} characters");

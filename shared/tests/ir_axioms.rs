@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use shared::index::{Index, IndexBuilder};
-use shared::probe::mine::{Miner, Pooled};
-use shared::probe::{Axiom, Limits, Mined, Mode, Probe};
+use shared::probe::mine::{Miner, QueryPool};
+use shared::probe::{Axiom, Limits, MiningResult, AxiomVariant, Probe};
 use shared::text::{Analyzer, Stemmer};
-use shared::vectors::{Known, Vectors};
+use shared::vectors::{IndexedWordVectors, WordVectors};
 
 #[derive(Deserialize)]
 struct Stored {
@@ -29,7 +29,7 @@ fn stored() -> Stored {
 }
 
 /// For each query and text whether it is preferred to each other.
-fn ours(stored: &Stored, probe: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
+fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>> {
     let analyzer = Analyzer {
         stemmer: Stemmer::None,
         ..Analyzer::default()
@@ -37,12 +37,12 @@ fn ours(stored: &Stored, probe: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
     let mut builder = IndexBuilder::new(analyzer).keeping_tokens();
     stored.texts.iter().for_each(|it| builder.add(it));
     let index: Index = builder.finish().unwrap();
-    let mut vectors = Vectors::new(3);
+    let mut vectors = WordVectors::new(3);
     for (word, vector) in &stored.vectors {
         assert_eq!(vectors.push(word, vector), Ok(true));
     }
     let rows = vectors.rows_of(&index);
-    let known = Known::new(&vectors, &index, &rows);
+    let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let asked = [(probe, mode)];
     let miner = Miner {
         index: &index,
@@ -53,7 +53,7 @@ fn ours(stored: &Stored, probe: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
     let n = stored.texts.len();
     let pool: Vec<u32> = (0..n as u32).collect();
     let mined = |query: &String| {
-        let mined = Mined::collect(&asked, vec![miner.mine(&Pooled::unjudged(query, &pool))]);
+        let mined = MiningResult::collect(&asked, vec![miner.mine(&QueryPool::unjudged(query, &pool))]);
         let mut preferred = vec![vec![false; n]; n];
         for claim in mined.instances[0].of(0) {
             let texts = claim.texts();
@@ -82,7 +82,7 @@ fn mode_code_prefers_what_the_package_prefers() {
     for probe in Axiom::further().map(Probe::Axiom) {
         let theirs = theirs(&stored, &probe.slug());
         assert!(theirs.concat().concat().contains(&true), "{probe:?}");
-        let ours = ours(&stored, probe, Mode::CodeCamara2020);
+        let ours = ours(&stored, probe, AxiomVariant::CodeCamara2020);
         assert_eq!(n_differing(&ours, &theirs), 0, "{probe:?}");
     }
 }
@@ -99,7 +99,7 @@ fn a_formula_prefers_what_the_package_prefers() {
     for name in formulas {
         let probe: Probe = name.parse().unwrap();
         assert!(matches!(probe, Probe::Axiom(Axiom::Combined(_))));
-        let ours = ours(&stored, probe, Mode::CodeCamara2020);
+        let ours = ours(&stored, probe, AxiomVariant::CodeCamara2020);
         assert_eq!(n_differing(&ours, &theirs(&stored, name)), 0, "{name}");
     }
 }
@@ -109,7 +109,7 @@ fn a_formula_prefers_what_the_package_prefers() {
 fn the_mended_defects_are_those_that_are_told_of() {
     let stored = stored();
     for probe in Axiom::further().map(Probe::Axiom) {
-        let fixed = ours(&stored, probe, Mode::Fixed);
+        let fixed = ours(&stored, probe, AxiomVariant::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
         let told = probe.about().troubles.contains("mode code");
         assert_eq!(n > 0, told, "{probe:?} differs in {n}");

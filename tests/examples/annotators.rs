@@ -18,12 +18,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
-use shared::api::people::{CSRF, Invite, Join, Role};
-use shared::api::review::{Change, Make, NextItems, Outcome, Send, State, TaskNo};
+use shared::api::people::{CSRF, CreateInvitationRequest, AcceptInvitationRequest, AccessRole};
+use shared::api::review::{UpdateTaskRequest, CreateTaskRequest, LeaseItemsRequest, EventOutcome, SubmitEventsRequest, TaskStatus, TaskId};
 use shared::api::{Endpoint, Method};
-use shared::review::event::{AnswerComment, Decision, What};
-use shared::review::queue::{Offer, PREFETCH};
-use shared::review::{Answer, Event, Key, Task};
+use shared::review::event::{AnswerComment, Decision, AnnotationAction};
+use shared::review::queue::{Assignment, PREFETCH};
+use shared::review::{AnnotatorAnswer, AnnotationEvent, EventKey, AnnotationTask};
 use tokio::time::{Instant, sleep_until};
 
 type Fallible<T> = Result<T, Box<dyn Error + std::marker::Send + Sync>>;
@@ -71,7 +71,7 @@ fn main() -> Fallible<()> {
 
 /// A task with the people who work on it.
 struct Begun {
-    task: TaskNo,
+    task: TaskId,
     n_items: u32,
     people: Vec<Person>,
 }
@@ -88,7 +88,7 @@ struct Person {
 /// How often and how long.
 #[derive(Clone, Copy)]
 struct Pace {
-    task: TaskNo,
+    task: TaskId,
     lasts: Duration,
     period: Duration,
 }
@@ -105,15 +105,15 @@ struct Seen {
 
 async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
     let operator = Person::new(address, 0)?;
-    let task: Task = serde_json::from_value(json!({
+    let task: AnnotationTask = serde_json::from_value(json!({
         "title": "Measured", "study": study, "probes": ["tfc1"], "n_items": N_ITEMS,
         "design": {"kind": "uniform"}, "overlap": OVERLAP, "seed": 42, "gold_every": 0,
     }))?;
-    let made = operator.ask(&Make { task }).await?;
+    let made = operator.ask(&CreateTaskRequest { task }).await?;
     let task = made.card.task;
-    let open = Change {
+    let open = UpdateTaskRequest {
         task,
-        state: Some(State::Open),
+        state: Some(TaskStatus::Open),
         results_public: None,
         guidelines: None,
     };
@@ -149,13 +149,13 @@ impl Person {
 
     async fn join(address: &str, number: usize) -> Fallible<Person> {
         let mut person = Person::new(address, number)?;
-        let invite = Invite {
-            role: Role::Annotator,
+        let invite = CreateInvitationRequest {
+            role: AccessRole::Annotator,
             hours: 1,
             person: None,
             note: String::new(),
         };
-        let join = Join {
+        let join = AcceptInvitationRequest {
             token: Some(person.ask(&invite).await?.token),
             name: format!("Annotator {number}"),
             password: None,
@@ -232,7 +232,7 @@ async fn decide(people: Vec<Person>, pace: Pace) -> Fallible<Value> {
 
 async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen {
     let mut seen = Seen::default();
-    let mut ready: VecDeque<Offer> = VecDeque::new();
+    let mut ready: VecDeque<Assignment> = VecDeque::new();
     // People come one after the other as well, and decide when they have read.
     sleep_until(begin).await;
     fetch(&person, pace.task, &mut ready, &mut seen).await;
@@ -250,12 +250,12 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
             continue;
         };
         n_made += 1;
-        let asked = Send {
+        let asked = SubmitEventsRequest {
             task: pace.task,
             events: vec![event(&person, n_made, &offer)],
         };
         match person.ask(&asked).await {
-            Ok(sent) if sent.taken.iter().all(|it| it.outcome == Outcome::Kept) => {
+            Ok(sent) if sent.taken.iter().all(|it| it.outcome == EventOutcome::Kept) => {
                 seen.sends.push(ms_since(decided_at));
             }
             Ok(sent) => seen.errors.push(format!("{:?}", sent.taken)),
@@ -265,10 +265,10 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
     seen
 }
 
-async fn fetch(person: &Person, task: TaskNo, ready: &mut VecDeque<Offer>, seen: &mut Seen) {
+async fn fetch(person: &Person, task: TaskId, ready: &mut VecDeque<Assignment>, seen: &mut Seen) {
     let n = PREFETCH as u32;
     let start = Instant::now();
-    match person.ask(&NextItems { task, n }).await {
+    match person.ask(&LeaseItemsRequest { task, n }).await {
         Ok(handed) => {
             seen.nexts.push(ms_since(start));
             for it in handed.items {
@@ -282,15 +282,15 @@ async fn fetch(person: &Person, task: TaskNo, ready: &mut VecDeque<Offer>, seen:
 }
 
 /// A decision whose key nobody else makes.
-fn event(person: &Person, number: u64, offer: &Offer) -> Event {
+fn event(person: &Person, number: u64, offer: &Assignment) -> AnnotationEvent {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = since.unwrap_or_default().as_nanos();
     let bits = now << 40 | (person.number as u128) << 20 | u128::from(number);
-    let answers = Answer::ALL;
-    Event {
-        key: Key::from_bytes(bits.to_be_bytes()),
+    let answers = AnnotatorAnswer::ALL;
+    AnnotationEvent {
+        key: EventKey::from_bytes(bits.to_be_bytes()),
         made_ms: (now / 1_000_000) as u64,
-        what: What::Decided(Decision {
+        what: AnnotationAction::Decided(Decision {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
             comment: AnswerComment::default(),

@@ -1,5 +1,5 @@
 //! What people and programs get wrong: a message that names the thing and the way out, never a
-//! panic (see [`crate::harness::Ran::of`]), never half of a result.
+//! panic (see [`crate::harness::CommandOutput::of`]), never half of a result.
 //!
 //! A damaged row costs itself alone: it is left out and told. A damaged file, setting or folder
 //! ends the command with code 1.
@@ -11,11 +11,11 @@ mod disk;
 
 use expect_test::Expect;
 
-use crate::harness::{Home, LIMITS};
+use crate::harness::{TestHome, LIMITS};
 
 /// A folder with a collection `c` of these files.
-fn collection(corpus: impl AsRef<[u8]>, queries: impl AsRef<[u8]>) -> Home {
-    let home = Home::new();
+fn collection(corpus: impl AsRef<[u8]>, queries: impl AsRef<[u8]>) -> TestHome {
+    let home = TestHome::new();
     home.write("c/corpus.jsonl", corpus);
     home.write("c/queries.jsonl", queries);
     home
@@ -28,19 +28,19 @@ const QUERIES: &str = r#"{"_id": "q1", "text": "river bank"}"#;
 const MINE: &str = "mine --collection c --pool all --out mined.parquet";
 
 /// What is said on standard error of a command that is done all the same.
-fn check_told(home: &Home, line: &str, expected: Expect) {
+fn check_told(home: &TestHome, line: &str, expected: Expect) {
     let ran = home.run(line);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     expected.assert_eq(&ran.err);
 }
 
 /// The message of a command that is not done, and which leaves no file but those before.
-fn check_refused(home: &Home, line: &str, expected: Expect) {
+fn check_refused(home: &TestHome, line: &str, expected: Expect) {
     expected.assert_eq(&refusal(home, line));
 }
 
 /// The message that [`check_refused`] compares, with a line feed.
-fn refusal(home: &Home, line: &str) -> String {
+fn refusal(home: &TestHome, line: &str) -> String {
     let before = home.files();
     let message = home.run(line).refused();
     let here = home.path("");

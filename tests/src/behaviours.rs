@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Home, LIMITS, collections};
+use crate::harness::{TestHome, LIMITS, collections};
 
 /// What `tests/reference/measure_and_match.py` counts on TREC DL 2019 with Terrier's stop list.
 pub(crate) const MATCHED: [(&str, u64); 18] = [
@@ -69,7 +69,7 @@ pub(crate) fn transfers(data: &Path) -> String {
 }
 
 /// The table of effects of such a study, by behaviour and slice; BM25 is its only ranker.
-fn effects(data: &Path, home: &Home, probes: &str, transfers: &str) -> BTreeMap<String, Value> {
+fn effects(data: &Path, home: &TestHome, probes: &str, transfers: &str) -> BTreeMap<String, Value> {
     home.write(
         "study.toml",
         definition(data, "[\"bm25\"]", probes, transfers),
@@ -100,7 +100,7 @@ fn pairs_are_matched_as_an_independent_count_has_them() {
     let Some(data) = collections() else {
         return;
     };
-    let found = effects(&data, &Home::new(), "[\"match\"]", "");
+    let found = effects(&data, &TestHome::new(), "[\"match\"]", "");
     assert_eq!(found.len(), MATCHED.len());
     for (probe, n) in MATCHED {
         let row = &found[&format!("{probe} all")];
@@ -115,7 +115,7 @@ fn what_a_formula_cannot_see_it_does_not_prefer() {
     let Some(data) = collections() else {
         return;
     };
-    let found = effects(&data, &Home::new(), "[\"manipulations\"]", "");
+    let found = effects(&data, &TestHome::new(), "[\"manipulations\"]", "");
     let all = |slug: &str| outcomes(&found[&format!("{slug} all")]);
     for slug in [
         "shuffle-words",
@@ -154,7 +154,7 @@ fn pairs_of_other_data_sets_are_samples_unless_they_are_the_same() {
     let Some(data) = collections() else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let found = effects(&data, &home, "[]", &transfers(&data));
     // 754 sentences with four corrections each; 423 corrections change nothing.
     let report = home.run("report behaviours").done();
@@ -185,7 +185,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     let Some(data) = collections() else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let resources = data.join("abnirml-resources");
     let make = format!(
         "replay abnirml --table 3 --collection {} --stopwords {} --misspellings {} \

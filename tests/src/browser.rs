@@ -30,16 +30,16 @@ mod development;
 
 use std::path::PathBuf;
 
-use crate::harness::{Dependency, named, or_skip};
+use crate::harness::{TestDependency, named, or_skip};
 
 /// The built front end. Without it this test is skipped.
 pub(crate) fn front_end() -> Option<PathBuf> {
     let built = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file());
-    or_skip(built, Dependency::Browser, "no front end")
+    or_skip(built, TestDependency::Browser, "no front end")
 }
 
 /// The script of the checker of accessibility. Without it this test is skipped.
 pub(crate) fn axe() -> Option<String> {
-    let file = or_skip(named("AXIOSCOPE_AXE"), Dependency::Browser, "no axe-core")?;
+    let file = or_skip(named("AXIOSCOPE_AXE"), TestDependency::Browser, "no axe-core")?;
     Some(std::fs::read_to_string(file).unwrap())
 }

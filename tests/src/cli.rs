@@ -7,18 +7,18 @@ mod study;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::harness::{Home, tiny};
+use crate::harness::{TestHome, tiny};
 
 pub(crate) use study::studied;
 
 /// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
-fn check(home: &Home, line: &str, expected: Expect) {
+fn check(home: &TestHome, line: &str, expected: Expect) {
     expected.assert_eq(&home.run(&line.replace("TINY", tiny())).done());
 }
 
 #[test]
 fn with_json_standard_output_holds_one_object_and_nothing_else() {
-    let home = Home::new();
+    let home = TestHome::new();
     let object = |line: &str| {
         let out = home.run(&line.replace("TINY", tiny())).done();
         assert_eq!(out.matches('\n').count(), 1, "{out}");
@@ -84,7 +84,7 @@ fn rounded(row: &Value) -> String {
 
 #[test]
 fn the_version_names_the_program_and_its_commit() {
-    let version = Home::new().run("--version").done();
+    let version = TestHome::new().run("--version").done();
     let version = version.trim_end();
     let commit = version
         .strip_prefix(concat!("axioscope ", env!("CARGO_PKG_VERSION"), " ("))
@@ -96,7 +96,7 @@ fn the_version_names_the_program_and_its_commit() {
 
 #[test]
 fn exit_codes_say_who_is_to_act() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_eq!(home.run("--version").code, Some(0));
     assert_eq!(home.run("mine --help").code, Some(0));
     assert_eq!(home.run("study check none").code, Some(1));
@@ -112,7 +112,7 @@ fn exit_codes_say_who_is_to_act() {
 
 #[test]
 fn the_help_of_mine_names_every_kind_of_probe() {
-    let help = Home::new().run("mine --help").done();
+    let help = TestHome::new().run("mine --help").done();
     let words = [
         "tfc1",
         "stmc3",

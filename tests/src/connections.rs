@@ -5,12 +5,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use shared::api::rerank::Rerank;
-use shared::api::{About, Endpoint, Score, Studies};
+use shared::api::rerank::RerankRequest;
+use shared::api::{GetServerInfoRequest, Endpoint, ScoreDocumentsRequest, ListStudiesRequest};
 use tokio::net::TcpSocket;
 
 use crate::exposure::{HOST, Visitor, deployed_behind_nginx};
-use crate::harness::Home;
+use crate::harness::TestHome;
 
 /// More than requests are answered at once, and than one address has connections.
 const N_SLOW: usize = 300;
@@ -35,7 +35,7 @@ fn connect_from_elsewhere(to: SocketAddr) -> TcpStream {
 #[test]
 fn slow_bodies_of_one_address_leave_the_server_to_others() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve(&[]);
     let host = server.address.strip_prefix("http://").unwrap();
     let address: SocketAddr = host.parse().unwrap();
@@ -46,7 +46,7 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
         let _ = stream.write_all(head.as_bytes());
         stream
     };
-    let paths = [Score::PATH, Rerank::PATH].into_iter().cycle();
+    let paths = [ScoreDocumentsRequest::PATH, RerankRequest::PATH].into_iter().cycle();
     let mut slow: Vec<TcpStream> = paths.take(N_SLOW).map(slow).collect();
     for _ in 0..10 {
         // Their bodies come on, a byte at a time.
@@ -55,7 +55,7 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
         }
         std::thread::sleep(Duration::from_millis(100));
         let since = Instant::now();
-        server.ask(&About {});
+        server.ask(&GetServerInfoRequest {});
         assert!(since.elapsed() < Duration::from_secs(2));
     }
     let mut refused = connect_from_elsewhere(address);
@@ -78,7 +78,7 @@ fn slow_bodies_behind_nginx_leave_the_server_to_others() {
     let body = br#"{"query": "river", "texts": ["a river"]}"#;
     let head = format!(
         "POST {} HTTP/1.1\r\nhost: {HOST}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
-        Rerank::PATH,
+        RerankRequest::PATH,
         body.len()
     );
     let begin = |_| {
@@ -94,7 +94,7 @@ fn slow_bodies_behind_nginx_leave_the_server_to_others() {
             stream.write_all(&[*byte]).unwrap();
         }
         std::thread::sleep(Duration::from_secs(1));
-        for path in [About::PATH, Studies::PATH] {
+        for path in [GetServerInfoRequest::PATH, ListStudiesRequest::PATH] {
             let since = Instant::now();
             assert_eq!(reader.get(path, &[]), 200, "{path}");
             assert!(since.elapsed() < Duration::from_secs(2), "{path}");

@@ -1,19 +1,19 @@
 //! SQLite and PostgreSQL: backups from one to the other while a server works, and what is said of a
 //! server that cannot be used.
 
-use shared::api::{CreateJob, Fetch, Job, JobState, Studies, Watch};
+use shared::api::{CreateJobRequest, GetJobScoresRequest, Job, JobState, ListStudiesRequest, GetJobRequest};
 
-use crate::harness::{Home, Ran, Server, study_file, tiny, tiny_model};
+use crate::harness::{TestHome, CommandOutput, TestServer, study_file, tiny, tiny_model};
 
-fn serve(home: &Home) -> Server {
+fn serve(home: &TestHome) -> TestServer {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
 }
 
 /// Long enough to be met in its middle.
-fn create(server: &Server) -> Job {
-    let ranker = server.ask(&shared::api::About {}).models.remove(0).spec;
+fn create(server: &TestServer) -> Job {
+    let ranker = server.ask(&shared::api::GetServerInfoRequest {}).models.remove(0).spec;
     let text = |at: u32| format!("{at} {}", "river bank stone ".repeat(1 + at as usize % 40));
-    server.ask(&CreateJob {
+    server.ask(&CreateJobRequest {
         ranker,
         title: "Backed up in the middle".to_owned(),
         queries: vec!["river".to_owned(), "bank".to_owned()],
@@ -23,15 +23,15 @@ fn create(server: &Server) -> Job {
 }
 
 /// The bits of all scores of a job that has ended.
-fn ended(server: &Server, job: &Job) -> Vec<u64> {
+fn ended(server: &TestServer, job: &Job) -> Vec<u64> {
     let id = || job.id.clone();
-    let ended = server.ask_until(&Watch { job: id() }, |it| it.state.ended());
+    let ended = server.ask_until(&GetJobRequest { job: id() }, |it| it.state.ended());
     assert_eq!((ended.state, ended.problem), (JobState::Done, None));
-    let scores = server.ask(&Fetch { job: id() }).scores;
+    let scores = server.ask(&GetJobScoresRequest { job: id() }).scores;
     scores.iter().map(|it| it.unwrap().to_bits()).collect()
 }
 
-fn make_study(home: &Home) {
+fn make_study(home: &TestHome) {
     let rest = r#"pool = "all"
 probes = ["tfc1"]
 modes = ["fixed"]
@@ -42,11 +42,11 @@ rankers = ["bm25", "ql"]"#;
 
 #[test]
 fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
-    for home in Home::of_each_database() {
+    for home in TestHome::of_each_database() {
         make_study(&home);
         let server = serve(&home);
         let job = create(&server);
-        let watch = || Watch {
+        let watch = || GetJobRequest {
             job: job.id.clone(),
         };
         server.ask_until(&watch(), |it| it.n_done > 0);
@@ -59,7 +59,7 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
         drop(server);
 
         let backup = home.path("backup.tar.gz");
-        for other in Home::of_each_database() {
+        for other in TestHome::of_each_database() {
             let restored = other.run_with(&["restore", &backup.to_string_lossy()]);
             let restored = restored.done();
             let (_, counts) = told.split_once(" holds ").unwrap();
@@ -76,7 +76,7 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
                 ended(&server, &job) == expected,
                 "the scores have other bits"
             );
-            assert_eq!(server.ask(&Studies {}).len(), 1);
+            assert_eq!(server.ask(&ListStudiesRequest {}).len(), 1);
 
             let refused = other.run_with(&["restore", &backup.to_string_lossy()]);
             refused.refused_with("data: is not empty");
@@ -86,7 +86,7 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
 
 #[test]
 fn a_backup_names_what_is_not_there() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.expect_refused("backup backup.tar.gz", "data: is no folder");
     home.expect_refused("restore backup.tar.gz", "give the path of a backup");
     home.write("notes.txt", "no backup");
@@ -95,7 +95,7 @@ fn a_backup_names_what_is_not_there() {
 
 #[test]
 fn an_address_that_is_none_is_refused_before_anything_is_made() {
-    let home = Home::new();
+    let home = TestHome::new();
     for url in [
         "mysql://ann:s3cret@localhost/a",
         "postgres://ann:s3/cret@localhost/a",
@@ -103,7 +103,7 @@ fn an_address_that_is_none_is_refused_before_anything_is_made() {
         for line in ["study list", "serve --listen 127.0.0.1:0", "restore none"] {
             let mut program = home.program();
             program.args(["--data", "data"]).args(line.split(' '));
-            let refused = Ran::of(program.env("DATABASE_URL", url)).refused();
+            let refused = CommandOutput::of(program.env("DATABASE_URL", url)).refused();
             assert!(refused.starts_with("DATABASE_URL: "), "{refused}");
             assert!(!refused.contains("cret"), "{refused}");
         }
@@ -113,7 +113,7 @@ fn an_address_that_is_none_is_refused_before_anything_is_made() {
 
 #[test]
 fn a_server_that_cannot_be_used_is_named_without_its_password() {
-    let Some(home) = Home::with_postgres() else {
+    let Some(home) = TestHome::with_postgres() else {
         return;
     };
     let database = home.database.as_ref().unwrap();
@@ -124,7 +124,7 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
         program
             .env("DATABASE_URL", url)
             .env("AXIOSCOPE_LOG", "trace");
-        let ran = Ran::of(&mut program);
+        let ran = CommandOutput::of(&mut program);
         assert!(!ran.err.contains(secret), "{}", ran.err);
         ran
     };
@@ -149,11 +149,11 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
 
 #[test]
 fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
-    let Some(home) = Home::with_postgres() else {
+    let Some(home) = TestHome::with_postgres() else {
         return;
     };
     let url = &home.database.as_ref().unwrap().url;
-    let other = Home::new();
+    let other = TestHome::new();
     let program = || {
         let mut program = other.program();
         program.env("DATABASE_URL", url);
@@ -162,11 +162,11 @@ fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
     let server = serve(&home);
     let mut second = program();
     second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-    Ran::of(&mut second)
+    CommandOutput::of(&mut second)
         .refused_with("another axioscope works on its jobs; stop that one, or name another");
     // Whoever was killed is out of the way at once, and others go on where it was.
     let job = create(&server);
-    let watch = Watch {
+    let watch = GetJobRequest {
         job: job.id.clone(),
     };
     server.ask_until(&watch, |it| it.n_done > 0);

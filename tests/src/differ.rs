@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use shared::api::{Differ, DifferQueries, DifferQuery};
-use shared::differ::listing::{Listing, Sort};
-use shared::differ::{Asking, Who};
+use shared::api::{CompareRankersRequest, ListComparedQueriesRequest, GetComparedQueryRequest};
+use shared::differ::listing::{QueryListOptions, QuerySort};
+use shared::differ::{ComparisonOptions, RankerRef};
 
-use crate::harness::{Home, collections, demo, study_file};
+use crate::harness::{TestHome, collections, demo, study_file};
 
 /// What `tests/reference/differ.py` prints for BM25 and SPLADE++ with Terrier's stop list; counts
 /// of the first, then of the second.
@@ -98,7 +98,7 @@ fn tables(data: &Path, second: &str) -> BTreeMap<String, Value> {
         "--per-query",
         "--json",
     ];
-    let found = Home::new().run_with(&args).json();
+    let found = TestHome::new().run_with(&args).json();
     let tables = found.as_array().unwrap().iter();
     let named = tables.map(|it| (it["name"].as_str().unwrap().to_owned(), it.clone()));
     named.collect()
@@ -181,7 +181,7 @@ fn runs_differ_as_an_independent_count_has_it() {
 /// server.
 #[test]
 fn rankers_of_a_study_are_compared_by_command_and_by_server() {
-    let home = Home::new();
+    let home = TestHome::new();
     let rest = r#"pool = "rank:bm25:10"
 probes = ["tfc1"]
 modes = ["fixed"]
@@ -206,8 +206,8 @@ rankers = ["bm25", "ql"]"#;
     assert_eq!(tables.as_array().unwrap().len(), 9);
     let server = home.serve(&[]);
     let study = "pair".to_owned();
-    let asking = Asking::default();
-    let found = server.ask(&Differ {
+    let asking = ComparisonOptions::default();
+    let found = server.ask(&CompareRankersRequest {
         study: study.clone(),
         asking: asking.clone(),
     });
@@ -215,29 +215,29 @@ rankers = ["bm25", "ql"]"#;
     let n = found.queries.n_counted;
     assert!(n >= 30, "{:?}", found.queries);
     assert_eq!(found.change.series.len() as u64, n);
-    let listed = server.ask(&DifferQueries {
+    let listed = server.ask(&ListComparedQueriesRequest {
         study: study.clone(),
         asking: asking.clone(),
-        listing: Listing {
+        listing: QueryListOptions {
             limit: 5,
-            sort: Sort::Loss,
-            ..Listing::default()
+            sort: QuerySort::Loss,
+            ..QueryListOptions::default()
         },
     });
     assert_eq!((listed.n, listed.rows.len()), (n, 5));
     let query = listed.rows[0].query_id.clone();
-    let sample = server.ask(&DifferQuery {
+    let sample = server.ask(&GetComparedQueryRequest {
         study: study.clone(),
         asking: asking.clone(),
         query,
     });
     assert_eq!(sample.row, listed.rows[0]);
     assert!(sample.firsts.iter().all(|it| it.text.is_some()));
-    let other = Asking {
-        pair: [Who::Ranker(0), Who::Ranker(7)],
+    let other = ComparisonOptions {
+        pair: [RankerRef::Ranker(0), RankerRef::Ranker(7)],
         ..asking
     };
-    let refused = server.try_ask(&Differ {
+    let refused = server.try_ask(&CompareRankersRequest {
         study,
         asking: other,
     });

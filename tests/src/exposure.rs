@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
-use shared::api::people::{CSRF, SignInAsOperator, Who};
-use shared::api::{About, Endpoint, Jobs};
+use shared::api::people::{CSRF, OperatorSignInRequest, SessionResponse};
+use shared::api::{GetServerInfoRequest, Endpoint, ListJobsRequest};
 
-use crate::harness::{Dependency, Home, PATIENCE, Server, named, or_skip, reply, tiny_model};
+use crate::harness::{TestDependency, TestHome, PATIENCE, TestServer, named, or_skip, reply, tiny_model};
 
 /// The page whose blocks are taken.
 const GUIDE: &str = include_str!("../../docs/guide/deployment.md");
@@ -35,15 +35,15 @@ const BURST: usize = 10;
 
 #[test]
 fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
     let token = server.token.clone().expect("the first start prints it");
     let link = server.link.clone().expect("each start prints it");
-    assert!(!server.ask(&About {}).may_create_jobs);
-    let jobs = |server: &Server, headers: &[(&str, &str)]| {
+    assert!(!server.ask(&GetServerInfoRequest {}).may_create_jobs);
+    let jobs = |server: &TestServer, headers: &[(&str, &str)]| {
         let asked = headers
             .iter()
-            .fold(server.asking(&Jobs {}), |it, (name, value)| {
+            .fold(server.asking(&ListJobsRequest {}), |it, (name, value)| {
                 it.header(*name, *value)
             });
         asked.send().unwrap().status().as_u16()
@@ -56,15 +56,15 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
 
     let behind = link.strip_prefix(&format!("{}/operator#", server.address));
     let behind = behind.expect("it leads to the operator's page").to_owned();
-    let wrong = SignInAsOperator {
+    let wrong = OperatorSignInRequest {
         token: behind.chars().rev().collect(),
     };
     assert_eq!(server.try_ask(&wrong).unwrap_err().0, 401);
-    let right = SignInAsOperator { token: behind };
+    let right = OperatorSignInRequest { token: behind };
     let answer = server.asking(&right).send().unwrap();
     let session = session(&answer);
     assert_eq!(server.try_ask(&right).unwrap_err().0, 401, "it works once");
-    let cookie = |server: &Server| {
+    let cookie = |server: &TestServer| {
         let port = server.address.rsplit(':').next().unwrap();
         format!("axioscope-{port}={session}")
     };
@@ -91,7 +91,7 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
 
 #[test]
 fn without_auth_there_is_no_other_machine_and_no_proxy() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.run("serve --no-auth-on-loopback --listen 0.0.0.0:0")
         .refused_with("--no-auth-on-loopback");
     for other in [
@@ -125,7 +125,7 @@ fn behind_nginx_as_the_guide_has_it_each_client_has_limits_of_their_own() {
 #[test]
 fn behind_caddy_as_the_guide_has_it_each_client_has_limits_of_their_own() {
     let program = on_path("caddy");
-    let program = or_skip(program, Dependency::System, "no Caddy");
+    let program = or_skip(program, TestDependency::System, "no Caddy");
     let Some(program) = program else { return };
     let (_home, server) = deployed();
     let port = free_port();
@@ -141,7 +141,7 @@ fn behind_caddy_as_the_guide_has_it_each_client_has_limits_of_their_own() {
 #[test]
 fn nginx_by_default_makes_nobody_the_operator() {
     let Some(program) = nginx() else { return };
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
     let port = free_port();
     let to = host_of(&server);
@@ -149,16 +149,16 @@ fn nginx_by_default_makes_nobody_the_operator() {
         format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://{to}; }} }}");
     let proxy = Proxy::nginx(&program, &config, port);
     let visitor = Visitor::new(&proxy, 2);
-    let about = visitor.request("GET", About::PATH, &[]).send().unwrap();
-    let about: shared::api::Server = reply(about).unwrap();
+    let about = visitor.request("GET", GetServerInfoRequest::PATH, &[]).send().unwrap();
+    let about: shared::api::ServerInfoResponse = reply(about).unwrap();
     assert!(!about.may_create_jobs);
-    for path in [Jobs::PATH, "/api/models", "/api/people", "/metrics"] {
+    for path in [ListJobsRequest::PATH, "/api/models", "/api/people", "/metrics"] {
         assert_eq!(visitor.get(path, &[]), 401, "{path}");
     }
 }
 
 /// A server behind nginx as the guide has it, but without TLS; none without nginx.
-pub(crate) fn deployed_behind_nginx() -> Option<(Home, Server, Proxy)> {
+pub(crate) fn deployed_behind_nginx() -> Option<(TestHome, TestServer, Proxy)> {
     let program = nginx()?;
     let (home, server) = deployed();
     let port = free_port();
@@ -172,7 +172,7 @@ pub(crate) fn deployed_behind_nginx() -> Option<(Home, Server, Proxy)> {
 
 /// The guide's configuration of nginx in front of a server: with TLS at `port`, and at
 /// `plain_port` the redirect there.
-fn guide_config(server: &Server, port: u16, plain_port: u16) -> String {
+fn guide_config(server: &TestServer, port: u16, plain_port: u16) -> String {
     let config = block("nginx");
     let config = replaced(&config, "listen 443", &format!("listen 127.0.0.1:{port}"));
     let plain = format!("listen 127.0.0.1:{plain_port};");
@@ -181,8 +181,8 @@ fn guide_config(server: &Server, port: u16, plain_port: u16) -> String {
 }
 
 /// A server with a model, told what the guide's unit of systemd tells it.
-fn deployed() -> (Home, Server) {
-    let home = Home::new();
+fn deployed() -> (TestHome, TestServer) {
+    let home = TestHome::new();
     let mut program = home.program();
     let unit = block("ini");
     let told = unit
@@ -215,7 +215,7 @@ fn expect_separate_limits(proxy: &Proxy) {
     }
 }
 
-fn expect_no_way_in(proxy: &Proxy, server: &Server) {
+fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
     let visitor = Visitor::new(proxy, 5);
     for headers in [
         &[] as &[(&str, &str)],
@@ -231,12 +231,12 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
         &[("authorization", "Bearer wrong")],
         &[("cookie", "__Host-axioscope=wrong; axioscope-8017=wrong")],
     ] {
-        for path in [Jobs::PATH, "/api/models", "/api/people", "/metrics"] {
+        for path in [ListJobsRequest::PATH, "/api/models", "/api/people", "/metrics"] {
             assert_eq!(visitor.get(path, headers), 401, "{path} {headers:?}");
         }
     }
     assert_eq!(
-        visitor.get(About::PATH, &[("host", "rebound.example")]),
+        visitor.get(GetServerInfoRequest::PATH, &[("host", "rebound.example")]),
         403
     );
 
@@ -244,7 +244,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
     let origin = format!("https://{HOST}");
     let sign_in = |visitor: &Visitor<'_>, token: &str| {
         let token = token.to_owned();
-        visitor.post(&SignInAsOperator { token }, &[("origin", &origin)])
+        visitor.post(&OperatorSignInRequest { token }, &[("origin", &origin)])
     };
     let guesses = (0..12).map(|_| sign_in(&visitor, "wrong").status().as_u16());
     let guesses: Vec<u16> = guesses.collect();
@@ -259,8 +259,8 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
         "{kept}"
     );
     let cookie = format!("__Host-axioscope={}", session(&answer));
-    let who: Who = reply(answer).unwrap();
-    assert_eq!(operator.get(Jobs::PATH, &[("cookie", &cookie)]), 200);
+    let who: SessionResponse = reply(answer).unwrap();
+    assert_eq!(operator.get(ListJobsRequest::PATH, &[("cookie", &cookie)]), 200);
     // A page of another site does nothing with it.
     let csrf = who.csrf.expect("a session has a token for its requests");
     let create = |origin: &str| {
@@ -269,7 +269,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
             (CSRF, csrf.as_str()),
             ("origin", origin),
         ];
-        let asked = operator.request("POST", Jobs::PATH, &headers).body("{}");
+        let asked = operator.request("POST", ListJobsRequest::PATH, &headers).body("{}");
         asked.send().unwrap().status().as_u16()
     };
     assert_eq!(create("https://evil.example"), 403);
@@ -277,7 +277,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
 }
 
 /// What stands behind `#` in the link of a server that is deployed as the guide says.
-fn link_token(server: &Server) -> &str {
+fn link_token(server: &TestServer) -> &str {
     let link = server.link.as_deref().expect("each start prints it");
     let token = link.strip_prefix(&format!("https://{HOST}/operator#"));
     token.expect("it leads to the public address")
@@ -396,7 +396,7 @@ impl Proxy {
         let since = Instant::now();
         let is_there = |proxy: &Proxy| {
             let asked = Visitor::new(proxy, 7)
-                .request("GET", About::PATH, &[])
+                .request("GET", GetServerInfoRequest::PATH, &[])
                 .send();
             asked.is_ok_and(|it| it.status().as_u16() < 500)
         };
@@ -449,7 +449,7 @@ fn session(answer: &Response) -> String {
 }
 
 /// `127.0.0.1:PORT` of a server.
-fn host_of(server: &Server) -> String {
+fn host_of(server: &TestServer) -> String {
     replaced(&server.address, "http://", "")
 }
 
@@ -460,7 +460,7 @@ fn free_port() -> u16 {
 
 fn nginx() -> Option<PathBuf> {
     let found = named("NGINX").or_else(|| on_path("nginx"));
-    or_skip(found, Dependency::Proxy, "no nginx")
+    or_skip(found, TestDependency::Proxy, "no nginx")
 }
 
 fn on_path(program: &str) -> Option<PathBuf> {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::harness::{Home, demo, study_file, tiny};
+use crate::harness::{TestHome, demo, study_file, tiny};
 
 #[test]
 fn further_axioms_and_formulas_are_mined_judged_and_reported() {
-    let home = Home::new();
+    let home = TestHome::new();
     let demo = demo();
     let line = format!(
         "mine --collection {demo} --pool rank:bm25:20 --probes ir_axioms,tfc1&m_and \
@@ -58,7 +58,7 @@ rankers = ["bm25"]"#;
 
 #[test]
 fn a_study_lacks_what_needs_vectors_in_its_groups_and_names_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     let rest = r#"pool = "all"
 probes = ["all"]
 modes = ["fixed"]
@@ -85,7 +85,7 @@ rankers = ["bm25"]"#;
 
 #[test]
 fn a_run_says_what_made_it_and_is_read_again() {
-    let home = Home::new();
+    let home = TestHome::new();
     let demo = demo();
     let rank = format!("rank --collection {demo} --ranker bm25 --top 5");
     home.run(&format!("{rank} --metadata --out a.run")).done();

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::Value;
-use shared::api::{Endpoint, Method, Problem};
+use shared::api::{Endpoint, Method, ErrorResponse};
 use tempfile::TempDir;
 use tests::postgres::Database;
 
-pub(crate) use test_dependencies::{Dependency, or_skip};
+pub(crate) use test_dependencies::{TestDependency, or_skip};
 
 /// Somebody who waits longer waits for something that will not come, also on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
@@ -59,13 +59,13 @@ pub(crate) fn tiny_model() -> PathBuf {
 /// The folder of the public collections. Without it this test is skipped.
 pub(crate) fn collections() -> Option<PathBuf> {
     let folder = named("AXIOSCOPE_DATA");
-    or_skip(folder, Dependency::Data, "the collections are absent")
+    or_skip(folder, TestDependency::Data, "the collections are absent")
 }
 
 /// The folder of the default model. Without it this test is skipped.
 pub(crate) fn model() -> Option<PathBuf> {
     let folder = named("AXIOSCOPE_MODEL");
-    or_skip(folder, Dependency::Model, "the neural model is absent")
+    or_skip(folder, TestDependency::Model, "the neural model is absent")
 }
 
 /// A file or folder that the environment names.
@@ -90,31 +90,31 @@ fn program() -> PathBuf {
 }
 
 /// A folder that lasts as long as its test: where the program runs, with its data in `data/`.
-pub(crate) struct Home {
+pub(crate) struct TestHome {
     folder: TempDir,
     /// Else a file of SQLite in `data/`.
     pub(crate) database: Option<Database>,
 }
 
-impl Home {
-    pub(crate) fn new() -> Home {
-        Home {
+impl TestHome {
+    pub(crate) fn new() -> TestHome {
+        TestHome {
             folder: tempfile::tempdir().unwrap(),
             database: None,
         }
     }
 
     /// With a database of PostgreSQL; none where there is no server.
-    pub(crate) fn with_postgres() -> Option<Home> {
-        Database::new().map(|it| Home {
+    pub(crate) fn with_postgres() -> Option<TestHome> {
+        Database::new().map(|it| TestHome {
             database: Some(it),
-            ..Home::new()
+            ..TestHome::new()
         })
     }
 
     /// One for each kind of database that there is.
-    pub(crate) fn of_each_database() -> impl Iterator<Item = Home> {
-        std::iter::once(Home::new()).chain(Home::with_postgres())
+    pub(crate) fn of_each_database() -> impl Iterator<Item = TestHome> {
+        std::iter::once(TestHome::new()).chain(TestHome::with_postgres())
     }
 
     /// The place of a file.
@@ -178,13 +178,13 @@ impl Home {
     }
 
     /// Runs the program with what stands in a line; no argument holds a space.
-    pub(crate) fn run(&self, line: &str) -> Ran {
+    pub(crate) fn run(&self, line: &str) -> CommandOutput {
         self.run_with(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     /// Runs the program with any arguments.
-    pub(crate) fn run_with(&self, args: &[&str]) -> Ran {
-        Ran::of(self.program().args(["--data", "data"]).args(args))
+    pub(crate) fn run_with(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput::of(self.program().args(["--data", "data"]).args(args))
     }
 
     /// Runs a line, which has to be refused with a message that has a part.
@@ -201,17 +201,17 @@ impl Home {
 
     /// Starts a server on a free port with this folder's data. On loopback whoever asks is its
     /// operator.
-    pub(crate) fn serve(&self, args: &[&str]) -> Server {
+    pub(crate) fn serve(&self, args: &[&str]) -> TestServer {
         self.serve_by(self.program(), args)
     }
 
-    /// As [`Home::serve`], of a program with an environment of its own.
-    pub(crate) fn serve_by(&self, program: Command, args: &[&str]) -> Server {
+    /// As [`TestHome::serve`], of a program with an environment of its own.
+    pub(crate) fn serve_by(&self, program: Command, args: &[&str]) -> TestServer {
         self.serve_with_auth(program, &[args, without_auth(args)].concat())
     }
 
-    /// As [`Home::serve_by`], as people start it: whoever asks is a visitor, on loopback too.
-    pub(crate) fn serve_with_auth(&self, mut program: Command, args: &[&str]) -> Server {
+    /// As [`TestHome::serve_by`], as people start it: whoever asks is a visitor, on loopback too.
+    pub(crate) fn serve_with_auth(&self, mut program: Command, args: &[&str]) -> TestServer {
         let mut all = vec!["--data", "data", "serve"];
         if !args.contains(&"--listen") {
             all.extend(["--listen", "127.0.0.1:0"]);
@@ -225,7 +225,7 @@ impl Home {
             .unwrap();
         let has_link = !all.contains(&"--no-auth-on-loopback");
         program.args(all).stdout(Stdio::piped()).stderr(file);
-        Server::start(program.spawn().unwrap(), log, has_link)
+        TestServer::start(program.spawn().unwrap(), log, has_link)
     }
 }
 
@@ -241,16 +241,16 @@ pub(crate) fn without_auth(args: &[&str]) -> &'static [&'static str] {
 
 /// What the program said, and how it ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Ran {
-    pub(crate) fn of(command: &mut Command) -> Ran {
+impl CommandOutput {
+    pub(crate) fn of(command: &mut Command) -> CommandOutput {
         let output = command.output().unwrap();
-        let ran = Ran {
+        let ran = CommandOutput {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -297,7 +297,7 @@ impl Ran {
 }
 
 /// A server that ends with its test.
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     child: Child,
     log: PathBuf,
     /// Kept open, since the server would fail to print.
@@ -311,8 +311,8 @@ pub(crate) struct Server {
     client: Client,
 }
 
-impl Server {
-    fn start(mut child: Child, log: PathBuf, has_link: bool) -> Server {
+impl TestServer {
+    fn start(mut child: Child, log: PathBuf, has_link: bool) -> TestServer {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let (mut token, mut address, mut link) = (None, None, None);
         while address.is_none() || has_link && link.is_none() {
@@ -331,7 +331,7 @@ impl Server {
             .trim_end_matches('/')
             .replace("0.0.0.0", "127.0.0.1");
         let client = Client::builder().timeout(PATIENCE).build().unwrap();
-        Server {
+        TestServer {
             child,
             log,
             _out: out,
@@ -363,7 +363,7 @@ impl Server {
     }
 
     /// What an endpoint replies, or its status and what is wrong.
-    pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, (u16, Problem)> {
+    pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, (u16, ErrorResponse)> {
         reply(self.asking(asked).send().unwrap())
     }
 
@@ -407,7 +407,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         // An error says that it has ended already.
         let _ = self.child.kill();
@@ -422,7 +422,7 @@ impl Drop for Server {
 /// Takes a reply apart.
 pub(crate) fn reply<T: serde::de::DeserializeOwned>(
     response: Response,
-) -> Result<T, (u16, Problem)> {
+) -> Result<T, (u16, ErrorResponse)> {
     let status = response.status().as_u16();
     let body = response.bytes().unwrap();
     if status == 200 {

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, Weak};
 
 use serde_json::{Value, json};
 use shared::api::{
-    About, Cancel, CreateJob, Endpoint, Export, Fetch, Job, JobState, Jobs, List, Look, Problem,
-    Resume, Score, Show, Statistics, Studies, Watch,
+    GetServerInfoRequest, CancelJobRequest, CreateJobRequest, Endpoint, ExportStudyRequest, GetJobScoresRequest, Job, JobState, ListJobsRequest, ListInstancesRequest, GetStudyRequest, ErrorResponse,
+    ResumeJobRequest, ScoreDocumentsRequest, GetInstanceRequest, GetCollectionStatisticsRequest, ListStudiesRequest, GetJobRequest,
 };
-use shared::probe::{Axiom, Mode, Probe};
-use shared::study::cell::Listing;
-use shared::study::dials::Dials;
+use shared::probe::{Axiom, AxiomVariant, Probe};
+use shared::study::cell::InstanceListOptions;
+use shared::study::dials::StudyControls;
 
-use crate::harness::{Home, Server, reply, tiny, tiny_model};
+use crate::harness::{TestHome, TestServer, reply, tiny, tiny_model};
 
 /// A server with the demo study and without a model; it ends before its folder goes.
 struct Site {
-    server: Server,
-    _home: Home,
+    server: TestServer,
+    _home: TestHome,
 }
 
 /// The site that all tests share while one of them runs.
@@ -27,7 +27,7 @@ fn site() -> Arc<Site> {
     if let Some(site) = shared.upgrade() {
         return site;
     }
-    let home = Home::new();
+    let home = TestHome::new();
     let site = Arc::new(Site {
         server: home.serve(&["--demo"]),
         _home: home,
@@ -38,11 +38,11 @@ fn site() -> Arc<Site> {
 
 const DEMO: &str = "demo";
 
-fn listing(limit: u64) -> List {
+fn listing(limit: u64) -> ListInstancesRequest {
     let listing = json!({
         "dials": {}, "axiom": "tfc1", "ranker": 0, "sort": "margin-up", "limit": limit,
     });
-    List {
+    ListInstancesRequest {
         study: DEMO.to_owned(),
         listing: serde_json::from_value(listing).unwrap(),
     }
@@ -52,10 +52,10 @@ fn listing(limit: u64) -> List {
 fn the_demo_study_is_read_through_every_endpoint() {
     let site = site();
     let server = &site.server;
-    let about = server.ask(&About {});
+    let about = server.ask(&GetServerInfoRequest {});
     assert_eq!((about.models.len(), about.may_create_jobs), (0, true));
 
-    let cards = server.ask(&Studies {});
+    let cards = server.ask(&ListStudiesRequest {});
     assert_eq!(cards.len(), 1);
     let card = &cards[0];
     assert_eq!(
@@ -64,17 +64,17 @@ fn the_demo_study_is_read_through_every_endpoint() {
     );
     assert_eq!(card.rankers, ["BM25", "QL"]);
 
-    let look = |dials: Dials| {
-        server.ask(&Look {
+    let look = |dials: StudyControls| {
+        server.ask(&GetStudyRequest {
             study: DEMO.to_owned(),
             dials,
         })
     };
-    let overview = look(Dials::default());
+    let overview = look(StudyControls::default());
     assert_eq!(overview.title, card.title);
-    let turned = look(Dials {
-        mode: Some(Mode::CodeCamara2020),
-        ..Dials::default()
+    let turned = look(StudyControls {
+        mode: Some(AxiomVariant::CodeCamara2020),
+        ..StudyControls::default()
     });
     assert_ne!(turned, overview);
 
@@ -84,10 +84,10 @@ fn the_demo_study_is_read_through_every_endpoint() {
     let margins: Vec<f64> = page.rows.iter().map(|it| it.margin.unwrap()).collect();
     assert!(margins.is_sorted(), "{margins:?}");
 
-    let shown = server.ask(&Show {
+    let shown = server.ask(&GetInstanceRequest {
         study: DEMO.to_owned(),
         probe: Probe::Axiom(Axiom::Tfc1),
-        mode: Mode::Fixed,
+        mode: AxiomVariant::Fixed,
         number: page.rows[0].number,
         delta_score: None,
     });
@@ -95,11 +95,11 @@ fn the_demo_study_is_read_through_every_endpoint() {
     assert_eq!((shown.texts.len(), shown.said.len()), (2, 2));
     assert!(shown.premises.iter().all(|it| it.holds()));
 
-    let study = server.ask(&Export {
+    let study = server.ask(&ExportStudyRequest {
         study: DEMO.to_owned(),
     });
     assert_eq!(study.instances_hash, card.hash);
-    let statistics = server.ask(&Statistics {
+    let statistics = server.ask(&GetCollectionStatisticsRequest {
         study: DEMO.to_owned(),
     });
     assert_eq!(
@@ -107,14 +107,14 @@ fn the_demo_study_is_read_through_every_endpoint() {
         (study.totals, &study.terms)
     );
 
-    assert_eq!(server.ask(&Jobs {}), []);
+    assert_eq!(server.ask(&ListJobsRequest {}), []);
 }
 
 #[test]
 fn what_is_not_there_is_unknown() {
     let site = site();
     let server = &site.server;
-    let unknown = |(status, problem): (u16, Problem)| {
+    let unknown = |(status, problem): (u16, ErrorResponse)| {
         assert_eq!(
             (status, problem.error_type.as_str()),
             (404, "unknown"),
@@ -123,29 +123,29 @@ fn what_is_not_there_is_unknown() {
         problem.error
     };
     for study in ["none", "../demo", "<script>", "", "a\u{0}b"] {
-        let asked = Export {
+        let asked = ExportStudyRequest {
             study: study.to_owned(),
         };
         unknown(server.try_ask(&asked).unwrap_err());
     }
     let job = || "0".repeat(32);
-    unknown(server.try_ask(&Watch { job: job() }).unwrap_err());
-    unknown(server.try_ask(&Cancel { job: job() }).unwrap_err());
-    unknown(server.try_ask(&Resume { job: job() }).unwrap_err());
+    unknown(server.try_ask(&GetJobRequest { job: job() }).unwrap_err());
+    unknown(server.try_ask(&CancelJobRequest { job: job() }).unwrap_err());
+    unknown(server.try_ask(&ResumeJobRequest { job: job() }).unwrap_err());
     unknown(
         server
-            .try_ask(&Fetch {
+            .try_ask(&GetJobScoresRequest {
                 job: "../../x".to_owned(),
             })
             .unwrap_err(),
     );
-    let score = Score {
+    let score = ScoreDocumentsRequest {
         ranker: "none".to_owned(),
         query: "river".to_owned(),
         texts: vec!["a river".to_owned()],
     };
     unknown(server.try_ask(&score).unwrap_err());
-    let create = CreateJob {
+    let create = CreateJobRequest {
         ranker: "none".to_owned(),
         title: String::new(),
         queries: vec!["river".to_owned()],
@@ -156,10 +156,10 @@ fn what_is_not_there_is_unknown() {
     let mut asked = listing(1);
     asked.listing.ranker = 99;
     unknown(server.try_ask(&asked).unwrap_err());
-    let show = Show {
+    let show = GetInstanceRequest {
         study: DEMO.to_owned(),
         probe: Probe::Axiom(Axiom::Tp),
-        mode: Mode::Fixed,
+        mode: AxiomVariant::Fixed,
         number: u64::MAX,
         delta_score: None,
     };
@@ -190,13 +190,13 @@ fn wrong_requests_are_the_callers_fault() {
     let site = site();
     let server = &site.server;
     let get = |q: &str| {
-        let request = server.request("GET", Look::PATH).query(&[("q", q)]);
+        let request = server.request("GET", GetStudyRequest::PATH).query(&[("q", q)]);
         reply::<Value>(request.send().unwrap()).unwrap_err()
     };
     let post = |path: &str, body: Vec<u8>| {
         reply::<Value>(server.request("POST", path).body(body).send().unwrap()).unwrap_err()
     };
-    let is = |(status, problem): (u16, Problem), expected: (u16, &str)| {
+    let is = |(status, problem): (u16, ErrorResponse), expected: (u16, &str)| {
         assert_eq!(
             (status, problem.error_type.as_str()),
             expected,
@@ -223,7 +223,7 @@ fn wrong_requests_are_the_callers_fault() {
     is(get(&"[".repeat(2000)), (422, "json"));
     assert_eq!(
         server.ask(&listing(u64::MAX)).rows.len() as u64,
-        Listing::MOST
+        InstanceListOptions::MOST
     );
     let mut asked = listing(1);
     asked.listing.offset = u64::MAX;
@@ -231,39 +231,39 @@ fn wrong_requests_are_the_callers_fault() {
     asked.listing.margin_from = Some(1e308);
     assert_eq!(server.ask(&asked).n_instances, 0);
 
-    is(post(Score::PATH, b"\xff\x00".to_vec()), (400, "json"));
-    is(post(Score::PATH, b"".to_vec()), (400, "json"));
-    is(post(Score::PATH, vec![b'['; 1 << 20]), (422, "json"));
+    is(post(ScoreDocumentsRequest::PATH, b"\xff\x00".to_vec()), (400, "json"));
+    is(post(ScoreDocumentsRequest::PATH, b"".to_vec()), (400, "json"));
+    is(post(ScoreDocumentsRequest::PATH, vec![b'['; 1 << 20]), (422, "json"));
     is(
-        post(Score::PATH, vec![b' '; (16 << 20) + 1]),
+        post(ScoreDocumentsRequest::PATH, vec![b' '; (16 << 20) + 1]),
         (413, "too-large"),
     );
     let score = |n: usize| json!({"ranker": "none", "query": "a", "texts": vec!["a"; n]});
     is(
-        post(Score::PATH, score(0).to_string().into()),
+        post(ScoreDocumentsRequest::PATH, score(0).to_string().into()),
         (422, "setting"),
     );
     is(
-        post(Score::PATH, score(257).to_string().into()),
+        post(ScoreDocumentsRequest::PATH, score(257).to_string().into()),
         (413, "too-large"),
     );
     let job = |pairs: Value| {
         let job = json!({
             "ranker": "none", "title": "", "queries": ["a"], "texts": ["b"], "pairs": pairs,
         });
-        post(CreateJob::PATH, job.to_string().into())
+        post(CreateJobRequest::PATH, job.to_string().into())
     };
     is(job(json!([])), (422, "setting"));
     is(job(json!([[0, 1]])), (422, "setting"));
     is(job(json!([[0, 0], [0, 0]])), (422, "setting"));
     is(job(json!([[0, -1]])), (422, "json"));
 
-    is(post(Look::PATH, b"{}".to_vec()), (405, "method"));
-    let deleted = server.request("DELETE", Jobs::PATH).send().unwrap();
+    is(post(GetStudyRequest::PATH, b"{}".to_vec()), (405, "method"));
+    let deleted = server.request("DELETE", ListJobsRequest::PATH).send().unwrap();
     is(reply::<Value>(deleted).unwrap_err(), (405, "method"));
     let posted = server.request("POST", "/study/demo").send().unwrap();
     is(reply::<Value>(posted).unwrap_err(), (405, "method"));
-    assert_eq!(server.ask(&Jobs {}), [], "nothing was made");
+    assert_eq!(server.ask(&ListJobsRequest {}), [], "nothing was made");
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn every_answer_carries_what_keeps_a_browser_safe() {
 fn on_loopback_pages_of_other_sites_are_kept_out() {
     let site = site();
     let send = |method: &str, headers: &[(&str, &str)]| {
-        let request = site.server.request(method, Jobs::PATH).body("{}");
+        let request = site.server.request(method, ListJobsRequest::PATH).body("{}");
         let request = headers
             .iter()
             .fold(request, |request, it| request.header(it.0, it.1));
@@ -351,27 +351,27 @@ fn the_api_describes_every_path_it_has() {
         .map(String::as_str)
         .collect();
     let known = [
-        About::PATH,
-        Studies::PATH,
-        Look::PATH,
-        List::PATH,
-        Show::PATH,
-        Export::PATH,
-        Statistics::PATH,
-        Score::PATH,
-        CreateJob::PATH,
-        Watch::PATH,
-        Watch::EVENTS,
-        Cancel::PATH,
-        Resume::PATH,
-        Fetch::PATH,
+        GetServerInfoRequest::PATH,
+        ListStudiesRequest::PATH,
+        GetStudyRequest::PATH,
+        ListInstancesRequest::PATH,
+        GetInstanceRequest::PATH,
+        ExportStudyRequest::PATH,
+        GetCollectionStatisticsRequest::PATH,
+        ScoreDocumentsRequest::PATH,
+        CreateJobRequest::PATH,
+        GetJobRequest::PATH,
+        GetJobRequest::EVENTS,
+        CancelJobRequest::PATH,
+        ResumeJobRequest::PATH,
+        GetJobScoresRequest::PATH,
     ];
     let missing: Vec<&str> = known
         .into_iter()
         .filter(|it| !described.contains(it))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
-    let jobs = document["paths"][Jobs::PATH].as_object().unwrap();
+    let jobs = document["paths"][ListJobsRequest::PATH].as_object().unwrap();
     assert!(jobs.contains_key("get") && jobs.contains_key("post"));
     let docs = site.server.get("/api/docs").text().unwrap();
     assert!(described.iter().all(|it| docs.contains(it)));
@@ -388,7 +388,7 @@ fn whoever_runs_it_sees_how_it_is() {
         "BM25 alone, without a model"
     );
     assert_eq!(site.server.get("/ready").text().unwrap(), "ready\n");
-    site.server.ask(&Studies {});
+    site.server.ask(&ListStudiesRequest {});
     let metrics = site.server.get("/metrics").text().unwrap();
     let counted = "axioscope_requests_total{path=\"/api/studies\",method=\"GET\",status=\"200\"}";
     assert!(metrics.contains(counted), "{metrics}");
@@ -404,13 +404,13 @@ fn what_is_large_comes_packed() {
     let site = site();
     let request = site
         .server
-        .request("GET", Export::PATH)
+        .request("GET", ExportStudyRequest::PATH)
         .query(&[("q", r#"{"study":"demo"}"#)]);
     let answer = request.header("accept-encoding", "br").send().unwrap();
     assert_eq!(answer.headers()["content-encoding"], "br");
     let request = site
         .server
-        .request("GET", Export::PATH)
+        .request("GET", ExportStudyRequest::PATH)
         .query(&[("q", r#"{"study":"demo"}"#)]);
     let answer = request.send().unwrap();
     assert!(answer.headers().get("content-encoding").is_none());
@@ -418,9 +418,9 @@ fn what_is_large_comes_packed() {
 
 #[test]
 fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve(&["--model", &tiny_model().to_string_lossy()]);
-    let models = server.ask(&About {}).models;
+    let models = server.ask(&GetServerInfoRequest {}).models;
     assert_eq!(
         models.iter().map(|it| &*it.spec).collect::<Vec<_>>(),
         ["tiny:bi", "tiny:late"]
@@ -429,7 +429,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     let texts = ["a river", "hill"].map(str::to_owned).to_vec();
     let score = |ranker: &str| {
         let (ranker, query, texts) = (ranker.to_owned(), "where do rivers end", texts.clone());
-        server.ask(&Score {
+        server.ask(&ScoreDocumentsRequest {
             ranker,
             query: query.to_owned(),
             texts,
@@ -444,7 +444,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     let pieces: Vec<usize> = late.matches.iter().map(|it| it.text.len()).collect();
     assert_eq!((late.scores.len(), pieces), (2, vec![2, 4]));
 
-    let job = server.ask(&CreateJob {
+    let job = server.ask(&CreateJobRequest {
         ranker: "tiny:bi".to_owned(),
         title: "Two pairs".to_owned(),
         queries: vec!["where do rivers end".to_owned()],
@@ -452,25 +452,25 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         pairs: vec![(0, 1), (0, 0)],
     });
     let id = || job.id.clone();
-    let ended = server.ask_until(&Watch { job: id() }, |it| it.state.ended());
+    let ended = server.ask_until(&GetJobRequest { job: id() }, |it| it.state.ended());
     assert_eq!(
         (ended.state, ended.n_done, ended.n_pairs),
         (JobState::Done, 2, 2)
     );
-    let scores = server.ask(&Fetch { job: id() }).scores;
+    let scores = server.ask(&GetJobScoresRequest { job: id() }).scores;
     for (in_job, at_once) in scores.iter().zip(bi.scores.iter().rev()) {
         assert!(
             (in_job.unwrap() - at_once).abs() < 1e-5,
             "{in_job:?} {at_once}"
         );
     }
-    assert_eq!(server.ask(&Jobs {}), std::slice::from_ref(&ended));
+    assert_eq!(server.ask(&ListJobsRequest {}), std::slice::from_ref(&ended));
     // What has ended stays as it is, and whoever watches it is told so once.
-    assert_eq!(server.ask(&Cancel { job: id() }), ended);
-    assert_eq!(server.ask(&Resume { job: id() }), ended);
-    let watch = serde_json::to_string(&Watch { job: id() }).unwrap();
+    assert_eq!(server.ask(&CancelJobRequest { job: id() }), ended);
+    assert_eq!(server.ask(&ResumeJobRequest { job: id() }), ended);
+    let watch = serde_json::to_string(&GetJobRequest { job: id() }).unwrap();
     let events = server
-        .request("GET", Watch::EVENTS)
+        .request("GET", GetJobRequest::EVENTS)
         .query(&[("q", watch)])
         .send()
         .unwrap();
@@ -488,14 +488,14 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
 
 #[test]
 fn visitors_need_the_token_for_what_costs() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny())).done();
     let server = home.serve(&["--listen", "0.0.0.0:0"]);
     let token = server.token.clone().expect("the first start prints it");
     assert!(token.len() >= 32, "{token}");
-    assert!(!server.ask(&About {}).may_create_jobs);
+    assert!(!server.ask(&GetServerInfoRequest {}).may_create_jobs);
     let jobs = |token: Option<&str>| {
-        let request = server.asking(&Jobs {});
+        let request = server.asking(&ListJobsRequest {});
         let request = match token {
             Some(token) => request.bearer_auth(token),
             None => request,
@@ -510,7 +510,7 @@ fn visitors_need_the_token_for_what_costs() {
     assert_eq!(server.get("/metrics").status().as_u16(), 401);
     assert_eq!(server.get("/health").status().as_u16(), 200);
     let with_host = server
-        .request("GET", About::PATH)
+        .request("GET", GetServerInfoRequest::PATH)
         .header("host", "axioscope.example");
     assert_eq!(
         with_host.send().unwrap().status().as_u16(),
@@ -521,30 +521,30 @@ fn visitors_need_the_token_for_what_costs() {
 
     let again = home.serve(&["--listen", "0.0.0.0:0"]);
     assert_eq!(again.token, None, "it is shown once");
-    let asked = again.asking(&Jobs {}).bearer_auth(&token);
+    let asked = again.asking(&ListJobsRequest {}).bearer_auth(&token);
     assert_eq!(asked.send().unwrap().status().as_u16(), 200);
     drop(again);
 
     let renewed = home.serve(&["--listen", "0.0.0.0:0", "--new-token"]);
     assert_ne!(renewed.token.as_ref(), Some(&token));
-    let asked = renewed.asking(&Jobs {}).bearer_auth(&token);
+    let asked = renewed.asking(&ListJobsRequest {}).bearer_auth(&token);
     assert_eq!(asked.send().unwrap().status().as_u16(), 401);
     drop(renewed);
 
     // All of 127/8 is this machine.
     let local = home.serve(&["--listen", "127.0.0.2:0"]);
-    assert!(local.ask(&About {}).may_create_jobs);
+    assert!(local.ask(&GetServerInfoRequest {}).may_create_jobs);
 }
 
 #[test]
 fn visitors_see_a_study_while_it_is_published() {
     let home = crate::cli::studied();
     let server = home.serve(&["--listen", "0.0.0.0:0"]);
-    let export = Export {
+    let export = ExportStudyRequest {
         study: "small".to_owned(),
     };
     let names = || -> Vec<String> {
-        let cards = server.ask(&Studies {});
+        let cards = server.ask(&ListStudiesRequest {});
         cards.into_iter().map(|it| it.name).collect()
     };
     for _ in 0..2 {

@@ -4,14 +4,14 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::harness::{Home, Ran, tiny_model};
-use crate::peer::{Asked, Peer, Reply, answer};
+use crate::harness::{TestHome, CommandOutput, tiny_model};
+use crate::peer::{RecordedRequest, MockServer, MockReply, answer};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// The fixtures by their names, as `someone/tiny`: of `main`, of a commit and of the tag `v1`.
-fn file(asked: &Asked) -> Reply {
-    let gone = |code: &str| Reply::Answer(404, format!("x-error-code: {code}\r\n"), Vec::new());
+fn file(asked: &RecordedRequest) -> MockReply {
+    let gone = |code: &str| MockReply::Answer(404, format!("x-error-code: {code}\r\n"), Vec::new());
     let path = asked.line.split_once("/someone/");
     let Some((model, rest)) = path.and_then(|it| it.1.split_once("/resolve/")) else {
         return gone("RepoNotFound");
@@ -40,11 +40,11 @@ fn file(asked: &Asked) -> Reply {
         name.replace('/', "-"),
         to - 1
     );
-    Reply::Answer(206, headers, bytes[from..to].to_vec())
+    MockReply::Answer(206, headers, bytes[from..to].to_vec())
 }
 
 /// The program with this hub and a cache of its own.
-fn program(home: &Home, endpoint: &str) -> Command {
+fn program(home: &TestHome, endpoint: &str) -> Command {
     let mut program = home.program();
     for variable in [
         "HF_HUB_OFFLINE",
@@ -64,13 +64,13 @@ fn program(home: &Home, endpoint: &str) -> Command {
     program
 }
 
-fn inspect(home: &Home, endpoint: &str, name: &str) -> Ran {
-    Ran::of(program(home, endpoint).args(["models", "inspect", name]))
+fn inspect(home: &TestHome, endpoint: &str, name: &str) -> CommandOutput {
+    CommandOutput::of(program(home, endpoint).args(["models", "inspect", name]))
 }
 
 #[test]
 fn a_model_is_fetched_once_and_then_read_without_a_network() {
-    let (home, hub) = (Home::new(), Peer::new(file));
+    let (home, hub) = (TestHome::new(), MockServer::new(file));
     let told = inspect(&home, &hub.address, "someone/tiny").done();
     assert!(told.starts_with("spec\ttiny:bi\n"), "{told}");
     // As sha256sum says of the fixture's model.safetensors.
@@ -91,7 +91,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     offline
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/tiny"]);
-    assert_eq!(Ran::of(&mut offline).done(), told);
+    assert_eq!(CommandOutput::of(&mut offline).done(), told);
     // A commit is found in the cache by itself.
     let pinned = format!("someone/tiny@{COMMIT}");
     assert!(
@@ -105,7 +105,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     offline
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/other"]);
-    let error = Ran::of(&mut offline).refused();
+    let error = CommandOutput::of(&mut offline).refused();
     assert!(
         error.contains("HF_HUB_OFFLINE") && error.contains("config.json"),
         "{error}"
@@ -115,7 +115,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
 
 #[test]
 fn a_revision_is_asked_for_by_its_name() {
-    let (home, hub) = (Home::new(), Peer::new(file));
+    let (home, hub) = (TestHome::new(), MockServer::new(file));
     let told = inspect(&home, &hub.address, "someone/tiny@v1").done();
     assert!(told.starts_with("spec\ttiny@v1:bi\n"), "{told}");
     assert!(
@@ -129,8 +129,8 @@ fn a_revision_is_asked_for_by_its_name() {
 
 #[test]
 fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
-    let home = Home::new();
-    let refused = |hub: &Peer, name: &str| {
+    let home = TestHome::new();
+    let refused = |hub: &MockServer, name: &str| {
         let since = Instant::now();
         let error = inspect(&home, &hub.address, name).refused();
         assert!(
@@ -144,32 +144,32 @@ fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
         );
         error
     };
-    let hub = Peer::new(file);
+    let hub = MockServer::new(file);
     let error = refused(&hub, "someone/nothing");
     assert!(
         error.contains("there is no config.json of someone/nothing"),
         "{error}"
     );
-    let private = Peer::new(|_| Reply::Answer(401, String::new(), Vec::new()));
+    let private = MockServer::new(|_| MockReply::Answer(401, String::new(), Vec::new()));
     assert!(refused(&private, "someone/tiny").contains("needs a token"));
-    let silent = Peer::new(|_| Reply::Silence);
+    let silent = MockServer::new(|_| MockReply::Silence);
     assert!(refused(&silent, "someone/tiny").contains("says nothing for 2 s"));
     // It says that there is a file, and then it does not send it.
-    let stalls = Peer::new(|asked| match asked.number {
+    let stalls = MockServer::new(|asked| match asked.number {
         0 => file(asked),
-        _ => Reply::Silence,
+        _ => MockReply::Silence,
     });
     assert!(refused(&stalls, "someone/tiny").contains("no byte came for 2 s"));
-    let broken = Peer::new(|_| Reply::Answer(500, String::new(), Vec::new()));
+    let broken = MockServer::new(|_| MockReply::Answer(500, String::new(), Vec::new()));
     assert!(refused(&broken, "someone/tiny").contains("answers 500"));
 }
 
 #[test]
 fn what_a_model_is_for_is_said_by_its_files() {
-    let (home, hub) = (Home::new(), Peer::new(file));
+    let (home, hub) = (TestHome::new(), MockServer::new(file));
     inspect(&home, &hub.address, "someone/cross-tiny:bi")
         .refused_with("no model named `cross-tiny:bi` among `cross-tiny:cross`");
-    let small = |asked: &Asked| !asked.line.contains("safetensors");
+    let small = |asked: &RecordedRequest| !asked.line.contains("safetensors");
     assert!(hub.asked().iter().all(small), "no weights for nothing");
     let told = inspect(&home, &hub.address, "someone/cross-tiny").done();
     assert!(told.starts_with("spec\tcross-tiny:cross\n"), "{told}");
@@ -182,12 +182,12 @@ fn what_a_model_is_for_is_said_by_its_files() {
 fn a_fault_of_the_network_makes_no_other_model() {
     const NAME: &str = "someone/dense-tiny";
     const POOLING: &str = "1_Pooling/config.json";
-    let home = Home::new();
+    let home = TestHome::new();
     // What the hub does when it is asked for this file for the nth time; none sends it.
-    type Fault = fn(usize) -> Option<Reply>;
+    type Fault = fn(usize) -> Option<MockReply>;
     let faulty = |fault: Fault| {
         let n_asked = AtomicUsize::new(0);
-        Peer::new(move |asked| {
+        MockServer::new(move |asked| {
             let of_file = asked.line.ends_with(POOLING);
             let fault = of_file.then(|| fault(n_asked.fetch_add(1, Ordering::Relaxed)));
             fault.flatten().unwrap_or_else(|| file(asked))
@@ -196,10 +196,10 @@ fn a_fault_of_the_network_makes_no_other_model() {
     let faults: [(Fault, &str); 4] = [
         (|_| Some(answer(500, "")), "answers 500"),
         (|_| Some(answer(429, "")), "answers 429"),
-        (|_| Some(Reply::Silence), "says nothing for 2 s"),
+        (|_| Some(MockReply::Silence), "says nothing for 2 s"),
         // It says that there is one and does not send it.
         (
-            |n| (n > 0).then_some(Reply::Silence),
+            |n| (n > 0).then_some(MockReply::Silence),
             "no byte came for 2 s",
         ),
     ];
@@ -208,7 +208,7 @@ fn a_fault_of_the_network_makes_no_other_model() {
         let error = inspect(&home, &faulty(fault).address, NAME).refused();
         assert!(error.contains(POOLING) && error.contains(said), "{error}");
     }
-    let hub = Peer::new(file);
+    let hub = MockServer::new(file);
     let told = inspect(&home, &hub.address, NAME).done();
     let folder = tiny_model().with_file_name("dense-tiny");
     let folder = folder.to_string_lossy().into_owned();
@@ -220,24 +220,24 @@ struct Trick {
     /// The file that is asked for when it does so.
     file: &'static str,
     /// Each of these in turn.
-    replies: &'static [fn(&Asked) -> Reply],
+    replies: &'static [fn(&RecordedRequest) -> MockReply],
     told: &'static str,
 }
 
 /// An honest answer with one header more or another in place of one.
-fn with_header(asked: &Asked, name: &str, value: &str) -> Reply {
-    let Reply::Answer(status, headers, body) = file(asked) else {
+fn with_header(asked: &RecordedRequest, name: &str, value: &str) -> MockReply {
+    let MockReply::Answer(status, headers, body) = file(asked) else {
         panic!("the hub has {}", asked.line)
     };
     let others = headers
         .lines()
         .filter(|it| !it.starts_with(&format!("{name}:")));
     let headers: String = others.map(|it| format!("{it}\r\n")).collect();
-    Reply::Answer(status, format!("{headers}{name}: {value}\r\n"), body)
+    MockReply::Answer(status, format!("{headers}{name}: {value}\r\n"), body)
 }
 
-fn redirect(location: &str) -> Reply {
-    Reply::Answer(302, format!("location: {location}\r\n"), Vec::new())
+fn redirect(location: &str) -> MockReply {
+    MockReply::Answer(302, format!("location: {location}\r\n"), Vec::new())
 }
 
 /// Headers of an honest answer, for a file of so many bytes.
@@ -249,7 +249,7 @@ fn promise(n_bytes: u64) -> String {
 }
 
 /// Whether the size of the file is asked for, before its bytes are.
-fn is_size_asked(asked: &Asked) -> bool {
+fn is_size_asked(asked: &RecordedRequest) -> bool {
     asked.header("range") == Some("bytes=0-0")
 }
 
@@ -273,37 +273,37 @@ const TRICKS: &[Trick] = &[
     },
     Trick {
         file: "config.json",
-        replies: &[|_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' '])],
+        replies: &[|_| MockReply::Answer(206, promise(100_000_000_000_000), vec![b' '])],
         told: "config.json has 100000000000000 bytes there, at most",
     },
     Trick {
         file: "model.safetensors",
-        replies: &[|_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' '])],
+        replies: &[|_| MockReply::Answer(206, promise(100_000_000_000_000), vec![b' '])],
         told: "model.safetensors has 100000000000000 bytes there, at most",
     },
     Trick {
         file: "config.json",
-        replies: &[|_| Reply::Endless(206, promise(1_000))],
+        replies: &[|_| MockReply::Endless(206, promise(1_000))],
         told: "it sends more than the 1000 bytes it promised",
     },
     Trick {
         file: "config.json",
         replies: &[|asked| match is_size_asked(asked) {
-            true => Reply::Answer(206, promise(1_000), vec![b' ']),
-            false => Reply::Answer(206, promise(1_000), vec![b' '; 10]),
+            true => MockReply::Answer(206, promise(1_000), vec![b' ']),
+            false => MockReply::Answer(206, promise(1_000), vec![b' '; 10]),
         }],
         told: "it sent 10 of the 1000 bytes it promised",
     },
     Trick {
         file: "config.json",
-        replies: &[|_| Reply::Answer(206, promise(10), b"<html> </html>"[..10].to_vec())],
+        replies: &[|_| MockReply::Answer(206, promise(10), b"<html> </html>"[..10].to_vec())],
         told: "what it sends is not JSON",
     },
     Trick {
         file: "config.json",
         replies: &[|_| {
             let headers = promise(9) + "content-type: text/html; charset=utf-8\r\n";
-            Reply::Answer(206, headers, b"<p>no</p>".to_vec())
+            MockReply::Answer(206, headers, b"<p>no</p>".to_vec())
         }],
         told: "it sends a page of HTML",
     },
@@ -329,7 +329,7 @@ const TRICKS: &[Trick] = &[
     },
     Trick {
         file: "config.json",
-        replies: &[|_| Reply::Answer(302, String::new(), Vec::new())],
+        replies: &[|_| MockReply::Answer(302, String::new(), Vec::new())],
         told: "it redirects to nowhere",
     },
     Trick {
@@ -337,7 +337,7 @@ const TRICKS: &[Trick] = &[
         replies: &[|_| {
             let modules =
                 r#"[{"path": "../../evil", "type": "sentence_transformers.models.Dense"}]"#;
-            Reply::Answer(206, promise(modules.len() as u64), modules.into())
+            MockReply::Answer(206, promise(modules.len() as u64), modules.into())
         }],
         told: "modules.json names `../../evil`, which is no folder inside the model's",
     },
@@ -347,8 +347,8 @@ const TRICKS: &[Trick] = &[
 fn a_malicious_hub_is_an_error_and_writes_nothing_outside_of_the_cache() {
     let tricks = TRICKS.iter();
     for (trick, reply) in tricks.flat_map(|trick| trick.replies.iter().map(move |it| (trick, it))) {
-        let home = Home::new();
-        let hub = Peer::new(move |asked| match asked.line.ends_with(trick.file) {
+        let home = TestHome::new();
+        let hub = MockServer::new(move |asked| match asked.line.ends_with(trick.file) {
             true => reply(asked),
             // Where the redirect without an end leads.
             false if asked.line.ends_with("/again") => redirect("/again"),
@@ -370,10 +370,10 @@ fn a_malicious_hub_is_an_error_and_writes_nothing_outside_of_the_cache() {
 
 #[test]
 fn the_token_goes_to_no_other_host() {
-    let home = Home::new();
-    let other = Peer::new(|_| answer(206, "{}"));
+    let home = TestHome::new();
+    let other = MockServer::new(|_| answer(206, "{}"));
     let there = other.address.clone();
-    let hub = Peer::new(move |_| redirect(&format!("{there}/config.json")));
+    let hub = MockServer::new(move |_| redirect(&format!("{there}/config.json")));
     home.write("hf/token", "hush");
     inspect(&home, &hub.address, "someone/tiny").refused_with("it redirects to");
     assert_eq!(hub.asked()[0].header("authorization"), Some("Bearer hush"));
@@ -382,16 +382,16 @@ fn the_token_goes_to_no_other_host() {
 
 #[test]
 fn a_download_that_was_cut_off_goes_on_where_it_ended() {
-    let home = Home::new();
-    let weights = |asked: &Asked| asked.line.ends_with("safetensors") && !is_size_asked(asked);
-    let cut = Peer::new(move |asked| match (weights(asked), file(asked)) {
-        (true, Reply::Answer(status, headers, body)) => {
-            Reply::Answer(status, headers, body[..1_000].to_vec())
+    let home = TestHome::new();
+    let weights = |asked: &RecordedRequest| asked.line.ends_with("safetensors") && !is_size_asked(asked);
+    let cut = MockServer::new(move |asked| match (weights(asked), file(asked)) {
+        (true, MockReply::Answer(status, headers, body)) => {
+            MockReply::Answer(status, headers, body[..1_000].to_vec())
         }
         (_, reply) => reply,
     });
     inspect(&home, &cut.address, "someone/tiny").refused_with("it sent 1000 of the");
-    let hub = Peer::new(file);
+    let hub = MockServer::new(file);
     inspect(&home, &hub.address, "someone/tiny").done();
     let asked = hub.asked();
     let range = asked

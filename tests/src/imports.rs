@@ -1,10 +1,10 @@
 //! Collections brought into the data folder, in every layout.
 
-use crate::harness::{Home, tiny};
+use crate::harness::{TestHome, tiny};
 
 #[test]
 fn an_imported_collection_goes_by_its_name() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny())).done();
     assert_eq!(
         home.files(),
@@ -29,7 +29,7 @@ fn an_imported_collection_goes_by_its_name() {
 
 #[test]
 fn other_layouts_are_imported_by_flags() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("passages.tsv", "7\triver bank\n8\tbank mud\n");
     home.write("queries.tsv", "1\triver\n");
     let found = home.run(
@@ -41,7 +41,7 @@ fn other_layouts_are_imported_by_flags() {
 
 #[test]
 fn distributed_collections_are_known_by_the_names_of_their_files() {
-    let home = Home::new();
+    let home = TestHome::new();
     let import = |folder: &str| {
         home.run(&format!("import {folder} --to some --json"))
             .json()

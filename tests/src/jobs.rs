@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use shared::api::{CreateJob, Fetch, Job, JobScores, JobState, Watch};
+use shared::api::{CreateJobRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState, GetJobRequest};
 
-use crate::harness::{Home, Server, model, tiny_model};
+use crate::harness::{TestHome, TestServer, model, tiny_model};
 
 /// How large a job is.
 #[derive(Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct JobSize {
     pub(crate) n_queries: u32,
     pub(crate) n_texts: u32,
     /// Of a text, at most.
@@ -16,14 +16,14 @@ pub(crate) struct Size {
 }
 
 /// As many pairs as a study of a hundred documents for each of 43 queries, and some more.
-const USUAL: Size = Size {
+const USUAL: JobSize = JobSize {
     n_queries: 8,
     n_texts: 600,
     n_words: 70,
 };
 
 /// Each query with each text.
-fn job(ranker: String, size: Size) -> CreateJob {
+fn job(ranker: String, size: JobSize) -> CreateJobRequest {
     let words: Vec<&str> = "river bank water stone bridge harbour of the and a deep cold flood \
                             mud boat ferry carries sand slowly past old houses where grain was"
         .split_whitespace()
@@ -40,12 +40,12 @@ fn job(ranker: String, size: Size) -> CreateJob {
         let chosen = (0..n_words).map(|_| words[next(words.len() as u64) as usize]);
         format!("{at} {}", chosen.collect::<Vec<_>>().join(" "))
     };
-    let Size {
+    let JobSize {
         n_queries,
         n_texts,
         n_words,
     } = size;
-    CreateJob {
+    CreateJobRequest {
         ranker,
         title: "Killed in the middle".to_owned(),
         queries: (0..n_queries).map(|at| text(at, 4)).collect(),
@@ -58,24 +58,24 @@ fn job(ranker: String, size: Size) -> CreateJob {
     }
 }
 
-fn serve(home: &Home, model: &Path) -> Server {
+fn serve(home: &TestHome, model: &Path) -> TestServer {
     home.serve(&["--model", &model.to_string_lossy()])
 }
 
 /// Makes the job with the model's first use, as a bi-encoder.
-fn create(server: &Server, size: Size) -> Job {
-    let ranker = server.ask(&shared::api::About {}).models.remove(0).spec;
+fn create(server: &TestServer, size: JobSize) -> Job {
+    let ranker = server.ask(&shared::api::GetServerInfoRequest {}).models.remove(0).spec;
     assert!(ranker.ends_with(":bi"), "{ranker}");
     server.ask(&job(ranker, size))
 }
 
-fn bits(found: &JobScores) -> Vec<Option<u64>> {
+fn bits(found: &JobScoresResponse) -> Vec<Option<u64>> {
     let scores = found.scores.iter();
     scores.map(|it| it.map(f64::to_bits)).collect()
 }
 
 /// Pairs that this process has committed.
-fn n_scored(server: &Server) -> u64 {
+fn n_scored(server: &TestServer) -> u64 {
     let metrics = server.get("/metrics").text().unwrap();
     let value = metrics
         .lines()
@@ -93,7 +93,7 @@ fn a_killed_job_goes_on_by_itself_and_ends_with_the_same_bits() {
 
 #[test]
 fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
-    let size = Size {
+    let size = JobSize {
         n_queries: 5,
         n_texts: 4_000,
         n_words: 250,
@@ -103,22 +103,22 @@ fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
 
 /// Kills the server so many times in the middle of a job, each time after it has committed
 /// something, and compares the scores with those of an undisturbed one; with each database.
-pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
-    let found: Vec<JobScores> = Home::of_each_database()
+pub(crate) fn survives(n_kills: u32, model: &Path, size: JobSize) {
+    let found: Vec<JobScoresResponse> = TestHome::of_each_database()
         .map(|home| disturbed(n_kills, &home, model, size))
         .collect();
 
-    let undisturbed = Home::new();
+    let undisturbed = TestHome::new();
     let server = serve(&undisturbed, model);
     let job = create(&server, size);
     server.ask_until(
-        &Watch {
+        &GetJobRequest {
             job: job.id.clone(),
         },
         |it| it.state.ended(),
     );
     assert_eq!(n_scored(&server), job.n_pairs);
-    let expected = server.ask(&Fetch { job: job.id });
+    let expected = server.ask(&GetJobScoresRequest { job: job.id });
     assert!(expected.scores.iter().all(Option::is_some));
     for found in found {
         assert!(
@@ -129,14 +129,14 @@ pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
     }
 }
 
-fn disturbed(n_kills: u32, home: &Home, model: &Path, size: Size) -> JobScores {
+fn disturbed(n_kills: u32, home: &TestHome, model: &Path, size: JobSize) -> JobScoresResponse {
     let mut server = serve(home, model);
     let job = create(&server, size);
     assert_eq!(job.n_pairs, u64::from(size.n_queries * size.n_texts));
-    let watch = Watch {
+    let watch = GetJobRequest {
         job: job.id.clone(),
     };
-    let fetch = Fetch {
+    let fetch = GetJobScoresRequest {
         job: job.id.clone(),
     };
     let mut n_done = 0;

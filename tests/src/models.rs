@@ -3,14 +3,14 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use shared::api::Score;
+use shared::api::ScoreDocumentsRequest;
 
-use crate::harness::{Home, tiny, tiny_model};
+use crate::harness::{TestHome, tiny, tiny_model};
 use crate::rerank::{collect, score_line};
 
 #[test]
 fn models_of_each_architecture_judge() {
-    let home = Home::new();
+    let home = TestHome::new();
     let collection = tiny();
     home.run(&format!(
         "mine --collection {collection} --pool all --out mined.parquet"
@@ -50,7 +50,7 @@ fn models_of_each_architecture_judge() {
 
 #[test]
 fn a_pair_of_many_instances_is_read_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     // Texts of equal length that hold the term more and more often: each two are an instance.
     let text = |n: usize| {
         let words = ["river", "meadow"].map(str::to_owned);
@@ -77,7 +77,7 @@ fn a_pair_of_many_instances_is_read_once() {
 
 #[test]
 fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
-    let home = Home::new();
+    let home = TestHome::new();
     for file in ["config.json", "model.safetensors"] {
         home.write(
             &format!("broken/{file}"),
@@ -101,7 +101,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
     let fine = tiny_model().to_string_lossy().into_owned();
     let server = home.serve(&["--model", &broken, "--model", &fine]);
     let score = |ranker: &str, text: &str| {
-        server.try_ask(&Score {
+        server.try_ask(&ScoreDocumentsRequest {
             ranker: ranker.to_owned(),
             query: "a".to_owned(),
             texts: vec![text.to_owned()],

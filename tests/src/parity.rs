@@ -14,21 +14,21 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::api::worker::{Ask, Envelope, LOCAL, Tell};
-use shared::api::{Endpoint, Export, Look};
+use shared::api::worker::{WorkerRequest, WorkerMessage, LOCAL, WorkerResponse};
+use shared::api::{Endpoint, ExportStudyRequest, GetStudyRequest};
 use shared::collection::{Collection, beir, pairs, text_hash, trec};
-use shared::probe::transfer::Pairs;
-use shared::probe::{Axiom, Limits, Manipulation, Mode, Probe};
-use shared::study::dials::Dials;
+use shared::probe::transfer::TransferSet;
+use shared::probe::{Axiom, Limits, Manipulation, AxiomVariant, Probe};
+use shared::study::dials::StudyControls;
 use shared::study::make::{StudyInputs, make_study};
-use shared::study::prepare::{InputFiles, OneByOne, run_at_once};
-use shared::study::{Definition, Lookups, Study};
+use shared::study::prepare::{InputFiles, SequentialExecutor, run_at_once};
+use shared::study::{StudyDefinition, LookupFiles, Study};
 use shared::text::Analyzer;
 
 use crate::browser::front_end;
-use crate::browser::host::Host;
-use crate::browser::tab::{Tab, with_tab};
-use crate::harness::{self, Home, Ran};
+use crate::browser::host::StaticServer;
+use crate::browser::tab::{BrowserTab, with_tab};
+use crate::harness::{self, TestHome, CommandOutput};
 
 const MADE: &str = "2026-11-20";
 
@@ -41,10 +41,10 @@ const THREADS: &str = "4";
 fn the_demo_has_the_same_bits_in_the_browser() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
     let text = fs::read_to_string(demo.join("study.toml")).unwrap();
-    let mut definition = Definition::from_toml("study.toml", &text).unwrap();
+    let mut definition = StudyDefinition::from_toml("study.toml", &text).unwrap();
     definition
         .rankers
-        .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
+        .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.vectors = Some("words.txt".to_owned());
     for axiom in Probe::minable(true) {
         if !definition.probes.contains(&axiom) {
@@ -79,9 +79,9 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
     let Some(collections) = harness::collections() else {
         return;
     };
-    let definition = Definition {
+    let definition = StudyDefinition {
         probes: Probe::minable(false),
-        modes: vec![Mode::Fixed],
+        modes: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
         ..trecdl()
     };
@@ -98,14 +98,14 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();
-    let definition = Definition {
+    let definition = StudyDefinition {
         n_queries: Some(15),
         probes: axioms
             .filter(|it| it.needs_vectors())
             .chain(Probe::further(true))
             .chain([formula])
             .collect(),
-        modes: vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],
+        modes: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020, AxiomVariant::CodeCamara2020],
         rankers: vec!["bm25".to_owned()],
         vectors: Some(vectors.to_owned()),
         ..trecdl()
@@ -116,8 +116,8 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
 }
 
 /// TREC Deep Learning 2019, over the first 100 of BM25, without a probe yet.
-fn trecdl() -> Definition {
-    Definition {
+fn trecdl() -> StudyDefinition {
+    StudyDefinition {
         format: 1,
         name: LOCAL.to_owned(),
         title: "TREC DL 2019".to_owned(),
@@ -132,7 +132,7 @@ fn trecdl() -> Definition {
         limits: Limits::STANDARD,
         vectors: None,
         audit: Vec::new(),
-        lookups: Lookups::default(),
+        lookups: LookupFiles::default(),
         transfers: Vec::new(),
     }
 }
@@ -149,22 +149,22 @@ fn trecdl_files(collections: &Path) -> [(PathBuf, &'static str); 4] {
 
 /// What every side is given: a definition, and the folder `given` with its files.
 struct Given {
-    home: Home,
+    home: TestHome,
     /// What the collection is called where times are told.
     called: String,
-    definition: Definition,
+    definition: StudyDefinition,
 }
 
 impl Given {
-    fn new(definition: Definition, files: &[(PathBuf, &str)]) -> Given {
-        let home = Home::new();
+    fn new(definition: StudyDefinition, files: &[(PathBuf, &str)]) -> Given {
+        let home = TestHome::new();
         for (from, name) in files {
             home.write(&format!("given/{name}"), fs::read(from).unwrap());
         }
         Given {
             home,
             called: definition.collection.clone(),
-            definition: Definition {
+            definition: StudyDefinition {
                 name: LOCAL.to_owned(),
                 collection: "given".to_owned(),
                 ..definition
@@ -186,7 +186,7 @@ fn compare(given: &Given) {
     let Some(dist) = front_end() else {
         return;
     };
-    let host = Host::start(BTreeMap::from([
+    let host = StaticServer::start(BTreeMap::from([
         ("/", dist),
         ("/given", given.home.path("given")),
     ]));
@@ -222,11 +222,11 @@ fn compare(given: &Given) {
         let here: Study = serde_json::from_str(&threaded).unwrap();
         assert!(here.instances.iter().any(|it| !it.is_empty()));
         for &mode in &given.definition.modes {
-            let dials = Dials {
+            let dials = StudyControls {
                 mode: Some(mode),
-                ..Dials::default()
+                ..StudyControls::default()
             };
-            let look = Look {
+            let look = GetStudyRequest {
                 study: LOCAL.to_owned(),
                 dials,
             };
@@ -257,7 +257,7 @@ fn by_program(given: &Given) -> String {
     home.write("study.toml", given.definition.to_toml());
     let mut program = home.program();
     program.env("RAYON_NUM_THREADS", THREADS);
-    Ran::of(program.args(["--data", "data", "study", "run", "study.toml"])).done();
+    CommandOutput::of(program.args(["--data", "data", "study", "run", "study.toml"])).done();
     home.run(&format!("study export {LOCAL} --out exported"))
         .done();
     home.read(&format!("exported/{LOCAL}.json"))
@@ -272,7 +272,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         let bytes = File::open(given.home.path(&format!("given/{name}"))).unwrap();
         let mut sets = given.definition.transfers.iter();
         if let Some(set) = sets.find(|it| it.file == name) {
-            files.sets.push(Pairs {
+            files.sets.push(TransferSet {
                 of: set.transfer().unwrap(),
                 inference: set.queries,
                 pairs: pairs::read(&name, bytes, quiet).unwrap().0,
@@ -303,7 +303,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         made: MADE.to_owned(),
     };
     let start = Instant::now();
-    let study = run_at_once(make_study(inputs, &mut OneByOne)).unwrap();
+    let study = run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap();
     (study, start.elapsed())
 }
 
@@ -333,11 +333,11 @@ const START: &str = r#"
     });
 "#;
 
-fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
+fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
     tab.open("/about");
     tab.js_async(START, &[]);
     for name in given.files() {
-        let ask = Ask::Read {
+        let ask = WorkerRequest::Read {
             name: name.clone(),
             kind: None,
         };
@@ -346,12 +346,12 @@ fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
             const bytes = await (await fetch('/given/' + name)).blob();
             return (await window.asked(says, new File([bytes], name))).json;";
         let told = tab.js_async(body, &[json!(json_of(&ask)), json!(name)]);
-        let Tell::Read(read) = tell(&told) else {
+        let WorkerResponse::Read(read) = tell(&told) else {
             panic!("{name} was not read: {told}")
         };
         assert_eq!(read.reading.n_refused, 0, "{name}");
     }
-    let ask = Ask::Make {
+    let ask = WorkerRequest::Make {
         definition: Box::new(given.definition.clone()),
         made: MADE.to_owned(),
     };
@@ -359,7 +359,7 @@ fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
         const {json, took} = await window.asked(arguments[0]);
         return [json, took];";
     let told = tab.js_async(body, &[json!(json_of(&ask))]);
-    let Tell::Made(made) = tell(&told[0]) else {
+    let WorkerResponse::Made(made) = tell(&told[0]) else {
         panic!("it was not made: {told}")
     };
     assert!(made.n_instances > 0);
@@ -367,7 +367,7 @@ fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
     (
         asked(
             tab,
-            &Export {
+            &ExportStudyRequest {
                 study: LOCAL.to_owned(),
             },
         ),
@@ -376,21 +376,21 @@ fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
 }
 
 /// The reply of the worker to a request of the server's, as JSON.
-fn asked<E: Endpoint>(tab: &Tab, request: &E) -> String {
-    let ask = Ask::Answer {
+fn asked<E: Endpoint>(tab: &BrowserTab, request: &E) -> String {
+    let ask = WorkerRequest::Answer {
         path: E::PATH.to_owned(),
         request: json_of(request),
     };
     let body = "const {json, text} = await window.asked(arguments[0]); return [json, text];";
     let told = tab.js_async(body, &[json!(json_of(&ask))]);
-    let Tell::Answer = tell(&told[0]) else {
+    let WorkerResponse::Answer = tell(&told[0]) else {
         panic!("no answer to {}: {told}", E::PATH)
     };
     told[1].as_str().unwrap().to_owned()
 }
 
-fn tell(json: &Value) -> Tell {
-    let envelope: Envelope<Tell> = serde_json::from_str(json.as_str().unwrap()).unwrap();
+fn tell(json: &Value) -> WorkerResponse {
+    let envelope: WorkerMessage<WorkerResponse> = serde_json::from_str(json.as_str().unwrap()).unwrap();
     envelope.says
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What was asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct RecordedRequest {
     /// Which request of all, from 0 on.
     pub(crate) number: usize,
     /// `GET /path`.
@@ -17,7 +17,7 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
-impl Asked {
+impl RecordedRequest {
     /// The value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines();
@@ -26,7 +26,7 @@ impl Asked {
 }
 
 /// What becomes of a request.
-pub(crate) enum Reply {
+pub(crate) enum MockReply {
     /// Status, further headers, body.
     Answer(u16, String, Vec<u8>),
     /// Nothing, ever.
@@ -38,22 +38,22 @@ pub(crate) enum Reply {
 }
 
 /// A reply with a body and nothing else.
-pub(crate) fn answer(status: u16, body: impl Into<Vec<u8>>) -> Reply {
-    Reply::Answer(status, String::new(), body.into())
+pub(crate) fn answer(status: u16, body: impl Into<Vec<u8>>) -> MockReply {
+    MockReply::Answer(status, String::new(), body.into())
 }
 
 /// It ends with the tests.
-pub(crate) struct Peer {
+pub(crate) struct MockServer {
     /// `http://127.0.0.1:PORT`.
     pub(crate) address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
-impl Peer {
-    pub(crate) fn new(reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Peer {
+impl MockServer {
+    pub(crate) fn new(reply: impl Fn(&RecordedRequest) -> MockReply + Send + Sync + 'static) -> MockServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let asked: Arc<Mutex<Vec<RecordedRequest>>> = Arc::default();
         let (heard, reply) = (asked.clone(), Arc::new(reply));
         std::thread::spawn(move || {
             for connection in listener.incoming() {
@@ -61,16 +61,16 @@ impl Peer {
                 std::thread::spawn(move || serve(connection.unwrap(), &heard, &*reply));
             }
         });
-        Peer { address, asked }
+        MockServer { address, asked }
     }
 
     /// Everything that was asked until now.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<RecordedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Asked>>, reply: &dyn Fn(&Asked) -> Reply) {
+fn serve(mut connection: TcpStream, heard: &Mutex<Vec<RecordedRequest>>, reply: &dyn Fn(&RecordedRequest) -> MockReply) {
     let Some(mut asked) = read(&connection) else {
         return;
     };
@@ -81,13 +81,13 @@ fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Asked>>, reply: &dyn Fn(&A
     }
     // Whoever asked may be gone.
     let _ = match reply(&asked) {
-        Reply::Answer(status, headers, body) => write!(
+        MockReply::Answer(status, headers, body) => write!(
             connection,
             "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n",
             body.len()
         )
         .and_then(|()| connection.write_all(&body)),
-        Reply::Endless(status, headers) => {
+        MockReply::Endless(status, headers) => {
             let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n{headers}\r\n");
             let mut sent = connection.write_all(head.as_bytes());
             while sent.is_ok() {
@@ -95,11 +95,11 @@ fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Asked>>, reply: &dyn Fn(&A
             }
             sent
         }
-        Reply::Silence => {
+        MockReply::Silence => {
             std::thread::sleep(Duration::from_secs(3_600));
             Ok(())
         }
-        Reply::End => write!(
+        MockReply::End => write!(
             connection,
             "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n[{{"
         )
@@ -107,7 +107,7 @@ fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Asked>>, reply: &dyn Fn(&A
     };
 }
 
-fn read(connection: &TcpStream) -> Option<Asked> {
+fn read(connection: &TcpStream) -> Option<RecordedRequest> {
     let mut reader = BufReader::new(connection);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -133,7 +133,7 @@ fn read(connection: &TcpStream) -> Option<Asked> {
     }
     let mut body = vec![0; n_bytes];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked {
+    Some(RecordedRequest {
         number: 0,
         line,
         head,

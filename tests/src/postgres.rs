@@ -8,21 +8,21 @@ use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use test_dependencies::{Dependency, or_skip};
+use test_dependencies::{TestDependency, or_skip};
 
 const VARIABLE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 
 /// A database that goes with its test.
-pub struct Database {
+pub struct TestDatabase {
     name: String,
     server: String,
     /// Its address.
     pub url: String,
 }
 
-impl Database {
+impl TestDatabase {
     /// One with nothing in it; none where there is no server.
-    pub fn new() -> Option<Database> {
+    pub fn new() -> Option<TestDatabase> {
         static N_MADE: AtomicU32 = AtomicU32::new(0);
 
         let server = std::env::var(VARIABLE).unwrap_or_else(|_| {
@@ -30,14 +30,14 @@ impl Database {
         });
         let server = or_skip(
             Some(server).filter(|it| !it.is_empty()),
-            Dependency::Postgres,
+            TestDependency::Postgres,
             "there is no PostgreSQL, so it ran on SQLite alone",
         )?;
         let (base, _) = server.rsplit_once('/').unwrap();
         let n_made = N_MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("axioscope_{}_{n_made}", std::process::id());
         let url = format!("{base}/{name}");
-        let database = Database { name, server, url };
+        let database = TestDatabase { name, server, url };
         // Whoever had this number before may have been killed.
         database.tell_server(format!("DROP DATABASE IF EXISTS {}", database.name));
         database.tell_server(format!("CREATE DATABASE {}", database.name));
@@ -94,7 +94,7 @@ impl Database {
     }
 }
 
-impl Drop for Database {
+impl Drop for TestDatabase {
     fn drop(&mut self) {
         // Also from under a server that its test has just killed. A test that fails says so itself.
         if !std::thread::panicking() {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use expect_test::{ExpectFile, expect, expect_file};
 use serde_json::{Value, json};
 
-use crate::harness::{Dependency, Home, model, named, or_skip};
+use crate::harness::{TestDependency, TestHome, model, named, or_skip};
 
 /// The runs that the collection of TREC DL 2019 comes with.
 pub(crate) const RUNS: [&str; 5] = [
@@ -26,7 +26,7 @@ pub(crate) const RUNS: [&str; 5] = [
 fn collection(name: &str) -> Option<PathBuf> {
     let folder = named("AXIOSCOPE_DATA").map(|it| it.join(name));
     let reason = format!("the collection {name} is absent");
-    or_skip(folder.filter(|it| it.is_dir()), Dependency::Data, &reason)
+    or_skip(folder.filter(|it| it.is_dir()), TestDependency::Data, &reason)
 }
 
 /// The folder of TREC DL 2019 and the file of its word vectors.
@@ -41,7 +41,7 @@ fn check(name: &str, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
     let Some(folder) = collection(name) else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let collection = format!("--collection {}", folder.display());
     let mine = format!("mine {collection} {probes} --out mined.parquet --json");
     let mined = home.run(&mine).json();
@@ -92,7 +92,7 @@ fn lnc1_as_the_published_code_has_it() {
     let Some(folder) = collection("trecdl-passage") else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let collection = format!("--collection {}", folder.display());
     let probes = "--probes lnc1 --mode code --pool run:BM25.run:100 --delta 10 --min-terms 1";
     let mined = home
@@ -126,7 +126,7 @@ fn axioms_on_the_meaning_of_words() {
     let Some((folder, vectors)) = passages_and_vectors() else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let collection = format!("--collection {}", folder.display());
     let mine = |mode: &str| {
         let probes = format!("--probes stmc1,stmc2,stmc3 --mode {mode} --delta 10 --min-terms 1");
@@ -154,7 +154,7 @@ fn ndcg_of_runs_of_trec_deep_learning_2019() {
     let Some(folder) = collection("trecdl-passage") else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     for (run, expected) in [
         ("BM25", 0.5058),
         ("BM25_RM3", 0.5216),
@@ -178,7 +178,7 @@ fn measures_of_runs_that_bring_their_labels() {
     let Some(folder) = collection("wikipassageqa-questions") else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     for (run, expected) in [
         ("anmm", "0.5734 0.6579 0.2087"),
         ("drmm", "0.5597 0.6393 0.2024"),
@@ -227,7 +227,7 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
     let pairs: Vec<String> = first_hundred.map(|it| it.to_string()).collect();
     assert_eq!(pairs.len(), 4_300);
 
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("pairs.jsonl", pairs.join("\n"));
     home.run(&format!(
         "score --collection {} --pairs pairs.jsonl --ranker {}:bi --out scores.tsv",
@@ -253,7 +253,7 @@ fn the_readings_of_the_published_code_for_every_ranker() {
     let Some((folder, vectors)) = passages_and_vectors() else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let rankers = RUNS.map(|it| format!("--ranker scores:{it}.run")).join(" ");
     let replay = format!(
         "replay camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \

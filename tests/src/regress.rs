@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::behaviours::{self, MATCHED, count};
-use crate::harness::{Home, LIMITS, Ran, collections, model, tiny, tiny_model};
-use crate::jobs::{Size, survives};
+use crate::harness::{TestHome, LIMITS, CommandOutput, collections, model, tiny, tiny_model};
+use crate::jobs::{JobSize, survives};
 use crate::published::RUNS;
-use crate::review::loss::{self, Plan};
-use crate::review::random::Random;
+use crate::review::loss::{self, CrashPlan};
+use crate::review::random::SeededRandom;
 use crate::whitebox;
 
 #[test]
 fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
     let model = model().expect("the model is set up by `cargo xtask regress`");
-    let size = Size {
+    let size = JobSize {
         n_queries: 5,
         n_texts: 4_000,
         n_words: 70,
@@ -29,7 +29,7 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
 /// With each database.
 #[test]
 fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times() {
-    loss::survives(Plan {
+    loss::survives(CrashPlan {
         n_people: 20,
         seconds: 60,
         n_kills: 10,
@@ -55,13 +55,13 @@ fn trec_deep_learning_2019_through_all_axioms() {
          vectors = {vectors:?}\n{LIMITS}",
         data.join("trecdl-passage"),
     );
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("study.toml", definition);
     let start = Instant::now();
     let mut run = home.program();
     run.args(["--data", "data", "study", "run", "study.toml"])
         .env("AXIOSCOPE_MODEL", &model);
-    Ran::of(&mut run).done();
+    CommandOutput::of(&mut run).done();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());
 
     let tables = home.run("report trecdl --format json").json();
@@ -108,7 +108,7 @@ fn behaviours_on_trec_deep_learning_2019() {
     let rankers = format!("[\"bm25\", \"ql\", \"{name}:bi\", \"{name}:late\"]");
     let probes = "[\"match\", \"manipulations\"]";
     let transfers = behaviours::transfers(&data);
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(
         "study.toml",
         behaviours::definition(&data, &rankers, probes, &transfers),
@@ -145,7 +145,7 @@ fn behaviours_on_trec_deep_learning_2019() {
     first.wait().unwrap();
     let before = kept();
     println!("killed after {:.0} s", start.elapsed().as_secs_f64());
-    Ran::of(&mut program()).done();
+    CommandOutput::of(&mut program()).done();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());
     assert!(before.iter().all(|it| *it > 100_000), "{before:?}");
 
@@ -184,7 +184,7 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
     let data = collections().expect("the collections lie in AXIOSCOPE_DATA");
     let model = model().expect("the model is set up by `cargo xtask regress`");
     let name = model.file_name().unwrap().to_string_lossy().into_owned();
-    let home = Home::new();
+    let home = TestHome::new();
     let start = Instant::now();
     let mut program = home.program();
     let mut looking = program
@@ -233,7 +233,7 @@ fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
         tiny_model().display()
     );
     home.run(&look).done();
-    let mut random = Random::new(18);
+    let mut random = SeededRandom::new(18);
     let report = "report small --format json";
     let check = "study check small";
     let mine = "mine --collection tiny --pool run:tiny.run:3 --json --out mined.parquet";

@@ -6,18 +6,18 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shared::api::rerank::{RankedDocuments, RankedText, Rerank, RerankDocuments};
-use shared::api::{Endpoint, Look, Score, Scored, Studies};
+use shared::api::rerank::{CohereRerankResponse, RankedText, RerankRequest, CohereRerankRequest};
+use shared::api::{Endpoint, GetStudyRequest, ScoreDocumentsRequest, ScoreDocumentsResponse, ListStudiesRequest};
 
-use crate::harness::{Home, PATIENCE, Server, reply, tiny_model};
+use crate::harness::{TestHome, PATIENCE, TestServer, reply, tiny_model};
 
 /// A server with the smallest model.
-pub(crate) fn ranking(home: &Home) -> Server {
+pub(crate) fn ranking(home: &TestHome) -> TestServer {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
 }
 
 /// A collection `c` of one query and these texts, which are `d0`, `d1`, …; and `pairs.jsonl`.
-pub(crate) fn collect(home: &Home, query: &str, texts: &[&str]) {
+pub(crate) fn collect(home: &TestHome, query: &str, texts: &[&str]) {
     let row = |(at, text): (usize, &&str)| json!({"_id": format!("d{at}"), "text": text});
     let rows: Vec<String> = texts
         .iter()
@@ -42,7 +42,7 @@ pub(crate) fn score_line<'a>(ranker: &'a str, out: &'a str) -> Vec<&'a str> {
 }
 
 /// What `score` says of all texts of the collection, by text id.
-pub(crate) fn scores(home: &Home, ranker: &str, name: &str) -> BTreeMap<String, f64> {
+pub(crate) fn scores(home: &TestHome, ranker: &str, name: &str) -> BTreeMap<String, f64> {
     home.run_with(&score_line(ranker, name)).done();
     let rows = home.read(name);
     let rows = rows.lines().map(|it| {
@@ -52,14 +52,14 @@ pub(crate) fn scores(home: &Home, ranker: &str, name: &str) -> BTreeMap<String, 
     rows.collect()
 }
 
-fn post(server: &Server, path: &str, body: &Value) -> Value {
+fn post(server: &TestServer, path: &str, body: &Value) -> Value {
     let sent = server.request("POST", path).body(body.to_string());
     reply(sent.send().unwrap()).unwrap_or_else(|it| panic!("{path}: {it:?}"))
 }
 
 #[test]
 fn published_requests_get_the_scores_of_the_command_line() {
-    let home = Home::new();
+    let home = TestHome::new();
     // The example of text-embeddings-inference's documentation.
     let query = "What is Deep Learning?";
     let texts = ["Deep Learning is not...", "Deep learning is..."];
@@ -96,8 +96,8 @@ fn published_requests_get_the_scores_of_the_command_line() {
     let asked = json!({"model": "tiny:late", "query": query, "documents": texts, "top_n": 1,
                        "return_documents": true, "raw_scores": true});
     let best = late.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
-    for path in ["/rerank", RerankDocuments::PATH, RerankDocuments::SECOND] {
-        let ranked: RankedDocuments = serde_json::from_value(post(&server, path, &asked)).unwrap();
+    for path in ["/rerank", CohereRerankRequest::PATH, CohereRerankRequest::SECOND] {
+        let ranked: CohereRerankResponse = serde_json::from_value(post(&server, path, &asked)).unwrap();
         let [first] = &ranked.results[..] else {
             panic!("{path}: {ranked:?}")
         };
@@ -111,14 +111,14 @@ fn published_requests_get_the_scores_of_the_command_line() {
     let counted = "axioscope_requests_total{path=\"/rerank\",method=\"POST\",status=\"200\"} 3";
     assert!(metrics.contains(counted), "{metrics}");
     let document: Value = server.get("/api/openapi.json").json().unwrap();
-    for path in [Rerank::PATH, RerankDocuments::PATH, RerankDocuments::SECOND] {
+    for path in [RerankRequest::PATH, CohereRerankRequest::PATH, CohereRerankRequest::SECOND] {
         assert!(document["paths"][path]["post"].is_object(), "{path}");
     }
 }
 
 #[test]
 fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     let server = ranking(&home);
     // One text is the query itself, so that its cosine is 1.
     let mut texts = vec!["a hill and the sea".to_owned(); 10_000];
@@ -154,7 +154,7 @@ fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
 
 #[test]
 fn whoever_leaves_is_not_worked_for() {
-    let home = Home::new();
+    let home = TestHome::new();
     let server = ranking(&home);
     // Some hundred batches.
     let text = "river ".repeat(200);
@@ -184,7 +184,7 @@ fn whoever_leaves_is_not_worked_for() {
     connection.write_all(asked.as_bytes()).unwrap();
     wait_for(batches, 1.0);
     // While it is worked on, everything else is answered.
-    server.ask(&Studies {});
+    server.ask(&ListStudiesRequest {});
     drop(connection);
     wait_for(left, 1.0);
     // The batch at hand may still end; then there is no other.
@@ -203,20 +203,20 @@ fn whoever_leaves_is_not_worked_for() {
 
 #[test]
 fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
-    let home = Home::new();
+    let home = TestHome::new();
     let model = tiny_model().to_string_lossy().into_owned();
     let open = ["--listen", "0.0.0.0:0", "--trusted-proxy", "127.0.0.1"];
     let server = home.serve(&[&open[..], &["--demo", "--model", &model]].concat());
     let texts = vec!["a ".repeat(1_999); 8];
     let score = |ranker: &str, address: &str| {
-        let asked = server.asking(&Score {
+        let asked = server.asking(&ScoreDocumentsRequest {
             ranker: ranker.to_owned(),
             query: "river".to_owned(),
             texts: texts.clone(),
         });
-        reply::<Scored>(asked.header("x-forwarded-for", address).send().unwrap())
+        reply::<ScoreDocumentsResponse>(asked.header("x-forwarded-for", address).send().unwrap())
     };
-    let look = Look {
+    let look = GetStudyRequest {
         study: "demo".to_owned(),
         dials: Default::default(),
     };

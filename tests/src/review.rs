@@ -12,18 +12,18 @@ mod guesses;
 mod life;
 
 use serde_json::json;
-use shared::api::people::{Invite, Role};
-use shared::api::review::{Change, Make, State, TaskNo, Whole};
-use shared::review::Task;
+use shared::api::people::{CreateInvitationRequest, AccessRole};
+use shared::api::review::{UpdateTaskRequest, CreateTaskRequest, TaskStatus, TaskId, TaskDefinitionResponse};
+use shared::review::AnnotationTask;
 
-use crate::harness::{Home, Server, demo, study_file};
+use crate::harness::{TestHome, TestServer, demo, study_file};
 
 /// The study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
 
 /// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
 /// instances of TFC1.
-pub(crate) fn make_study(home: &Home) {
+pub(crate) fn make_study(home: &TestHome) {
     let rest = r#"pool = "rank:bm25:20"
 probes = ["tfc1"]
 modes = ["fixed"]
@@ -33,7 +33,7 @@ rankers = ["bm25", "ql"]"#;
 }
 
 /// So many items of TFC1 for so many people each, without training and gold.
-pub(crate) fn task(n_items: u32, overlap: u32) -> Task {
+pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
     let task = json!({
         "title": "Which text is better?", "study": STUDY, "probes": ["tfc1"], "n_items": n_items,
         "design": {"kind": "uniform"}, "overlap": overlap, "seed": 42, "gold_every": 0,
@@ -42,22 +42,22 @@ pub(crate) fn task(n_items: u32, overlap: u32) -> Task {
 }
 
 /// Makes a task and opens it, as the operator whom the server of a test takes everybody for.
-pub(crate) fn open_task(server: &Server, task: Task) -> Whole {
-    let made = server.ask(&Make { task });
+pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefinitionResponse {
+    let made = server.ask(&CreateTaskRequest { task });
     server.ask(&opened(made.card.task))
 }
 
 /// What opens a task.
-pub(crate) fn opened(task: TaskNo) -> Change {
-    Change {
-        state: Some(State::Open),
+pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
+    UpdateTaskRequest {
+        state: Some(TaskStatus::Open),
         ..unchanged(task)
     }
 }
 
 /// A change of nothing.
-pub(crate) fn unchanged(task: TaskNo) -> Change {
-    Change {
+pub(crate) fn unchanged(task: TaskId) -> UpdateTaskRequest {
+    UpdateTaskRequest {
         task,
         state: None,
         results_public: None,
@@ -66,8 +66,8 @@ pub(crate) fn unchanged(task: TaskNo) -> Change {
 }
 
 /// An invitation of somebody new, for a day.
-pub(crate) fn invite(role: Role) -> Invite {
-    Invite {
+pub(crate) fn invite(role: AccessRole) -> CreateInvitationRequest {
+    CreateInvitationRequest {
         role,
         hours: 24,
         person: None,

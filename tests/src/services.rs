@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Ran, study_file, tiny_model};
-use crate::peer::{Asked, Peer, Reply, answer};
+use crate::harness::{TestHome, PATIENCE, CommandOutput, study_file, tiny_model};
+use crate::peer::{RecordedRequest, MockServer, MockReply, answer};
 use crate::rerank::{collect, ranking, score_line, scores};
 
 const TEXTS: [&str; 5] = [
@@ -16,8 +16,8 @@ const TEXTS: [&str; 5] = [
     "bank",
 ];
 
-fn home() -> Home {
-    let home = Home::new();
+fn home() -> TestHome {
+    let home = TestHome::new();
     collect(&home, "river bank", &TEXTS);
     home.run("mine --collection c --pool all --out m.parquet")
         .done();
@@ -25,7 +25,7 @@ fn home() -> Home {
 }
 
 /// Half of the length of each text, as text-embeddings-inference would say it.
-fn half_lengths(asked: &Asked) -> Reply {
+fn half_lengths(asked: &RecordedRequest) -> MockReply {
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     let texts = body["texts"].as_array().unwrap().iter().enumerate();
     let scored = texts
@@ -37,7 +37,7 @@ fn half_lengths(asked: &Asked) -> Reply {
 
 const DRY_RUN: &str = "score --collection c --pairs pairs.jsonl --dry-run --ranker";
 
-fn score_with(home: &Home, ranker: &str) -> Ran {
+fn score_with(home: &TestHome, ranker: &str) -> CommandOutput {
     home.run_with(&score_line(ranker, "s.tsv"))
 }
 
@@ -110,7 +110,7 @@ rankers = ["bm25", "{address}?texts=3"]"#
 #[test]
 fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
     let home = home();
-    let peer = Peer::new(|asked| {
+    let peer = MockServer::new(|asked| {
         assert_eq!(asked.line, "POST /v1/rerank");
         let body: Value = serde_json::from_str(&asked.body).unwrap();
         assert_eq!(body["model"], "a/b");
@@ -126,7 +126,7 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
     program
         .env("AXIOSCOPE_RERANK_KEY", "hush-hush")
         .env("AXIOSCOPE_LOG", "trace");
-    let ran = Ran::of(
+    let ran = CommandOutput::of(
         program
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
@@ -144,11 +144,11 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
         assert!(!bytes.windows(4).any(|it| it == b"hush"), "{file}");
     }
     // A key that the service repeats is not shown, and one in the address is refused.
-    let echo = Peer::new(|asked| answer(401, asked.header("authorization").unwrap()));
+    let echo = MockServer::new(|asked| answer(401, asked.header("authorization").unwrap()));
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", "hush-hush");
     let ranker = format!("{}/rerank", echo.address);
-    let refused = Ran::of(
+    let refused = CommandOutput::of(
         program
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
@@ -168,7 +168,7 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
 
 #[test]
 fn a_server_for_everybody_lets_the_key_score_much() {
-    let home = Home::new();
+    let home = TestHome::new();
     let texts: Vec<String> = (0..20).map(|it| "river ".repeat(it + 1)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     collect(&home, "river bank", &texts);
@@ -178,7 +178,7 @@ fn a_server_for_everybody_lets_the_key_score_much() {
     score_with(&home, &ranker).refused_with("20 texts are too many; 8 at most");
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
-    Ran::of(
+    CommandOutput::of(
         program
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
@@ -190,9 +190,9 @@ fn a_server_for_everybody_lets_the_key_score_much() {
 #[test]
 fn a_peer_that_is_busy_is_asked_again() {
     let home = home();
-    let peer = Peer::new(|asked| match asked.number {
-        0 | 1 => Reply::Answer(429, "retry-after: 0\r\n".to_owned(), b"slow down".to_vec()),
-        2 => Reply::End,
+    let peer = MockServer::new(|asked| match asked.number {
+        0 | 1 => MockReply::Answer(429, "retry-after: 0\r\n".to_owned(), b"slow down".to_vec()),
+        2 => MockReply::End,
         _ => half_lengths(asked),
     });
     let ran = score_with(&home, &format!("{}/rerank", peer.address));
@@ -210,7 +210,7 @@ fn a_peer_that_is_busy_is_asked_again() {
 #[test]
 fn a_peer_that_does_not_score_is_named_with_what_is_wrong() {
     let home = home();
-    let check = |peer: &Peer, options: &str, parts: &[&str]| {
+    let check = |peer: &MockServer, options: &str, parts: &[&str]| {
         let address = format!("{}/rerank", peer.address);
         let since = Instant::now();
         let error = score_with(&home, &format!("{address}?{options}")).refused();
@@ -229,28 +229,28 @@ fn a_peer_that_does_not_score_is_named_with_what_is_wrong() {
         );
         assert!(!home.path("s.tsv").exists());
     };
-    let garbage = Peer::new(|_| answer(200, "<html>Welcome</html>"));
+    let garbage = MockServer::new(|_| answer(200, "<html>Welcome</html>"));
     check(&garbage, "", &["is not [", "<html>Welcome</html>"]);
-    let short = Peer::new(|_| answer(200, r#"[{"index": 0, "score": 1}]"#));
+    let short = MockServer::new(|_| answer(200, r#"[{"index": 0, "score": 1}]"#));
     check(&short, "", &["1 scores for 5 texts"]);
-    let other = Peer::new(|_| answer(422, r#"{"error": "batch size 5 > 4"}"#));
+    let other = MockServer::new(|_| answer(422, r#"{"error": "batch size 5 > 4"}"#));
     check(&other, "", &["422", "batch size 5 > 4", "texts=N"]);
     let moved = "location: http://elsewhere.example/\r\n";
-    let moved = Peer::new(move |_| Reply::Answer(307, moved.to_owned(), Vec::new()));
+    let moved = MockServer::new(move |_| MockReply::Answer(307, moved.to_owned(), Vec::new()));
     check(&moved, "", &["307", "http://elsewhere.example/"]);
-    let endless = Peer::new(|_| answer(200, vec![b' '; 9 << 20]));
+    let endless = MockServer::new(|_| answer(200, vec![b' '; 9 << 20]));
     check(&endless, "", &["larger than 8 MiB"]);
-    let silent = Peer::new(|_| Reply::Silence);
+    let silent = MockServer::new(|_| MockReply::Silence);
     check(
         &silent,
         "timeout_s=1&tries=2",
         &["no answer within 1 s", "asked 2 times"],
     );
-    let ends = Peer::new(|_| Reply::End);
+    let ends = MockServer::new(|_| MockReply::End);
     check(&ends, "tries=2", &["asked 2 times", "is kept"]);
     assert_eq!(ends.asked().len(), 2);
     let later = "retry-after: 86400\r\n";
-    let later = Peer::new(move |_| Reply::Answer(429, later.to_owned(), Vec::new()));
+    let later = MockServer::new(move |_| MockReply::Answer(429, later.to_owned(), Vec::new()));
     check(&later, "", &["429", "wait 86400 s"]);
 }
 
@@ -259,10 +259,10 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
     let home = home();
     let ready = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let goes_on = ready.clone();
-    let peer = Peer::new(move |asked| {
+    let peer = MockServer::new(move |asked| {
         match asked.number < 2 || goes_on.load(std::sync::atomic::Ordering::SeqCst) {
             true => half_lengths(asked),
-            false => Reply::Silence,
+            false => MockReply::Silence,
         }
     });
     let ranker = format!("{}/rerank?texts=1&at_once=1", peer.address);
@@ -304,7 +304,7 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
 #[test]
 fn what_would_be_sent_is_told_and_not_sent() {
     let home = home();
-    let peer = Peer::new(|_| answer(500, ""));
+    let peer = MockServer::new(|_| answer(500, ""));
     let ranker = format!("{}/rerank?texts=2", peer.address);
     let cost = home.run(&format!("{DRY_RUN} {ranker}")).json();
     let n_chars: usize = TEXTS.iter().map(|it| it.len()).sum();
@@ -391,7 +391,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
     // Of the second ranker three requests are answered, then none until it is repaired.
     let repaired = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let (is_repaired, n_of_second) = (repaired.clone(), std::sync::atomic::AtomicUsize::new(0));
-    let peer = Peer::new(move |asked| {
+    let peer = MockServer::new(move |asked| {
         use std::sync::atomic::Ordering;
         let body: Value = serde_json::from_str(&asked.body).unwrap();
         let second = body["model"] == "second";

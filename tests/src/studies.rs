@@ -4,13 +4,13 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shared::api::{List, Look, Studies};
-use shared::study::dials::Dials;
+use shared::api::{ListInstancesRequest, GetStudyRequest, ListStudiesRequest};
+use shared::study::dials::StudyControls;
 
-use crate::harness::{Home, demo, study_file, tiny_model};
+use crate::harness::{TestHome, demo, study_file, tiny_model};
 
 /// Two formulas and a small model, so that there is something to interrupt at every stage.
-fn study(home: &Home) {
+fn study(home: &TestHome) {
     let model = tiny_model();
     let rest = format!(
         "pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\", \"tp\"]\n\
@@ -23,7 +23,7 @@ fn study(home: &Home) {
 }
 
 /// Makes the study of [`study`] with a third formula in place of the model; returns its file.
-fn make_of_formulas(home: &Home) -> String {
+fn make_of_formulas(home: &TestHome) -> String {
     study(home);
     let text = home.read("study.toml");
     let formulas = text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\"");
@@ -45,7 +45,7 @@ fn run_line() -> Vec<String> {
     line.map(str::to_owned).to_vec()
 }
 
-fn finish(home: &Home) -> String {
+fn finish(home: &TestHome) -> String {
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     home.run_with(&args).done();
@@ -54,20 +54,20 @@ fn finish(home: &Home) -> String {
 
 #[test]
 fn a_killed_study_ends_with_the_same_report() {
-    let home = Home::new();
+    let home = TestHome::new();
     study(&home);
     let begun = Instant::now();
     let undisturbed = finish(&home);
     let whole = begun.elapsed();
     assert!(undisturbed.contains(":late"), "{undisturbed}");
-    if let Some(home) = Home::with_postgres() {
+    if let Some(home) = TestHome::with_postgres() {
         study(&home);
         assert_eq!(finish(&home), undisturbed);
         assert!(!home.path("data/axioscope.db").exists());
     }
     // Moments by a fixed rule, so that a failure can be seen again: the golden ratio's parts.
     for n in 1..=5_u32 {
-        let home = Home::new();
+        let home = TestHome::new();
         study(&home);
         let part = (f64::from(n) * 0.618_034).fract();
         let mut program = home.program();
@@ -103,7 +103,7 @@ fn a_killed_study_ends_with_the_same_report() {
 
 #[test]
 fn a_damaged_file_of_a_study_is_named_and_the_study_made_again() {
-    let home = Home::new();
+    let home = TestHome::new();
     make_of_formulas(&home);
     let report = || home.run("report killed --format json").done();
     let undisturbed = report();
@@ -129,14 +129,14 @@ fn a_damaged_file_of_a_study_is_named_and_the_study_made_again() {
 
 #[test]
 fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
-    let home = Home::new();
+    let home = TestHome::new();
     make_of_formulas(&home);
     let server = home.serve(&[]);
     let page = |offset: u64| {
         let listing = json!({
             "dials": {}, "axiom": "lnc2", "ranker": 0, "limit": 100, "offset": offset,
         });
-        server.try_ask(&List {
+        server.try_ask(&ListInstancesRequest {
             study: "killed".to_owned(),
             listing: serde_json::from_value(listing).unwrap(),
         })
@@ -157,9 +157,9 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
     drop(server);
     let server = home.serve(&[]);
     let (status, problem) = server
-        .try_ask(&Look {
+        .try_ask(&GetStudyRequest {
             study: "killed".to_owned(),
-            dials: Dials::default(),
+            dials: StudyControls::default(),
         })
         .unwrap_err();
     assert_eq!(status, 500);
@@ -167,12 +167,12 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
         problem.error.contains("study.json is damaged"),
         "{problem:?}"
     );
-    assert!(server.ask(&Studies {}).is_empty());
+    assert!(server.ask(&ListStudiesRequest {}).is_empty());
 }
 
 #[test]
 fn another_precision_scores_a_stored_study_again() {
-    let home = Home::new();
+    let home = TestHome::new();
     study(&home);
     // Sixteen bits are slow on a CPU.
     let text = home.read("study.toml");
@@ -214,7 +214,7 @@ fn another_precision_scores_a_stored_study_again() {
 
 #[test]
 fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
-    let home = Home::new();
+    let home = TestHome::new();
     let printed = home.run("replay camara2020 --table 2").done();
     assert!(printed.contains("14,481,949"), "{printed}");
     assert!(printed.contains("No study was chosen"), "{printed}");
@@ -267,7 +267,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
 /// the same two rankers.
 #[test]
 fn bm25_stands_beside_each_ranker_that_is_brought() {
-    let home = Home::new();
+    let home = TestHome::new();
     let printed = home.run("replay padigela2019 --table 4").done();
     assert!(
         printed.contains("| MUR | first 10 | 3.12 | – |"),
@@ -325,7 +325,7 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
 /// Runs stand beside each other as they are, and models by the order that they give to a pool.
 #[test]
 fn bm25_stands_beside_runs_as_they_are() {
-    let home = Home::new();
+    let home = TestHome::new();
     let run = |rows: &[[&str; 3]]| -> String {
         let row = |[query, doc, score]: &[&str; 3]| format!("{query} Q0 {doc} 1 {score} it\n");
         rows.iter().map(row).collect()
@@ -395,7 +395,7 @@ fn bm25_stands_beside_runs_as_they_are() {
 
 #[test]
 fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
-    let home = Home::new();
+    let home = TestHome::new();
     study(&home);
     let demo = demo();
     let line = format!(
@@ -429,7 +429,7 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
 
 #[test]
 fn every_table_is_to_be_had_for_a_split_of_the_queries() {
-    let home = Home::new();
+    let home = TestHome::new();
     let text = |at: usize| format!("river {} bank", "river ".repeat(at % 4));
     let corpus = (0..12).map(|at| json!({"_id": format!("d{at}"), "text": text(at)}).to_string());
     let queries = [("q1", "river"), ("q2", "bank river"), ("q3", "bank")];
@@ -478,7 +478,7 @@ rankers = ["bm25"]"#;
 
 #[test]
 fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
-    let home = Home::new();
+    let home = TestHome::new();
     let formulas = make_of_formulas(&home);
     home.run("study check killed --write-baseline base.json")
         .done();
@@ -525,7 +525,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
 
 #[test]
 fn a_study_becomes_a_data_set_with_texts_or_without() {
-    let home = Home::new();
+    let home = TestHome::new();
     make_of_formulas(&home);
     home.run("study dataset killed --out with").done();
     home.run("study dataset killed --out without --without-texts")
@@ -561,7 +561,7 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
 
 #[test]
 fn an_export_without_texts_holds_none_of_them() {
-    let home = Home::new();
+    let home = TestHome::new();
     let rest = r#"n_queries = 12
 pool = "rank:bm25:20"
 probes = ["tfc1", "lnc2", "reverse-sentences"]

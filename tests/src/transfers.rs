@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, study_file, tiny};
+use crate::harness::{TestHome, study_file, tiny};
 
 /// What `transfer --json` says of a layout, and the rows that it wrote.
-fn transfer(home: &Home, line: &str) -> (Value, Vec<Value>) {
+fn transfer(home: &TestHome, line: &str) -> (Value, Vec<Value>) {
     let told = home
         .run(&format!("transfer {line} --to out.jsonl --json"))
         .json();
@@ -15,7 +15,7 @@ fn transfer(home: &Home, line: &str) -> (Value, Vec<Value>) {
 }
 
 /// Two sentences of learners with four corrections each: one changes nothing, one is missing.
-fn jfleg(home: &Home) {
+fn jfleg(home: &TestHome) {
     let files = [
         (
             "src",
@@ -49,7 +49,7 @@ fn jfleg(home: &Home) {
 
 #[test]
 fn a_converted_data_set_is_a_set_of_a_study() {
-    let home = Home::new();
+    let home = TestHome::new();
     jfleg(&home);
     let ran = home.run("transfer jfleg jfleg --to fluency.jsonl");
     ran.expect_told("jfleg/dev/dev.ref3, line 2: the line is empty");
@@ -101,7 +101,7 @@ transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase"
 
 #[test]
 fn both_directions_of_formality_have_the_titles_of_their_questions() {
-    let home = Home::new();
+    let home = TestHome::new();
     for split in ["tune", "test"] {
         home.write(&format!("Family/{split}/informal"), "dunno lol\nnope\n");
         home.write(&format!("Family/{split}/formal"), "I am not certain.\n");
@@ -148,7 +148,7 @@ fn both_directions_of_formality_have_the_titles_of_their_questions() {
 
 #[test]
 fn stories_are_sampled_by_the_digest_of_their_name() {
-    let home = Home::new();
+    let home = TestHome::new();
     for id in 0..12 {
         let title = format!("[SN]URL[SN]\nu\n\n[SN]TITLE[SN]\nTitle {id}\n\n");
         let text = "[SN]FIRST-SENTENCE[SN]\nIt rained.\n\n[SN]RESTBODY[SN]\nAll day.\n";
@@ -198,7 +198,7 @@ fn stories_are_sampled_by_the_digest_of_their_name() {
 
 #[test]
 fn tables_are_read_by_their_columns() {
-    let home = Home::new();
+    let home = TestHome::new();
     let head = "\u{feff}Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n";
     for split in ["train", "test"] {
         let rows = "1\t1\t2\tHe said \"no.\tNo, he said.\r\n0\t3\t4\tIt rose.\tIt fell.\r\n";
@@ -242,7 +242,7 @@ fn tables_are_read_by_their_columns() {
 
 #[test]
 fn passages_get_the_answers_of_other_questions() {
-    let home = Home::new();
+    let home = TestHome::new();
     let row = |id: &str, answers: Value, passage: &str| {
         let row = json!({
             "_id": id, "question": "who was it", "answers": answers, "type": "PERSON",
@@ -279,7 +279,7 @@ fn passages_get_the_answers_of_other_questions() {
 
 #[test]
 fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
-    let home = Home::new();
+    let home = TestHome::new();
     jfleg(&home);
     home.write("other.txt", "nothing\n");
     for (line, said) in [

@@ -1,12 +1,12 @@
 //! A ranker from inside, on the command line and over HTTP.
 
-use shared::api::{Attend, Inside, InsideQuery};
+use shared::api::{GetAttentionRequest, ListLateInteractionAnalysesRequest, GetTopDocumentsRequest};
 
-use crate::harness::{Home, study_file, tiny, tiny_model};
+use crate::harness::{TestHome, study_file, tiny, tiny_model};
 
 /// A folder with a published study of BM25 on the tiny collection.
-pub(crate) fn published(name: &str, title: &str) -> Home {
-    let home = Home::new();
+pub(crate) fn published(name: &str, title: &str) -> TestHome {
+    let home = TestHome::new();
     let rest = r#"pool = "all"
 probes = ["tfc1"]
 modes = ["fixed"]
@@ -47,12 +47,12 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
 
     let server = home.serve(&[]);
     let study = "tiny".to_owned();
-    let found = server.ask(&Inside { study });
+    let found = server.ask(&ListLateInteractionAnalysesRequest { study });
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].words.len(), words.len());
     assert!(found[0].head.ranker.spec.ends_with(":late"));
     assert_eq!(found[0].head.n_pairs, 3 * 12);
-    let of_query = |query| InsideQuery {
+    let of_query = |query| GetTopDocumentsRequest {
         study: "tiny".to_owned(),
         ranker: found[0].head.ranker.fingerprint.clone(),
         query,
@@ -80,10 +80,10 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
 
 #[test]
 fn a_cross_encoder_shows_where_it_looks() {
-    let home = Home::new();
+    let home = TestHome::new();
     let model = tiny_model().parent().unwrap().join("cross-tiny");
     let server = home.serve(&["--model", &model.to_string_lossy()]);
-    let asked = Attend {
+    let asked = GetAttentionRequest {
         ranker: "cross-tiny:cross".to_owned(),
         query: "where do rivers end".to_owned(),
         text: "A river flows into the sea.".to_owned(),
@@ -97,8 +97,8 @@ fn a_cross_encoder_shows_where_it_looks() {
     for row in &found.weights {
         assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-4);
     }
-    let refused = |asked: &Attend| server.try_ask(asked).unwrap_err().1.error;
-    let far = Attend {
+    let refused = |asked: &GetAttentionRequest| server.try_ask(asked).unwrap_err().1.error;
+    let far = GetAttentionRequest {
         layer: Some(2),
         ..asked.clone()
     };

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::json;
-use shared::text::{Analyzer, Pieces, Stemmer, Tokenizer};
+use shared::text::{Analyzer, WordpieceVocabulary, Stemmer, Tokenizer};
 
-use crate::harness::{Home, demo, model, study_file, tiny};
+use crate::harness::{TestHome, demo, model, study_file, tiny};
 
 /// Texts that part one reading of the algorithm from another.
 const HARD: &[&str] = &[
@@ -50,7 +50,7 @@ fn pieces_are_those_of_the_reference_tokenizer() {
     reference.with_padding(None);
     let text = std::fs::read_to_string(&file).unwrap();
     let analyzer = Analyzer {
-        tokenizer: Tokenizer::Wordpiece(Pieces::read("tokenizer.json", &text).unwrap()),
+        tokenizer: Tokenizer::Wordpiece(WordpieceVocabulary::read("tokenizer.json", &text).unwrap()),
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };
@@ -68,7 +68,7 @@ const VOCABULARY: &str = "[UNK]\nriver\nriv\n##er\nbank\n##s\nthe\nof\na\nmud\n.
 
 #[test]
 fn a_study_can_be_about_pieces_of_words() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("vocab.txt", VOCABULARY);
     let mine = format!(
         "mine --collection {} --preset camara2020 --mode code --pool all \
@@ -93,7 +93,7 @@ fn a_study_can_be_about_pieces_of_words() {
 
 #[test]
 fn a_study_file_names_its_vocabulary_and_the_report_says_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("vocab.txt", VOCABULARY);
     let rest = r#"pool = "all"
 probes = ["tfc1"]
@@ -112,7 +112,7 @@ file = "vocab.txt""#;
 
 #[test]
 fn what_is_no_vocabulary_is_refused_with_a_way_out() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("words.txt", "river\nbank\n");
     for (named, said) in [
         ("words.txt", "vocab.txt of a BERT model"),
@@ -131,7 +131,7 @@ fn what_is_no_vocabulary_is_refused_with_a_way_out() {
 
 #[test]
 fn a_study_says_how_many_instances_hold_under_other_terms() {
-    let home = Home::new();
+    let home = TestHome::new();
     let rest = r#"pool = "rank:bm25:20"
 probes = ["tfc1", "lnc2"]
 modes = ["fixed"]

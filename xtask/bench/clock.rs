@@ -4,23 +4,23 @@ use std::time::Instant;
 
 /// Time that this thread has worked; what else runs on the machine does not count. Where the
 /// system does not tell, time that has passed.
-pub(crate) struct Clock {
+pub(crate) struct ThreadClock {
     began: Instant,
     worked: Option<u64>,
 }
 
-impl Clock {
+impl ThreadClock {
     /// Starts at zero.
-    pub(crate) fn start() -> Clock {
-        Clock {
+    pub(crate) fn start() -> ThreadClock {
+        ThreadClock {
             began: Instant::now(),
-            worked: Clock::worked(),
+            worked: ThreadClock::worked(),
         }
     }
 
     /// Since it was started.
     pub(crate) fn seconds(&self) -> f64 {
-        match (self.worked, Clock::worked()) {
+        match (self.worked, ThreadClock::worked()) {
             (Some(from), Some(to)) => (to - from) as f64 * 1e-9,
             _ => self.began.elapsed().as_secs_f64(),
         }

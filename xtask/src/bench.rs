@@ -14,11 +14,11 @@ mod review;
 mod server;
 mod table;
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use table::{Machine, Table};
+use table::{MachineInfo, BenchTable};
 
 /// Runs of each side, one after the other in turn.
 const RUNS: usize = 5;
@@ -32,7 +32,7 @@ const PARTS: [&str; 7] = [
 const NAMED: [&str; 2] = ["cuda", "cuda-rehearsal"];
 
 /// Measures the named parts, or all that need no GPU; only a run of all is written down.
-pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
+pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let known = [PARTS.as_slice(), &NAMED].concat();
     if let Some(unknown) = args.iter().find(|it| !known.contains(&it.as_str())) {
         bail!(
@@ -42,9 +42,9 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
     }
     let folder = place.target.join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-    let bench = Bench { place, folder };
-    let mut machine = Machine::now(place);
-    let mut table = Table::default();
+    let bench = BenchContext { place, folder };
+    let mut machine = MachineInfo::now(place);
+    let mut table = BenchTable::default();
     let asked = |part: &&str| match args {
         [] => PARTS.contains(part),
         _ => args.iter().any(|it| it == part),
@@ -77,13 +77,13 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
 }
 
 /// Where everything is.
-struct Bench<'a> {
-    place: &'a Place,
+struct BenchContext<'a> {
+    place: &'a ProjectPaths,
     /// Peers, and what they are given.
     folder: PathBuf,
 }
 
-impl Bench<'_> {
+impl BenchContext<'_> {
     /// `trecdl-passage`, below `AXIOSCOPE_DATA` or beside the checkout.
     fn collection(&self) -> Result<PathBuf> {
         let set = std::env::var_os("AXIOSCOPE_DATA").filter(|it| !it.is_empty());

@@ -3,7 +3,7 @@
 //! The last line is the server's own: the link that makes a browser the operator's. It comes again
 //! when the neural rankers are scored, unless it was used.
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::{dist, process, setup, web};
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
@@ -16,12 +16,12 @@ const ADDRESS: &str = "127.0.0.1:8017";
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Sets up, builds, serves until the server ends. `args` go to `axioscope serve`.
-pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
+pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     // The two builds do not need each other: a debug program reads `dist/` when it is asked.
     let (pages, model) = std::thread::scope(|threads| {
         let server = threads.spawn(|| dist::build_program(&[]));
         let pages = setup::web(place)
-            .and_then(|tools| web::build(place, &tools, web::Profile::Development));
+            .and_then(|tools| web::build(place, &tools, web::WebProfile::Development));
         let model = setup::model::get(place);
         let server = server.join().expect("building does not panic");
         (pages.and(server), model)

@@ -6,7 +6,7 @@
 //! link that makes a browser the operator's leads to Trunk's pages, and is shown when they are
 //! there.
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::setup::WebTools;
 use crate::{demo, process, setup};
 use anyhow::{Context, Result, bail};
@@ -38,7 +38,7 @@ const SERVER_SOURCES: [&str; 5] = [
 const POLL: Duration = Duration::from_millis(300);
 
 /// Builds and serves until the pages' server ends.
-pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
+pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let pages = take(&mut args, "--listen").unwrap_or_else(|| PAGES.to_owned());
     let other_server = take(&mut args, "--server");
@@ -113,7 +113,7 @@ impl Drop for Running {
     }
 }
 
-fn serve_pages(place: &Place, tools: &WebTools, pages: &str, server: &str) -> Result<Running> {
+fn serve_pages(place: &ProjectPaths, tools: &WebTools, pages: &str, server: &str) -> Result<Running> {
     // Below the checkout, so that cargo finds the settings of `.cargo` from there.
     let folder = place.root.join("target/dev");
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
@@ -154,7 +154,7 @@ fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
 /// Builds and runs the server, and again after each change of its sources, while Trunk runs. What
 /// it prints goes to `said`.
 fn serve_and_rebuild(
-    place: &Place,
+    place: &ProjectPaths,
     args: &[String],
     trunk: &mut Running,
     said: &Sender<String>,
@@ -195,7 +195,7 @@ fn serve_and_rebuild(
     }
 }
 
-fn build_server(place: &Place) -> Result<PathBuf> {
+fn build_server(place: &ProjectPaths) -> Result<PathBuf> {
     // The whole workspace joins the features, as everywhere.
     let build = ["build", "--locked", "--workspace", "--bin", "axioscope"];
     process::run(Command::new("cargo").args(build))?;

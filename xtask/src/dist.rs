@@ -1,15 +1,15 @@
 //! One release binary with the front end inside.
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::{digest, process, setup, web};
 use anyhow::{Context, Result};
 use std::fs;
 use std::process::Command;
 
 /// Builds `dist/axioscope` in the target folder and says what it is.
-pub(crate) fn run(place: &Place) -> Result<()> {
+pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     let tools = setup::web(place)?;
-    web::build(place, &tools, web::Profile::Release)?;
+    web::build(place, &tools, web::WebProfile::Release)?;
     build_program(&["--release"])?;
     let program = place.program("release");
     let folder = place.target.join("dist");

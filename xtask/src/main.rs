@@ -13,7 +13,7 @@ mod tidy;
 mod bench;
 
 use anyhow::{Result, bail};
-use place::Place;
+use place::ProjectPaths;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -50,7 +50,7 @@ fn run() -> Result<ExitCode> {
     let mut args = std::env::args().skip(1);
     let command = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
-    let place = Place::find()?;
+    let place = ProjectPaths::find()?;
     match command.as_str() {
         "demo" => demo::run(&place, &rest),
         "dev" => dev::run(&place, &rest),
@@ -70,10 +70,10 @@ fn run() -> Result<ExitCode> {
     }
 }
 
-fn build_web(place: &Place, args: &[String]) -> Result<()> {
+fn build_web(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let profile = match args {
-        [] => web::Profile::Development,
-        [flag] if flag == "--release" => web::Profile::Release,
+        [] => web::WebProfile::Development,
+        [flag] if flag == "--release" => web::WebProfile::Release,
         _ => bail!("`web` takes nothing but --release\n\n{USAGE}"),
     };
     web::build(place, &setup::web(place)?, profile)

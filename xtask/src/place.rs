@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
 /// The folders every command works in.
-pub(crate) struct Place {
+pub(crate) struct ProjectPaths {
     /// The checkout.
     pub(crate) root: PathBuf,
     /// Cargo's target folder: `CARGO_TARGET_DIR`, else `target/` in the checkout.
@@ -14,9 +14,9 @@ pub(crate) struct Place {
     pub(crate) cache: PathBuf,
 }
 
-impl Place {
+impl ProjectPaths {
     /// The checkout is the one whose `cargo xtask` this is.
-    pub(crate) fn find() -> Result<Place> {
+    pub(crate) fn find() -> Result<ProjectPaths> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
             .context("run this as `cargo xtask`, which says where the checkout is")?;
         let root = Path::new(&package)
@@ -27,7 +27,7 @@ impl Place {
             .with_context(|| format!("cannot enter {}", root.display()))?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = root.join(target.unwrap_or_else(|| "target".into()));
-        Ok(Place {
+        Ok(ProjectPaths {
             target,
             cache: cache()?,
             root,

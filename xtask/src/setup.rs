@@ -1,6 +1,6 @@
 //! What the other commands need: found where it is, else installed, else asked for by name.
 //!
-//! Everything that is installed goes to the user's cache (see [`Place`]), so a second checkout
+//! Everything that is installed goes to the user's cache (see [`ProjectPaths`]), so a second checkout
 //! finds it there; only the wasm target and the browser belong to the machine.
 
 pub(crate) mod wasm;
@@ -11,18 +11,18 @@ pub(crate) mod model;
 pub(crate) mod nginx;
 pub(crate) mod postgres;
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::process;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
-use wasm::Compiler;
+use wasm::WasmToolchain;
 
 /// The programs that build the front end.
 pub(crate) struct WebTools {
     folders: Vec<PathBuf>,
-    compiler: Compiler,
+    compiler: WasmToolchain,
 }
 
 impl WebTools {
@@ -31,7 +31,7 @@ impl WebTools {
         let program = process::find(program, &self.folders).unwrap_or_else(|| program.into());
         let mut command = Command::new(program);
         command.env("PATH", self.search_path());
-        if let Compiler::Toolchain(name) = &self.compiler {
+        if let WasmToolchain::Toolchain(name) = &self.compiler {
             command.env("RUSTUP_TOOLCHAIN", name);
         }
         command
@@ -44,7 +44,7 @@ impl WebTools {
 }
 
 /// Finds or installs everything.
-pub(crate) fn run(place: &Place) -> Result<()> {
+pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     web(place)?;
     nextest(place)?;
     deny(place)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(place: &Place) -> Result<()> {
 }
 
 /// Finds or installs what builds the front end.
-pub(crate) fn web(place: &Place) -> Result<WebTools> {
+pub(crate) fn web(place: &ProjectPaths) -> Result<WebTools> {
     let compiler = wasm::get()?;
     programs::trunk(place)?;
     programs::wasm_bindgen(place)?;
@@ -81,12 +81,12 @@ pub(crate) fn has_wasm() -> bool {
 }
 
 /// Finds or installs the program that runs the tests beside the code.
-pub(crate) fn nextest(place: &Place) -> Result<PathBuf> {
+pub(crate) fn nextest(place: &ProjectPaths) -> Result<PathBuf> {
     programs::nextest(place)
 }
 
 /// Finds or installs the program that checks licenses and sources of dependencies.
-pub(crate) fn deny(place: &Place) -> Result<PathBuf> {
+pub(crate) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     programs::deny(place)
 }
 

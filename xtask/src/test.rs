@@ -10,19 +10,19 @@ mod report;
 mod tally;
 pub(crate) mod postgres;
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::setup::{self, WebTools};
 use crate::{process, tidy, web};
 use anyhow::{Context, Result, bail};
-use dependency::Dependency;
-use postgres::{Server, Survives};
-use report::Report;
+use dependency::RequiredDependency;
+use postgres::{PostgresServer, Durability};
+use report::TestReport;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
-use tally::Event;
-pub(crate) use tally::Tally;
+use tally::TestEvent;
+pub(crate) use tally::TestCounts;
 
 /// Names the server of PostgreSQL to tests; `tests/src/postgres.rs` reads it.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
@@ -108,7 +108,7 @@ impl Step {
 }
 
 /// Runs the named steps, or all of them; stops at the first that fails.
-pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
+pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     if args.iter().any(|it| it == "--list") {
         print!("{}", list());
         return Ok(ExitCode::SUCCESS);
@@ -123,8 +123,8 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
     };
     let steps: Vec<Step> = Step::ALL.into_iter().filter(is_selected).collect();
 
-    let mut bench = Bench::new(place)?;
-    let mut report = Report::default();
+    let mut bench = TestContext::new(place)?;
+    let mut report = TestReport::default();
     if steps.iter().any(|it| it.has_dependencies())
         && let Err(error) = dependency::find_required(place)
     {
@@ -138,8 +138,8 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
 
 /// Long checks with the real model, or those whose names contain a word: nothing that they need
 /// may be absent.
-pub(crate) fn regress(place: &Place, words: &[String]) -> Result<ExitCode> {
-    let tally = Bench::new(place)?.long(words)?;
+pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode> {
+    let tally = TestContext::new(place)?.long(words)?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
         0 => ExitCode::SUCCESS,
@@ -154,22 +154,22 @@ fn list() -> String {
 
 /// Where steps run; what builds the front end, and a server of PostgreSQL, are looked for when a
 /// step first asks.
-struct Bench<'a> {
-    place: &'a Place,
-    required: Vec<Dependency>,
+struct TestContext<'a> {
+    place: &'a ProjectPaths,
+    required: Vec<RequiredDependency>,
     tools: Option<WebTools>,
     database: Option<Found>,
 }
 
 /// A server of PostgreSQL, or none.
 enum Found {
-    Server(Server),
+    Server(PostgresServer),
     Absent,
 }
 
-impl<'a> Bench<'a> {
-    fn new(place: &'a Place) -> Result<Bench<'a>> {
-        Ok(Bench {
+impl<'a> TestContext<'a> {
+    fn new(place: &'a ProjectPaths) -> Result<TestContext<'a>> {
+        Ok(TestContext {
             place,
             required: dependency::required()?,
             tools: None,
@@ -177,7 +177,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn run(&mut self, step: Step) -> Result<Tally> {
+    fn run(&mut self, step: Step) -> Result<TestCounts> {
         match step {
             Step::Fmt => check(cargo(&["fmt", "--all", "--check"])),
             Step::Tidy => tidy::check(&self.place.root),
@@ -213,12 +213,12 @@ impl<'a> Bench<'a> {
             }
             Step::Web => {
                 let place = self.place;
-                web::build(place, self.tools()?, web::Profile::Development)?;
-                Ok(Tally::passed(1))
+                web::build(place, self.tools()?, web::WebProfile::Development)?;
+                Ok(TestCounts::passed(1))
             }
             Step::Build => {
                 let place = self.place;
-                web::build(place, self.tools()?, web::Profile::Development)?;
+                web::build(place, self.tools()?, web::WebProfile::Development)?;
                 let mut build = cargo(&["build", "--locked", "--tests"]);
                 build
                     .args(NATIVE)
@@ -252,7 +252,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Says that tests have to do without a dependency, unless it is required.
-    fn do_without(&self, dependency: Dependency, reason: &anyhow::Error) -> Result<()> {
+    fn do_without(&self, dependency: RequiredDependency, reason: &anyhow::Error) -> Result<()> {
         let name = dependency.name();
         if self.required.contains(&dependency) {
             bail!("`{name}` is required and absent: {reason:#}");
@@ -266,11 +266,11 @@ impl<'a> Bench<'a> {
     fn database(&mut self) -> Result<String> {
         if self.database.is_none() {
             let started =
-                setup::postgres::get().and_then(|it| Server::start(&it, Survives::Nothing));
+                setup::postgres::get().and_then(|it| PostgresServer::start(&it, Durability::Nothing));
             self.database = Some(match started {
                 Ok(server) => Found::Server(server),
                 Err(error) => {
-                    self.do_without(Dependency::Postgres, &error)?;
+                    self.do_without(RequiredDependency::Postgres, &error)?;
                     Found::Absent
                 }
             });
@@ -289,7 +289,7 @@ impl<'a> Bench<'a> {
     /// Type-checks `neural` as it is built for NVIDIA's GPUs. A script stands in for the compiler
     /// of their kernels: nothing can be linked, and what it leaves must not be taken for kernels by
     /// another build, so the target folder is its own.
-    fn cuda(&self) -> Result<Tally> {
+    fn cuda(&self) -> Result<TestCounts> {
         let mut folders = vec![self.place.root.join("xtask/cuda")];
         folders.extend(process::search_path());
         let mut cuda = cargo(&["check", "--locked", "--package", "neural"]);
@@ -301,7 +301,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Tests beside the code, of the named packages or of all. Each runs in a process of its own.
-    fn unit(&mut self, packages: Option<&BTreeSet<String>>) -> Result<Tally> {
+    fn unit(&mut self, packages: Option<&BTreeSet<String>>) -> Result<TestCounts> {
         self.dist_folder()?;
         let exactness = self.place.target.join("exactness.tsv");
         fs::write(&exactness, "").with_context(|| format!("writing {}", exactness.display()))?;
@@ -333,7 +333,7 @@ impl<'a> Bench<'a> {
 
     /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores. Then every
     /// parser on mutated input, each for as many seconds as the environment says.
-    fn long(&mut self, words: &[String]) -> Result<Tally> {
+    fn long(&mut self, words: &[String]) -> Result<TestCounts> {
         let place = self.place;
         self.dist_folder()?;
         let built = ["build", "--release", "--locked", "--package", "backend"];
@@ -350,7 +350,7 @@ impl<'a> Bench<'a> {
             .env("AXIOSCOPE_BIN", program(place, "release")?)
             .env("AXIOSCOPE_DIST", place.dist())
             .env(DATABASE, self.database()?);
-        for dependency in [Dependency::Data, Dependency::Model] {
+        for dependency in [RequiredDependency::Data, RequiredDependency::Model] {
             test.envs(dependency.variables().iter().zip(dependency.find(place)?));
         }
         let mut tally = libtest(&mut test)?;
@@ -371,7 +371,7 @@ impl<'a> Bench<'a> {
     ///
     /// One process runs them all, other than the tests beside the code: they share a browser's
     /// driver and servers with the demo study, which take seconds to start.
-    fn end_to_end(&mut self, filter: &[&str]) -> Result<Tally> {
+    fn end_to_end(&mut self, filter: &[&str]) -> Result<TestCounts> {
         let place = self.place;
         let skips = self.skips()?;
         let mut test = cargo(&["test", "--test", "end_to_end", "--locked", "--no-fail-fast"]);
@@ -383,10 +383,10 @@ impl<'a> Bench<'a> {
             .env("AXIOSCOPE_XTASK", std::env::current_exe()?)
             .env(DATABASE, self.database()?);
         for dependency in [
-            Dependency::Data,
-            Dependency::Model,
-            Dependency::Proxy,
-            Dependency::Browser,
+            RequiredDependency::Data,
+            RequiredDependency::Model,
+            RequiredDependency::Proxy,
+            RequiredDependency::Browser,
         ] {
             match dependency.find(place) {
                 Ok(found) => {
@@ -428,7 +428,7 @@ fn exactness_table(told: &str) -> String {
 }
 
 /// The program, built in this profile.
-fn program(place: &Place, profile: &str) -> Result<PathBuf> {
+fn program(place: &ProjectPaths, profile: &str) -> Result<PathBuf> {
     let program = place.program(profile);
     if !program.is_file() {
         bail!(
@@ -441,7 +441,7 @@ fn program(place: &Place, profile: &str) -> Result<PathBuf> {
 
 /// The test programs that a package has in a `tests/` of its own. The end-to-end binary is not
 /// among them: its package is that folder.
-fn integration_tests(place: &Place) -> Result<Vec<String>> {
+fn integration_tests(place: &ProjectPaths) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for package in PACKAGES {
         let Ok(entries) = fs::read_dir(place.root.join(package).join("tests")) else {
@@ -466,22 +466,22 @@ fn cargo(args: &[&str]) -> Command {
 }
 
 /// A check without tests of its own counts as one.
-fn check(mut command: Command) -> Result<Tally> {
+fn check(mut command: Command) -> Result<TestCounts> {
     process::run(&mut command)?;
-    Ok(Tally::passed(1))
+    Ok(TestCounts::passed(1))
 }
 
 /// Runs nextest, counts the events it writes of each test, and names the tests that took longest.
-fn nextest_run(command: &mut Command) -> Result<Tally> {
+fn nextest_run(command: &mut Command) -> Result<TestCounts> {
     const N_SLOWEST: usize = 10;
 
     command
         .args(["--message-format", "libtest-json"])
         .env("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1");
-    let mut tally = Tally::default();
+    let mut tally = TestCounts::default();
     let mut times = Vec::new();
     let status = process::listen(command, |line| {
-        if let Some(event) = Event::of_ended_test(line) {
+        if let Some(event) = TestEvent::of_ended_test(line) {
             tally.take(&event);
             times.extend(
                 event
@@ -500,8 +500,8 @@ fn nextest_run(command: &mut Command) -> Result<Tally> {
 }
 
 /// Runs `cargo test …` and counts what its runners report.
-fn libtest(command: &mut Command) -> Result<Tally> {
-    let mut tally = Tally::default();
+fn libtest(command: &mut Command) -> Result<TestCounts> {
+    let mut tally = TestCounts::default();
     let status = process::listen(command, |line| {
         println!("{line}");
         tally.hear(line);
@@ -511,7 +511,7 @@ fn libtest(command: &mut Command) -> Result<Tally> {
 }
 
 /// A runner that fails without a failed test did not get as far as its tests.
-fn ended(command: &Command, status: ExitStatus, tally: &Tally) -> Result<()> {
+fn ended(command: &Command, status: ExitStatus, tally: &TestCounts) -> Result<()> {
     if !status.success() && tally.n_failed == 0 {
         bail!("`{}` failed ({status})", process::line(command));
     }

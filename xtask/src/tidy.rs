@@ -11,7 +11,7 @@ mod features;
 mod demo;
 
 use crate::process;
-use crate::test::Tally;
+use crate::test::TestCounts;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ struct Finding {
     /// A path from the root of the checkout, with `:line` where there is one.
     place: String,
     what: String,
-    weight: Weight,
+    weight: Severity,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
+enum Severity {
     /// Must go.
     Error,
     /// Deserves a second look.
@@ -42,7 +42,7 @@ impl Finding {
         Finding {
             place: path.to_owned(),
             what: what.into(),
-            weight: Weight::Error,
+            weight: Severity::Error,
         }
     }
 
@@ -52,7 +52,7 @@ impl Finding {
 
     fn warning(self) -> Finding {
         Finding {
-            weight: Weight::Warning,
+            weight: Severity::Warning,
             ..self
         }
     }
@@ -80,21 +80,21 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 }
 
 /// The whole checkout against all rules, as one check that passed or failed.
-pub(crate) fn check(root: &Path) -> Result<Tally> {
+pub(crate) fn check(root: &Path) -> Result<TestCounts> {
     let files = files(root)?;
     let mut findings = findings(root, &files);
     findings.extend(features::check()?);
     print(&findings);
     let n_errors = findings
         .iter()
-        .filter(|it| it.weight == Weight::Error)
+        .filter(|it| it.weight == Severity::Error)
         .count();
     println!("tidy: {} files, {n_errors} errors", files.len());
     Ok(match n_errors {
-        0 => Tally::passed(1),
-        _ => Tally {
+        0 => TestCounts::passed(1),
+        _ => TestCounts {
             n_failed: 1,
-            ..Tally::default()
+            ..TestCounts::default()
         },
     })
 }
@@ -103,8 +103,8 @@ fn print(findings: &[Finding]) {
     let mut n_told: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in findings {
         let weight = match finding.weight {
-            Weight::Error => "error",
-            Weight::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Warning => "warning",
         };
         let file = finding.place.split(':').next().unwrap_or_default();
         let n_told = n_told.entry(file).or_default();

@@ -1,6 +1,6 @@
 //! Builds the front end and its worker into `dist/`, unless what is there is current.
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::setup::WebTools;
 use crate::{digest, process};
 use anyhow::{Context, Result};
@@ -20,24 +20,24 @@ const INPUTS: [&str; 7] = [
 
 /// How the front end is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Profile {
+pub(crate) enum WebProfile {
     /// Quickly, for tests, the demo and work on the pages.
     Development,
     /// Small and fast, as it is shipped; takes minutes.
     Release,
 }
 
-impl Profile {
+impl WebProfile {
     fn trunk_arguments(self) -> &'static [&'static str] {
         match self {
-            Profile::Development => &["build", "--release=false", "--cargo-profile=dev"],
-            Profile::Release => &["build"],
+            WebProfile::Development => &["build", "--release=false", "--cargo-profile=dev"],
+            WebProfile::Release => &["build"],
         }
     }
 }
 
 /// Leaves a `dist/` that was built from exactly what is in the checkout now.
-pub(crate) fn build(place: &Place, tools: &WebTools, profile: Profile) -> Result<()> {
+pub(crate) fn build(place: &ProjectPaths, tools: &WebTools, profile: WebProfile) -> Result<()> {
     let inputs: Vec<PathBuf> = INPUTS.iter().map(|it| place.root.join(it)).collect();
     let inputs = digest::files_below(&inputs)?;
     let file = place.target.join("web.stamp");
@@ -50,7 +50,7 @@ pub(crate) fn build(place: &Place, tools: &WebTools, profile: Profile) -> Result
     // Trunk takes `NO_COLOR=1`, as everyone else sets it, for a malformed flag.
     let mut trunk = tools.command("trunk");
     process::run(trunk.args(profile.trunk_arguments()).env_remove("NO_COLOR"))?;
-    if profile == Profile::Release {
+    if profile == WebProfile::Release {
         compress(place, tools)?;
     }
     fs::write(&file, stamp_of(place, &inputs, profile)?)
@@ -59,13 +59,13 @@ pub(crate) fn build(place: &Place, tools: &WebTools, profile: Profile) -> Result
 
 /// Lays beside each file what is sent of it, as small as Brotli makes it: that takes seconds,
 /// too long for a server to do when it is asked.
-fn compress(place: &Place, tools: &WebTools) -> Result<()> {
+fn compress(place: &ProjectPaths, tools: &WebTools) -> Result<()> {
     let script = place.root.join("xtask/web/compress.mjs");
     process::run(tools.command("node").args([script, place.dist()]))
 }
 
 /// What was built from, how, and what came out: each may change behind our back.
-fn stamp_of(place: &Place, inputs: &str, profile: Profile) -> Result<String> {
+fn stamp_of(place: &ProjectPaths, inputs: &str, profile: WebProfile) -> Result<String> {
     Ok(format!(
         "{profile:?} {inputs} {}",
         digest::files_below(&[place.dist()])?

@@ -2,24 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 
-use super::Exit;
+use super::CommandOutcome;
 use crate::error::Error;
 use crate::runtime::{runtime, with_store};
-use crate::store::{DataFolder, Database, backup};
+use crate::store::{DataFolder, DatabaseConfig, backup};
 
 #[derive(clap::Args)]
-pub(crate) struct Backup {
+pub(crate) struct BackupArgs {
     /// The file to be written, as backup.tar.gz; what has this name is replaced
     file: PathBuf,
 }
 
-impl Backup {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl BackupArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         if !data.is_dir() {
             let reason = "is no folder, so there is nothing to back up; name the one by `--data`";
-            return Err(InputError::missing(Field::shown("data", data.display()), reason).into());
+            return Err(InputError::missing(InvalidField::shown("data", data.display()), reason).into());
         }
         let folder = DataFolder::open(data)?;
         let beside = match self.file.parent() {
@@ -34,20 +34,20 @@ impl Backup {
             size.n_files,
             size.n_rows
         );
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Restore {
+pub(crate) struct RestoreArgs {
     /// What `axioscope backup` has written
     file: PathBuf,
 }
 
-impl Restore {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl RestoreArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::at(data);
-        let database = Database::chosen(&folder)?;
+        let database = DatabaseConfig::chosen(&folder)?;
         let size = runtime()?.block_on(backup::restore(&folder, &database, &self.file))?;
         println!(
             "{} holds {} files and {} rows again",
@@ -55,6 +55,6 @@ impl Restore {
             size.n_files,
             size.n_rows
         );
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }

@@ -8,18 +8,18 @@ use shared::collection::trec::{METADATA_END, METADATA_START};
 use shared::collection::{Collection, Run, trec};
 use shared::effectiveness::{self, Evaluation, Measure};
 use shared::error::Error as InputError;
-use shared::rank::Ranker;
+use shared::rank::LexicalRanker;
 use shared::text::Analyzer;
 
-use super::{Exit, called, load, print_json, tell_reading};
+use super::{CommandOutcome, called, load, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
-use crate::import::{self, Files};
+use crate::import::{self, CollectionFileArgs};
 use crate::pipeline;
 use crate::store::{DataFolder, write_whole};
 
 #[derive(clap::Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// A folder with corpus.jsonl, queries.jsonl and, if there are judgements, qrels.tsv; each
     /// may be packed (.gz, .zst)
     src: PathBuf,
@@ -30,12 +30,12 @@ pub(crate) struct Import {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    files: Files,
+    files: CollectionFileArgs,
 }
 
 /// What `import --json` prints.
 #[derive(serde::Serialize)]
-struct Imported {
+struct ImportOutput {
     name: String,
     docs: usize,
     queries: usize,
@@ -44,8 +44,8 @@ struct Imported {
     warned: u64,
 }
 
-impl Import {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl ImportArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         shared::study::check_name(&self.to)?;
         let loaded = import::load_folder(&self.src, &self.files)?;
         tell_reading(&loaded);
@@ -55,7 +55,7 @@ impl Import {
             loaded.collection.queries.len(),
         );
         if self.json {
-            print_json(&Imported {
+            print_json(&ImportOutput {
                 name: self.to,
                 docs,
                 queries,
@@ -69,12 +69,12 @@ impl Import {
                 target.display()
             );
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Rank {
+pub(crate) struct RankArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -100,8 +100,8 @@ pub(crate) struct Rank {
     analyzer: AnalyzerArgs,
 }
 
-impl Rank {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl RankArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let ranker = match self.ranker.parse()? {
             RankerSpec::Formula(it) => it,
             RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Service(_) => {
@@ -125,13 +125,13 @@ impl Rank {
             false => String::new(),
         };
         write_run(&self.out, &said, &run, &ranker.to_string())?;
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
 /// What a run says of itself, as `ir_metadata` (Breuer, Keller & Schaer, SIGIR 2022) has it: the
 /// parts that are known here, in YAML.
-fn metadata(named: &str, collection: &Collection, ranker: &Ranker, analyzer: &Analyzer) -> String {
+fn metadata(named: &str, collection: &Collection, ranker: &LexicalRanker, analyzer: &Analyzer) -> String {
     let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
     let (name, parameters) = ranker.words();
     let named = called(named);
@@ -184,7 +184,7 @@ fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error>
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Eval {
+pub(crate) struct EvalArgs {
     /// QRELS RUN, or with --labels-in-run only RUN
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -209,8 +209,8 @@ pub(crate) struct Eval {
     json: bool,
 }
 
-impl Eval {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+impl EvalArgs {
+    pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         let measures = self.measures.iter().map(|it| it.parse());
         let measures = measures.collect::<Result<Vec<Measure>, shared::error::Error>>()?;
         let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
@@ -240,7 +240,7 @@ impl Eval {
         let evaluation = effectiveness::evaluate(&qrels, &run, &measures)
             .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgement"))?;
         self.print(&evaluation);
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 
     fn print(&self, evaluation: &Evaluation) {

@@ -1,12 +1,12 @@
 //! Where models compute, as it is typed.
 
-use neural::{Computing, Device, Precision};
+use neural::{ComputeTarget, Device, Precision};
 use shared::error::Error as InputError;
 
 use crate::error::Error;
 
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct ComputingArgs {
+pub(crate) struct ComputeArgs {
     /// Where models compute: cpu, cuda, cuda:1, metal
     #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu")]
     device: String,
@@ -15,9 +15,9 @@ pub(crate) struct ComputingArgs {
     precision: String,
 }
 
-impl ComputingArgs {
+impl ComputeArgs {
     /// What was typed, checked.
-    pub(super) fn computing(&self) -> Result<Computing, Error> {
+    pub(super) fn computing(&self) -> Result<ComputeTarget, Error> {
         let refuse = |name: &str, found: &str, known: &str| -> Error {
             InputError::not_one_of(name, found.escape_debug(), [known]).into()
         };
@@ -37,7 +37,7 @@ impl ComputingArgs {
             "bf16" => Precision::Bf16,
             other => return Err(refuse("precision", other, "f32, f16, bf16")),
         };
-        Ok(Computing { device, precision })
+        Ok(ComputeTarget { device, precision })
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn read(device: &str, precision: &str) -> Result<String, String> {
-        let args = ComputingArgs {
+        let args = ComputeArgs {
             device: device.to_owned(),
             precision: precision.to_owned(),
         };

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
-use shared::differ::{Asking, Counted, Differences, Source, Who, about_run, differ, listing};
+use shared::differ::{ComparisonOptions, ComparisonSubset, RankerComparison, ComparisonInput, RankerRef, about_run, differ, listing};
 use shared::error::Error as InputError;
-use shared::rank::Ranker;
-use shared::report::{self, Table};
-use shared::score::RankerAbout;
+use shared::rank::LexicalRanker;
+use shared::report::{self, ReportTable};
+use shared::score::RankerInfo;
 use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
-use super::{Exit, called, load};
+use super::{CommandOutcome, called, load};
 use crate::error::Error;
 use crate::import;
 use crate::pipeline;
@@ -20,7 +20,7 @@ use crate::store::DataFolder;
 /// Where two rankers differ: query tokens and novel terms at the top, reciprocal rank by these, by
 /// length, by type of answer and by first words, what moved, what is in common
 #[derive(clap::Args)]
-pub(crate) struct Differ {
+pub(crate) struct CompareArgs {
     /// A study that is there
     #[arg(long, value_name = "NAME", conflicts_with = "collection")]
     study: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Differ {
     /// Which queries count: those with a document judged relevant, those with one among the
     /// candidates of either (as in the paper), or all
     #[arg(long, value_enum, default_value = "judged")]
-    queries: Which,
+    queries: QuerySelection,
     /// The least grade of a relevant document [default: 2 where there are such grades, else 1]
     #[arg(long, value_name = "GRADE")]
     relevant_from: Option<i32>,
@@ -63,14 +63,14 @@ pub(crate) struct Differ {
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Which {
+enum QuerySelection {
     Judged,
     Found,
     All,
 }
 
-impl Differ {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl CompareArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let tables = match &self.study {
             Some(name) => self.of_study(name, data)?,
             None => self.of_runs(self.collection.as_deref().unwrap_or_default(), data)?,
@@ -79,18 +79,18 @@ impl Differ {
             true => print!("{}", report::to_json(&tables)),
             false => print!("{}", report::to_markdown(&tables)),
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 
-    fn of_study(&self, name: &str, data: &Path) -> Result<Vec<Table>, Error> {
+    fn of_study(&self, name: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
         let study = pipeline::load_study(&DataFolder::open(data)?, name)?;
         let pair = [ranker(&study, &self.a)?, ranker(&study, &self.b)?];
-        let asking = self.asking(pair.map(Who::Ranker))?;
+        let asking = self.asking(pair.map(RankerRef::Ranker))?;
         let found = study.differ(&asking)?;
         self.tables(&found, || Ok(study.differ_all(&asking)?))
     }
 
-    fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<Table>, Error> {
+    fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
         let loaded = load(collection, data, None)?;
         let read = |file: &str| -> Result<Run, Error> {
             let (run, reading) = import::read_run(file, &loaded.folder)?;
@@ -98,13 +98,13 @@ impl Differ {
             Ok(run)
         };
         let runs = [read(&self.a)?, read(&self.b)?];
-        let about: [RankerAbout; 2] = [about_run(&self.a, &runs[0]), about_run(&self.b, &runs[1])];
-        let asking = self.asking([self.a.clone(), self.b.clone()].map(Who::Run))?;
+        let about: [RankerInfo; 2] = [about_run(&self.a, &runs[0]), about_run(&self.b, &runs[1])];
+        let asking = self.asking([self.a.clone(), self.b.clone()].map(RankerRef::Run))?;
         let named = called(collection);
         let [first, second] = about;
-        let source = Source {
+        let source = ComparisonInput {
             tokenizer: self.tokenizer()?,
-            ..Source::of_runs(
+            ..ComparisonInput::of_runs(
                 &named,
                 &loaded.collection,
                 [(first, &runs[0]), (second, &runs[1])],
@@ -116,9 +116,9 @@ impl Differ {
 
     fn tables(
         &self,
-        found: &Differences,
-        rows: impl FnOnce() -> Result<Vec<listing::Row>, Error>,
-    ) -> Result<Vec<Table>, Error> {
+        found: &RankerComparison,
+        rows: impl FnOnce() -> Result<Vec<listing::QueryRow>, Error>,
+    ) -> Result<Vec<ReportTable>, Error> {
         let mut tables = report::of_differences(found);
         if self.per_query {
             tables.push(report::differ::of_queries(found, &rows()?));
@@ -126,13 +126,13 @@ impl Differ {
         Ok(tables)
     }
 
-    fn asking(&self, pair: [Who; 2]) -> Result<Asking, Error> {
-        Ok(Asking {
+    fn asking(&self, pair: [RankerRef; 2]) -> Result<ComparisonOptions, Error> {
+        Ok(ComparisonOptions {
             pair,
             counted: match self.queries {
-                Which::Judged => Counted::Judged,
-                Which::Found => Counted::Found,
-                Which::All => Counted::All,
+                QuerySelection::Judged => ComparisonSubset::Judged,
+                QuerySelection::Found => ComparisonSubset::Found,
+                QuerySelection::All => ComparisonSubset::All,
             },
             relevant_from: self.relevant_from,
             stopwords: stop_list(&self.stopwords)?,
@@ -168,9 +168,9 @@ fn stop_list(typed: &str) -> Result<Stopwords, Error> {
 fn ranker(study: &Study, typed: &str) -> Result<u32, Error> {
     let rankers = study.scores.iter().map(|it| &it.ranker);
     // `bm25` is `bm25:k1=1.2,b=0.75,…`.
-    let formula = typed.parse::<Ranker>().map(|it| it.to_string());
+    let formula = typed.parse::<LexicalRanker>().map(|it| it.to_string());
     let spec = formula.unwrap_or_else(|_| typed.to_owned());
-    let by_name = |it: &RankerAbout| it.spec == spec || it.label == typed;
+    let by_name = |it: &RankerInfo| it.spec == spec || it.label == typed;
     let found = rankers.clone().position(by_name);
     let number = typed.parse().ok().filter(|it| *it < study.scores.len());
     let row = found.or(number).map(|it| it as u32);

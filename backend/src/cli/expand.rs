@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use neural::Sampling;
+use neural::GenerationConfig;
 use shared::probe::Limits;
 
-use super::{Exit, load, print_json};
+use super::{CommandOutcome, load, print_json};
 use crate::config::count;
 use crate::error::Error;
 use crate::models::open_doc2query;
-use crate::pipeline::{self, Expanded, Expansion};
+use crate::pipeline::{self, ExpansionSummary, ExpansionSettings};
 
 /// Runs on the CPU. Stopped in between it leaves no folder, and goes on where it was when it is
 /// started again in the same way.
 #[derive(clap::Args)]
-pub(crate) struct Expand {
+pub(crate) struct ExpandArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -44,7 +44,7 @@ pub(crate) struct Expand {
 
 /// What `expand --json` prints.
 #[derive(serde::Serialize)]
-struct Told {
+struct ExpandOutput {
     docs: usize,
     /// Without those that are empty.
     queries: usize,
@@ -54,10 +54,10 @@ struct Told {
     fingerprint: String,
 }
 
-impl Expand {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl ExpandArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let whole = "a whole number, 1 or more";
-        let sampling = Sampling {
+        let sampling = GenerationConfig {
             seed: self.seed,
             k: count("k", &self.k, whole)?,
             n_queries: count("queries", &self.queries, whole)?,
@@ -68,17 +68,17 @@ impl Expand {
         model.write(&[], &sampling).map_err(Error::model(&name))?;
         let loaded = load(&self.collection, data, None)?;
         let docs = loaded.collection.docs.len();
-        let wanted = Expansion {
+        let wanted = ExpansionSettings {
             model: &model,
             name: &name,
             sampling,
             out: &self.out,
         };
-        let Expanded {
+        let ExpansionSummary {
             n_queries: queries,
             n_truncated,
         } = pipeline::expand(loaded, &wanted)?;
-        let told = Told {
+        let told = ExpandOutput {
             docs,
             queries,
             truncated_documents: n_truncated,
@@ -94,6 +94,6 @@ impl Expand {
             let out = self.out.display();
             println!("{queries} queries were added to {docs} documents, in {out}");
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }

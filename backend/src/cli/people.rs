@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use clap::{Subcommand, ValueEnum};
-use shared::api::people::{Everybody, Invited, NewInvitation, Role, Somebody};
+use shared::api::people::{PeopleResponse, PendingInvitation, CreateInvitationResponse, AccessRole, PersonAccount};
 use shared::error::Error as Wrong;
 
-use super::{Exit, print_json};
+use super::{CommandOutcome, print_json};
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::runtime::with_store;
-use crate::store::people::{Known, NewInvite};
+use crate::store::people::{PersonRecord, NewInvitationRow};
 use crate::store::{DataFolder, Store};
 
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ enum Command {
 struct InviteArgs {
     /// What they may do
     #[arg(long, required_unless_present = "person")]
-    role: Option<Invitable>,
+    role: Option<InvitableRole>,
     /// Let somebody in again who has a name and a role, on a new device or after they were turned
     /// away
     #[arg(long, value_name = "NAME", conflicts_with = "role")]
@@ -72,7 +72,7 @@ struct InviteArgs {
 
 /// Roles that somebody can be invited to.
 #[derive(Clone, Copy, ValueEnum)]
-enum Invitable {
+enum InvitableRole {
     /// Everything
     Operator,
     /// Makes tasks, invites annotators
@@ -81,18 +81,18 @@ enum Invitable {
     Annotator,
 }
 
-impl Invitable {
-    fn role(self) -> Role {
+impl InvitableRole {
+    fn role(self) -> AccessRole {
         match self {
-            Invitable::Operator => Role::Operator,
-            Invitable::Curator => Role::Curator,
-            Invitable::Annotator => Role::Annotator,
+            InvitableRole::Operator => AccessRole::Operator,
+            InvitableRole::Curator => AccessRole::Curator,
+            InvitableRole::Annotator => AccessRole::Annotator,
         }
     }
 }
 
 impl PeopleArgs {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
         with_store(&folder, async |store| match self.command {
             Command::Invite(it) => it.run(store).await,
@@ -113,7 +113,7 @@ impl PeopleArgs {
                 tell_all(store, json).await
             }
         })?;
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
@@ -123,8 +123,8 @@ impl InviteArgs {
             Some(name) => Some(named(store, name).await?),
             None => None,
         };
-        let asked = self.role.map_or(Role::Visitor, Invitable::role);
-        let invite = NewInvite {
+        let asked = self.role.map_or(AccessRole::Visitor, InvitableRole::role);
+        let invite = NewInvitationRow {
             role: known.as_ref().map_or(asked, |it| it.role),
             person: known.map(|it| it.person.no),
             hours: self.hours,
@@ -147,13 +147,13 @@ impl InviteArgs {
     }
 }
 
-async fn named(store: &Store, name: &str) -> Result<Known, Error> {
+async fn named(store: &Store, name: &str) -> Result<PersonRecord, Error> {
     let found = store.person_named(name).await?;
     found.ok_or_else(|| Wrong::unknown("person", name).into())
 }
 
 /// The token stands behind `#`, which no browser sends and no log holds.
-fn link(site: Option<&str>, made: &NewInvitation) -> String {
+fn link(site: Option<&str>, made: &CreateInvitationResponse) -> String {
     let site = site.unwrap_or_default().trim_end_matches('/');
     format!("{site}/join#{}", made.token)
 }
@@ -167,13 +167,13 @@ async fn tell_all(store: &Store, json: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn table(everybody: &Everybody) -> String {
+fn table(everybody: &PeopleResponse) -> String {
     let people = everybody.people.iter().map(person_line);
     let invited = everybody.invited.iter().map(invited_line);
     people.chain(invited).collect()
 }
 
-fn person_line(it: &Somebody) -> String {
+fn person_line(it: &PersonAccount) -> String {
     let state = match (it.revoked, it.n_sessions) {
         (true, _) => "turned away".to_owned(),
         (false, n) => format!("signed in {n} times"),
@@ -186,7 +186,7 @@ fn person_line(it: &Somebody) -> String {
     )
 }
 
-fn invited_line(it: &Invited) -> String {
+fn invited_line(it: &PendingInvitation) -> String {
     let note = it.note.replace(['\n', '\t'], " ");
     let until = said(it.until_ms);
     format!(

@@ -9,31 +9,31 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use shared::collection::Collection;
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
-use shared::probe::mine::{Hashing, QueryMined, Text};
-use shared::probe::{Mined, Mode, Probe};
-use shared::score::{Pairs, Scores};
+use shared::probe::mine::{InstanceHasher, QueryMiningResult, StudyDocument};
+use shared::probe::{MiningResult, AxiomVariant, Probe};
+use shared::score::{QueryDocumentPairs, Scores};
 use shared::study::prepare::{PreparedCollection, run_at_once};
 
-pub(crate) use judge::Judge;
-pub(crate) use pairs::PairsOf;
+pub(crate) use judge::JudgeArgs;
+pub(crate) use pairs::PairsArgs;
 
-use super::computing::ComputingArgs;
-use super::{Exit, print_json, tell_left_out, tell_reading};
-use crate::config::{AnalyzerArgs, ProbeArgs, RankerSpec};
+use super::computing::ComputeArgs;
+use super::{CommandOutcome, print_json, tell_left_out, tell_reading};
+use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
-use crate::import::{self, Loaded};
-use crate::models::Models;
-use crate::pipeline::{self, AllCores, Scoring};
-use crate::store::draft::Draft;
-use crate::store::instances::{self, Ids, Origin};
+use crate::import::{self, LoadedCollection};
+use crate::models::ModelRegistry;
+use crate::pipeline::{self, ParallelExecutor, ScoringInput};
+use crate::store::draft::PartialScores;
+use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
 use crate::store::{DataFolder, write_whole};
 
 const WAY_OUT: &str = "make room, or choose another file";
 
 #[derive(clap::Args)]
-pub(crate) struct Mine {
+pub(crate) struct MineArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -50,11 +50,11 @@ pub(crate) struct Mine {
     #[arg(long, requires = "json")]
     times: bool,
     #[command(flatten)]
-    probes: ProbeArgs,
+    probes: MiningArgs,
 }
 
-impl Mine {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl MineArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let input = self.probes.resolve()?;
         tell_left_out(&input.left_out, "--vectors FILE");
         let began = Instant::now();
@@ -64,12 +64,12 @@ impl Mine {
             .collection
             .queries
             .truncate(self.queries.unwrap_or(usize::MAX));
-        let Loaded {
+        let LoadedCollection {
             collection, folder, ..
         } = loaded;
         let vectors = input.vectors.as_deref();
         let files = pipeline::read_inputs(&input.settings.pool, vectors, &collection, &folder)?;
-        let mut cores = AllCores::default();
+        let mut cores = ParallelExecutor::default();
         let settings = input.settings.clone();
         let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
         let prepared = run_at_once(prepared)?;
@@ -82,16 +82,16 @@ impl Mine {
         let ids = ids(&prepared.collection);
         let probes = &input.settings.probes;
         // A few queries at a time: there may be more instances than memory.
-        let mut writer = instances::Writer::new(&self.out, probes.iter().copied())?;
-        let mut hashing = Hashing::new(probes.iter().copied());
-        let mut found: Vec<(Probe, Mode, Vec<u32>)> = Vec::new();
+        let mut writer = instances::InstanceWriter::new(&self.out, probes.iter().copied())?;
+        let mut hashing = InstanceHasher::new(probes.iter().copied());
+        let mut found: Vec<(Probe, AxiomVariant, Vec<u32>)> = Vec::new();
         found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));
         let mut kept: BTreeMap<Probe, u64> = probes.iter().map(|it| (it.0, 0)).collect();
         let mut left = ids.queries.as_slice();
-        let take = |shards: Vec<QueryMined>| {
+        let take = |shards: Vec<QueryMiningResult>| {
             let (queries, others) = left.split_at(shards.len());
             left = others;
-            let part = Mined::collect(probes, shards);
+            let part = MiningResult::collect(probes, shards);
             writer.add(&part, queries, &ids.docs)?;
             hashing.add(&part, queries, |doc| ids.docs[doc as usize].to_owned());
             for (all, part) in found.iter_mut().zip(&part.instances) {
@@ -105,7 +105,7 @@ impl Mine {
             eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
         let hash = hashing.finish();
-        let origin = Origin {
+        let origin = InstanceFileMetadata {
             format: 1,
             software: env!("CARGO_PKG_VERSION").to_owned(),
             collection_hash: prepared.collection.hash(),
@@ -118,7 +118,7 @@ impl Mine {
             found,
         };
         writer.finish(&self.out, &origin)?;
-        let share = |it: &(Probe, Mode, Vec<u32>)| {
+        let share = |it: &(Probe, AxiomVariant, Vec<u32>)| {
             let all: u64 = it.2.iter().map(|&it| u64::from(it)).sum();
             let kept = kept.get(&it.0).copied().unwrap_or(0);
             let share = if all == 0 {
@@ -128,7 +128,7 @@ impl Mine {
             };
             (it.0, share)
         };
-        let told = MinedTold {
+        let told = MineOutput {
             sampled: origin.found.iter().map(share).collect(),
             instances: kept,
             hash,
@@ -152,13 +152,13 @@ impl Mine {
             }
             println!("hash\t{}", told.hash);
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
 /// What `mine --json` prints.
 #[derive(serde::Serialize)]
-struct MinedTold {
+struct MineOutput {
     instances: BTreeMap<Probe, u64>,
     hash: String,
     sampled: BTreeMap<Probe, f64>,
@@ -177,7 +177,7 @@ struct Seconds {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Score {
+pub(crate) struct ScoreArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -198,15 +198,15 @@ pub(crate) struct Score {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    computing: ComputingArgs,
+    computing: ComputeArgs,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
     #[command(flatten)]
     version: CollectionVersionArgs,
 }
 
-impl Score {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl ScoreArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let ranker: RankerSpec = self.ranker.parse()?;
         let computing = self.computing.computing()?;
         let work = match (&self.instances, &self.pairs) {
@@ -216,11 +216,11 @@ impl Score {
                 return Err(InputError::conflict("score", reason).into());
             }
             (Some(instances), _) => {
-                Work::from_instances(&self.collection, instances, data, &self.version)?
+                ScoringWork::from_instances(&self.collection, instances, data, &self.version)?
             }
             (None, Some(pairs)) => {
                 let analyzer = self.analyzer.resolve(None)?;
-                Work::from_pairs(&self.collection, pairs, data, analyzer)?
+                ScoringWork::from_pairs(&self.collection, pairs, data, analyzer)?
             }
             (None, None) => {
                 let reason = "give --instances or --pairs";
@@ -234,7 +234,7 @@ impl Score {
                 let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
                 let scoring = work.scoring(&index, folder.as_deref());
                 print_json(&pipeline::cost(&scoring, service)?);
-                return Ok(Exit::Done);
+                return Ok(CommandOutcome::Done);
             }
             (Some(out), _) if !self.dry_run => out,
             (_, _) => {
@@ -264,8 +264,8 @@ impl Score {
         if !scores.truncated.is_empty() {
             eprintln!("{} pairs were seen only in part", scores.truncated.len());
         }
-        drafts.into_iter().try_for_each(Draft::discard)?;
-        Ok(Exit::Done)
+        drafts.into_iter().try_for_each(PartialScores::discard)?;
+        Ok(CommandOutcome::Done)
     }
 }
 
@@ -280,7 +280,7 @@ struct CollectionVersionArgs {
 impl CollectionVersionArgs {
     /// Takes the queries that a file was mined from. A file of another version of the collection is
     /// refused, or told of if it is taken all the same.
-    fn check(&self, loaded: &mut Loaded, file: &Path, origin: &Origin) -> Result<(), Error> {
+    fn check(&self, loaded: &mut LoadedCollection, file: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         loaded.collection.queries.truncate(origin.n_queries);
         let hash = loaded.collection.hash();
         if hash == origin.collection_hash {
@@ -296,15 +296,15 @@ impl CollectionVersionArgs {
             return Ok(());
         }
         let reason = format!("{reason}; mine it again, or take it all the same by --force");
-        let field = Field::shown("instances", file.display());
+        let field = InvalidField::shown("instances", file.display());
         Err(InputError::conflict(field, reason).into())
     }
 }
 
 /// Refuses instances of manipulations: `mine` derives their documents to count them, and no
 /// collection holds these.
-fn refuse_manipulations(file: &Path, origin: &Origin) -> Result<(), Error> {
-    let is_derived = |(probe, _, found): &&(Probe, Mode, Vec<u32>)| {
+fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
+    let is_derived = |(probe, _, found): &&(Probe, AxiomVariant, Vec<u32>)| {
         matches!(probe, Probe::Manipulation(_)) && found.iter().any(|&it| it > 0)
     };
     let Some((probe, ..)) = origin.found.iter().find(is_derived) else {
@@ -316,20 +316,20 @@ fn refuse_manipulations(file: &Path, origin: &Origin) -> Result<(), Error> {
          by `pairs --study` and scored by `study run`, or mine again without them",
         probe.slug()
     );
-    let field = Field::shown("instances", file.display());
+    let field = InvalidField::shown("instances", file.display());
     Err(InputError::unsupported(field, reason).into())
 }
 
 /// Instances or pairs, with the collection they are of.
-struct Work {
-    loaded: Loaded,
-    mined: Mined,
-    pairs: Pairs,
+struct ScoringWork {
+    loaded: LoadedCollection,
+    mined: MiningResult,
+    pairs: QueryDocumentPairs,
     analyzer: shared::text::Analyzer,
 }
 
-impl Work {
-    fn from_study(file: &Path, data: &Path) -> Result<Work, Error> {
+impl ScoringWork {
+    fn from_study(file: &Path, data: &Path) -> Result<ScoringWork, Error> {
         let definition = super::study::read_definition(file)?;
         let mut loaded = import::load(&definition.collection, data)?;
         tell_reading(&loaded);
@@ -337,8 +337,8 @@ impl Work {
         let (mined, collection) =
             pipeline::mine_for(definition, loaded.collection, &loaded.folder)?;
         loaded.collection = collection;
-        Ok(Work {
-            pairs: Pairs::of_mined(&mined),
+        Ok(ScoringWork {
+            pairs: QueryDocumentPairs::of_mined(&mined),
             loaded,
             mined,
             analyzer,
@@ -350,14 +350,14 @@ impl Work {
         file: &Path,
         data: &Path,
         version: &CollectionVersionArgs,
-    ) -> Result<Work, Error> {
+    ) -> Result<ScoringWork, Error> {
         let mut loaded = import::load(named, data)?;
-        let reader = instances::Reader::open(file, &ids(&loaded.collection))?;
+        let reader = instances::InstanceReader::open(file, &ids(&loaded.collection))?;
         refuse_manipulations(file, &reader.origin)?;
         let (mined, origin) = reader.read(&ids(&loaded.collection))?;
         version.check(&mut loaded, file, &origin)?;
-        let pairs = Pairs::of_mined(&mined);
-        Ok(Work {
+        let pairs = QueryDocumentPairs::of_mined(&mined);
+        Ok(ScoringWork {
             loaded,
             mined,
             pairs,
@@ -370,7 +370,7 @@ impl Work {
         file: &Path,
         data: &Path,
         analyzer: shared::text::Analyzer,
-    ) -> Result<Work, Error> {
+    ) -> Result<ScoringWork, Error> {
         let loaded = import::load(named, data)?;
         let collection = &loaded.collection;
         let query_of: BTreeMap<&str, usize> = collection
@@ -380,28 +380,28 @@ impl Work {
             .map(|(at, it)| (it.id.as_str(), at))
             .collect();
         let numbers = collection.doc_numbers();
-        let mut found: Vec<(usize, Text)> = Vec::new();
+        let mut found: Vec<(usize, StudyDocument)> = Vec::new();
         pairs::each_pair(file, |row| {
             let query = query_of.get(row.query_id.as_str()).copied();
             let query = query.ok_or_else(|| pairs::unknown("query", &row.query_id))?;
-            let text = Text::parse(&row.text_id, |id| numbers.get(id).copied());
+            let text = StudyDocument::parse(&row.text_id, |id| numbers.get(id).copied());
             let text = text.ok_or_else(|| pairs::unknown("text", &row.text_id))?;
             found.push((query, text));
             Ok(())
         })?;
-        let mut texts: Vec<Text> = found.iter().map(|it| it.1).collect();
+        let mut texts: Vec<StudyDocument> = found.iter().map(|it| it.1).collect();
         texts.sort_unstable();
         texts.dedup();
         let mut by_query = vec![Vec::new(); collection.queries.len()];
         for (query, text) in &found {
             by_query[*query].push(texts.partition_point(|it| it < text) as u32);
         }
-        let pairs = Pairs::new(by_query);
-        let mined = Mined {
+        let pairs = QueryDocumentPairs::new(by_query);
+        let mined = MiningResult {
             texts,
-            ..Mined::default()
+            ..MiningResult::default()
         };
-        Ok(Work {
+        Ok(ScoringWork {
             loaded,
             mined,
             pairs,
@@ -414,8 +414,8 @@ impl Work {
         &self,
         rankers: &[RankerSpec],
         data: &Path,
-        computing: neural::Computing,
-    ) -> Result<(Vec<Scores>, Vec<Draft>), Error> {
+        computing: neural::ComputeTarget,
+    ) -> Result<(Vec<Scores>, Vec<PartialScores>), Error> {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Formula(_));
@@ -427,7 +427,7 @@ impl Work {
         for ranker in rankers {
             all.push(match ranker {
                 RankerSpec::Model(spec) => {
-                    let model = Models::open(spec, computing)?;
+                    let model = ModelRegistry::open(spec, computing)?;
                     pipeline::score_model(&self.scoring(&index, None), &model)?.0
                 }
                 RankerSpec::Service(service) => {
@@ -439,7 +439,7 @@ impl Work {
                     scores
                 }
                 RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
-                    let models = Models::new(&[], computing)?;
+                    let models = ModelRegistry::new(&[], computing)?;
                     pipeline::score(&self.scoring(&index, None), ranker, &models)?.0
                 }
             });
@@ -447,8 +447,8 @@ impl Work {
         Ok((all, drafts))
     }
 
-    fn scoring<'a>(&'a self, index: &'a Index, drafts: Option<&'a Path>) -> Scoring<'a> {
-        Scoring {
+    fn scoring<'a>(&'a self, index: &'a Index, drafts: Option<&'a Path>) -> ScoringInput<'a> {
+        ScoringInput {
             collection: &self.loaded.collection,
             index,
             texts: &self.mined.texts,
@@ -461,8 +461,8 @@ impl Work {
     }
 }
 
-fn ids(collection: &Collection) -> Ids<'_> {
-    Ids {
+fn ids(collection: &Collection) -> ExternalIds<'_> {
+    ExternalIds {
         queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
     }

@@ -6,24 +6,24 @@ use std::path::Path;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::{Axiom, Limits, Manipulation, Pool, Probe};
+use shared::probe::{Axiom, Limits, Manipulation, PoolSpec, Probe};
 use shared::replay::printed::TRANSFER_SETS;
-use shared::replay::{Asked, Paper, replay};
-use shared::report::{self, Table};
-use shared::study::{Definition, Lookups, Study, TransferFile};
+use shared::replay::{PaperTable, Paper, replay};
+use shared::report::{self, ReportTable};
+use shared::study::{StudyDefinition, LookupFiles, Study, TransferFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
-use super::{Exit, load};
-use crate::config::{AnalyzerArgs, Preset};
+use super::{CommandOutcome, load};
+use crate::config::{AnalyzerArgs, PaperPreset};
 use crate::error::Error;
-use crate::models::Models;
+use crate::models::ModelRegistry;
 use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
 use crate::store::DataFolder;
 
 /// Tables of a paper, cell by cell
 #[derive(clap::Args)]
-pub(crate) struct Replay {
+pub(crate) struct ReproduceArgs {
     /// rennings2019, camara2020, abnirml or padigela2019
     paper: Paper,
     /// As numbered in the paper
@@ -40,7 +40,7 @@ pub(crate) struct Replay {
     queries: Option<usize>,
     /// In place of the paper's pool: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", requires = "collection")]
-    pool: Option<Pool>,
+    pool: Option<PoolSpec>,
     /// Word vectors, for STMC1, STMC2 and STMC3
     #[arg(long, value_name = "FILE", requires = "collection")]
     vectors: Option<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Replay {
     /// Pairs of texts for table 3 of abnirml: jfleg=FILE, xsum=FILE, cnn, daily-mail,
     /// gyafc-entertainment, gyafc-family
     #[arg(long, value_name = "NAME=FILE", requires = "collection")]
-    pairs: Vec<PairsOf>,
+    pairs: Vec<TransferPairsFile>,
     /// More rankers, beside the paper's formulas: scores:FILE, a model; padigela2019 sets BM25
     /// against each of them
     #[arg(long, value_name = "RANKER", requires = "collection")]
@@ -69,19 +69,19 @@ pub(crate) struct Replay {
 
 /// A set of table 3 of ABNIRML with its file.
 #[derive(Debug, Clone)]
-struct PairsOf(TransferFile);
+struct TransferPairsFile(TransferFile);
 
-impl FromStr for PairsOf {
+impl FromStr for TransferPairsFile {
     type Err = InputError;
 
-    fn from_str(word: &str) -> Result<PairsOf, InputError> {
+    fn from_str(word: &str) -> Result<TransferPairsFile, InputError> {
         let Some((name, file)) = word.split_once('=') else {
             return Err(InputError::not_a("pairs", word, "written as jfleg=FILE"));
         };
         let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
         let known = TRANSFER_SETS.iter().map(|it| it.0);
         let (name, queries) = set.ok_or_else(|| InputError::not_one_of("pairs", name, known))?;
-        Ok(PairsOf(TransferFile {
+        Ok(TransferPairsFile(TransferFile {
             name: (*name).to_owned(),
             file: file.to_owned(),
             queries: *queries,
@@ -108,18 +108,18 @@ const MANIPULATIONS: [Manipulation; 9] = [
 const INSTANCES: u32 = 100;
 
 /// What a paper's study is made with.
-struct Recipe {
-    preset: Option<Preset>,
+struct StudyRecipe {
+    preset: Option<PaperPreset>,
     limits: Limits,
     pool: &'static str,
     formulas: &'static [&'static str],
 }
 
-impl Recipe {
-    fn of(paper: Paper) -> Recipe {
+impl StudyRecipe {
+    fn of(paper: Paper) -> StudyRecipe {
         match paper {
-            Paper::Rennings2019 => Recipe {
-                preset: Some(Preset::Rennings2019),
+            Paper::Rennings2019 => StudyRecipe {
+                preset: Some(PaperPreset::Rennings2019),
                 limits: Limits::RENNINGS_2019,
                 pool: "group",
                 formulas: &[
@@ -128,19 +128,19 @@ impl Recipe {
                     "ql:mu=750",
                 ],
             },
-            Paper::Camara2020 => Recipe {
-                preset: Some(Preset::Camara2020),
+            Paper::Camara2020 => StudyRecipe {
+                preset: Some(PaperPreset::Camara2020),
                 limits: Limits::CAMARA_2020,
                 pool: "rank:ql:mu=2500:100",
                 formulas: &["ql:mu=2500", "bm25"],
             },
-            Paper::Abnirml => Recipe {
+            Paper::Abnirml => StudyRecipe {
                 preset: None,
                 limits: Limits::STANDARD,
                 pool: "judged",
                 formulas: &["bm25:k1=1.2,b=0.8", "ql"],
             },
-            Paper::Padigela2019 => Recipe {
+            Paper::Padigela2019 => StudyRecipe {
                 preset: None,
                 limits: Limits {
                     per_query: Some(INSTANCES),
@@ -153,9 +153,9 @@ impl Recipe {
     }
 }
 
-impl Replay {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let asked = Asked {
+impl ReproduceArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
+        let asked = PaperTable {
             paper: self.paper,
             table: self.table,
         };
@@ -167,10 +167,10 @@ impl Replay {
             true => print!("{}", report::to_json(&tables)),
             false => print!("{}", report::to_markdown(&tables)),
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 
-    fn of_study(&self, asked: Asked, data: &Path) -> Result<Vec<Table>, Error> {
+    fn of_study(&self, asked: PaperTable, data: &Path) -> Result<Vec<ReportTable>, Error> {
         let study = match (&self.study, &self.collection) {
             (Some(name), _) => {
                 let folder = DataFolder::open(data)?;
@@ -189,19 +189,19 @@ impl Replay {
     /// With the limits, formulas and readings of the paper.
     fn make(&self, collection: &str, data: &Path) -> Result<Study, Error> {
         self.check()?;
-        let Recipe {
+        let StudyRecipe {
             preset,
             limits,
             pool,
             formulas,
-        } = Recipe::of(self.paper);
+        } = StudyRecipe::of(self.paper);
         let pool = match &self.pool {
             Some(pool) => pool.clone(),
             None => pool.parse()?,
         };
         let transfers: Vec<TransferFile> = self.pairs.iter().map(|it| it.0.clone()).collect();
         let formulas = formulas.iter().map(|it| (*it).to_owned());
-        let definition = Definition {
+        let definition = StudyDefinition {
             format: 1,
             name: format!("replay-{}", self.paper.name()),
             title: format!("Replay of {}", self.paper.cited()),
@@ -221,7 +221,7 @@ impl Replay {
         };
         let folder = DataFolder::open(data)?;
         let loaded = load(collection, data, None)?;
-        let models = Models::new(&[], neural::Device::Cpu)?;
+        let models = ModelRegistry::new(&[], neural::Device::Cpu)?;
         let wanted = NewStudy {
             definition,
             collection: loaded.collection,
@@ -253,7 +253,7 @@ impl Replay {
     }
 
     /// Elasticsearch's default analyser of padigela2019 has words in lower-case, and leaves them.
-    fn analyzer(&self, preset: Option<Preset>) -> Result<Analyzer, Error> {
+    fn analyzer(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => {
                 self.analyzer.resolve(preset)
@@ -289,10 +289,10 @@ impl Replay {
         }
     }
 
-    fn lookups(&self) -> Lookups {
+    fn lookups(&self) -> LookupFiles {
         match self.paper {
-            Paper::Rennings2019 | Paper::Camara2020 | Paper::Padigela2019 => Lookups::default(),
-            Paper::Abnirml => Lookups {
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Padigela2019 => LookupFiles::default(),
+            Paper::Abnirml => LookupFiles {
                 stop_words: self.analyzer.stop_list().map(str::to_owned),
                 misspellings: self.misspellings.clone(),
                 expansions: None,

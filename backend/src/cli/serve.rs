@@ -8,17 +8,17 @@ use clap::Subcommand;
 use ipnet::IpNet;
 use shared::error::Error as InputError;
 
-use super::Exit;
-use super::computing::ComputingArgs;
-use crate::demo::{self, NeuralPart};
+use super::CommandOutcome;
+use super::computing::ComputeArgs;
+use crate::demo::{self, PendingDemoScores};
 use crate::error::Error;
-use crate::http::{self, Door, Exposure, PublicUrl, Settings, Token};
-use crate::models::{Models, Ranker};
+use crate::http::{self, ListenScope, NetworkExposure, PublicUrl, ServerSettings, OperatorTokenPolicy};
+use crate::models::{ModelRegistry, NeuralRanker};
 use crate::runtime::runtime;
 use crate::store::DataFolder;
 
 #[derive(clap::Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Where to listen
     ///
     /// Whoever reaches the server is a visitor, on loopback too. What is written or costs is for
@@ -58,44 +58,44 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
-    computing: ComputingArgs,
+    computing: ComputeArgs,
     /// Make a new operator's token; the one before no longer counts, and the operator is signed out
     #[arg(long)]
     new_token: bool,
 }
 
-impl Serve {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl ServeArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let computing = self.computing.computing()?;
-        let exposure = Exposure {
-            door: Door::of(self.listen),
+        let exposure = NetworkExposure {
+            door: ListenScope::of(self.listen),
             trusted_proxies: self.trusted_proxy,
             public_url: self.public_url,
             no_auth_on_loopback: self.no_auth_on_loopback,
         };
-        if exposure.no_auth_on_loopback && exposure.door == Door::Open {
+        if exposure.no_auth_on_loopback && exposure.door == ListenScope::Open {
             let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
             return Err(InputError::conflict("--no-auth-on-loopback", reason).into());
         }
         let folder = DataFolder::open(data)?;
-        let models = Arc::new(Models::new(&self.model, computing)?);
+        let models = Arc::new(ModelRegistry::new(&self.model, computing)?);
         let neural = match self.demo {
             true => demo::prepare(&folder, &models)?,
             false => None,
         };
-        runtime()?.block_on(http::serve(Settings {
+        runtime()?.block_on(http::serve(ServerSettings {
             data: data.to_owned(),
             listen: self.listen,
             exposure,
             models,
             token: if self.new_token {
-                Token::New
+                OperatorTokenPolicy::New
             } else {
-                Token::AsBefore
+                OperatorTokenPolicy::AsBefore
             },
-            lines_below: neural.map(NeuralPart::add_in_background),
+            lines_below: neural.map(PendingDemoScores::add_in_background),
         }))?;
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
@@ -124,29 +124,29 @@ enum ModelsCommand {
         /// :epic or :monot5
         model: String,
         #[command(flatten)]
-        computing: ComputingArgs,
+        computing: ComputeArgs,
     },
 }
 
 impl ModelsArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+    pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         match self.command {
             ModelsCommand::List { model } => {
-                for spec in Models::new(&model, neural::Device::Cpu)?.specs() {
+                for spec in ModelRegistry::new(&model, neural::Device::Cpu)?.specs() {
                     println!("{spec}");
                 }
             }
-            ModelsCommand::Get { name } => tell(&*Models::open(&name, neural::Device::Cpu)?),
+            ModelsCommand::Get { name } => tell(&*ModelRegistry::open(&name, neural::Device::Cpu)?),
             ModelsCommand::Inspect { model, computing } => {
-                tell(&*Models::open(&model, computing.computing()?)?);
+                tell(&*ModelRegistry::open(&model, computing.computing()?)?);
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
 /// What there is to know of a model.
-fn tell(ranker: &Ranker) {
+fn tell(ranker: &NeuralRanker) {
     let about = &ranker.about;
     println!("spec\t{}", about.spec);
     println!("label\t{}", about.label);

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use shared::plot;
 use shared::report;
-use shared::study::behaviour::{Asking, Delta};
-use shared::study::dials::Dials;
-use shared::study::figures::Choice;
-use shared::study::overview::Card;
-use shared::study::{Definition, Study, StudyFile};
+use shared::study::behaviour::{BehavioralTestOptions, TieThreshold};
+use shared::study::dials::StudyControls;
+use shared::study::figures::FigureOptions;
+use shared::study::overview::StudySummary;
+use shared::study::{StudyDefinition, Study, StudyFile};
 
-use super::computing::ComputingArgs;
-use super::{Exit, load};
+use super::computing::ComputeArgs;
+use super::{CommandOutcome, load};
 use crate::error::Error;
 use crate::import;
-use crate::models::Models;
+use crate::models::ModelRegistry;
 use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
 use crate::store::studies::{Visibility, files};
@@ -32,7 +32,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, global = true, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
-    computing: ComputingArgs,
+    computing: ComputeArgs,
 }
 
 #[derive(Subcommand)]
@@ -52,9 +52,9 @@ enum StudyCommand {
     },
     /// Verify the files of a study, make it again and compare its instances, or compare its cells
     /// with a baseline; exit code 3 if they differ, or if a cell has fallen
-    Check(baseline::Check),
+    Check(baseline::StudyCheckArgs),
     /// Say which instances moved between two rankers, of one study or of two
-    Diff(baseline::Diff),
+    Diff(baseline::StudyDiffArgs),
     /// Let visitors see a study
     Publish {
         /// Name of the study
@@ -94,9 +94,9 @@ enum StudyCommand {
 }
 
 impl StudyArgs {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
-        let models = || Models::new(&self.model, self.computing.computing()?);
+        let models = || ModelRegistry::new(&self.model, self.computing.computing()?);
         match self.command {
             StudyCommand::Run { file, replace } => {
                 let finished = match replace {
@@ -131,13 +131,13 @@ impl StudyArgs {
                 without_texts,
             } => {
                 let texts = match without_texts {
-                    true => dataset::Texts::Withheld,
-                    false => dataset::Texts::Written,
+                    true => dataset::TextInclusion::Withheld,
+                    false => dataset::TextInclusion::Written,
                 };
                 let study = pipeline::load_study(&folder, &name)?;
                 dataset::write(&study, &out, texts)?;
                 println!("{} holds study `{name}` as a data set", out.display());
-                Ok(Exit::Done)
+                Ok(CommandOutcome::Done)
             }
             StudyCommand::List => list(&folder),
         }
@@ -148,9 +148,9 @@ fn run_file(
     file: &Path,
     folder: &DataFolder,
     data: &Path,
-    models: &Models,
+    models: &ModelRegistry,
     finished: FinishedStudyPolicy,
-) -> Result<Exit, Error> {
+) -> Result<CommandOutcome, Error> {
     let definition = read_definition(file)?;
     let loaded = load(&definition.collection, data, None)?;
     let wanted = NewStudy {
@@ -164,11 +164,11 @@ fn run_file(
         "study `{}` is made; hash {}",
         study.definition.name, study.instances_hash
     );
-    Ok(Exit::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Reads a study file. Says on standard error what its groups of probes lack.
-pub(super) fn read_definition(file: &Path) -> Result<Definition, Error> {
+pub(super) fn read_definition(file: &Path) -> Result<StudyDefinition, Error> {
     let text = std::fs::read_to_string(file)
         .map_err(Error::file(file, "give the path of a study's TOML file"))?;
     let StudyFile {
@@ -179,17 +179,17 @@ pub(super) fn read_definition(file: &Path) -> Result<Definition, Error> {
     Ok(definition)
 }
 
-fn resume(name: &str, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {
+fn resume(name: &str, folder: &DataFolder, data: &Path, models: &ModelRegistry) -> Result<CommandOutcome, Error> {
     let mut study = pipeline::load_study(folder, name)?;
     let place = import::load(&study.definition.collection, data).map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
     let n_added = pipeline::complete_study(&mut study, &place, folder, models)?;
     with_store(folder, async |store| store.put_study(&study).await)?;
     println!("{n_added} rankers were added");
-    Ok(Exit::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
+fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome, Error> {
     match files::verify(folder, name)? {
         0 => {
             eprintln!("an earlier version made the study without checksums; `study run` adds them")
@@ -201,23 +201,23 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
     let again = pipeline::mine_again(&stored, loaded.collection, &loaded.folder)?;
     if again == stored.instances_hash {
         println!("the same instances: {again}");
-        return Ok(Exit::Done);
+        return Ok(CommandOutcome::Done);
     }
     println!(
         "other instances: stored {}, made again {again}",
         stored.instances_hash
     );
-    Ok(Exit::Differs)
+    Ok(CommandOutcome::Differs)
 }
 
-fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<Exit, Error> {
+fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<CommandOutcome, Error> {
     with_store(folder, async |store| {
         store.set_visibility(name, visibility).await
     })?;
-    Ok(Exit::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn export(study: Study, out: &Path) -> Result<Exit, Error> {
+fn export(study: Study, out: &Path) -> Result<CommandOutcome, Error> {
     let name = &study.definition.name;
     let way_out = "make room, or choose another folder";
     std::fs::create_dir_all(out).map_err(Error::file(out, way_out))?;
@@ -229,11 +229,11 @@ fn export(study: Study, out: &Path) -> Result<Exit, Error> {
     write_json(&out.join(format!("{name}.json")), &study)?;
     write_json(&index, &cards)?;
     println!("{} holds study `{name}`", out.display());
-    Ok(Exit::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// The cards of the studies that were exported before; none where there is no index yet.
-fn read_index(index: &Path) -> Result<Vec<Card>, Error> {
+fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
     let way_out = "check the rights of the file, or choose another folder";
     let bytes = match std::fs::read(index) {
         Ok(bytes) => bytes,
@@ -254,7 +254,7 @@ fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
     })
 }
 
-fn list(folder: &DataFolder) -> Result<Exit, Error> {
+fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
     for it in with_store(folder, async |store| store.studies().await)? {
         let seen = if it.published {
             "published"
@@ -266,11 +266,11 @@ fn list(folder: &DataFolder) -> Result<Exit, Error> {
             it.name, it.made, it.n_instances, it.title
         );
     }
-    Ok(Exit::Done)
+    Ok(CommandOutcome::Done)
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// Name of the study
     study: String,
     /// md, csv, tex, json or html
@@ -300,8 +300,8 @@ enum Format {
     Html,
 }
 
-impl Report {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl ReportArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
         let study = pipeline::load_study(&folder, &self.study)?;
         let text = self.text(&study)?;
@@ -313,32 +313,32 @@ impl Report {
             }
             None => print!("{text}"),
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 
     fn text(&self, study: &Study) -> Result<String, Error> {
-        let source = shared::probe::Source::Camara2020;
+        let source = shared::probe::DefinitionSource::Camara2020;
         let mode = self
             .mode
             .as_deref()
-            .map(|it| shared::probe::Mode::parse(it, source));
-        let dials = Dials {
+            .map(|it| shared::probe::AxiomVariant::parse(it, source));
+        let dials = StudyControls {
             mode: mode.transpose()?,
             split: self.split.clone(),
-            ..Dials::default()
+            ..StudyControls::default()
         };
         let overview = study.overview(&dials)?;
-        let figures = study.figures(&Choice {
+        let figures = study.figures(&FigureOptions {
             dials,
-            ..Choice::default()
+            ..FigureOptions::default()
         })?;
-        let behaviours = study.behaviours(&Asking {
+        let behaviours = study.behaviours(&BehavioralTestOptions {
             dials: figures.choice.dials.clone(),
             delta: match self.delta {
-                Some(width) => Delta::Given { width },
-                None => Delta::Tuned,
+                Some(width) => TieThreshold::Given { width },
+                None => TieThreshold::Tuned,
             },
-            ..Asking::default()
+            ..BehavioralTestOptions::default()
         })?;
         let mut tables = report::of_overview(&overview);
         tables.extend(report::of_behaviours(&behaviours));
@@ -349,7 +349,7 @@ impl Report {
             Format::Tex => report::to_latex(&tables),
             Format::Json => report::to_json(&tables),
             Format::Html => {
-                let figure = plot::to_svg(&plot::heatmap(&overview), plot::Theme::Light);
+                let figure = plot::to_svg(&plot::heatmap(&overview), plot::FigureTheme::Light);
                 report::to_html(&overview.title, &[figure], &tables)
             }
         })

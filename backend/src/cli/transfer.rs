@@ -5,20 +5,20 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::collection::pairs::layouts::stories::{Sample, Story};
-use shared::collection::pairs::layouts::{LeftOut, Titles};
-use shared::error::Reading;
+use shared::collection::pairs::layouts::stories::{StorySubset, StoryLayout};
+use shared::collection::pairs::layouts::{RowExclusion, TitlesById};
+use shared::error::ReadReport;
 use shared::probe::Limits;
 
-use super::{Exit, print_json};
+use super::{CommandOutcome, print_json};
 use crate::error::Error;
 use crate::import;
-use crate::import::transfers::{self, Gathered};
+use crate::import::transfers::{self, LoadedTransferSet};
 use crate::store::write_whole;
 
 #[derive(clap::Args)]
 #[command(subcommand_value_name = "LAYOUT", subcommand_help_heading = "Layouts")]
-pub(crate) struct Transfer {
+pub(crate) struct TransferArgs {
     #[command(subcommand)]
     set: DataSet,
 }
@@ -29,7 +29,7 @@ enum DataSet {
     /// are preferred to their sentence
     Jfleg {
         #[command(flatten)]
-        ways: Ways,
+        ways: TransferPaths,
         /// Take the sentences whose spelling was corrected, dev/dev.spellchecked.src
         #[arg(long)]
         spellchecked: bool,
@@ -38,7 +38,7 @@ enum DataSet {
     /// informal ones, in both directions
     Gyafc {
         #[command(flatten)]
-        ways: Ways,
+        ways: TransferPaths,
         /// Titles of the questions in Yahoo L6, `id<TAB>title`; the id is what tune/informal.qids
         /// has in the line of the sentence if such files are there, else as in tune-informal-17
         #[arg(long, value_name = "FILE.tsv")]
@@ -48,7 +48,7 @@ enum DataSet {
     /// of their story, and the query is the title
     Xsum {
         #[command(flatten)]
-        ways: Ways,
+        ways: TransferPaths,
         /// Every story, not the tenth that the study of ABNIRML takes
         #[arg(long)]
         all: bool,
@@ -57,7 +57,7 @@ enum DataSet {
     /// article
     Cnndm {
         #[command(flatten)]
-        ways: Ways,
+        ways: TransferPaths,
         /// Titles of the stories, `id<TAB>title`
         #[arg(long, value_name = "FILE.tsv")]
         queries: Option<PathBuf>,
@@ -67,20 +67,20 @@ enum DataSet {
     },
     /// MSR Paraphrase Corpus: a folder with msr_paraphrase_train.txt and msr_paraphrase_test.txt,
     /// or one of them; neither sentence is preferred
-    Mspc(Ways),
+    Mspc(TransferPaths),
     /// WikiTurk: a folder with tune.8turkers.organized.tsv and test.8turkers.organized.tsv, or one
     /// of them, or a folder with tune.8turkers.tok.norm and tune.8turkers.tok.turk.0 to .7, and
     /// test alike; simplifications are preferred to their sentence
-    Wikiturk(Ways),
+    Wikiturk(TransferPaths),
     /// Wiki Neutrality Corpus: biased.full, or the folder it lies in; neutral sentences are
     /// preferred to biased ones
-    Wnc(Ways),
+    Wnc(TransferPaths),
     /// Questions with answers and passages, as made from Natural Questions: rows {"_id",
     /// "question", "answers", "type", "passage"}; passages are preferred to the same with another
     /// answer
     Factuality {
         #[command(flatten)]
-        ways: Ways,
+        ways: TransferPaths,
         /// Of the draws of other answers
         #[arg(long, default_value_t = Limits::STANDARD.seed)]
         seed: u64,
@@ -88,7 +88,7 @@ enum DataSet {
 }
 
 #[derive(clap::Args)]
-struct Ways {
+struct TransferPaths {
     /// The data set
     #[arg(value_name = "FROM")]
     from: PathBuf,
@@ -102,7 +102,7 @@ struct Ways {
 
 /// What `transfer --json` prints.
 #[derive(serde::Serialize)]
-struct Told {
+struct TransferOutput {
     files: usize,
     rows: u64,
     pairs: usize,
@@ -111,11 +111,11 @@ struct Told {
     without_query: usize,
     refused: u64,
     warned: u64,
-    left_out: BTreeMap<LeftOut, u64>,
+    left_out: BTreeMap<RowExclusion, u64>,
 }
 
 /// What is said of a data set.
-struct Words {
+struct DataSetDescription {
     name: &'static str,
     rows: &'static str,
     /// What a study takes as the query, where pairs have one.
@@ -124,8 +124,8 @@ struct Words {
     more: &'static str,
 }
 
-impl Transfer {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+impl TransferArgs {
+    pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         let words = self.set.words();
         let (ways, queries) = match &self.set {
             DataSet::Gyafc { ways, queries } | DataSet::Cnndm { ways, queries, .. } => {
@@ -142,7 +142,7 @@ impl Transfer {
         fs::metadata(from).map_err(Error::file(from, "check the path and its rights"))?;
         let (titles, mut of_titles) = match queries {
             Some(path) => transfers::titles(path)?,
-            None => (Titles::new(), Reading::default()),
+            None => (TitlesById::new(), ReadReport::default()),
         };
         let mut gathered = self.set.gather(from, &titles)?;
         gathered.files.extend(queries.map(Path::to_owned));
@@ -155,15 +155,15 @@ impl Transfer {
         }
         write(&gathered, ways, &words)?;
         tell(&gathered, ways, &words);
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 
 impl DataSet {
-    fn gather(&self, from: &Path, titles: &Titles) -> Result<Gathered, Error> {
+    fn gather(&self, from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
         let sample = |all: bool| match all {
-            true => Sample::Whole,
-            false => Sample::Tenth,
+            true => StorySubset::Whole,
+            false => StorySubset::Tenth,
         };
         match self {
             DataSet::Jfleg { spellchecked, .. } => match spellchecked {
@@ -172,10 +172,10 @@ impl DataSet {
             },
             DataSet::Gyafc { .. } => transfers::gyafc(from, titles),
             DataSet::Xsum { all, .. } => {
-                transfers::stories(from, Story::Xsum, sample(*all), titles)
+                transfers::stories(from, StoryLayout::Xsum, sample(*all), titles)
             }
             DataSet::Cnndm { all, .. } => {
-                transfers::stories(from, Story::Cnndm, sample(*all), titles)
+                transfers::stories(from, StoryLayout::Cnndm, sample(*all), titles)
             }
             DataSet::Mspc(_) => transfers::mspc(from),
             DataSet::Wikiturk(_) => transfers::wikiturk(from),
@@ -184,8 +184,8 @@ impl DataSet {
         }
     }
 
-    fn words(&self) -> Words {
-        let words = |name, rows, queries| Words {
+    fn words(&self) -> DataSetDescription {
+        let words = |name, rows, queries| DataSetDescription {
             name,
             rows,
             queries,
@@ -196,7 +196,7 @@ impl DataSet {
             DataSet::Gyafc { .. } => words("gyafc", "sentences", "shared"),
             DataSet::Xsum { .. } => words("xsum", "stories", "shared"),
             DataSet::Cnndm { .. } => words("cnndm", "stories", "shared"),
-            DataSet::Mspc(_) => Words {
+            DataSet::Mspc(_) => DataSetDescription {
                 more: ", symmetric = true",
                 ..words("mspc", "rows", "noun-phrase")
             },
@@ -208,7 +208,7 @@ impl DataSet {
 }
 
 /// Writes the pairs, if there are any and none of the files that they come from is in the way.
-fn write(gathered: &Gathered, ways: &Ways, words: &Words) -> Result<(), Error> {
+fn write(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescription) -> Result<(), Error> {
     let (converted, to) = (&gathered.converted, &ways.to);
     if converted.pairs.is_empty() {
         let from = ways.from.display().to_string();
@@ -218,7 +218,7 @@ fn write(gathered: &Gathered, ways: &Ways, words: &Words) -> Result<(), Error> {
              `{}`?{}",
             converted.reading.n_refused,
             words.name,
-            match converted.left_out.contains_key(&LeftOut::NotInSample) {
+            match converted.left_out.contains_key(&RowExclusion::NotInSample) {
                 true => " `--all` takes what is not in the sample",
                 false => "",
             },
@@ -247,12 +247,12 @@ fn write(gathered: &Gathered, ways: &Ways, words: &Words) -> Result<(), Error> {
 }
 
 /// Says what was read, what was written and what was not.
-fn tell(gathered: &Gathered, ways: &Ways, words: &Words) {
-    let Gathered {
+fn tell(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescription) {
+    let LoadedTransferSet {
         converted, files, ..
     } = gathered;
     let pairs = converted.pairs.iter();
-    let told = Told {
+    let told = TransferOutput {
         files: files.len(),
         rows: converted.reading.n_rows,
         pairs: converted.pairs.len(),
@@ -301,13 +301,13 @@ fn tell(gathered: &Gathered, ways: &Ways, words: &Words) {
 /// So many files are named.
 const SHOWN: usize = 12;
 
-fn reason(why: LeftOut) -> &'static str {
+fn reason(why: RowExclusion) -> &'static str {
     match why {
-        LeftOut::NotInSample => "that are not in the sample; `--all` takes them",
-        LeftOut::NoParaphrase => "that are no paraphrases",
-        LeftOut::NotOneAnswer => "with no answer or several",
-        LeftOut::AnswerNotInPassage => "whose passage does not have the answer",
-        LeftOut::AnswerInQuestion => "with a word of the answer in the question",
-        LeftOut::NoOtherAnswer => "without another answer of the same type and length",
+        RowExclusion::NotInSample => "that are not in the sample; `--all` takes them",
+        RowExclusion::NoParaphrase => "that are no paraphrases",
+        RowExclusion::NotOneAnswer => "with no answer or several",
+        RowExclusion::AnswerNotInPassage => "whose passage does not have the answer",
+        RowExclusion::AnswerInQuestion => "with a word of the answer in the question",
+        RowExclusion::NoOtherAnswer => "without another answer of the same type and length",
     }
 }

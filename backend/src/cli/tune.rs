@@ -8,29 +8,29 @@ use rayon::prelude::*;
 use shared::effectiveness::Measure;
 use shared::error::Error as InputError;
 use shared::plot;
-use shared::probe::Pool;
-use shared::rank::Ranker;
-use shared::study::Definition;
-use shared::tune::{Candidates, Grid, Surface, surface, value};
+use shared::probe::PoolSpec;
+use shared::rank::LexicalRanker;
+use shared::study::StudyDefinition;
+use shared::tune::{GridSearchQuery, ParameterGrid, GridSearchResult, surface, value};
 
 use super::study::read_definition;
-use super::{Exit, load, print_json};
+use super::{CommandOutcome, load, print_json};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
-use crate::import::Loaded;
+use crate::import::LoadedCollection;
 use crate::pipeline;
-use crate::progress::Bar;
+use crate::progress::ProgressBar;
 use crate::store::write_whole;
 
 /// Tries a grid of parameters and says which rank best
 #[derive(clap::Args)]
-pub(crate) struct Tune {
+pub(crate) struct TuneArgs {
     /// A folder, or the name of an imported collection; it needs judgements
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
     /// bm25 (k1 and b are tried) or ql (μ is tried); other parameters stay as given
     #[arg(long)]
-    ranker: Ranker,
+    ranker: LexicalRanker,
     /// What is best: nDCG@10, AP, AP(rel=2), RR, P@5, …
     #[arg(long, default_value = "AP")]
     measure: Measure,
@@ -39,7 +39,7 @@ pub(crate) struct Tune {
     split: Vec<String>,
     /// What is ranked: rank:bm25:K, run:FILE:K, group, judged or all
     #[arg(long, default_value = "rank:bm25:1000")]
-    pool: Pool,
+    pool: PoolSpec,
     /// The surface as a figure
     #[arg(long, value_name = "FILE.svg")]
     figure: Option<PathBuf>,
@@ -55,7 +55,7 @@ pub(crate) struct Tune {
 
 /// What `tune --json` prints.
 #[derive(serde::Serialize)]
-struct Tuned<'a> {
+struct TuneOutput<'a> {
     measure: &'a str,
     queries: u64,
     best: String,
@@ -63,16 +63,16 @@ struct Tuned<'a> {
     tried: Vec<(String, f64)>,
 }
 
-impl Tune {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let grid = Grid::around(&self.ranker)?;
+impl TuneArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
+        let grid = ParameterGrid::around(&self.ranker)?;
         let definition = self.write.as_deref().map(read_definition).transpose()?;
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
         let best = grid.rankers[found.best];
         if let Some(path) = &self.figure {
-            let figure = plot::to_svg(&plot::surface(&grid, &found), plot::Theme::Light);
+            let figure = plot::to_svg(&plot::surface(&grid, &found), plot::FigureTheme::Light);
             write_whole(path, "choose another file", |mut file| {
                 file.write_all(figure.as_bytes())
             })?;
@@ -81,13 +81,13 @@ impl Tune {
             write_study(path, definition, &best)?;
         }
         self.tell(&grid, &found);
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 
-    fn tell(&self, grid: &Grid, found: &Surface) {
+    fn tell(&self, grid: &ParameterGrid, found: &GridSearchResult) {
         let each = grid.rankers.iter().zip(&found.values);
         if self.json {
-            print_json(&Tuned {
+            print_json(&TuneOutput {
                 measure: &found.measure,
                 queries: found.n_queries,
                 best: grid.rankers[found.best].to_string(),
@@ -106,7 +106,7 @@ impl Tune {
     }
 
     /// Leaves the queries of the splits that were named.
-    fn keep_splits(&self, loaded: &mut Loaded) -> Result<(), Error> {
+    fn keep_splits(&self, loaded: &mut LoadedCollection) -> Result<(), Error> {
         if self.split.is_empty() {
             return Ok(());
         }
@@ -134,22 +134,22 @@ impl Tune {
         Ok(())
     }
 
-    fn search(&self, loaded: &Loaded, grid: &Grid) -> Result<Surface, Error> {
+    fn search(&self, loaded: &LoadedCollection, grid: &ParameterGrid) -> Result<GridSearchResult, Error> {
         let collection = &loaded.collection;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(collection, &analyzer)?;
         let folder = &loaded.folder;
         let pools = pipeline::candidate_pools(&self.pool, collection, &index, folder)?;
-        let queries: Vec<Candidates> = pools
+        let queries: Vec<GridSearchQuery> = pools
             .par_iter()
             .enumerate()
             .map(|(at, docs)| {
                 let query = &collection.queries[at];
                 let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
-                Candidates::new(&index, &query.id, &query.text, docs, doc_id)
+                GridSearchQuery::new(&index, &query.id, &query.text, docs, doc_id)
             })
             .collect();
-        let bar = Bar::of("tune", grid.rankers.len() as u64, "points");
+        let bar = ProgressBar::of("tune", grid.rankers.len() as u64, "points");
         let totals = index.totals();
         let values = grid.rankers.par_iter().map(|ranker| {
             let value = value(&queries, ranker, &totals, &collection.qrels, self.measure);
@@ -166,7 +166,7 @@ impl Tune {
 }
 
 /// The first ranker of the same formula gives way to the winner, or it is put at the end.
-fn write_study(path: &Path, mut definition: Definition, best: &Ranker) -> Result<(), Error> {
+fn write_study(path: &Path, mut definition: StudyDefinition, best: &LexicalRanker) -> Result<(), Error> {
     let spec = best.to_string();
     let formula = spec.split(':').next().unwrap_or_default().to_owned();
     let same = |it: &String| it.split(':').next() == Some(&formula);

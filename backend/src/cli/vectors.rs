@@ -4,17 +4,17 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use shared::vectors::glove::{Settings, Shard};
+use shared::vectors::glove::{GloveSettings, TrainingShard};
 
-use super::{Exit, load, print_json};
+use super::{CommandOutcome, load, print_json};
 use crate::config::{AnalyzerArgs, count};
 use crate::error::Error;
 use crate::pipeline;
-use crate::progress::Bar;
+use crate::progress::ProgressBar;
 use crate::store::write_whole;
 
 #[derive(clap::Args)]
-pub(crate) struct Vectors {
+pub(crate) struct VectorsArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -34,7 +34,7 @@ pub(crate) struct Vectors {
     #[arg(long, value_name = "N", default_value = "25")]
     epochs: String,
     /// Of the first vectors and of the order of pairs
-    #[arg(long, default_value_t = Settings::default().seed)]
+    #[arg(long, default_value_t = GloveSettings::default().seed)]
     seed: u64,
     /// Print one JSON object
     #[arg(long)]
@@ -45,7 +45,7 @@ pub(crate) struct Vectors {
 
 /// What `vectors --json` prints.
 #[derive(serde::Serialize)]
-struct Told {
+struct VectorsOutput {
     n_words: usize,
     n_dims: usize,
     n_pairs: usize,
@@ -53,16 +53,16 @@ struct Told {
     cost: [f64; 2],
 }
 
-impl Vectors {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl VectorsArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let whole = "a whole number, 1 or more";
-        let settings = Settings {
+        let settings = GloveSettings {
             n_dims: count("dims", &self.dims, whole)?,
             window: count("window", &self.window, whole)?,
             min_count: count("min-count", &self.min_count, whole)?,
             n_epochs: count("epochs", &self.epochs, whole)?,
             seed: self.seed,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
         settings.check()?;
         let loaded = load(&self.collection, data, None)?;
@@ -71,9 +71,9 @@ impl Vectors {
         let mut trainer = pipeline::count_neighbours(&index, settings)?;
         let n_pairs = trainer.n_pairs();
         let (_, n_rounds) = trainer.progress();
-        let bar = Bar::of("train", n_rounds.into(), "rounds");
+        let bar = ProgressBar::of("train", n_rounds.into(), "rounds");
         for _ in 0..n_rounds {
-            trainer.round(|shards| shards.into_par_iter().map(Shard::train).collect());
+            trainer.round(|shards| shards.into_par_iter().map(TrainingShard::train).collect());
             bar.one_more();
         }
         let costs = trainer.costs();
@@ -87,7 +87,7 @@ impl Vectors {
             }
             out.flush()
         })?;
-        let told = Told {
+        let told = VectorsOutput {
             n_words: vectors.len(),
             n_dims: vectors.n_dims(),
             n_pairs,
@@ -101,6 +101,6 @@ impl Vectors {
                 told.n_words, told.n_dims, told.n_pairs, told.cost[0], told.cost[1]
             );
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }

@@ -4,23 +4,23 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use shared::probe::Pool;
+use shared::probe::PoolSpec;
 use shared::report;
-use shared::whitebox::Head;
+use shared::whitebox::LateInteractionHeader;
 
-use super::computing::ComputingArgs;
-use super::{Exit, called, load};
+use super::computing::ComputeArgs;
+use super::{CommandOutcome, called, load};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
-use crate::models::Models;
-use crate::pipeline::{self, Looking};
+use crate::models::ModelRegistry;
+use crate::pipeline::{self, LateInteractionInput};
 use crate::store::studies::whitebox;
 use crate::store::{DataFolder, write_whole};
 
 /// Which words of a query decide, whether they match themselves, and how much the vectors of a
 /// term depend on where it stands
 #[derive(clap::Args)]
-pub(crate) struct WhiteBox {
+pub(crate) struct LateInteractionArgs {
     /// A study, whose page will show it
     #[arg(long, value_name = "NAME", conflicts_with = "collection")]
     study: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct WhiteBox {
     before: Option<String>,
     /// Which texts are ranked: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", default_value = "rank:bm25:1000")]
-    pool: Pool,
+    pool: PoolSpec,
     /// Only the first so many queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
@@ -54,16 +54,16 @@ pub(crate) struct WhiteBox {
     #[command(flatten)]
     analyzer: AnalyzerArgs,
     #[command(flatten)]
-    computing: ComputingArgs,
+    computing: ComputeArgs,
 }
 
-impl WhiteBox {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl LateInteractionArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let computing = self.computing.computing()?;
-        let ranker = Models::open(&self.ranker, computing)?;
+        let ranker = ModelRegistry::open(&self.ranker, computing)?;
         ranker.check_late()?;
         let before = self.before.as_deref();
-        let before = before.map(|it| Models::open(it, computing)).transpose()?;
+        let before = before.map(|it| ModelRegistry::open(it, computing)).transpose()?;
         let (folder, study) = match &self.study {
             None => (None, None),
             Some(name) => {
@@ -88,14 +88,14 @@ impl WhiteBox {
         let title = self.title.clone().or(of_study).unwrap_or(usual);
         let name = study.map_or_else(|| "whitebox".to_owned(), |it| it.name);
         let began = Instant::now();
-        let found = pipeline::look(Looking {
+        let found = pipeline::look(LateInteractionInput {
             collection: &loaded.collection,
             index: &index,
             pool: &self.pool,
             folder: &loaded.folder,
             ranker: &ranker,
             before: before.as_deref(),
-            head: Head {
+            head: LateInteractionHeader {
                 name: name.clone(),
                 title,
                 collection,
@@ -127,6 +127,6 @@ impl WhiteBox {
             true => print!("{}", report::to_json(&tables)),
             false => print!("{}", report::to_markdown(&tables[..2])),
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }

@@ -1,15 +1,15 @@
 //! What this server is and can do.
 
 use axum::Json;
-use shared::api::people::Role;
-use shared::api::{About, Server};
+use shared::api::people::AccessRole;
+use shared::api::{GetServerInfoRequest, ServerInfoResponse};
 
 use crate::error::off_thread;
-use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::api_call::{ApiRequest, JsonResult};
 use crate::http::score;
 
 /// A model that cannot be loaded is left out here; `/health` says what is wrong with it.
-pub(super) async fn about(ApiCall { app, caller, .. }: ApiCall<About>) -> JsonResult<Server> {
+pub(super) async fn about(ApiRequest { app, caller, .. }: ApiRequest<GetServerInfoRequest>) -> JsonResult<ServerInfoResponse> {
     let models = app.models.clone();
     let models = off_thread("loading models", move || {
         Ok(models
@@ -19,10 +19,10 @@ pub(super) async fn about(ApiCall { app, caller, .. }: ApiCall<About>) -> JsonRe
             .collect())
     })
     .await?;
-    Ok(Json(Server {
+    Ok(Json(ServerInfoResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         models,
-        may_create_jobs: caller.may(Role::Operator),
-        max_texts: score::Bounds::of(&caller).texts,
+        may_create_jobs: caller.may(AccessRole::Operator),
+        max_texts: score::ScoringLimits::of(&caller).texts,
     }))
 }

@@ -20,14 +20,14 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ipnet::IpNet;
-use shared::api::people::{CSRF, Person, Role, Who};
-use shared::review::PersonNo;
+use shared::api::people::{CSRF, Person, AccessRole, SessionResponse};
+use shared::review::PersonId;
 
 use crate::clock::now_ms;
 use crate::error::Error;
-use crate::http::App;
-use crate::http::limits::Asker;
-use crate::store::secret::{self, Secret};
+use crate::http::AppState;
+use crate::http::limits::ClientKey;
+use crate::store::secret::{self, SecretToken};
 
 pub(super) use cookie::{forget, keep};
 pub(super) use link::OperatorLink;
@@ -37,9 +37,9 @@ pub(super) use way::{check_way, names_loopback};
 
 /// How the server is reached, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exposure {
+pub(crate) struct NetworkExposure {
     /// Where it listens.
-    pub(crate) door: Door,
+    pub(crate) door: ListenScope,
     /// Peers that say truly for whom they pass a request on.
     pub(crate) trusted_proxies: Vec<IpNet>,
     /// Where visitors find it, if that is not where it listens.
@@ -50,7 +50,7 @@ pub(crate) struct Exposure {
 
 /// Where the server listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum ListenScope {
     /// This machine only.
     Loopback,
     /// Anywhere else.
@@ -61,20 +61,20 @@ pub(crate) enum Door {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caller {
     /// What they may do.
-    pub(super) role: Role,
+    pub(super) role: AccessRole,
     /// None for visitors, and for an operator by token or by the link that the server printed.
     pub(super) person: Option<Person>,
     /// Where they are.
     pub(super) ip: IpAddr,
     /// That of their browser, if they are known by it.
-    pub(super) session: Option<Secret>,
+    pub(super) session: Option<SecretToken>,
     /// What they may do without it.
-    unnamed: Role,
+    unnamed: AccessRole,
 }
 
 /// Who may ask for something. Each lets in whom those behind it let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum AccessLevel {
     /// Everybody, at the pace of somebody who reads.
     Everybody,
     /// Everybody, at a slower pace, since a model has to work.
@@ -89,16 +89,16 @@ pub(super) enum Access {
     Operator,
 }
 
-impl Exposure {
+impl NetworkExposure {
     /// Returns whether a peer passes on requests of others, by its address.
     pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
         proxy::is_trusted(peer, &self.trusted_proxies)
     }
 
     /// Returns as whom the connections of a peer are counted; none if it brings those of many.
-    pub(super) fn asker_of(&self, peer: IpAddr) -> Option<Asker> {
+    pub(super) fn asker_of(&self, peer: IpAddr) -> Option<ClientKey> {
         let peer = peer.to_canonical();
-        (!self.is_proxy(peer)).then_some(Asker::Address(peer))
+        (!self.is_proxy(peer)).then_some(ClientKey::Address(peer))
     }
 
     /// Returns the address of whoever sends a request, which `peer` may only pass on.
@@ -120,12 +120,12 @@ impl Exposure {
     }
 
     /// Returns what somebody may do who shows neither a token nor a session.
-    fn unnamed_role(&self, headers: &HeaderMap) -> Role {
+    fn unnamed_role(&self, headers: &HeaderMap) -> AccessRole {
         match self.door {
-            Door::Loopback if self.no_auth_on_loopback && !proxy::is_forwarded(headers) => {
-                Role::Operator
+            ListenScope::Loopback if self.no_auth_on_loopback && !proxy::is_forwarded(headers) => {
+                AccessRole::Operator
             }
-            Door::Loopback | Door::Open => Role::Visitor,
+            ListenScope::Loopback | ListenScope::Open => AccessRole::Visitor,
         }
     }
 
@@ -149,37 +149,37 @@ impl Exposure {
     }
 }
 
-impl Door {
+impl ListenScope {
     /// Returns the door of a server that listens at an address.
-    pub(crate) fn of(address: SocketAddr) -> Door {
+    pub(crate) fn of(address: SocketAddr) -> ListenScope {
         if address.ip().to_canonical().is_loopback() {
-            Door::Loopback
+            ListenScope::Loopback
         } else {
-            Door::Open
+            ListenScope::Open
         }
     }
 }
 
-impl Access {
+impl AccessLevel {
     /// The least role that is let in.
-    pub(super) fn role(self) -> Role {
+    pub(super) fn role(self) -> AccessRole {
         match self {
-            Access::Everybody | Access::Scorers | Access::Secrets => Role::Visitor,
-            Access::Annotator => Role::Annotator,
-            Access::Curator => Role::Curator,
-            Access::Operator => Role::Operator,
+            AccessLevel::Everybody | AccessLevel::Scorers | AccessLevel::Secrets => AccessRole::Visitor,
+            AccessLevel::Annotator => AccessRole::Annotator,
+            AccessLevel::Curator => AccessRole::Curator,
+            AccessLevel::Operator => AccessRole::Operator,
         }
     }
 }
 
 impl Caller {
     /// Whether they may do what a role may.
-    pub(super) fn may(&self, role: Role) -> bool {
+    pub(super) fn may(&self, role: AccessRole) -> bool {
         self.role >= role
     }
 
     /// Their number, if they have a name.
-    pub(super) fn person_no(&self) -> Option<PersonNo> {
+    pub(super) fn person_no(&self) -> Option<PersonId> {
         self.person.as_ref().map(|it| it.no)
     }
 
@@ -189,34 +189,34 @@ impl Caller {
     }
 
     /// As which address they are counted.
-    pub(super) fn address(&self) -> Asker {
-        Asker::Address(self.ip).key()
+    pub(super) fn address(&self) -> ClientKey {
+        ClientKey::Address(self.ip).key()
     }
 
     /// As whom they are counted.
-    pub(super) fn asker(&self) -> Asker {
+    pub(super) fn asker(&self) -> ClientKey {
         match &self.person {
-            Some(person) => Asker::Person(person.no),
+            Some(person) => ClientKey::Person(person.no),
             None => self.address(),
         }
     }
 
     /// As whom their scorings in flight are counted; none for operators, who may have any number.
-    pub(super) fn scoring_asker(&self) -> Option<Asker> {
-        (!self.may(Role::Operator)).then(|| self.asker())
+    pub(super) fn scoring_asker(&self) -> Option<ClientKey> {
+        (!self.may(AccessRole::Operator)).then(|| self.asker())
     }
 
     /// What the server tells a page of who is at it.
-    pub(super) fn who(&self) -> Who {
-        Who {
+    pub(super) fn who(&self) -> SessionResponse {
+        SessionResponse {
             role: self.role,
             person: self.person.clone(),
-            csrf: self.session.as_ref().map(Secret::csrf),
+            csrf: self.session.as_ref().map(SecretToken::csrf),
         }
     }
 
     /// The same browser, now with a session or without one.
-    pub(super) async fn with(self, app: &App, session: Option<Secret>) -> Result<Caller, Error> {
+    pub(super) async fn with(self, app: &AppState, session: Option<SecretToken>) -> Result<Caller, Error> {
         match session {
             Some(session) => {
                 let found = Caller::by_session(app, session, self.ip).await?;
@@ -234,9 +234,9 @@ impl Caller {
         })
     }
 
-    async fn of(app: &App, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
+    async fn of(app: &AppState, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
         if by_token(app, headers) {
-            return Ok(Caller::unnamed(Role::Operator, ip));
+            return Ok(Caller::unnamed(AccessRole::Operator, ip));
         }
         let unnamed = app.exposure.unnamed_role(headers);
         let by_session = match cookie::shown(&app.exposure, headers) {
@@ -249,19 +249,19 @@ impl Caller {
         })
     }
 
-    async fn by_session(app: &App, session: Secret, ip: IpAddr) -> Result<Option<Caller>, Error> {
+    async fn by_session(app: &AppState, session: SecretToken, ip: IpAddr) -> Result<Option<Caller>, Error> {
         let found = app.store.session(&session, now_ms()).await?;
         Ok(found.map(|it| Caller {
             role: it.role,
             person: it.person,
             ip,
             session: Some(session),
-            unnamed: Role::Visitor,
+            unnamed: AccessRole::Visitor,
         }))
     }
 
     /// Somebody without a name.
-    pub(super) fn unnamed(role: Role, ip: IpAddr) -> Caller {
+    pub(super) fn unnamed(role: AccessRole, ip: IpAddr) -> Caller {
         Caller {
             role,
             person: None,
@@ -273,7 +273,7 @@ impl Caller {
 }
 
 /// Whether somebody shows the operator's token.
-fn by_token(app: &App, headers: &HeaderMap) -> bool {
+fn by_token(app: &AppState, headers: &HeaderMap) -> bool {
     let token = text(headers, header::AUTHORIZATION)
         .and_then(|it| it.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -285,7 +285,7 @@ fn by_token(app: &App, headers: &HeaderMap) -> bool {
 
 /// Finds out who asks; lets through whom `access` lets through, not faster than it should be.
 pub(super) async fn check(
-    State((app, access)): State<(App, Access)>,
+    State((app, access)): State<(AppState, AccessLevel)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -301,7 +301,7 @@ pub(super) async fn check(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    let guesser = (access == Access::Secrets).then(|| caller.address());
+    let guesser = (access == AccessLevel::Secrets).then(|| caller.address());
     request.extensions_mut().insert(caller);
     let response = next.run(request).await;
     let wrong = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&response.status());
@@ -314,7 +314,7 @@ pub(super) async fn check(
 }
 
 /// Whoever is known by a cookie, which a browser sends by itself, shows that one of our pages
-/// asks: only these are told [`Secret::csrf`].
+/// asks: only these are told [`SecretToken::csrf`].
 fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     let Some(session) = &caller.session else {
         return Ok(());
@@ -337,23 +337,23 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     }
 }
 
-fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
+fn let_in(app: &AppState, access: AccessLevel, caller: &Caller) -> Result<(), Error> {
     let least = access.role();
     if !caller.may(least) {
         return Err(match (caller.role, access) {
-            (Role::Visitor, Access::Operator) => Error::NeedsToken,
-            (Role::Visitor, _) => Error::NeedsSession,
+            (AccessRole::Visitor, AccessLevel::Operator) => Error::NeedsToken,
+            (AccessRole::Visitor, _) => Error::NeedsSession,
             (role, _) => Error::NotYours { role, least },
         });
     }
-    if caller.may(Role::Operator) {
+    if caller.may(AccessRole::Operator) {
         return Ok(());
     }
-    if access == Access::Secrets {
+    if access == AccessLevel::Secrets {
         app.limits.guesses.check(&caller.address())?;
     }
     match (access, &caller.person) {
-        (Access::Scorers, _) => app.limits.scores.take(caller.asker()),
+        (AccessLevel::Scorers, _) => app.limits.scores.take(caller.asker()),
         (_, Some(_)) => app.limits.people.take(caller.asker()),
         (_, None) => app.limits.reads.take(caller.asker()),
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use shared::api::{Endpoint, Method};
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
 
 /// Bodies of this size and above are read off the async threads.
@@ -18,16 +18,16 @@ const LARGE: usize = 1 << 18;
 pub(super) type JsonResult<T> = Result<Json<T>, Error>;
 
 /// A request to an endpoint.
-pub(super) struct ApiCall<E> {
-    pub(super) app: App,
+pub(super) struct ApiRequest<E> {
+    pub(super) app: AppState,
     pub(super) caller: Caller,
     pub(super) asked: E,
 }
 
-impl<E: Endpoint + Send + 'static> FromRequest<App> for ApiCall<E> {
+impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
     type Rejection = Error;
 
-    async fn from_request(request: Request, app: &App) -> Result<ApiCall<E>, Error> {
+    async fn from_request(request: Request, app: &AppState) -> Result<ApiRequest<E>, Error> {
         let caller = Caller::of_request(&request)?;
         let asked = match E::METHOD {
             Method::Get => parse("the parameter `q`", parameter(&request)?.as_bytes())?,
@@ -46,7 +46,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<App> for ApiCall<E> {
                 }
             }
         };
-        Ok(ApiCall {
+        Ok(ApiRequest {
             app: app.clone(),
             caller,
             asked,

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
 
-use crate::http::limits::{Asker, Places};
+use crate::http::limits::{ClientKey, SlotPool};
 use crate::jobs as work;
 
 /// Connections at once, where the system lets the program have twice as many files.
@@ -39,7 +39,7 @@ const NO_PLACE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
 
 /// How long a connection may stand still.
 #[derive(Clone, Copy)]
-pub(super) struct Deadlines {
+pub(super) struct ConnectionDeadlines {
     /// For the head of a request, from the beginning or the end of the request before.
     pub(super) head: Duration,
     /// For some of an answer to be taken.
@@ -47,35 +47,35 @@ pub(super) struct Deadlines {
 }
 
 /// A pause of a page, and of a network.
-pub(super) const DEADLINES: Deadlines = Deadlines {
+pub(super) const DEADLINES: ConnectionDeadlines = ConnectionDeadlines {
     head: Duration::from_secs(30),
     write: Duration::from_secs(30),
 };
 
 /// Raises the limit of open files as far as the system lets, and returns the places that are then
 /// for connections; the other files are for the database, studies and models.
-pub(super) fn places() -> Arc<Places> {
+pub(super) fn places() -> Arc<SlotPool> {
     let n_files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         tracing::warn!("the limit of open files cannot be raised: {error}");
         1_024
     });
     let most = usize::try_from(n_files / 2).unwrap_or(MOST);
-    Places::new(most.clamp(1, MOST), MOST_OF_ONE)
+    SlotPool::new(most.clamp(1, MOST), MOST_OF_ONE)
 }
 
 /// How many connections there are, and how long each keeps its place.
 pub(super) struct ConnectionLimits<F> {
-    pub(super) places: Arc<Places>,
+    pub(super) places: Arc<SlotPool>,
     /// Returns as whom a connection is counted, by its address.
     pub(super) asker_of: F,
-    pub(super) deadlines: Deadlines,
+    pub(super) deadlines: ConnectionDeadlines,
 }
 
 /// Answers all connections until it is told to stop, then those that are under way.
 pub(super) async fn serve(
     mut listener: TcpListener,
     router: Router,
-    limits: ConnectionLimits<impl Fn(IpAddr) -> Option<Asker>>,
+    limits: ConnectionLimits<impl Fn(IpAddr) -> Option<ClientKey>>,
     mut stopping: watch::Receiver<bool>,
 ) {
     let ConnectionLimits {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     const PATIENCE: Duration = Duration::from_secs(5);
-    const QUICK: Deadlines = Deadlines {
+    const QUICK: ConnectionDeadlines = ConnectionDeadlines {
         head: Duration::from_millis(200),
         write: Duration::from_millis(200),
     };
@@ -151,7 +151,7 @@ mod tests {
         serving: tokio::task::JoinHandle<()>,
     }
 
-    async fn site(most: usize, deadlines: Deadlines) -> Site {
+    async fn site(most: usize, deadlines: ConnectionDeadlines) -> Site {
         let router = Router::new()
             .route("/small", get(|| async { "small" }))
             .route("/large", get(|| async { vec![b' '; 64 << 20] }));
@@ -159,8 +159,8 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (stop, stopping) = watch::channel(false);
         let limits = ConnectionLimits {
-            places: Places::new(most, most),
-            asker_of: |ip| Some(Asker::Address(ip)),
+            places: SlotPool::new(most, most),
+            asker_of: |ip| Some(ClientKey::Address(ip)),
             deadlines,
         };
         Site {

@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 
 /// Answers below this size, in bytes, are not worth it.
 const TINY: u64 = 256;
@@ -117,7 +117,7 @@ pub(super) fn is_worth_it(content_type: &str) -> bool {
 
 /// Compresses answers that are not compressed yet. Whoever takes neither a coding nor none is
 /// told so before anything is done.
-pub(super) async fn compress(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn compress(State(app): State<AppState>, request: Request, next: Next) -> Response {
     let coding = ContentCoding::accepted(request.headers());
     if coding.is_none() && !accepts(request.headers(), "identity") {
         return Error::NoCoding.into_response();
@@ -153,7 +153,7 @@ fn is_compressible(response: &Response) -> bool {
 }
 
 async fn compressed(
-    app: &App,
+    app: &AppState,
     coding: ContentCoding,
     response: Response,
 ) -> Result<Response, Error> {

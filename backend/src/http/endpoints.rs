@@ -8,29 +8,29 @@ use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use shared::api::operator::{LoadModel, Models};
+use shared::api::operator::{LoadModelRequest, ListModelsRequest};
 use shared::api::people::{
-    Invitation, Invite, Join, Me, People, Revoke, SetPassword, SignIn, SignInAsOperator, SignOut,
+    LookUpInvitationRequest, CreateInvitationRequest, AcceptInvitationRequest, GetSessionRequest, ListPeopleRequest, Revoke, SetPasswordRequest, SignInRequest, OperatorSignInRequest, SignOutRequest,
 };
-use shared::api::rerank::{Rerank, RerankDocuments};
+use shared::api::rerank::{RerankRequest, CohereRerankRequest};
 use shared::api::review::{
-    Again, AskAgreement, AskProgress, Change, Disputes, Download, History, Make, Mine, NextItems,
-    OneTask, Preview, Results, Send, Tasks, Try, WholeTask,
+    GetAssignedItemRequest, GetAgreementRequest, GetTaskProgressRequest, UpdateTaskRequest, ListDisputesRequest, ExportTaskRequest, GetItemHistoryRequest, CreateTaskRequest, ListOwnEventsRequest, LeaseItemsRequest,
+    GetTaskRequest, PreviewTaskRequest, ListHumanJudgmentsRequest, SubmitEventsRequest, ListTasksRequest, GetTrialItemsRequest, GetTaskDefinitionRequest,
 };
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    About, Attend, Behave, Cancel, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint,
-    Export, Fetch, Inside, InsideQuery, Jobs, List, Look, Method, Replay, Resume, Score, Show,
-    Statistics, Studies, Watch,
+    GetServerInfoRequest, GetAttentionRequest, GetBehavioralTestsRequest, CancelJobRequest, CreateJobRequest, CompareRankersRequest, ListComparedQueriesRequest, GetComparedQueryRequest, GetFiguresRequest, Endpoint,
+    ExportStudyRequest, GetJobScoresRequest, ListLateInteractionAnalysesRequest, GetTopDocumentsRequest, ListJobsRequest, ListInstancesRequest, GetStudyRequest, Method, GetReproductionRequest, ResumeJobRequest, ScoreDocumentsRequest, GetInstanceRequest,
+    GetCollectionStatisticsRequest, ListStudiesRequest, GetJobRequest,
 };
 use utoipa::ToSchema;
 
 use crate::error::Error;
-use crate::http::access::{self, Access};
+use crate::http::access::{self, AccessLevel};
 use crate::http::limits;
 use crate::http::openapi::Operation;
 use crate::http::review::{self, curate};
-use crate::http::{App, about, jobs, operator, people, rerank, score, studies};
+use crate::http::{AppState, about, jobs, operator, people, rerank, score, studies};
 
 /// A request is answered in this time after its body has been read, or not at all.
 const TIME: Duration = Duration::from_secs(60);
@@ -51,11 +51,11 @@ const MAX_REVIEW: usize = 1 << 20;
 const WRITTEN: usize = 64 << 10;
 
 /// Every endpoint.
-pub(super) struct Endpoints(Vec<Listed>);
+pub(super) struct Endpoints(Vec<EndpointEntry>);
 
-struct Listed {
+struct EndpointEntry {
     operation: Operation,
-    route: MethodRouter<App>,
+    route: MethodRouter<AppState>,
     max_body: usize,
     time: Duration,
 }
@@ -64,69 +64,69 @@ impl Endpoints {
     /// In the order of the pages that ask for them.
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
-            on::<About, _, _>(Access::Everybody, about::about),
-            on::<Me, _, _>(Access::Everybody, people::me),
-            on::<Invitation, _, _>(Access::Secrets, people::invitation).with_body(WRITTEN),
-            on::<Join, _, _>(Access::Secrets, people::join).with_body(WRITTEN),
-            on::<SignIn, _, _>(Access::Secrets, people::sign_in).with_body(WRITTEN),
-            on::<SignInAsOperator, _, _>(Access::Secrets, people::sign_in_as_operator)
+            on::<GetServerInfoRequest, _, _>(AccessLevel::Everybody, about::about),
+            on::<GetSessionRequest, _, _>(AccessLevel::Everybody, people::me),
+            on::<LookUpInvitationRequest, _, _>(AccessLevel::Secrets, people::invitation).with_body(WRITTEN),
+            on::<AcceptInvitationRequest, _, _>(AccessLevel::Secrets, people::join).with_body(WRITTEN),
+            on::<SignInRequest, _, _>(AccessLevel::Secrets, people::sign_in).with_body(WRITTEN),
+            on::<OperatorSignInRequest, _, _>(AccessLevel::Secrets, people::sign_in_as_operator)
                 .with_body(WRITTEN),
-            on::<SignOut, _, _>(Access::Annotator, people::sign_out).with_body(WRITTEN),
-            on::<SetPassword, _, _>(Access::Annotator, people::set_password).with_body(WRITTEN),
-            on::<People, _, _>(Access::Curator, people::list),
-            on::<Invite, _, _>(Access::Curator, people::invite).with_body(WRITTEN),
-            on::<Revoke, _, _>(Access::Curator, people::revoke).with_body(WRITTEN),
-            on::<Studies, _, _>(Access::Everybody, studies::list),
-            on::<Look, _, _>(Access::Everybody, studies::look),
-            of_study::<Draw>(),
-            of_study::<Behave>(),
-            on::<Inside, _, _>(Access::Everybody, studies::inside),
-            of_study::<InsideQuery>(),
-            of_study::<Differ>(),
-            of_study::<DifferQueries>(),
-            of_study::<DifferQuery>(),
-            of_study::<Replay>(),
-            on::<List, _, _>(Access::Everybody, studies::instances),
-            of_study::<Show>(),
-            on::<Export, _, _>(Access::Everybody, studies::export),
-            of_study::<Statistics>(),
-            on::<Score, _, _>(Access::Scorers, score::score),
-            on::<Attend, _, _>(Access::Scorers, score::attention),
-            on::<Rerank, _, _>(Access::Scorers, rerank::rerank).within(TIME_OF_A_JOB),
-            on::<RerankDocuments, _, _>(Access::Scorers, rerank::documents).within(TIME_OF_A_JOB),
+            on::<SignOutRequest, _, _>(AccessLevel::Annotator, people::sign_out).with_body(WRITTEN),
+            on::<SetPasswordRequest, _, _>(AccessLevel::Annotator, people::set_password).with_body(WRITTEN),
+            on::<ListPeopleRequest, _, _>(AccessLevel::Curator, people::list),
+            on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::invite).with_body(WRITTEN),
+            on::<Revoke, _, _>(AccessLevel::Curator, people::revoke).with_body(WRITTEN),
+            on::<ListStudiesRequest, _, _>(AccessLevel::Everybody, studies::list),
+            on::<GetStudyRequest, _, _>(AccessLevel::Everybody, studies::look),
+            of_study::<GetFiguresRequest>(),
+            of_study::<GetBehavioralTestsRequest>(),
+            on::<ListLateInteractionAnalysesRequest, _, _>(AccessLevel::Everybody, studies::inside),
+            of_study::<GetTopDocumentsRequest>(),
+            of_study::<CompareRankersRequest>(),
+            of_study::<ListComparedQueriesRequest>(),
+            of_study::<GetComparedQueryRequest>(),
+            of_study::<GetReproductionRequest>(),
+            on::<ListInstancesRequest, _, _>(AccessLevel::Everybody, studies::instances),
+            of_study::<GetInstanceRequest>(),
+            on::<ExportStudyRequest, _, _>(AccessLevel::Everybody, studies::export),
+            of_study::<GetCollectionStatisticsRequest>(),
+            on::<ScoreDocumentsRequest, _, _>(AccessLevel::Scorers, score::score),
+            on::<GetAttentionRequest, _, _>(AccessLevel::Scorers, score::attention),
+            on::<RerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank).within(TIME_OF_A_JOB),
+            on::<CohereRerankRequest, _, _>(AccessLevel::Scorers, rerank::documents).within(TIME_OF_A_JOB),
             second_version().within(TIME_OF_A_JOB),
-            on::<CreateJob, _, _>(Access::Operator, jobs::create)
+            on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create)
                 .with_body(MAX_JOB)
                 .within(TIME_OF_A_JOB),
-            on::<Jobs, _, _>(Access::Operator, jobs::list),
-            on::<Watch, _, _>(Access::Everybody, jobs::job),
+            on::<ListJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
+            on::<GetJobRequest, _, _>(AccessLevel::Everybody, jobs::job),
             events(),
-            on::<Cancel, _, _>(Access::Operator, jobs::cancel),
-            on::<Resume, _, _>(Access::Operator, jobs::resume),
-            on::<Fetch, _, _>(Access::Operator, jobs::scores),
-            on::<Results, _, _>(Access::Everybody, review::results).within(TIME_OF_A_JOB),
-            of_study::<Try>(),
-            on::<Tasks, _, _>(Access::Everybody, review::tasks),
-            on::<OneTask, _, _>(Access::Annotator, review::task),
-            on::<NextItems, _, _>(Access::Annotator, review::next).with_body(MAX_REVIEW),
-            on::<Again, _, _>(Access::Annotator, review::again),
-            on::<Mine, _, _>(Access::Annotator, review::mine),
-            on::<Send, _, _>(Access::Annotator, review::send).with_body(MAX_REVIEW),
-            on::<Preview, _, _>(Access::Curator, curate::preview).with_body(MAX_REVIEW),
-            on::<Make, _, _>(Access::Curator, curate::make).with_body(MAX_REVIEW),
-            on::<WholeTask, _, _>(Access::Curator, curate::task),
-            on::<Change, _, _>(Access::Curator, curate::change).with_body(MAX_REVIEW),
-            on::<AskProgress, _, _>(Access::Curator, curate::progress),
-            on::<AskAgreement, _, _>(Access::Curator, curate::agreement).within(TIME_OF_A_JOB),
-            on::<Disputes, _, _>(Access::Curator, curate::disputes),
-            on::<History, _, _>(Access::Curator, curate::history),
+            on::<CancelJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
+            on::<ResumeJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
+            on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
+            on::<ListHumanJudgmentsRequest, _, _>(AccessLevel::Everybody, review::results).within(TIME_OF_A_JOB),
+            of_study::<GetTrialItemsRequest>(),
+            on::<ListTasksRequest, _, _>(AccessLevel::Everybody, review::tasks),
+            on::<GetTaskRequest, _, _>(AccessLevel::Annotator, review::task),
+            on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, review::next).with_body(MAX_REVIEW),
+            on::<GetAssignedItemRequest, _, _>(AccessLevel::Annotator, review::again),
+            on::<ListOwnEventsRequest, _, _>(AccessLevel::Annotator, review::mine),
+            on::<SubmitEventsRequest, _, _>(AccessLevel::Annotator, review::send).with_body(MAX_REVIEW),
+            on::<PreviewTaskRequest, _, _>(AccessLevel::Curator, curate::preview).with_body(MAX_REVIEW),
+            on::<CreateTaskRequest, _, _>(AccessLevel::Curator, curate::make).with_body(MAX_REVIEW),
+            on::<GetTaskDefinitionRequest, _, _>(AccessLevel::Curator, curate::task),
+            on::<UpdateTaskRequest, _, _>(AccessLevel::Curator, curate::change).with_body(MAX_REVIEW),
+            on::<GetTaskProgressRequest, _, _>(AccessLevel::Curator, curate::progress),
+            on::<GetAgreementRequest, _, _>(AccessLevel::Curator, curate::agreement).within(TIME_OF_A_JOB),
+            on::<ListDisputesRequest, _, _>(AccessLevel::Curator, curate::disputes),
+            on::<GetItemHistoryRequest, _, _>(AccessLevel::Curator, curate::history),
             download(),
-            on::<Models, _, _>(Access::Operator, operator::models),
-            on::<LoadModel, _, _>(Access::Operator, operator::load).within(TIME_OF_A_JOB),
+            on::<ListModelsRequest, _, _>(AccessLevel::Operator, operator::models),
+            on::<LoadModelRequest, _, _>(AccessLevel::Operator, operator::load).within(TIME_OF_A_JOB),
         ])
     }
 
-    pub(super) fn into_router(self, app: &App) -> Router<App> {
+    pub(super) fn into_router(self, app: &AppState) -> Router<AppState> {
         self.0.into_iter().fold(Router::new(), |router, it| {
             let access = (app.clone(), it.operation.access);
             let body = (app.clone(), it.max_body);
@@ -145,9 +145,9 @@ impl Endpoints {
     }
 }
 
-impl Listed {
-    fn new(operation: Operation, route: MethodRouter<App>) -> Listed {
-        Listed {
+impl EndpointEntry {
+    fn new(operation: Operation, route: MethodRouter<AppState>) -> EndpointEntry {
+        EndpointEntry {
             operation,
             route,
             max_body: MAX_BODY,
@@ -155,60 +155,60 @@ impl Listed {
         }
     }
 
-    fn with_body(self, max_body: usize) -> Listed {
-        Listed { max_body, ..self }
+    fn with_body(self, max_body: usize) -> EndpointEntry {
+        EndpointEntry { max_body, ..self }
     }
 
-    fn within(self, time: Duration) -> Listed {
-        Listed { time, ..self }
+    fn within(self, time: Duration) -> EndpointEntry {
+        EndpointEntry { time, ..self }
     }
 }
 
-fn on<E, H, T>(access: Access, handler: H) -> Listed
+fn on<E, H, T>(access: AccessLevel, handler: H) -> EndpointEntry
 where
     E: Endpoint + ToSchema,
     E::Reply: ToSchema,
-    H: Handler<T, App>,
+    H: Handler<T, AppState>,
     T: 'static,
 {
     let route = match E::METHOD {
         Method::Get => get(handler),
         Method::Post => post(handler),
     };
-    Listed::new(Operation::of::<E>(access), route)
+    EndpointEntry::new(Operation::of::<E>(access), route)
 }
 
 /// A request that is answered from one study alone.
-fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> Listed {
-    on::<R, _, _>(Access::Everybody, studies::respond::<R>)
+fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> EndpointEntry {
+    on::<R, _, _>(AccessLevel::Everybody, studies::respond::<R>)
 }
 
-/// The same as [`RerankDocuments`], where Cohere's later clients ask.
-fn second_version() -> Listed {
+/// The same as [`CohereRerankRequest`], where Cohere's later clients ask.
+fn second_version() -> EndpointEntry {
     let operation = Operation {
-        path: RerankDocuments::SECOND,
-        ..Operation::of::<RerankDocuments>(Access::Scorers)
+        path: CohereRerankRequest::SECOND,
+        ..Operation::of::<CohereRerankRequest>(AccessLevel::Scorers)
     };
-    Listed::new(operation, post(rerank::documents_again))
+    EndpointEntry::new(operation, post(rerank::documents_again))
 }
 
-/// The same request as [`Watch`], but answered again and again.
-fn events() -> Listed {
+/// The same request as [`GetJobRequest`], but answered again and again.
+fn events() -> EndpointEntry {
     let operation = Operation {
-        path: Watch::EVENTS,
+        path: GetJobRequest::EVENTS,
         reply: "text/event-stream",
-        ..Operation::of::<Watch>(Access::Everybody)
+        ..Operation::of::<GetJobRequest>(AccessLevel::Everybody)
     };
-    Listed::new(operation, get(jobs::events))
+    EndpointEntry::new(operation, get(jobs::events))
 }
 
 /// The reply is the file itself.
-fn download() -> Listed {
+fn download() -> EndpointEntry {
     let operation = Operation {
         reply: "text/plain",
-        ..Operation::of::<Download>(Access::Curator)
+        ..Operation::of::<ExportTaskRequest>(AccessLevel::Curator)
     };
-    Listed::new(operation, get(curate::download))
+    EndpointEntry::new(operation, get(curate::download))
 }
 
 async fn in_time(State(time): State<Duration>, request: Request, next: Next) -> Response {

@@ -1,4 +1,4 @@
-//! From an error to a status and a [`Problem`].
+//! From an error to a status and a [`ErrorResponse`].
 
 use std::any::Any;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use shared::api::Problem;
+use shared::api::ErrorResponse;
 use shared::error::Error as InputError;
 
 use crate::error::Error;
@@ -17,12 +17,12 @@ impl IntoResponse for Error {
         if status.is_server_error() {
             tracing::error!("{self}");
         }
-        let problem = Problem {
+        let problem = ErrorResponse {
             field: match &self {
                 Error::Input(it) => it.field().map(str::to_owned),
                 _ => None,
             },
-            ..Problem::new(self.public(), error_type)
+            ..ErrorResponse::new(self.public(), error_type)
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();

@@ -13,17 +13,17 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use shared::api::Endpoint;
-use shared::api::operator::{CanaryScore, Health, Healthy};
+use shared::api::operator::{HealthCheckScore, GetHealthRequest, HealthResponse};
 use shared::index::Index;
 use shared::rank::Bm25;
-use shared::rank::top::Searcher;
+use shared::rank::top::TopKSearcher;
 use shared::text::Analyzer;
 use tokio::sync::Mutex;
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
-use crate::http::access::{self, Access};
-use crate::models::{Models, Ranker};
+use crate::http::AppState;
+use crate::http::access::{self, AccessLevel};
+use crate::models::{ModelRegistry, NeuralRanker};
 
 /// What was found is told again for so long.
 const FRESH: Duration = Duration::from_secs(5);
@@ -44,27 +44,27 @@ static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
         .expect("there are buckets, and nobody else records")
 });
 
-pub(super) fn router(app: &App) -> Router<App> {
+pub(super) fn router(app: &AppState) -> Router<AppState> {
     LazyLock::force(&METRICS);
-    let operator = middleware::from_fn_with_state((app.clone(), Access::Operator), access::check);
+    let operator = middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::check);
     Router::new()
-        .route(Health::PATH, get(health))
+        .route(GetHealthRequest::PATH, get(health))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics).route_layer(operator))
 }
 
 /// What the last check found.
 #[derive(Default)]
-pub(super) struct Canary {
+pub(super) struct HealthMonitor {
     last: Mutex<Option<(Instant, Found)>>,
     /// What each model said first.
     first: Arc<std::sync::Mutex<BTreeMap<String, f64>>>,
 }
 
-type Found = Result<Vec<CanaryScore>, String>;
+type Found = Result<Vec<HealthCheckScore>, String>;
 
 /// Scores a pair with BM25 and with every model that is loaded.
-async fn health(State(app): State<App>) -> Response {
+async fn health(State(app): State<AppState>) -> Response {
     let mut last = app.health.last.lock().await;
     let found = match &*last {
         Some((when, found)) if when.elapsed() < FRESH => found.clone(),
@@ -81,7 +81,7 @@ async fn health(State(app): State<App>) -> Response {
         }
     };
     match found {
-        Ok(scored) => Json(Healthy {
+        Ok(scored) => Json(HealthResponse {
             status: "ok".to_owned(),
             scored,
         })
@@ -90,7 +90,7 @@ async fn health(State(app): State<App>) -> Response {
     }
 }
 
-fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Found {
+fn check(models: &ModelRegistry, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Found {
     let mut scored = vec![bm25()?];
     for ranker in models.loaded() {
         // A short pair may fit where the texts of a job do not.
@@ -102,7 +102,7 @@ fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Fo
         let before = *first.entry(found.ranker.clone()).or_insert(found.score);
         // Batches and other load change the last digits only.
         if (found.score - before).abs() > 1e-5 {
-            let CanaryScore { ranker, score } = found;
+            let HealthCheckScore { ranker, score } = found;
             return Err(format!(
                 "{ranker} gives {score} for a pair that it gave {before}"
             ));
@@ -116,17 +116,17 @@ fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Fo
 }
 
 /// tf 2 in 3 terms, of 2 documents with 2 terms on average: ln 2 · 2 · 2.2 / (2 + 1.2 · 1.375).
-fn bm25() -> Result<CanaryScore, String> {
+fn bm25() -> Result<HealthCheckScore, String> {
     const EXPECTED: f64 = 0.835_574_68;
     let analyzer = Analyzer::default();
     let index = Index::build(&analyzer, ["river river meadow", "meadow"]);
     let index = index.map_err(|it| it.to_string())?;
-    let searcher = Searcher::new(&index, Bm25::STANDARD.into());
+    let searcher = TopKSearcher::new(&index, Bm25::STANDARD.into());
     match searcher
         .top(&index, &index.query_terms("river"), 1)
         .as_slice()
     {
-        [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(CanaryScore {
+        [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(HealthCheckScore {
             ranker: Bm25::STANDARD.to_string(),
             score: hit.score,
         }),
@@ -136,13 +136,13 @@ fn bm25() -> Result<CanaryScore, String> {
     }
 }
 
-fn model(ranker: &Ranker) -> Result<CanaryScore, String> {
+fn model(ranker: &NeuralRanker) -> Result<HealthCheckScore, String> {
     let texts = ["A river flows into the sea.".to_owned()];
     let said = ranker
         .say("where do rivers end", &texts)
         .map_err(|it| it.to_string())?;
     match said.as_slice() {
-        [said] if said.score.is_finite() => Ok(CanaryScore {
+        [said] if said.score.is_finite() => Ok(HealthCheckScore {
             ranker: ranker.about.spec.clone(),
             score: said.score,
         }),
@@ -151,7 +151,7 @@ fn model(ranker: &Ranker) -> Result<CanaryScore, String> {
 }
 
 /// Whether it is worth sending requests here.
-async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
+async fn ready(State(app): State<AppState>) -> Result<&'static str, Error> {
     if *app.stopping.borrow() {
         return Err(Error::Busy {
             what: "ending",
@@ -162,7 +162,7 @@ async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
     Ok("ready\n")
 }
 
-async fn metrics(State(app): State<App>) -> Result<Response, Error> {
+async fn metrics(State(app): State<AppState>) -> Result<Response, Error> {
     let n_unfinished = app.jobs.n_unfinished().await?;
     metrics::gauge!("axioscope_jobs_unfinished").set(n_unfinished as f64);
     METRICS.run_upkeep();

@@ -10,34 +10,34 @@ use axum::Json;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream;
-use shared::api::{Cancel, CreateJob, Fetch, Job, JobScores, JobState, Jobs, Resume, Watch};
+use shared::api::{CancelJobRequest, CreateJobRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState, ListJobsRequest, ResumeJobRequest, GetJobRequest};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
 use crate::error::Error;
-use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::api_call::{ApiRequest, JsonResult};
 
 /// A proxy drops a connection that is silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-pub(super) async fn create(ApiCall { app, asked, .. }: ApiCall<CreateJob>) -> JsonResult<Job> {
+pub(super) async fn create(ApiRequest { app, asked, .. }: ApiRequest<CreateJobRequest>) -> JsonResult<Job> {
     Ok(Json(app.jobs.create(asked).await?))
 }
 
-pub(super) async fn list(ApiCall { app, .. }: ApiCall<Jobs>) -> JsonResult<Vec<Job>> {
+pub(super) async fn list(ApiRequest { app, .. }: ApiRequest<ListJobsRequest>) -> JsonResult<Vec<Job>> {
     Ok(Json(app.jobs.list().await?))
 }
 
-pub(super) async fn job(ApiCall { app, asked, .. }: ApiCall<Watch>) -> JsonResult<Job> {
+pub(super) async fn job(ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>) -> JsonResult<Job> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
 /// First how the job stands, then each step, until it ends or the server does.
 pub(super) async fn events(
-    ApiCall { app, asked, .. }: ApiCall<Watch>,
+    ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Steps are kept from before the job is looked at, so that none falls in between.
-    let watcher = Watcher {
+    let watcher = JobWatcher {
         place: app.limits.watcher()?,
         steps: app.jobs.steps(),
         stopping: app.stopping.clone(),
@@ -55,18 +55,18 @@ pub(super) async fn events(
 }
 
 /// Somebody who watches a job.
-struct Watcher {
+struct JobWatcher {
     #[expect(dead_code, reason = "held until the connection ends")]
     place: OwnedSemaphorePermit,
     steps: broadcast::Receiver<Job>,
     stopping: watch::Receiver<bool>,
-    jobs: crate::jobs::Jobs,
+    jobs: crate::jobs::JobQueue,
     id: String,
     /// The state that was told last, and how many pairs were done then.
     told: Option<(JobState, u64)>,
 }
 
-impl Watcher {
+impl JobWatcher {
     async fn next(&mut self) -> Option<Job> {
         let job = match self.told {
             None => self.jobs.job(&self.id).await.ok()?,
@@ -94,14 +94,14 @@ impl Watcher {
     }
 }
 
-pub(super) async fn cancel(ApiCall { app, asked, .. }: ApiCall<Cancel>) -> JsonResult<Job> {
+pub(super) async fn cancel(ApiRequest { app, asked, .. }: ApiRequest<CancelJobRequest>) -> JsonResult<Job> {
     Ok(Json(app.jobs.cancel(&asked.job).await?))
 }
 
-pub(super) async fn resume(ApiCall { app, asked, .. }: ApiCall<Resume>) -> JsonResult<Job> {
+pub(super) async fn resume(ApiRequest { app, asked, .. }: ApiRequest<ResumeJobRequest>) -> JsonResult<Job> {
     Ok(Json(app.jobs.resume(&asked.job).await?))
 }
 
-pub(super) async fn scores(ApiCall { app, asked, .. }: ApiCall<Fetch>) -> JsonResult<JobScores> {
+pub(super) async fn scores(ApiRequest { app, asked, .. }: ApiRequest<GetJobScoresRequest>) -> JsonResult<JobScoresResponse> {
     Ok(Json(app.jobs.scores(&asked.job).await?))
 }

@@ -12,18 +12,18 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use shared::api::people::Role;
-use shared::review::PersonNo;
+use shared::api::people::AccessRole;
+use shared::review::PersonId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
 
 use body::read_body;
 use rate_limit::RateLimit;
 
-pub(super) use places::{Place, Places};
+pub(super) use places::{Slot, SlotPool};
 
 /// Requests that are answered at once; more are turned away.
 const REQUESTS: usize = 256;
@@ -115,23 +115,23 @@ const PASSWORDS: usize = 2;
 const REMEMBERED: usize = 10_000;
 
 /// All of them.
-pub(super) struct Limits {
-    pub(super) reads: RateLimit<Asker>,
-    pub(super) scores: RateLimit<Asker>,
-    pub(super) people: RateLimit<Asker>,
-    pub(super) guesses: RateLimit<Asker>,
+pub(super) struct ServerLimits {
+    pub(super) reads: RateLimit<ClientKey>,
+    pub(super) scores: RateLimit<ClientKey>,
+    pub(super) people: RateLimit<ClientKey>,
+    pub(super) guesses: RateLimit<ClientKey>,
     pub(super) guesses_of_name: RateLimit<String>,
-    pub(super) guesses_from_address: RateLimit<(String, Asker)>,
+    pub(super) guesses_from_address: RateLimit<(String, ClientKey)>,
     passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
-    bodies: Arc<Places>,
-    bodies_of_operators: Arc<Places>,
-    downloads: Arc<Places>,
+    bodies: Arc<SlotPool>,
+    bodies_of_operators: Arc<SlotPool>,
+    downloads: Arc<SlotPool>,
     exports: Arc<Semaphore>,
     compressors: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
-    scorings: Arc<Places>,
+    scorings: Arc<SlotPool>,
     /// Batches of texts that are scored at once: one, which has all threads below.
     turn: Arc<Semaphore>,
     /// Threads of these batches: all cores but one, so that everything else has a core.
@@ -139,12 +139,12 @@ pub(super) struct Limits {
 }
 
 /// A batch's turn to be computed, kept until it is.
-pub(super) struct Turn {
+pub(super) struct ScoringTurn {
     _place: OwnedSemaphorePermit,
     threads: Option<Arc<rayon::ThreadPool>>,
 }
 
-impl Turn {
+impl ScoringTurn {
     /// Computes on the threads of scoring, then lets the next batch have its turn.
     pub(super) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         match &self.threads {
@@ -154,9 +154,9 @@ impl Turn {
     }
 }
 
-impl Limits {
-    pub(super) fn new() -> Limits {
-        Limits {
+impl ServerLimits {
+    pub(super) fn new() -> ServerLimits {
+        ServerLimits {
             reads: RateLimit::new(READS),
             scores: RateLimit::new(SCORES),
             people: RateLimit::new(PEOPLE),
@@ -166,13 +166,13 @@ impl Limits {
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
-            bodies: Places::new(BODIES, BODIES_OF_ONE),
-            bodies_of_operators: Places::new(BODIES_OF_OPERATORS, BODIES_OF_OPERATORS),
-            downloads: Places::new(DOWNLOADS, DOWNLOADS_OF_ONE),
+            bodies: SlotPool::new(BODIES, BODIES_OF_ONE),
+            bodies_of_operators: SlotPool::new(BODIES_OF_OPERATORS, BODIES_OF_OPERATORS),
+            downloads: SlotPool::new(DOWNLOADS, DOWNLOADS_OF_ONE),
             exports: Arc::new(Semaphore::new(EXPORTS)),
             compressors: Arc::new(Semaphore::new(COMPRESSORS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
-            scorings: Places::new(SCORINGS, SCORINGS_OF_ONE),
+            scorings: SlotPool::new(SCORINGS, SCORINGS_OF_ONE),
             turn: Arc::new(Semaphore::new(1)),
             // Where there are no threads to be had, the usual ones do.
             scoring_threads: rayon::ThreadPoolBuilder::new()
@@ -185,7 +185,7 @@ impl Limits {
 
     /// A place among those who have texts scored, kept as long as what is returned.
     /// No asker is an operator, who is not counted as one.
-    pub(super) fn scoring(&self, asker: Option<Asker>) -> Result<Place, Error> {
+    pub(super) fn scoring(&self, asker: Option<ClientKey>) -> Result<Slot, Error> {
         self.scorings.take(asker).ok_or(Error::Crowded {
             most: SCORINGS,
             most_of_one: SCORINGS_OF_ONE,
@@ -195,8 +195,8 @@ impl Limits {
 
     /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one
     /// batch of each other one, and not for their ends.
-    pub(super) async fn turn(&self) -> Turn {
-        Turn {
+    pub(super) async fn turn(&self) -> ScoringTurn {
+        ScoringTurn {
             _place: wait_for(&self.turn).await,
             threads: self.scoring_threads.clone(),
         }
@@ -212,8 +212,8 @@ impl Limits {
     }
 
     /// A place among those who download, kept as long as what is returned.
-    pub(super) fn download(&self, ip: IpAddr) -> Result<Place, Error> {
-        let place = self.downloads.take(Some(Asker::Address(ip)));
+    pub(super) fn download(&self, ip: IpAddr) -> Result<Slot, Error> {
+        let place = self.downloads.take(Some(ClientKey::Address(ip)));
         place.ok_or(Error::Busy {
             what: "other downloads",
             retry_after_s: DOWNLOADS_AGAIN_S,
@@ -221,8 +221,8 @@ impl Limits {
     }
 
     /// Places for the bytes of a body, none of them taken yet.
-    fn body(&self, caller: &Caller) -> Place {
-        match caller.may(Role::Operator) {
+    fn body(&self, caller: &Caller) -> Slot {
+        match caller.may(AccessRole::Operator) {
             true => self.bodies_of_operators.take_none(None),
             false => self.bodies.take_none(Some(caller.asker())),
         }
@@ -258,7 +258,7 @@ async fn wait_for(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
 /// Reads the body of a request, of at most so many bytes, and then turns it away when too many are
 /// answered: whoever sends slowly takes no place.
 pub(super) async fn shed(
-    State((app, max_body)): State<(App, usize)>,
+    State((app, max_body)): State<(AppState, usize)>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -278,22 +278,22 @@ pub(super) async fn shed(
 
 /// As whom somebody is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Asker {
+pub(super) enum ClientKey {
     /// Whoever is there. Whoever has IPv6 has a whole /64, which counts as one.
     Address(IpAddr),
     /// Somebody who is signed in, wherever they are.
-    Person(PersonNo),
+    Person(PersonId),
 }
 
-impl Asker {
+impl ClientKey {
     /// What stands for them in a table.
-    pub(super) fn key(self) -> Asker {
+    pub(super) fn key(self) -> ClientKey {
         match self {
-            Asker::Address(IpAddr::V6(ip)) => {
+            ClientKey::Address(IpAddr::V6(ip)) => {
                 let [a, b, c, d, ..] = ip.segments();
-                Asker::Address(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+                ClientKey::Address(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
             }
-            Asker::Address(IpAddr::V4(_)) | Asker::Person(_) => self,
+            ClientKey::Address(IpAddr::V4(_)) | ClientKey::Person(_) => self,
         }
     }
 }

@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use serde_json::Value;
 use shared::api::people::CSRF;
-use shared::api::{Endpoint, Method, Problem};
+use shared::api::{Endpoint, Method, ErrorResponse};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -22,8 +22,8 @@ use utoipa::openapi::{
     RefOr, Required, ResponseBuilder, Schema,
 };
 
-use crate::http::App;
-use crate::http::access::Access;
+use crate::http::AppState;
+use crate::http::access::AccessLevel;
 use crate::http::endpoints::Endpoints;
 
 /// Name of the operator's token in the document.
@@ -36,14 +36,14 @@ const SESSION: &str = "session";
 pub(super) struct Operation {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    pub(super) access: Access,
+    pub(super) access: AccessLevel,
     /// Content type of the reply.
     pub(super) reply: &'static str,
-    pub(super) schemas: fn() -> Schemas,
+    pub(super) schemas: fn() -> OperationSchemas,
 }
 
 /// Of a request and its reply, with all that they name.
-pub(super) struct Schemas {
+pub(super) struct OperationSchemas {
     description: String,
     request: RefOr<Schema>,
     reply: RefOr<Schema>,
@@ -51,7 +51,7 @@ pub(super) struct Schemas {
 }
 
 impl Operation {
-    pub(super) fn of<E: Endpoint + ToSchema>(access: Access) -> Operation
+    pub(super) fn of<E: Endpoint + ToSchema>(access: AccessLevel) -> Operation
     where
         E::Reply: ToSchema,
     {
@@ -60,17 +60,17 @@ impl Operation {
             path: E::PATH,
             access,
             reply: "application/json",
-            schemas: Schemas::of::<E, E::Reply>,
+            schemas: OperationSchemas::of::<E, E::Reply>,
         }
     }
 }
 
-impl Schemas {
-    fn of<E: ToSchema, R: ToSchema>() -> Schemas {
+impl OperationSchemas {
+    fn of<E: ToSchema, R: ToSchema>() -> OperationSchemas {
         let mut named = Vec::new();
         let description = serde_json::to_value(E::schema()).ok();
         let description = description.and_then(|it| it["description"].as_str().map(str::to_owned));
-        Schemas {
+        OperationSchemas {
             description: description.unwrap_or_default(),
             request: name::<E>(&mut named),
             reply: name::<R>(&mut named),
@@ -91,7 +91,7 @@ fn name<T: ToSchema>(named: &mut Vec<(String, RefOr<Schema>)>) -> RefOr<Schema> 
     }
 }
 
-pub(super) fn router() -> Router<App> {
+pub(super) fn router() -> Router<AppState> {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
         document()
             .to_pretty_json()
@@ -115,10 +115,10 @@ fn document() -> OpenApi {
     let mut paths = Paths::new();
     let mut named = BTreeMap::new();
     let mut problems = Vec::new();
-    let problem = name::<Problem>(&mut problems);
+    let problem = name::<ErrorResponse>(&mut problems);
     named.extend(problems);
     for it in Endpoints::all().operations() {
-        let Schemas {
+        let OperationSchemas {
             description,
             request,
             reply,
@@ -156,8 +156,8 @@ fn document() -> OpenApi {
         };
         let way = |name| SecurityRequirement::new::<_, [&str; 0], &str>(name, []);
         let operation = match it.access {
-            Access::Everybody | Access::Scorers | Access::Secrets => operation,
-            Access::Annotator | Access::Curator | Access::Operator => {
+            AccessLevel::Everybody | AccessLevel::Scorers | AccessLevel::Secrets => operation,
+            AccessLevel::Annotator | AccessLevel::Curator | AccessLevel::Operator => {
                 operation.security(way(TOKEN)).security(way(SESSION))
             }
         };
@@ -198,14 +198,14 @@ fn document() -> OpenApi {
         .build()
 }
 
-fn said_of(access: Access) -> &'static str {
+fn said_of(access: AccessLevel) -> &'static str {
     match access {
-        Access::Everybody => "For everybody; visitors see what is published.",
-        Access::Scorers => "For everybody; visitors at most 8 texts, and not too often.",
-        Access::Secrets => "For everybody, and after some that were wrong slowly.",
-        Access::Annotator => "For annotators, curators and operators.",
-        Access::Curator => "For curators and operators.",
-        Access::Operator => "For operators.",
+        AccessLevel::Everybody => "For everybody; visitors see what is published.",
+        AccessLevel::Scorers => "For everybody; visitors at most 8 texts, and not too often.",
+        AccessLevel::Secrets => "For everybody, and after some that were wrong slowly.",
+        AccessLevel::Annotator => "For annotators, curators and operators.",
+        AccessLevel::Curator => "For curators and operators.",
+        AccessLevel::Operator => "For operators.",
     }
 }
 

@@ -1,18 +1,18 @@
 //! Models for the operator: which there are, and loading one now.
 
 use axum::Json;
-use shared::api::operator::{HeldModel, LoadModel, Models};
+use shared::api::operator::{ModelStatus, LoadModelRequest, ListModelsRequest};
 
 use crate::error::off_thread;
-use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::api_call::{ApiRequest, JsonResult};
 
-pub(super) async fn models(ApiCall { app, .. }: ApiCall<Models>) -> JsonResult<Vec<HeldModel>> {
+pub(super) async fn models(ApiRequest { app, .. }: ApiRequest<ListModelsRequest>) -> JsonResult<Vec<ModelStatus>> {
     let models = app.models.clone();
     let held = off_thread("listing models", move || Ok(models.inventory())).await?;
     Ok(Json(held))
 }
 
-pub(super) async fn load(ApiCall { app, asked, .. }: ApiCall<LoadModel>) -> JsonResult<HeldModel> {
+pub(super) async fn load(ApiRequest { app, asked, .. }: ApiRequest<LoadModelRequest>) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
     let held = off_thread("loading a model", move || models.load(&asked.spec)).await?;
     Ok(Json(held))

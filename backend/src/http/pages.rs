@@ -15,13 +15,13 @@ use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 use shared::collection::hex;
 
-use crate::embed::FrontEnd;
+use crate::embed::FrontEndFiles;
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::content_coding::{ContentCoding, ONCE, is_worth_it};
 
 /// All files of the front end.
-pub(super) struct Pages {
+pub(super) struct StaticFiles {
     by_path: BTreeMap<String, Arc<File>>,
     policy: HeaderValue,
 }
@@ -38,17 +38,17 @@ struct File {
 /// Ending of a file that is another one packed with Brotli.
 const PACKED: &str = ".br";
 
-impl Pages {
+impl StaticFiles {
     /// What was built into this binary.
-    pub(super) fn embedded() -> Pages {
-        let files = FrontEnd::iter().filter_map(|path| {
-            let file = FrontEnd::get(&path)?;
+    pub(super) fn embedded() -> StaticFiles {
+        let files = FrontEndFiles::iter().filter_map(|path| {
+            let file = FrontEndFiles::get(&path)?;
             Some((path.into_owned(), Bytes::from(file.data.into_owned())))
         });
-        Pages::new(files)
+        StaticFiles::new(files)
     }
 
-    pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> Pages {
+    pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> StaticFiles {
         let (packed, plain): (Vec<_>, Vec<_>) = files.partition(|it| it.0.ends_with(PACKED));
         let mut brotli: BTreeMap<String, Bytes> = packed
             .into_iter()
@@ -66,7 +66,7 @@ impl Pages {
             .map(|it| &*it.body)
             .unwrap_or_default();
         let policy = policy(&String::from_utf8_lossy(index));
-        Pages { by_path, policy }
+        StaticFiles { by_path, policy }
     }
 
     fn find(&self, path: &str) -> Option<&Arc<File>> {
@@ -104,7 +104,7 @@ impl File {
 }
 
 /// A file, or the page that stands for all others.
-pub(super) async fn page(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn page(State(app): State<AppState>, request: Request) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path());
     let nothing = || Error::NoSuchPath {
         method: method.to_string(),
@@ -296,7 +296,7 @@ mod tests {
     fn what_was_packed_when_it_was_built_is_sent_so() {
         let files = [("a.js", "plain"), ("a.js.br", "packed"), ("b.js", "plain")];
         let files = files.map(|(path, body)| (path.to_owned(), Bytes::from(body)));
-        let pages = Pages::new(files.into_iter());
+        let pages = StaticFiles::new(files.into_iter());
         assert_eq!(
             pages.by_path["a.js"].compressed(ContentCoding::Brotli),
             "packed"
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn a_page_is_any_path_without_a_file_in_it() {
         let file = |path: &str| (path.to_owned(), Bytes::from_static(b"bytes"));
-        let pages = Pages::new(["index.html", "worker.js"].map(file).into_iter());
+        let pages = StaticFiles::new(["index.html", "worker.js"].map(file).into_iter());
         for (path, found) in [
             ("/", true),
             ("/study/demo", true),

@@ -5,40 +5,40 @@ mod password;
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, header};
 use shared::api::people::{
-    Everybody, Invitation, Invite, InvitedTo, Join, Me, NewInvitation, People, Person, Revoke,
-    Role, SetPassword, SignIn, SignInAsOperator, SignOut, Who,
+    PeopleResponse, LookUpInvitationRequest, CreateInvitationRequest, InvitationResponse, AcceptInvitationRequest, GetSessionRequest, CreateInvitationResponse, ListPeopleRequest, Person, Revoke,
+    AccessRole, SetPasswordRequest, SignInRequest, OperatorSignInRequest, SignOutRequest, SessionResponse,
 };
 use shared::error::Error as InputError;
 use shared::written::LONGEST_NAME;
 
 use crate::clock::now_ms;
 use crate::error::Error;
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::{self, Caller};
-use crate::http::api_call::{ApiCall, JsonResult};
-use crate::store::people::{Joining, Known, NewInvite, name_key};
-use crate::store::secret::Secret;
+use crate::http::api_call::{ApiRequest, JsonResult};
+use crate::store::people::{JoinDetails, PersonRecord, NewInvitationRow, name_key};
+use crate::store::secret::SecretToken;
 
 /// Who somebody is now, and what their browser keeps of it.
-type Welcome = ([(header::HeaderName, HeaderValue); 1], Json<Who>);
+type SignedInResponse = ([(header::HeaderName, HeaderValue); 1], Json<SessionResponse>);
 
-pub(super) async fn me(ApiCall { caller, .. }: ApiCall<Me>) -> Json<Who> {
+pub(super) async fn me(ApiRequest { caller, .. }: ApiRequest<GetSessionRequest>) -> Json<SessionResponse> {
     Json(caller.who())
 }
 
 pub(super) async fn invitation(
-    ApiCall { app, asked, .. }: ApiCall<Invitation>,
-) -> JsonResult<InvitedTo> {
-    let token = Secret::shown(&asked.token);
+    ApiRequest { app, asked, .. }: ApiRequest<LookUpInvitationRequest>,
+) -> JsonResult<InvitationResponse> {
+    let token = SecretToken::shown(&asked.token);
     Ok(Json(app.store.invited_to(&token, now_ms()).await?))
 }
 
 pub(super) async fn join(
     headers: HeaderMap,
-    ApiCall { app, caller, asked }: ApiCall<Join>,
-) -> Result<Welcome, Error> {
+    ApiRequest { app, caller, asked }: ApiRequest<AcceptInvitationRequest>,
+) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
-    let token = asked.token.as_deref().map(Secret::shown);
+    let token = asked.token.as_deref().map(SecretToken::shown);
     match &token {
         // Before a password is hashed, which takes long.
         Some(token) => {
@@ -50,7 +50,7 @@ pub(super) async fn join(
         Some(it) => Some(password::hash(&app, it).await?),
         None => None,
     };
-    let joining = Joining {
+    let joining = JoinDetails {
         name: asked.name,
         password_hash,
     };
@@ -67,7 +67,7 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
             let reason = format!("you are here as {}; sign out first", person.name);
             Err(InputError::conflict("name", reason).into())
         }
-        (None, Role::Operator) => Ok(()),
+        (None, AccessRole::Operator) => Ok(()),
         (None, _) => {
             let reason = "is missing; open the link of an invitation, a curator makes one";
             Err(InputError::missing("token", reason).into())
@@ -77,12 +77,12 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
 
 pub(super) async fn sign_in(
     headers: HeaderMap,
-    ApiCall { app, caller, asked }: ApiCall<SignIn>,
-) -> Result<Welcome, Error> {
+    ApiRequest { app, caller, asked }: ApiRequest<SignInRequest>,
+) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     let found = app.store.person_named(&asked.name).await?;
     let known = found.filter(|it| !it.revoked);
-    let guess = Guess {
+    let guess = PasswordAttempt {
         name: &asked.name,
         password: asked.password,
         known: known.as_ref(),
@@ -97,8 +97,8 @@ pub(super) async fn sign_in(
 /// without a name.
 pub(super) async fn sign_in_as_operator(
     headers: HeaderMap,
-    ApiCall { app, caller, asked }: ApiCall<SignInAsOperator>,
-) -> Result<Welcome, Error> {
+    ApiRequest { app, caller, asked }: ApiRequest<OperatorSignInRequest>,
+) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     if !app.operator_link.use_up(&asked.token) {
         return Err(Error::OperatorLinkOver);
@@ -108,15 +108,15 @@ pub(super) async fn sign_in_as_operator(
 }
 
 /// A password that may be the right one of a name.
-struct Guess<'a> {
+struct PasswordAttempt<'a> {
     name: &'a str,
     password: String,
     /// None if nobody has the name.
-    known: Option<&'a Known>,
+    known: Option<&'a PersonRecord>,
 }
 
 /// Takes as long, and says the same, whether there is somebody of this name or not.
-async fn check_password(app: &App, caller: &Caller, guess: Guess<'_>) -> Result<(), Error> {
+async fn check_password(app: &AppState, caller: &Caller, guess: PasswordAttempt<'_>) -> Result<(), Error> {
     let name: String = name_key(guess.name).chars().take(LONGEST_NAME).collect();
     let from_here = (name.clone(), caller.address());
     app.limits.guesses_of_name.check(&name)?;
@@ -136,7 +136,7 @@ async fn check_password(app: &App, caller: &Caller, guess: Guess<'_>) -> Result<
 
 /// A browser that came without TLS would not keep the cookie, and an invitation would be used for
 /// nothing.
-fn can_be_kept(app: &App, headers: &HeaderMap) -> Result<(), Error> {
+fn can_be_kept(app: &AppState, headers: &HeaderMap) -> Result<(), Error> {
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
     let Some(host) = origin.and_then(|it| it.strip_prefix("http://")) else {
         return Ok(());
@@ -156,11 +156,11 @@ fn can_be_kept(app: &App, headers: &HeaderMap) -> Result<(), Error> {
 
 /// The session that the browser had before ends: nobody goes on in one that somebody else began.
 async fn welcome(
-    app: &App,
+    app: &AppState,
     caller: Caller,
     headers: &HeaderMap,
-    session: Secret,
-) -> Result<Welcome, Error> {
+    session: SecretToken,
+) -> Result<SignedInResponse, Error> {
     if let Some(before) = &caller.session {
         app.store.end_session(before).await?;
     }
@@ -171,8 +171,8 @@ async fn welcome(
 
 pub(super) async fn sign_out(
     headers: HeaderMap,
-    ApiCall { app, caller, asked }: ApiCall<SignOut>,
-) -> Result<Welcome, Error> {
+    ApiRequest { app, caller, asked }: ApiRequest<SignOutRequest>,
+) -> Result<SignedInResponse, Error> {
     match (&caller.session, &caller.person) {
         (_, Some(person)) if asked.everywhere => app.store.end_sessions(person.no, None).await?,
         (Some(_), None) if asked.everywhere => app.store.end_operator_sessions().await?,
@@ -185,13 +185,13 @@ pub(super) async fn sign_out(
 }
 
 pub(super) async fn set_password(
-    ApiCall { app, caller, asked }: ApiCall<SetPassword>,
-) -> JsonResult<Who> {
+    ApiRequest { app, caller, asked }: ApiRequest<SetPasswordRequest>,
+) -> JsonResult<SessionResponse> {
     let no = caller.named()?.no;
     let known = app.store.person(no).await?;
     if known.password_hash.is_some() {
         let before = asked.before.unwrap_or_default();
-        let guess = Guess {
+        let guess = PasswordAttempt {
             name: &known.person.name,
             password: before,
             known: Some(&known),
@@ -215,19 +215,19 @@ pub(super) async fn set_password(
     Ok(Json(caller.with(&app, session).await?.who()))
 }
 
-pub(super) async fn list(ApiCall { app, .. }: ApiCall<People>) -> JsonResult<Everybody> {
+pub(super) async fn list(ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>) -> JsonResult<PeopleResponse> {
     Ok(Json(app.store.everybody(now_ms()).await?))
 }
 
 pub(super) async fn invite(
-    ApiCall { app, caller, asked }: ApiCall<Invite>,
-) -> JsonResult<NewInvitation> {
+    ApiRequest { app, caller, asked }: ApiRequest<CreateInvitationRequest>,
+) -> JsonResult<CreateInvitationResponse> {
     let role = match asked.person {
         Some(no) => app.store.person(no).await?.role,
         None => asked.role,
     };
     may_manage(&caller, role)?;
-    let invite = NewInvite {
+    let invite = NewInvitationRow {
         role,
         person: asked.person,
         hours: asked.hours,
@@ -238,8 +238,8 @@ pub(super) async fn invite(
 }
 
 pub(super) async fn revoke(
-    ApiCall { app, caller, asked }: ApiCall<Revoke>,
-) -> JsonResult<Everybody> {
+    ApiRequest { app, caller, asked }: ApiRequest<Revoke>,
+) -> JsonResult<PeopleResponse> {
     match asked {
         Revoke::Person { no } => {
             let known = app.store.person(no).await?;
@@ -257,10 +257,10 @@ pub(super) async fn revoke(
 }
 
 /// Curators have to do with annotators, operators with everybody.
-fn may_manage(caller: &Caller, role: Role) -> Result<(), Error> {
+fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
     let least = match role {
-        Role::Visitor | Role::Annotator => Role::Curator,
-        Role::Curator | Role::Operator => Role::Operator,
+        AccessRole::Visitor | AccessRole::Annotator => AccessRole::Curator,
+        AccessRole::Curator | AccessRole::Operator => AccessRole::Operator,
     };
     match caller.may(least) {
         true => Ok(()),

@@ -4,22 +4,22 @@
 
 use axum::Json;
 use shared::api::rerank::{
-    RankedDocument, RankedDocuments, RankedText, Ranking, Rerank, RerankDocuments, RerankMeta,
-    RerankUnits, RerankUsage, RerankVersion, ReturnedDocument, TruncationDirection,
+    CohereRerankResult, CohereRerankResponse, RankedText, RerankResponse, RerankRequest, CohereRerankRequest, CohereRerankMeta,
+    CohereBilledUnits, CohereRerankUsage, CohereApiVersion, CohereResultDocument, TruncationDirection,
 };
 use shared::collection::hex;
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiCall, JsonResult};
-use crate::http::score::{Bounds, WantedRanker, score_in_turns};
-use crate::models::{Scale, ScoreDetail, ScoredTexts, ScoringRequest, TextScore, TooLong};
+use crate::http::api_call::{ApiRequest, JsonResult};
+use crate::http::score::{ScoringLimits, RequestedRanker, score_in_turns};
+use crate::models::{ScoreScale, ScoreDetail, ScoredDocuments, ScoringRequest, DetailedScore, TruncatedInput};
 
 /// `/rerank`: a list of texts or of documents.
-pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> JsonResult<Ranking> {
-    let cut = Cut::of(asked.truncate, asked.truncation_direction);
+pub(super) async fn rerank(ApiRequest { app, caller, asked }: ApiRequest<RerankRequest>) -> JsonResult<RerankResponse> {
+    let cut = TruncationPolicy::of(asked.truncate, asked.truncation_direction);
     // Each of the two shapes has a name of its own for it.
     let back = asked.return_text.or(asked.return_documents);
     let ranking = match (asked.texts, asked.documents) {
@@ -28,18 +28,18 @@ pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> J
                 let reason = "goes with `documents`; `texts` have no fields";
                 return Err(InputError::conflict("rank_fields", reason).into());
             }
-            let wanted = Wanted {
+            let wanted = RerankOptions {
                 model: asked.model,
-                numbers: Numbers::of(asked.raw_scores, asked.use_activation),
+                numbers: ScoreKind::of(asked.raw_scores, asked.use_activation),
                 cut,
                 max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
                 max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
             };
             let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
-            Ranking::Texts(ranked.texts(most(asked.top_n), Back::of(back)))
+            RerankResponse::Texts(ranked.texts(most(asked.top_n), ReturnTexts::of(back)))
         }
         (None, Some(documents)) => {
-            let asked = RerankDocuments {
+            let asked = CohereRerankRequest {
                 query: asked.query,
                 documents,
                 model: asked.model,
@@ -51,46 +51,46 @@ pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> J
                 max_chunks_per_doc: asked.max_chunks_per_doc,
                 rank_fields: asked.rank_fields,
             };
-            let call = ApiCall { app, caller, asked };
-            Ranking::Documents(rank_documents(call, Version::First, cut).await?)
+            let call = ApiRequest { app, caller, asked };
+            RerankResponse::Documents(rank_documents(call, RerankApiVersion::First, cut).await?)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
-            return Err(InputError::conflict(Field::shown("texts", "rerank"), reason).into());
+            return Err(InputError::conflict(InvalidField::shown("texts", "rerank"), reason).into());
         }
     };
     Ok(Json(ranking))
 }
 
 /// `/v1/rerank`.
-pub(super) async fn documents(call: ApiCall<RerankDocuments>) -> JsonResult<RankedDocuments> {
-    rank_documents(call, Version::First, Cut::End)
+pub(super) async fn documents(call: ApiRequest<CohereRerankRequest>) -> JsonResult<CohereRerankResponse> {
+    rank_documents(call, RerankApiVersion::First, TruncationPolicy::End)
         .await
         .map(Json)
 }
 
 /// `/v2/rerank`.
-pub(super) async fn documents_again(call: ApiCall<RerankDocuments>) -> JsonResult<RankedDocuments> {
-    rank_documents(call, Version::Second, Cut::End)
+pub(super) async fn documents_again(call: ApiRequest<CohereRerankRequest>) -> JsonResult<CohereRerankResponse> {
+    rank_documents(call, RerankApiVersion::Second, TruncationPolicy::End)
         .await
         .map(Json)
 }
 
 /// Of Cohere's shape.
 #[derive(Clone, Copy)]
-enum Version {
+enum RerankApiVersion {
     First,
     Second,
 }
 
 async fn rank_documents(
-    ApiCall { app, caller, asked }: ApiCall<RerankDocuments>,
-    version: Version,
-    cut: Cut,
-) -> Result<RankedDocuments, Error> {
-    let wanted = Wanted {
+    ApiRequest { app, caller, asked }: ApiRequest<CohereRerankRequest>,
+    version: RerankApiVersion,
+    cut: TruncationPolicy,
+) -> Result<CohereRerankResponse, Error> {
+    let wanted = RerankOptions {
         model: asked.model,
-        numbers: Numbers::of(asked.raw_scores, asked.use_activation),
+        numbers: ScoreKind::of(asked.raw_scores, asked.use_activation),
         cut,
         max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
         max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
@@ -100,7 +100,7 @@ async fn rank_documents(
     let texts = texts.map(|(place, it)| it.into_text(place, &fields));
     let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
     let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
-    Ok(ranked.documents(most(asked.top_n), Back::of(asked.return_documents), version))
+    Ok(ranked.documents(most(asked.top_n), ReturnTexts::of(asked.return_documents), version))
 }
 
 /// How many come back; 0 is all.
@@ -110,10 +110,10 @@ fn most(top_n: Option<u64>) -> usize {
 }
 
 /// What is asked for beside query and texts.
-struct Wanted {
+struct RerankOptions {
     model: Option<String>,
-    numbers: Numbers,
-    cut: Cut,
+    numbers: ScoreKind,
+    cut: TruncationPolicy,
     max_text_tokens: Option<usize>,
     max_passages: Option<usize>,
 }
@@ -129,46 +129,46 @@ fn at_least_one(field: &str, asked: Option<u64>) -> Result<Option<usize>, Error>
 
 /// Which numbers are given.
 #[derive(Clone, Copy)]
-enum Numbers {
+enum ScoreKind {
     Raw,
     Unit,
 }
 
-impl Numbers {
-    fn of(raw_scores: Option<bool>, use_activation: Option<bool>) -> Numbers {
+impl ScoreKind {
+    fn of(raw_scores: Option<bool>, use_activation: Option<bool>) -> ScoreKind {
         match (raw_scores, use_activation) {
-            (Some(true), _) | (_, Some(false)) => Numbers::Raw,
-            (Some(false) | None, Some(true) | None) => Numbers::Unit,
+            (Some(true), _) | (_, Some(false)) => ScoreKind::Raw,
+            (Some(false) | None, Some(true) | None) => ScoreKind::Unit,
         }
     }
 }
 
 /// Whether texts come back.
 #[derive(Clone, Copy)]
-enum Back {
+enum ReturnTexts {
     Given,
     Kept,
 }
 
-impl Back {
-    fn of(asked: Option<bool>) -> Back {
+impl ReturnTexts {
+    fn of(asked: Option<bool>) -> ReturnTexts {
         match asked {
-            Some(true) => Back::Given,
-            Some(false) | None => Back::Kept,
+            Some(true) => ReturnTexts::Given,
+            Some(false) | None => ReturnTexts::Kept,
         }
     }
 
     fn text(self, text: &mut String) -> Option<String> {
         match self {
-            Back::Given => Some(std::mem::take(text)),
-            Back::Kept => None,
+            ReturnTexts::Given => Some(std::mem::take(text)),
+            ReturnTexts::Kept => None,
         }
     }
 }
 
 /// What becomes of texts that are longer than a model reads.
 #[derive(Clone, Copy)]
-enum Cut {
+enum TruncationPolicy {
     /// They lose their end.
     End,
     /// They are refused.
@@ -177,28 +177,28 @@ enum Cut {
     Beginning,
 }
 
-impl Cut {
-    fn of(truncate: Option<bool>, direction: Option<TruncationDirection>) -> Cut {
+impl TruncationPolicy {
+    fn of(truncate: Option<bool>, direction: Option<TruncationDirection>) -> TruncationPolicy {
         match (truncate, direction) {
-            (Some(false), _) => Cut::Nothing,
-            (Some(true) | None, Some(TruncationDirection::Left)) => Cut::Beginning,
-            (Some(true) | None, Some(TruncationDirection::Right) | None) => Cut::End,
+            (Some(false), _) => TruncationPolicy::Nothing,
+            (Some(true) | None, Some(TruncationDirection::Left)) => TruncationPolicy::Beginning,
+            (Some(true) | None, Some(TruncationDirection::Right) | None) => TruncationPolicy::End,
         }
     }
 
     /// Whether what is too long may lose anything.
-    fn check(self, too_long: TooLong) -> Result<(), Error> {
+    fn check(self, too_long: TruncatedInput) -> Result<(), Error> {
         let reason = match self {
-            Cut::End => return Ok(()),
-            Cut::Nothing => "send `truncate`: true to have their ends left out",
-            Cut::Beginning => {
+            TruncationPolicy::End => return Ok(()),
+            TruncationPolicy::Nothing => "send `truncate`: true to have their ends left out",
+            TruncationPolicy::Beginning => {
                 "and only their ends can be left out: send `truncation_direction`: \
                                \"right\""
             }
         };
         let what = match too_long {
-            TooLong::Query => "the query".to_owned(),
-            TooLong::Text(place) => format!("the text at place {place}, from 0 on,"),
+            TruncatedInput::Query => "the query".to_owned(),
+            TruncatedInput::Text(place) => format!("the text at place {place}, from 0 on,"),
         };
         let reason = format!("{what} is longer than the model reads; {reason}");
         Err(InputError::out_of_range("truncate", reason).into())
@@ -206,7 +206,7 @@ impl Cut {
 }
 
 /// Texts with what was made of them.
-struct Ranked {
+struct RerankResult {
     model: String,
     texts: Vec<String>,
     /// Place and number, best first.
@@ -215,8 +215,8 @@ struct Ranked {
     n_pieces: u64,
 }
 
-impl Ranked {
-    fn texts(mut self, most: usize, back: Back) -> Vec<RankedText> {
+impl RerankResult {
+    fn texts(mut self, most: usize, back: ReturnTexts) -> Vec<RankedText> {
         let mut order = std::mem::take(&mut self.order);
         order.truncate(most);
         let ranked = order.into_iter().map(|(place, score)| RankedText {
@@ -227,7 +227,7 @@ impl Ranked {
         ranked.collect()
     }
 
-    fn documents(mut self, most: usize, back: Back, version: Version) -> RankedDocuments {
+    fn documents(mut self, most: usize, back: ReturnTexts, version: RerankApiVersion) -> CohereRerankResponse {
         let mut id = [0; 16];
         getrandom::fill(&mut id).expect("the operating system gives random numbers");
         let mut order = std::mem::take(&mut self.order);
@@ -236,30 +236,30 @@ impl Ranked {
             let (n_cut, n) = (self.n_cut, self.texts.len());
             format!("{n_cut} of {n} documents are longer than the model reads and lost their ends")
         });
-        let results = order.into_iter().map(|(place, score)| RankedDocument {
+        let results = order.into_iter().map(|(place, score)| CohereRerankResult {
             index: place as u64,
             relevance_score: score,
             document: back
                 .text(&mut self.texts[place])
-                .map(|text| ReturnedDocument { text }),
+                .map(|text| CohereResultDocument { text }),
         });
-        RankedDocuments {
+        CohereRerankResponse {
             id: hex(&id),
             object: "rerank".to_owned(),
             results: results.collect(),
             model: self.model,
-            usage: RerankUsage {
+            usage: CohereRerankUsage {
                 prompt_tokens: self.n_pieces,
                 total_tokens: self.n_pieces,
             },
-            meta: RerankMeta {
-                api_version: RerankVersion {
+            meta: CohereRerankMeta {
+                api_version: CohereApiVersion {
                     version: match version {
-                        Version::First => "1".to_owned(),
-                        Version::Second => "2".to_owned(),
+                        RerankApiVersion::First => "1".to_owned(),
+                        RerankApiVersion::Second => "2".to_owned(),
                     },
                 },
-                billed_units: RerankUnits { search_units: 1 },
+                billed_units: CohereBilledUnits { search_units: 1 },
                 warnings: cut.into_iter().collect(),
             },
         }
@@ -268,13 +268,13 @@ impl Ranked {
 
 /// Ranks texts for a query with one of the models.
 async fn rank(
-    app: &App,
+    app: &AppState,
     caller: &Caller,
-    wanted: Wanted,
+    wanted: RerankOptions,
     query: String,
     texts: Vec<String>,
-) -> Result<Ranked, Error> {
-    let bounds = Bounds::of_ranking(caller);
+) -> Result<RerankResult, Error> {
+    let bounds = ScoringLimits::of_ranking(caller);
     bounds.check(&query, &texts)?;
     let spec = wanted
         .model
@@ -283,7 +283,7 @@ async fn rank(
         model: "of this server".to_owned(),
         reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
     })?;
-    let ranker = WantedRanker {
+    let ranker = RequestedRanker {
         field: "model",
         spec,
     };
@@ -298,7 +298,7 @@ async fn rank(
         // What is refused is refused before the model computes anything.
         too_long: Box::new(move |it| cut.check(it)),
     };
-    let ScoredTexts {
+    let ScoredDocuments {
         ranker,
         texts,
         scores,
@@ -306,7 +306,7 @@ async fn rank(
     } = score_in_turns(app, caller, ranker, request).await?;
     let n_cut = scores.iter().filter(|it| it.truncated).count();
     let (scale, raw) = (ranker.scale(), wanted.numbers);
-    Ok(Ranked {
+    Ok(RerankResult {
         model: ranker.about.spec.clone(),
         order: in_order(scores, |score| number(raw, scale, score)),
         texts,
@@ -315,16 +315,16 @@ async fn rank(
     })
 }
 
-fn number(wanted: Numbers, scale: Scale, score: f64) -> f64 {
+fn number(wanted: ScoreKind, scale: ScoreScale, score: f64) -> f64 {
     match wanted {
-        Numbers::Raw => score,
-        Numbers::Unit => scale.unit(score),
+        ScoreKind::Raw => score,
+        ScoreKind::Unit => scale.unit(score),
     }
 }
 
 /// Best first, and the earlier of two that are equal; sorted before they become other numbers,
 /// under which more are equal.
-fn in_order(mut scores: Vec<TextScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
+fn in_order(mut scores: Vec<DetailedScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
     scores.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
     let each = scores.into_iter();
     each.map(|it| (it.pair as usize, number(it.score)))
@@ -337,14 +337,14 @@ mod tests {
 
     #[test]
     fn order_is_that_of_scores_also_where_numbers_are_equal() {
-        let score = |(pair, score): (usize, f64)| TextScore {
+        let score = |(pair, score): (usize, f64)| DetailedScore {
             pair: pair as u32,
             score,
             truncated: false,
             matches: None,
         };
         let scores = [40.0, 50.0, -1.0, 50.0].into_iter().enumerate().map(score);
-        let order = in_order(scores.collect(), |it| Scale::Logit.unit(it));
+        let order = in_order(scores.collect(), |it| ScoreScale::Logit.unit(it));
         let places: Vec<usize> = order.iter().map(|it| it.0).collect();
         assert_eq!(places, [1, 3, 0, 2]);
         assert_eq!(order[0].1, order[2].1, "1 in all of the digits");
@@ -353,8 +353,8 @@ mod tests {
     #[test]
     fn what_is_left_out_is_cut_at_its_end() {
         use TruncationDirection::{Left, Right};
-        let text = TooLong::Text(1);
-        let fine = |truncate, direction| Cut::of(truncate, direction).check(text).is_ok();
+        let text = TruncatedInput::Text(1);
+        let fine = |truncate, direction| TruncationPolicy::of(truncate, direction).check(text).is_ok();
         assert!(fine(None, None) && fine(Some(true), Some(Right)));
         assert!(!fine(Some(false), None) && !fine(None, Some(Left)));
     }

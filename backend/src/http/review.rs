@@ -8,29 +8,29 @@ pub(super) mod curate;
 use std::sync::Arc;
 
 use axum::Json;
-use shared::api::people::Role;
+use shared::api::people::AccessRole;
 use shared::api::review::{
-    Again, Card, Done, Handed, HandedItem, MOST_EVENTS, MOST_OFFERS, Mine, NextItems, OneTask,
-    Results, Send, Sent, Sheet, State as Stage, Taken, TaskNo, TaskResults, Tasks,
+    GetAssignedItemRequest, TaskSummary, EventRecord, LeaseItemsResponse, AssignedItem, MOST_EVENTS, MOST_OFFERS, ListOwnEventsRequest, LeaseItemsRequest, GetTaskRequest,
+    ListHumanJudgmentsRequest, SubmitEventsRequest, SubmitEventsResponse, TaskResponse, TaskStatus, EventReceipt, TaskId, TaskResults, ListTasksRequest,
 };
 use shared::error::{Error as InputError, FieldError};
-use shared::review::content::Content;
-use shared::review::event::Actor;
-use shared::review::queue::{Offer, Part};
-use shared::review::{ItemNo, Sides};
+use shared::review::content::ItemContent;
+use shared::review::event::ActorRole;
+use shared::review::queue::{Assignment, AssignmentPhase};
+use shared::review::{ItemNo, DisplayOrder};
 
 use crate::error::Error;
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::api_call::{ApiRequest, JsonResult};
 use crate::http::studies::find;
-use crate::review::desk::Desk;
-use crate::review::{Sender, check_current, check_open, check_texts};
+use crate::review::desk::TaskState;
+use crate::review::{EventSender, check_current, check_open, check_texts};
 use crate::store::reviews::unknown;
-use crate::store::studies::Listed;
+use crate::store::studies::StudyEntry;
 
-pub(super) async fn tasks(ApiCall { app, caller, .. }: ApiCall<Tasks>) -> JsonResult<Vec<Card>> {
-    if !caller.may(Role::Annotator) {
+pub(super) async fn tasks(ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>) -> JsonResult<Vec<TaskSummary>> {
+    if !caller.may(AccessRole::Annotator) {
         return Ok(Json(Vec::new()));
     }
     let mut desks = app.reviews.all().await?;
@@ -39,11 +39,11 @@ pub(super) async fn tasks(ApiCall { app, caller, .. }: ApiCall<Tasks>) -> JsonRe
     Ok(Json(desks.iter().map(|it| it.card(person)).collect()))
 }
 
-pub(super) async fn task(ApiCall { app, caller, asked }: ApiCall<OneTask>) -> JsonResult<Sheet> {
+pub(super) async fn task(ApiRequest { app, caller, asked }: ApiRequest<GetTaskRequest>) -> JsonResult<TaskResponse> {
     let person = Some(caller.named()?.no);
     let desk = seen(&app, &caller, asked.task).await?;
     let task = &desk.row().task;
-    Ok(Json(Sheet {
+    Ok(Json(TaskResponse {
         card: desk.card(person),
         guidelines: task.guidelines.clone(),
         tags: task.tags.clone(),
@@ -53,7 +53,7 @@ pub(super) async fn task(ApiCall { app, caller, asked }: ApiCall<OneTask>) -> Js
     }))
 }
 
-pub(super) async fn next(ApiCall { app, caller, asked }: ApiCall<NextItems>) -> JsonResult<Handed> {
+pub(super) async fn next(ApiRequest { app, caller, asked }: ApiRequest<LeaseItemsRequest>) -> JsonResult<LeaseItemsResponse> {
     let person = caller.named()?.no;
     let (value, range) = (asked.n, 1..=MOST_OFFERS);
     if !range.contains(&value) {
@@ -66,13 +66,13 @@ pub(super) async fn next(ApiCall { app, caller, asked }: ApiCall<NextItems>) -> 
     let numbers: Vec<ItemNo> = promised.offers.iter().map(|it| it.item).collect();
     let words = words(&app, &listed, &desk, &numbers).await?;
     let offers = promised.offers.into_iter().zip(promised.leases);
-    let items = offers.zip(words).map(|((offer, lease), words)| HandedItem {
+    let items = offers.zip(words).map(|((offer, lease), words)| AssignedItem {
         feedback: desk.items()[offer.item.0 as usize].feedback(),
         offer,
         content: (*words).clone(),
         until_ms: Some(lease.until_ms),
     });
-    Ok(Json(Handed {
+    Ok(Json(LeaseItemsResponse {
         items: items.collect(),
         n_leased: promised.n_leased,
         standing: promised.standing,
@@ -80,14 +80,14 @@ pub(super) async fn next(ApiCall { app, caller, asked }: ApiCall<NextItems>) -> 
 }
 
 pub(super) async fn again(
-    ApiCall { app, caller, asked }: ApiCall<Again>,
-) -> JsonResult<HandedItem> {
+    ApiRequest { app, caller, asked }: ApiRequest<GetAssignedItemRequest>,
+) -> JsonResult<AssignedItem> {
     let person = caller.named()?.no;
     let desk = seen(&app, &caller, asked.task).await?;
     let number = asked.item;
     let finished = desk.is_finished(person, number);
     let until_ms = desk.promised_until(person, number);
-    if !finished && until_ms.is_none() && !caller.may(Role::Curator) {
+    if !finished && until_ms.is_none() && !caller.may(AccessRole::Curator) {
         return Err(InputError::unknown("item of this task that is yours", number.0).into());
     }
     let item = desk.item(number)?;
@@ -97,13 +97,13 @@ pub(super) async fn again(
     let mut words = words(&app, &listed, &desk, &[number]).await?;
     let words = words.pop().expect("one was asked for");
     let feedback = item.feedback();
-    Ok(Json(HandedItem {
-        offer: Offer {
+    Ok(Json(AssignedItem {
+        offer: Assignment {
             item: number,
-            sides: Sides::of(row.task.seed, person, number, item.place.claim()),
+            sides: DisplayOrder::of(row.task.seed, person, number, item.place.claim()),
             part: match feedback {
-                Some(_) => Part::Training,
-                None => Part::Work,
+                Some(_) => AssignmentPhase::Training,
+                None => AssignmentPhase::Work,
             },
         },
         content: (*words).clone(),
@@ -112,13 +112,13 @@ pub(super) async fn again(
     }))
 }
 
-pub(super) async fn mine(ApiCall { app, caller, asked }: ApiCall<Mine>) -> JsonResult<Vec<Done>> {
+pub(super) async fn mine(ApiRequest { app, caller, asked }: ApiRequest<ListOwnEventsRequest>) -> JsonResult<Vec<EventRecord>> {
     let person = caller.named()?.no;
     let desk = seen(&app, &caller, asked.task).await?;
     Ok(Json(desk.mine(person)))
 }
 
-pub(super) async fn send(ApiCall { app, caller, asked }: ApiCall<Send>) -> JsonResult<Sent> {
+pub(super) async fn send(ApiRequest { app, caller, asked }: ApiRequest<SubmitEventsRequest>) -> JsonResult<SubmitEventsResponse> {
     let person = caller.named()?.no;
     let n_events = asked.events.len();
     if n_events == 0 {
@@ -132,35 +132,35 @@ pub(super) async fn send(ApiCall { app, caller, asked }: ApiCall<Send>) -> JsonR
         });
     }
     let desk = seen(&app, &caller, asked.task).await?;
-    if desk.row().state == Stage::Draft {
+    if desk.row().state == TaskStatus::Draft {
         let reason = "this task is a draft; open it before anybody decides".to_owned();
         return Err(Error::Conflict { reason });
     }
-    let sender = Sender {
+    let sender = EventSender {
         person,
-        actor: match caller.may(Role::Curator) {
-            true => Actor::Curator,
-            false => Actor::Annotator,
+        actor: match caller.may(AccessRole::Curator) {
+            true => ActorRole::Curator,
+            false => ActorRole::Annotator,
         },
     };
     let keys: Vec<_> = asked.events.iter().map(|it| it.key).collect();
     let outcomes = app.reviews.send(&desk, sender, asked.events).await?;
     let taken = keys.into_iter().zip(outcomes);
-    Ok(Json(Sent {
-        taken: taken.map(|(key, outcome)| Taken { key, outcome }).collect(),
+    Ok(Json(SubmitEventsResponse {
+        taken: taken.map(|(key, outcome)| EventReceipt { key, outcome }).collect(),
         standing: desk.standing(Some(person)),
     }))
 }
 
 pub(super) async fn results(
-    ApiCall { app, caller, asked }: ApiCall<Results>,
+    ApiRequest { app, caller, asked }: ApiRequest<ListHumanJudgmentsRequest>,
 ) -> JsonResult<Vec<TaskResults>> {
     let listed = find(&app, &caller, &asked.study).await?;
     let mut desks = app.reviews.all().await?;
     desks.retain(|it| {
         let row = it.row();
-        let told = row.results_public || caller.may(Role::Curator);
-        row.task.study == asked.study && row.state != Stage::Draft && told
+        let told = row.results_public || caller.may(AccessRole::Curator);
+        row.task.study == asked.study && row.state != TaskStatus::Draft && told
     });
     let _place = app.limits.heavy().await;
     let mut results = Vec::new();
@@ -172,7 +172,7 @@ pub(super) async fn results(
 }
 
 /// A task that is not for the caller's eyes is not there.
-async fn seen(app: &App, caller: &Caller, task: TaskNo) -> Result<Arc<Desk>, Error> {
+async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskState>, Error> {
     let desk = app.reviews.desk(task).await?;
     match may_see(caller, &desk) {
         true => Ok(desk),
@@ -180,20 +180,20 @@ async fn seen(app: &App, caller: &Caller, task: TaskNo) -> Result<Arc<Desk>, Err
     }
 }
 
-fn may_see(caller: &Caller, desk: &Desk) -> bool {
+fn may_see(caller: &Caller, desk: &TaskState) -> bool {
     match desk.row().state {
-        Stage::Draft => caller.may(Role::Curator),
-        Stage::Open | Stage::Closed => caller.may(Role::Annotator),
+        TaskStatus::Draft => caller.may(AccessRole::Curator),
+        TaskStatus::Open | TaskStatus::Closed => caller.may(AccessRole::Annotator),
     }
 }
 
 /// What people read of items. What nobody has asked for yet is taken from the study.
 async fn words(
-    app: &App,
-    listed: &Listed,
-    desk: &Arc<Desk>,
+    app: &AppState,
+    listed: &StudyEntry,
+    desk: &Arc<TaskState>,
     items: &[ItemNo],
-) -> Result<Vec<Arc<Content>>, Error> {
+) -> Result<Vec<Arc<ItemContent>>, Error> {
     let revision = listed.revision;
     let mut found: Vec<_> = items.iter().map(|it| desk.words(revision, *it)).collect();
     let unknown = items.iter().zip(&found).filter(|it| it.1.is_none());
@@ -206,7 +206,7 @@ async fn words(
             let dials = &row.task.wanted.dials;
             let content = |number: ItemNo| {
                 let place = asked.item(number)?.place;
-                let made = Content::of(study, place, row.task.shows(), dials)?;
+                let made = ItemContent::of(study, place, row.task.shows(), dials)?;
                 Ok::<_, Error>((number, Arc::new(made)))
             };
             unknown

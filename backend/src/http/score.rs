@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Json;
-use shared::api::people::Role;
-use shared::api::{Attend, Attention, Score, Scored};
-use shared::error::{Error as InputError, Field};
+use shared::api::people::AccessRole;
+use shared::api::{GetAttentionRequest, AttentionResponse, ScoreDocumentsRequest, ScoreDocumentsResponse};
+use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiCall, JsonResult};
-use crate::models::{Ranker, ScoreDetail, ScoredTexts, ScoringRequest, StepwiseScoring};
+use crate::http::api_call::{ApiRequest, JsonResult};
+use crate::models::{NeuralRanker, ScoreDetail, ScoredDocuments, ScoringRequest, IncrementalScoring};
 
 /// What one request may hold.
-pub(super) struct Bounds {
+pub(super) struct ScoringLimits {
     pub(super) texts: u64,
     characters_of_query: u64,
     characters_of_text: u64,
@@ -31,16 +31,16 @@ const VISITOR_TOKENS: u64 = 16_384;
 /// Tokens of an operator: some minutes on two cores. More are for a job.
 const OPERATOR_TOKENS: u64 = 4_194_304;
 
-impl Bounds {
-    pub(super) fn of(caller: &Caller) -> Bounds {
-        match caller.may(Role::Operator) {
-            false => Bounds {
+impl ScoringLimits {
+    pub(super) fn of(caller: &Caller) -> ScoringLimits {
+        match caller.may(AccessRole::Operator) {
+            false => ScoringLimits {
                 texts: 8,
                 characters_of_query: 500,
                 characters_of_text: 4_000,
                 tokens: VISITOR_TOKENS,
             },
-            true => Bounds {
+            true => ScoringLimits {
                 texts: 256,
                 characters_of_query: 10_000,
                 characters_of_text: 100_000,
@@ -50,10 +50,10 @@ impl Bounds {
     }
 
     /// Of a ranking, which is computed batch by batch.
-    pub(super) fn of_ranking(caller: &Caller) -> Bounds {
-        match caller.may(Role::Operator) {
-            false => Bounds::of(caller),
-            true => Bounds {
+    pub(super) fn of_ranking(caller: &Caller) -> ScoringLimits {
+        match caller.may(AccessRole::Operator) {
+            false => ScoringLimits::of(caller),
+            true => ScoringLimits {
                 texts: 10_000,
                 characters_of_query: 100_000,
                 characters_of_text: 1_000_000,
@@ -87,10 +87,10 @@ impl Bounds {
     }
 }
 
-pub(super) async fn score(ApiCall { app, caller, asked }: ApiCall<Score>) -> JsonResult<Scored> {
-    let bounds = Bounds::of(&caller);
+pub(super) async fn score(ApiRequest { app, caller, asked }: ApiRequest<ScoreDocumentsRequest>) -> JsonResult<ScoreDocumentsResponse> {
+    let bounds = ScoringLimits::of(&caller);
     bounds.check(&asked.query, &asked.texts)?;
-    let wanted = WantedRanker {
+    let wanted = RequestedRanker {
         field: "ranker",
         spec: asked.ranker,
     };
@@ -103,8 +103,8 @@ pub(super) async fn score(ApiCall { app, caller, asked }: ApiCall<Score>) -> Jso
         detail: ScoreDetail::Matches,
         too_long: Box::new(|_| Ok(())),
     };
-    let ScoredTexts { ranker, scores, .. } = score_in_turns(&app, &caller, wanted, request).await?;
-    Ok(Json(Scored {
+    let ScoredDocuments { ranker, scores, .. } = score_in_turns(&app, &caller, wanted, request).await?;
+    Ok(Json(ScoreDocumentsResponse {
         ranker: ranker.about.clone(),
         scores: scores.iter().map(|it| it.score).collect(),
         truncated: scores.iter().map(|it| it.truncated).collect(),
@@ -114,11 +114,11 @@ pub(super) async fn score(ApiCall { app, caller, asked }: ApiCall<Score>) -> Jso
 
 /// One pair, which is never longer than a batch.
 pub(super) async fn attention(
-    ApiCall { app, caller, asked }: ApiCall<Attend>,
-) -> JsonResult<Attention> {
-    Bounds::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
+    ApiRequest { app, caller, asked }: ApiRequest<GetAttentionRequest>,
+) -> JsonResult<AttentionResponse> {
+    ScoringLimits::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
     let _place = app.limits.scoring(caller.scoring_asker())?;
-    let wanted = WantedRanker {
+    let wanted = RequestedRanker {
         field: "ranker",
         spec: asked.ranker.clone(),
     };
@@ -131,26 +131,26 @@ pub(super) async fn attention(
 }
 
 /// The ranker of a request.
-pub(super) struct WantedRanker {
+pub(super) struct RequestedRanker {
     /// Where the request names it.
     pub(super) field: &'static str,
     pub(super) spec: String,
 }
 
-impl WantedRanker {
+impl RequestedRanker {
     /// Loads the ranker, unless it is not for the caller: with passages of their own length a few
     /// texts become any number of tokens.
-    async fn load(self, app: &App, caller: &Caller) -> Result<Arc<Ranker>, Error> {
-        let WantedRanker { field, spec } = self;
+    async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
+        let RequestedRanker { field, spec } = self;
         let models = app.models.clone();
         let ranker = off_thread("loading a model", move || models.get(&spec)).await?;
         match ranker.spec_with_usual_passages() {
-            Some(usual) if !caller.may(Role::Operator) => {
+            Some(usual) if !caller.may(AccessRole::Operator) => {
                 let reason = format!(
                     "only operators choose the length of passages; take `{usual}`, or send the \
                      operator's token"
                 );
-                let field = Field::shown(field, &ranker.about.spec);
+                let field = InvalidField::shown(field, &ranker.about.spec);
                 Err(InputError::unsupported(field, reason).into())
             }
             Some(_) | None => Ok(ranker),
@@ -161,14 +161,14 @@ impl WantedRanker {
 /// Scores texts step by step, each step when it is its turn. Whoever leaves, or has no more time,
 /// leaves the remaining steps undone.
 pub(super) async fn score_in_turns(
-    app: &App,
+    app: &AppState,
     caller: &Caller,
-    wanted: WantedRanker,
+    wanted: RequestedRanker,
     request: ScoringRequest,
-) -> Result<ScoredTexts, Error> {
+) -> Result<ScoredDocuments, Error> {
     let _place = app.limits.scoring(caller.scoring_asker())?;
     let since = Instant::now();
-    let mut leaving = Leaving { answered: false };
+    let mut leaving = DisconnectCounter { answered: false };
     let scored = take_turns(app, caller, wanted, request).await;
     leaving.answered = true;
     let scored = scored?;
@@ -178,13 +178,13 @@ pub(super) async fn score_in_turns(
 }
 
 async fn take_turns(
-    app: &App,
+    app: &AppState,
     caller: &Caller,
-    wanted: WantedRanker,
+    wanted: RequestedRanker,
     request: ScoringRequest,
-) -> Result<ScoredTexts, Error> {
+) -> Result<ScoredDocuments, Error> {
     let ranker = wanted.load(app, caller).await?;
-    let begin = move || StepwiseScoring::new(ranker, request);
+    let begin = move || IncrementalScoring::new(ranker, request);
     let mut work = off_thread("reading a query", begin).await?;
     while !work.is_done() {
         let turn = app.limits.turn().await;
@@ -196,11 +196,11 @@ async fn take_turns(
 }
 
 /// Counts who left before there was an answer: then what waits for it is dropped, and this too.
-struct Leaving {
+struct DisconnectCounter {
     answered: bool,
 }
 
-impl Drop for Leaving {
+impl Drop for DisconnectCounter {
     fn drop(&mut self) {
         if !self.answered {
             metrics::counter!("axioscope_rankings_left_total").increment(1);

@@ -10,30 +10,30 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use flate2::read::GzDecoder;
 use futures_util::stream;
-use shared::api::people::Role;
+use shared::api::people::AccessRole;
 use shared::api::study_request::StudyRequest;
-use shared::api::{Export, Inside, List, Look, Studies};
+use shared::api::{ExportStudyRequest, ListLateInteractionAnalysesRequest, ListInstancesRequest, GetStudyRequest, ListStudiesRequest};
 use shared::error::Error as Wrong;
 use shared::study::Study;
-use shared::study::cell::Page;
-use shared::study::overview::{Card, Overview};
-use shared::whitebox::WhiteBox;
+use shared::study::cell::InstancePage;
+use shared::study::overview::{StudySummary, StudyOverview};
+use shared::whitebox::LateInteractionAnalysis;
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::api_call::{ApiRequest, JsonResult};
 use crate::http::content_coding::{ContentCoding, FAST};
-use crate::http::limits::Place;
+use crate::http::limits::Slot;
 use crate::pipeline;
-use crate::store::studies::{Listed, whitebox};
+use crate::store::studies::{StudyEntry, whitebox};
 
-pub(super) use shelf::Shelf;
+pub(super) use shelf::StudyCache;
 
 /// Bytes of a file that are read and sent at a time.
 const CHUNK: usize = 1 << 16;
 
-pub(super) async fn list(ApiCall { app, caller, .. }: ApiCall<Studies>) -> JsonResult<Vec<Card>> {
+pub(super) async fn list(ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>) -> JsonResult<Vec<StudySummary>> {
     let mut cards = Vec::new();
     for listed in app.store.studies().await? {
         if !may_see(&caller, &listed) {
@@ -49,7 +49,7 @@ pub(super) async fn list(ApiCall { app, caller, .. }: ApiCall<Studies>) -> JsonR
 }
 
 /// The overview of a state of the dials is cached.
-pub(super) async fn look(ApiCall { app, caller, asked }: ApiCall<Look>) -> JsonResult<Overview> {
+pub(super) async fn look(ApiRequest { app, caller, asked }: ApiRequest<GetStudyRequest>) -> JsonResult<StudyOverview> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
@@ -57,7 +57,7 @@ pub(super) async fn look(ApiCall { app, caller, asked }: ApiCall<Look>) -> JsonR
 
 /// Answers a request from one study alone.
 pub(super) async fn respond<R: StudyRequest>(
-    ApiCall { app, caller, asked }: ApiCall<R>,
+    ApiRequest { app, caller, asked }: ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find(&app, &caller, asked.study()).await?;
     let _place = app.limits.heavy().await;
@@ -69,8 +69,8 @@ pub(super) async fn respond<R: StudyRequest>(
 
 /// What was looked into lies beside the study.
 pub(super) async fn inside(
-    ApiCall { app, caller, asked }: ApiCall<Inside>,
-) -> JsonResult<Vec<WhiteBox>> {
+    ApiRequest { app, caller, asked }: ApiRequest<ListLateInteractionAnalysesRequest>,
+) -> JsonResult<Vec<LateInteractionAnalysis>> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let folder = app.shelf.folder().clone();
@@ -81,7 +81,7 @@ pub(super) async fn inside(
 }
 
 /// One page of instances is counted on all cores.
-pub(super) async fn instances(ApiCall { app, caller, asked }: ApiCall<List>) -> JsonResult<Page> {
+pub(super) async fn instances(ApiRequest { app, caller, asked }: ApiRequest<ListInstancesRequest>) -> JsonResult<InstancePage> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let listing = asked.listing;
@@ -95,7 +95,7 @@ pub(super) async fn instances(ApiCall { app, caller, asked }: ApiCall<List>) -> 
 /// The study is written as it is in memory, and compressed once for all who ask.
 pub(super) async fn export(
     headers: HeaderMap,
-    ApiCall { app, caller, asked }: ApiCall<Export>,
+    ApiRequest { app, caller, asked }: ApiRequest<ExportStudyRequest>,
 ) -> Result<Response, Error> {
     let listed = find(&app, &caller, &asked.study).await?;
     let place = app.limits.download(caller.ip)?;
@@ -125,7 +125,7 @@ pub(super) async fn export(
 
 /// Writes a study when it has its turn, unless somebody did meanwhile. Whoever leaves waits no
 /// more, but does not undo what has begun for those who wait for it too.
-async fn write_export(app: App, listed: Listed, coding: ContentCoding) -> Result<Bytes, Error> {
+async fn write_export(app: AppState, listed: StudyEntry, coding: ContentCoding) -> Result<Bytes, Error> {
     let turn = app.limits.export().await;
     let making = tokio::spawn(async move {
         let _turn = turn;
@@ -151,7 +151,7 @@ fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {
 }
 
 /// A body that is read while it is sent, and keeps its place until then.
-fn read_in_chunks(mut file: impl Read + Send + 'static, place: Place) -> Body {
+fn read_in_chunks(mut file: impl Read + Send + 'static, place: Slot) -> Body {
     let chunks = std::iter::from_fn(move || {
         let _place = &place;
         let mut chunk = vec![0; CHUNK];
@@ -168,7 +168,7 @@ fn read_in_chunks(mut file: impl Read + Send + 'static, place: Place) -> Body {
 }
 
 /// A study that is not for the caller's eyes is not there.
-pub(super) async fn find(app: &App, caller: &Caller, name: &str) -> Result<Listed, Error> {
+pub(super) async fn find(app: &AppState, caller: &Caller, name: &str) -> Result<StudyEntry, Error> {
     let listed = app.store.study(name).await?;
     if !may_see(caller, &listed) {
         return Err(Wrong::unknown("study", name).into());
@@ -177,6 +177,6 @@ pub(super) async fn find(app: &App, caller: &Caller, name: &str) -> Result<Liste
 }
 
 /// Curators make tasks from studies that are not published yet.
-pub(super) fn may_see(caller: &Caller, listed: &Listed) -> bool {
-    listed.published || caller.may(Role::Curator)
+pub(super) fn may_see(caller: &Caller, listed: &StudyEntry) -> bool {
+    listed.published || caller.may(AccessRole::Curator)
 }

@@ -18,10 +18,10 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::api::people::{CSRF, Person, Role};
+use shared::api::people::{CSRF, Person, AccessRole};
 use shared::api::{
-    About, Endpoint, Export, Fetch, Job, JobScores, JobState, List, Look, Method, Problem, Score,
-    Scored, Server, Studies, Watch,
+    GetServerInfoRequest, Endpoint, ExportStudyRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState, ListInstancesRequest, GetStudyRequest, Method, ErrorResponse, ScoreDocumentsRequest,
+    ScoreDocumentsResponse, ServerInfoResponse, ListStudiesRequest, GetJobRequest,
 };
 use shared::study::Study;
 use tower::ServiceExt;
@@ -30,40 +30,40 @@ use super::*;
 use crate::clock::now_ms;
 use crate::jobs::tests::create;
 use crate::models;
-use crate::store::people::{Joining, NewInvite};
-use crate::store::secret::Secret;
+use crate::store::people::{JoinDetails, NewInvitationRow};
+use crate::store::secret::SecretToken;
 use crate::store::studies::Visibility;
 
 /// A server with a data folder of its own.
 struct Site {
     _home: tempfile::TempDir,
     folder: DataFolder,
-    app: App,
+    app: AppState,
     router: Router,
     token: String,
     /// The token of the operator's link.
-    link: Secret,
+    link: SecretToken,
     stop: watch::Sender<bool>,
 }
 
 impl Site {
-    async fn new(door: Door) -> Site {
+    async fn new(door: ListenScope) -> Site {
         Site::with(door, models::tests::tiny()).await
     }
 
     /// On loopback whoever asks is the operator, as for most tests.
-    async fn with(door: Door, models: Models) -> Site {
-        let exposure = Exposure {
-            no_auth_on_loopback: door == Door::Loopback,
+    async fn with(door: ListenScope, models: ModelRegistry) -> Site {
+        let exposure = NetworkExposure {
+            no_auth_on_loopback: door == ListenScope::Loopback,
             ..exposure(door)
         };
         Site::exposed(exposure, models).await
     }
 
-    async fn exposed(exposure: Exposure, models: Models) -> Site {
+    async fn exposed(exposure: NetworkExposure, models: ModelRegistry) -> Site {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path()).unwrap();
-        let database = Database::Sqlite(folder.database());
+        let database = DatabaseConfig::Sqlite(folder.database());
         let store = Store::open(&database).await.unwrap();
         for name in ["open", "hidden"] {
             let study = study(name);
@@ -85,17 +85,17 @@ impl Site {
         ];
         let files = files.map(|(path, text)| (path.to_owned(), Bytes::from(text)));
         let (operator_link, link) = OperatorLink::new();
-        let app = App(Arc::new(Parts {
+        let app = AppState(Arc::new(AppParts {
             exposure,
             operator: store.operator().await.unwrap(),
             operator_link,
-            jobs: Jobs::new(folder.clone(), store.clone(), models.clone()),
-            reviews: Reviews::new(store.clone()),
+            jobs: JobQueue::new(folder.clone(), store.clone(), models.clone()),
+            reviews: AnnotationTasks::new(store.clone()),
             store,
-            shelf: Shelf::new(folder.clone()),
+            shelf: StudyCache::new(folder.clone()),
             models,
-            limits: Limits::new(),
-            pages: Pages::new(files.into_iter()),
+            limits: ServerLimits::new(),
+            pages: StaticFiles::new(files.into_iter()),
             health: health::Canary::default(),
             stopping,
         }));
@@ -137,8 +137,8 @@ impl Site {
 }
 
 /// A server as it is started without further arguments.
-fn exposure(door: Door) -> Exposure {
-    Exposure {
+fn exposure(door: ListenScope) -> NetworkExposure {
+    NetworkExposure {
         door,
         trusted_proxies: Vec::new(),
         public_url: None,
@@ -181,7 +181,7 @@ impl Answer {
 
     /// Status and message of what went wrong.
     fn problem(&self) -> (u16, String) {
-        (self.status.as_u16(), self.json::<Problem>().error)
+        (self.status.as_u16(), self.json::<ErrorResponse>().error)
     }
 
     fn header(&self, name: &str) -> &str {
@@ -219,13 +219,13 @@ fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
 /// Somebody who is signed in.
 struct Signed {
     person: Person,
-    session: Secret,
+    session: SecretToken,
 }
 
 impl Site {
     /// Somebody new.
-    async fn somebody(&self, role: Role, name: &str) -> Signed {
-        let invite = NewInvite {
+    async fn somebody(&self, role: AccessRole, name: &str) -> Signed {
+        let invite = NewInvitationRow {
             role,
             person: None,
             hours: 1,
@@ -234,11 +234,11 @@ impl Site {
         };
         let store = &self.app.store;
         let made = store.invite(&invite, now_ms()).await.unwrap();
-        let joining = Joining {
+        let joining = JoinDetails {
             name: name.to_owned(),
             password_hash: None,
         };
-        let token = Secret::shown(&made.token);
+        let token = SecretToken::shown(&made.token);
         let session = store.join(&token, &joining, now_ms()).await.unwrap();
         let found = store.session(&session, now_ms()).await.unwrap().unwrap();
         Signed {
@@ -250,13 +250,13 @@ impl Site {
     /// The name of the cookie.
     fn cookie(&self) -> &'static str {
         match (self.app.exposure.door, self.app.exposure.https_url()) {
-            (Door::Loopback, None) => "axioscope-8080",
-            (Door::Loopback, Some(_)) | (Door::Open, _) => "__Host-axioscope",
+            (ListenScope::Loopback, None) => "axioscope-8080",
+            (ListenScope::Loopback, Some(_)) | (ListenScope::Open, _) => "__Host-axioscope",
         }
     }
 
     /// A request as a page sends it in which somebody is signed in.
-    fn by(&self, mut request: Request<Body>, session: &Secret) -> Request<Body> {
+    fn by(&self, mut request: Request<Body>, session: &SecretToken) -> Request<Body> {
         let cookie = format!("{}={}", self.cookie(), session.reveal());
         let headers = request.headers_mut();
         headers.insert(header::COOKIE, cookie.parse().unwrap());
@@ -264,7 +264,7 @@ impl Site {
         request
     }
 
-    async fn ask_by<E: Endpoint>(&self, asked: &E, session: &Secret) -> Answer {
+    async fn ask_by<E: Endpoint>(&self, asked: &E, session: &SecretToken) -> Answer {
         let request = as_request(E::METHOD, E::PATH, asked);
         self.send(self.by(request, session)).await
     }
@@ -281,9 +281,9 @@ fn study(name: &str) -> Study {
         },
         "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
         // Of no instances.
-        "instances_hash": shared::probe::mine::Hashing::new([(
+        "instances_hash": shared::probe::mine::InstanceHasher::new([(
             "tfc1".parse().unwrap(),
-            shared::probe::Mode::Fixed,
+            shared::probe::AxiomVariant::Fixed,
         )])
         .finish(),
         "totals": {"n_docs": 0, "n_terms": 0},

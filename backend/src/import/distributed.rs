@@ -4,23 +4,23 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::wikipassageqa;
 use shared::collection::{Collection, Qrels};
-use shared::error::Reading;
+use shared::error::ReadReport;
 
-use super::{Files, Layout, Loaded, found, with_bar};
+use super::{CollectionFileArgs, CorpusLayout, LoadedCollection, found, with_bar};
 use crate::error::Error;
 
 /// A corpus by its name, with the queries and qrels that go with it; those of the first names
 /// that are there are taken.
 struct Distribution {
     corpus: &'static str,
-    layout: Layout,
+    layout: CorpusLayout,
     queries: &'static [[&'static str; 2]],
 }
 
 const DISTRIBUTIONS: [Distribution; 2] = [
     Distribution {
         corpus: "msmarco-docs.tsv",
-        layout: Layout::Documents,
+        layout: CorpusLayout::Documents,
         queries: &[
             ["msmarco-docdev-queries.tsv", "msmarco-docdev-qrels.tsv"],
             ["msmarco-test2019-queries.tsv", "2019qrels-docs.txt"],
@@ -30,7 +30,7 @@ const DISTRIBUTIONS: [Distribution; 2] = [
     },
     Distribution {
         corpus: "collection.tsv",
-        layout: Layout::Passages,
+        layout: CorpusLayout::Passages,
         queries: &[
             ["queries.dev.small.tsv", "qrels.dev.small.tsv"],
             ["msmarco-test2019-queries.tsv", "2019qrels-pass.txt"],
@@ -44,12 +44,12 @@ const DISTRIBUTIONS: [Distribution; 2] = [
 const ARTICLES: &str = "document_passages.json";
 
 /// What a folder holds, where it is not laid out as BEIR and nothing was said about it.
-pub(super) fn layout(folder: &Path) -> Option<Layout> {
+pub(super) fn layout(folder: &Path) -> Option<CorpusLayout> {
     if found(folder, "corpus.jsonl").is_ok() {
         return None;
     }
     if found(folder, ARTICLES).is_ok() {
-        return Some(Layout::Wikipassageqa);
+        return Some(CorpusLayout::Wikipassageqa);
     }
     let known = DISTRIBUTIONS.iter();
     let there = known.filter(|it| found(folder, it.corpus).is_ok());
@@ -57,8 +57,8 @@ pub(super) fn layout(folder: &Path) -> Option<Layout> {
 }
 
 /// Fills in the files that were not named and have the names of a distribution.
-pub(super) fn fill(folder: &Path, layout: Layout, files: &Files) -> Files {
-    let mut files = Files {
+pub(super) fn fill(folder: &Path, layout: CorpusLayout, files: &CollectionFileArgs) -> CollectionFileArgs {
+    let mut files = CollectionFileArgs {
         corpus: files.corpus.clone(),
         layout: Some(layout),
         queries: files.queries.clone(),
@@ -90,8 +90,8 @@ pub(super) fn fill(folder: &Path, layout: Layout, files: &Files) -> Files {
 }
 
 /// Reads WikiPassageQA: articles, and the questions of each split that is there.
-pub(super) fn load_wikipassageqa(folder: &Path) -> Result<Loaded, Error> {
-    let mut reading = Reading::default();
+pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Error> {
+    let mut reading = ReadReport::default();
     let articles = found(folder, ARTICLES)?;
     let (docs, of_docs) = with_bar(&articles, |name, bytes, progress| {
         wikipassageqa::read_passages(name, bytes, progress)
@@ -119,8 +119,8 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<Loaded, Error> {
             looked_in: folder.to_owned(),
         });
     }
-    let unknown = shared::collection::trec::Unknown::in_qrels(&collection.qrels, &collection);
-    Ok(Loaded {
+    let unknown = shared::collection::trec::UnknownIds::in_qrels(&collection.qrels, &collection);
+    Ok(LoadedCollection {
         collection,
         reading,
         unknown: vec![("qrels", unknown)],

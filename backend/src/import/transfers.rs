@@ -4,23 +4,23 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use shared::collection::pairs::layouts::parallel::{Preferred, Texts};
-use shared::collection::pairs::layouts::stories::{Sample, Story};
-use shared::collection::pairs::layouts::{self, Converted, LeftOut, Titles};
+use shared::collection::pairs::layouts::parallel::{PreferredSide, SentenceFile};
+use shared::collection::pairs::layouts::stories::{StorySubset, StoryLayout};
+use shared::collection::pairs::layouts::{self, ConvertedDataset, RowExclusion, TitlesById};
 use shared::collection::pairs::layouts::{factuality, parallel, tables};
-use shared::error::{Error as Unreadable, Reading};
+use shared::error::{Error as Unreadable, ReadReport};
 
 use super::{found, with_bar};
 use crate::error::Error;
-use crate::progress::Bar;
+use crate::progress::ProgressBar;
 
 const WAY_OUT: &str = "check the path and its rights";
 
 /// A data set with where it was read from.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
+pub(crate) struct LoadedTransferSet {
     /// Its pairs, and what its readers had to say.
-    pub converted: Converted,
+    pub converted: ConvertedDataset,
     /// Every file that was read.
     pub files: Vec<PathBuf>,
     /// Files that a whole download has, and that are not there.
@@ -32,16 +32,16 @@ struct Sentences {
     set: String,
     source: String,
     references: Vec<String>,
-    preferred: Preferred,
+    preferred: PreferredSide,
 }
 
 /// Reads JFLEG, with the sentences of files of this ending: `src`, or `spellchecked.src`.
-pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<Gathered, Error> {
+pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Error> {
     let sets = ["dev", "test"].map(|split| Sentences {
         set: split.to_owned(),
         source: format!("{split}/{split}.{ending}"),
         references: numbered(&format!("{split}/{split}.ref"), 4),
-        preferred: Preferred::Reference,
+        preferred: PreferredSide::Reference,
     });
     sentences(from, &sets, |_, _| Ok(()))
 }
@@ -49,12 +49,12 @@ pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<Gathered, Error> {
 /// Reads one domain of GYAFC in both directions. Titles are looked up by what `tune/informal.qids`
 /// has in the line of the sentence, where such files lie beside the others, else by the sentence:
 /// `tune-informal-17`.
-pub(crate) fn gyafc(from: &Path, titles: &Titles) -> Result<Gathered, Error> {
+pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
     let mut sets = Vec::new();
     for split in ["tune", "test"] {
         for (source, reference, preferred) in [
-            ("informal", "formal", Preferred::Reference),
-            ("formal", "informal", Preferred::Source),
+            ("informal", "formal", PreferredSide::Reference),
+            ("formal", "informal", PreferredSide::Source),
         ] {
             sets.push(Sentences {
                 set: format!("{split}-{source}"),
@@ -84,7 +84,7 @@ pub(crate) fn gyafc(from: &Path, titles: &Titles) -> Result<Gathered, Error> {
 }
 
 /// Reads WikiTurk: one organized table, a folder of those, or of the files of one sentence a line.
-pub(crate) fn wikiturk(from: &Path) -> Result<Gathered, Error> {
+pub(crate) fn wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
     let names: [&[&str]; 2] = [
         &["tune.8turkers.organized.tsv"],
         &["test.8turkers.organized.tsv"],
@@ -96,7 +96,7 @@ pub(crate) fn wikiturk(from: &Path) -> Result<Gathered, Error> {
                 set: split.to_owned(),
                 source: format!("{split}.8turkers.tok.norm"),
                 references: numbered(&format!("{split}.8turkers.tok.turk."), 8),
-                preferred: Preferred::Reference,
+                preferred: PreferredSide::Reference,
             });
             if sets.iter().all(|it| found(from, &it.source).is_err()) {
                 return Err(none);
@@ -110,7 +110,7 @@ pub(crate) fn wikiturk(from: &Path) -> Result<Gathered, Error> {
 }
 
 /// Reads the MSR Paraphrase Corpus: one of its tables, or a folder of both.
-pub(crate) fn mspc(from: &Path) -> Result<Gathered, Error> {
+pub(crate) fn mspc(from: &Path) -> Result<LoadedTransferSet, Error> {
     let names: [&[&str]; 2] = [
         &["msr_paraphrase_train.txt", "msr_paraphrase_train.tsv"],
         &["msr_paraphrase_test.txt", "msr_paraphrase_test.tsv"],
@@ -119,7 +119,7 @@ pub(crate) fn mspc(from: &Path) -> Result<Gathered, Error> {
 }
 
 /// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that it lies in.
-pub(crate) fn wnc(from: &Path) -> Result<Gathered, Error> {
+pub(crate) fn wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
     each_table(
         tables_of(from, &[&["biased.full"]])?,
         |_, name, bytes, progress| tables::read_wnc(name, bytes, progress),
@@ -127,7 +127,7 @@ pub(crate) fn wnc(from: &Path) -> Result<Gathered, Error> {
 }
 
 /// Reads questions with answers and passages.
-pub(crate) fn factuality(from: &Path, seed: u64) -> Result<Gathered, Error> {
+pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
     if from.is_dir() {
         let path = from.display().to_string();
         let reason = "is a folder: name the file of JSON lines, one question and passage a line";
@@ -136,10 +136,10 @@ pub(crate) fn factuality(from: &Path, seed: u64) -> Result<Gathered, Error> {
     let converted = with_bar(from, |name, bytes, progress| {
         factuality::read(name, seed, bytes, progress)
     })?;
-    Ok(Gathered {
+    Ok(LoadedTransferSet {
         converted,
         files: vec![from.to_owned()],
-        ..Gathered::default()
+        ..LoadedTransferSet::default()
     })
 }
 
@@ -147,12 +147,12 @@ pub(crate) fn factuality(from: &Path, seed: u64) -> Result<Gathered, Error> {
 /// file is an id, and never a path; links are not followed.
 pub(crate) fn stories(
     from: &Path,
-    story: Story,
-    sample: Sample,
-    titles: &Titles,
-) -> Result<Gathered, Error> {
-    let mut gathered = Gathered::default();
-    let Gathered {
+    story: StoryLayout,
+    sample: StorySubset,
+    titles: &TitlesById,
+) -> Result<LoadedTransferSet, Error> {
+    let mut gathered = LoadedTransferSet::default();
+    let LoadedTransferSet {
         converted, files, ..
     } = &mut gathered;
     let mut ids = Vec::new();
@@ -169,7 +169,7 @@ pub(crate) fn stories(
         let is_file = entry.file_type().is_ok_and(|it| it.is_file());
         match (name.to_str(), is_file) {
             (Some(_), true) if story.is_in(sample, &id) => ids.push(id),
-            (Some(_), true) => converted.leave_out(LeftOut::NotInSample),
+            (Some(_), true) => converted.leave_out(RowExclusion::NotInSample),
             (named, _) => {
                 let reason = match named {
                     None => "the name is not UTF-8: rename the file",
@@ -187,7 +187,7 @@ pub(crate) fn stories(
         });
     }
     ids.sort_unstable();
-    let bar = Bar::of("read", ids.len() as u64, "stories");
+    let bar = ProgressBar::of("read", ids.len() as u64, "stories");
     for id in ids {
         let path = from.join(format!("{id}{}", story.ending()));
         let file = File::open(&path).map_err(Error::file(&path, WAY_OUT))?;
@@ -200,7 +200,7 @@ pub(crate) fn stories(
 }
 
 /// Reads titles by ids; what is wrong with a row counts to the data set.
-pub(crate) fn titles(path: &Path) -> Result<(Titles, Reading), Error> {
+pub(crate) fn titles(path: &Path) -> Result<(TitlesById, ReadReport), Error> {
     with_bar(path, |name, bytes, progress| {
         layouts::read_titles(name, bytes, progress)
     })
@@ -209,16 +209,16 @@ pub(crate) fn titles(path: &Path) -> Result<(Titles, Reading), Error> {
 /// A source that was read, with its name in the folder.
 struct Source<'a> {
     name: &'a str,
-    texts: &'a Texts,
+    texts: &'a SentenceFile,
 }
 
 /// Reads sentences and their references; `then` is called with each set.
 fn sentences(
     from: &Path,
     sets: &[Sentences],
-    then: impl Fn(Source<'_>, &mut Converted) -> Result<(), Error>,
-) -> Result<Gathered, Error> {
-    let mut gathered = Gathered::default();
+    then: impl Fn(Source<'_>, &mut ConvertedDataset) -> Result<(), Error>,
+) -> Result<LoadedTransferSet, Error> {
+    let mut gathered = LoadedTransferSet::default();
     for set in sets {
         let Ok(path) = found(from, &set.source) else {
             gathered.absent.push(set.source.clone());
@@ -249,7 +249,7 @@ fn sentences(
     Ok(gathered)
 }
 
-fn texts(path: &Path) -> Result<Texts, Error> {
+fn texts(path: &Path) -> Result<SentenceFile, Error> {
     with_bar(path, |name, bytes, progress| {
         parallel::read_texts(name, bytes, progress)
     })
@@ -281,9 +281,9 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
 /// Reads tables one after another, each by the name of its set and its own.
 fn each_table(
     paths: Vec<PathBuf>,
-    read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<Converted, Unreadable>,
-) -> Result<Gathered, Error> {
-    let mut gathered = Gathered::default();
+    read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedDataset, Unreadable>,
+) -> Result<LoadedTransferSet, Error> {
+    let mut gathered = LoadedTransferSet::default();
     for path in paths {
         let set = set_of(&path);
         let converted = with_bar(&path, |name, bytes, progress| {

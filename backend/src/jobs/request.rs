@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use shared::api::CreateJob;
-use shared::error::{Error as InputError, Field};
+use shared::api::CreateJobRequest;
+use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
 
@@ -14,7 +14,7 @@ const MAX_BYTES_OF_A_TEXT: usize = 1 << 20;
 const MAX_BYTES_OF_A_TITLE: usize = 500;
 
 /// Refuses what is too large, does not fit together or would be scored twice.
-pub(crate) fn check(job: &CreateJob) -> Result<(), Error> {
+pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
     at_most("texts", job.texts.len(), MAX_TEXTS)?;
     at_most("pairs", job.pairs.len(), MAX_PAIRS)?;
@@ -42,7 +42,7 @@ pub(crate) fn check(job: &CreateJob) -> Result<(), Error> {
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");
                 return Err(InputError::out_of_range(
-                    Field::shown("pairs", format!("pairs[{at}]")),
+                    InvalidField::shown("pairs", format!("pairs[{at}]")),
                     reason,
                 )
                 .into());
@@ -69,7 +69,7 @@ fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
         if let Some(before) = first.insert(it, at) {
             let reason = format!("is the same as {what}[{before}]; give each once");
             return Err(
-                InputError::conflict(Field::shown(what, format!("{what}[{at}]")), reason).into(),
+                InputError::conflict(InvalidField::shown(what, format!("{what}[{at}]")), reason).into(),
             );
         }
     }
@@ -82,7 +82,7 @@ mod tests {
 
     fn check_pairs(pairs: &[(u32, u32)]) -> String {
         let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect();
-        let job = CreateJob {
+        let job = CreateJobRequest {
             ranker: "tiny".to_owned(),
             title: "A job".to_owned(),
             queries: words(&["river", "bank"]),
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn texts_are_unique_and_not_endless() {
-        let job = |texts: Vec<String>| CreateJob {
+        let job = |texts: Vec<String>| CreateJobRequest {
             ranker: "tiny".to_owned(),
             title: "A job".to_owned(),
             queries: vec!["river".to_owned()],

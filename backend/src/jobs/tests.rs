@@ -1,15 +1,15 @@
 //! Jobs with the smallest model: undisturbed, killed in their middle, cancelled, broken.
 
-use shared::score::certificate::Condition;
+use shared::score::certificate::RescoringCondition;
 
 use super::*;
-use crate::models::{self, Listed};
-use crate::store::Database;
-use crate::store::draft::Draft;
-use crate::store::tests::Place;
+use crate::models::{self, PairTexts};
+use crate::store::DatabaseConfig;
+use crate::store::draft::PartialScores;
+use crate::store::tests::TestFolder;
 
 /// A job of many small batches: 4 queries, 600 texts of up to 64 pieces.
-pub(crate) fn create(ranker: &str) -> CreateJob {
+pub(crate) fn create(ranker: &str) -> CreateJobRequest {
     let words = ["river", "bank", "a", "of", "b", "water", "c", "d", "stone"];
     let text = |at: usize| {
         let n_words = 1 + at * 7 % 90;
@@ -17,7 +17,7 @@ pub(crate) fn create(ranker: &str) -> CreateJob {
         let text: Vec<&str> = (0..n_words).map(word).collect();
         format!("{} {at}", text.join(" "))
     };
-    CreateJob {
+    CreateJobRequest {
         ranker: ranker.to_owned(),
         title: "A job".to_owned(),
         queries: words[..4].iter().map(|&it| it.to_owned()).collect(),
@@ -28,19 +28,19 @@ pub(crate) fn create(ranker: &str) -> CreateJob {
     }
 }
 
-async fn on_sqlite() -> (Place, Jobs) {
-    let place = Place::sqlite();
+async fn on_sqlite() -> (TestFolder, JobQueue) {
+    let place = TestFolder::sqlite();
     let jobs = open(&place).await;
     (place, jobs)
 }
 
-async fn open(place: &Place) -> Jobs {
+async fn open(place: &TestFolder) -> JobQueue {
     let models = Arc::new(models::tests::tiny());
-    Jobs::new(place.folder.clone(), place.store().await, models)
+    JobQueue::new(place.folder.clone(), place.store().await, models)
 }
 
 /// Works until `enough` says so of a step, then drops the worker wherever it stands.
-async fn work_until(jobs: &Jobs, enough: impl Fn(&Job) -> bool) -> Job {
+async fn work_until(jobs: &JobQueue, enough: impl Fn(&Job) -> bool) -> Job {
     let (_stop, stopping) = tokio::sync::watch::channel(false);
     let mut steps = jobs.steps();
     let lock = jobs.store.lock_jobs(jobs.folder.lock().unwrap());
@@ -57,7 +57,7 @@ async fn work_until(jobs: &Jobs, enough: impl Fn(&Job) -> bool) -> Job {
     job
 }
 
-fn bits(scores: &JobScores) -> Vec<Option<u64>> {
+fn bits(scores: &JobScoresResponse) -> Vec<Option<u64>> {
     scores
         .scores
         .iter()
@@ -75,7 +75,7 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
         assert!(expected.scores.iter().all(Option::is_some));
         assert!(!expected.truncated.is_empty());
 
-        for place in Place::each() {
+        for place in TestFolder::each() {
             let jobs = open(&place).await;
             let id = jobs.create(create(ranker)).await.unwrap().id;
             let killed = work_until(&jobs, |it| it.n_done > 0).await;
@@ -109,7 +109,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         let id = jobs.create(create(ranker)).await.unwrap().id;
         assert_eq!(jobs.scores(&id).await.unwrap().certificate, None);
         work_until(&jobs, |it| it.state.ended()).await;
-        let JobScores {
+        let JobScoresResponse {
             scores,
             certificate,
             ..
@@ -117,8 +117,8 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         let certificate = certificate.unwrap();
         assert!(certificate.fits(scores.len()));
         assert_eq!(certificate.computation.device, "cpu");
-        let conditions: Vec<Condition> = certificate.again.iter().map(|it| it.condition).collect();
-        let expected = [Condition::Alone, Condition::OtherOrder, Condition::F16];
+        let conditions: Vec<RescoringCondition> = certificate.again.iter().map(|it| it.condition).collect();
+        let expected = [RescoringCondition::Alone, RescoringCondition::OtherOrder, RescoringCondition::F16];
         assert_eq!(conditions, expected);
         for it in certificate.again {
             // Sixteen of each of four queries.
@@ -126,7 +126,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
             for (&pair, again) in it.pairs.iter().zip(it.values) {
                 let score = scores[pair as usize].unwrap();
                 let most = match it.condition {
-                    Condition::F16 => 0.02 * score.abs().max(1.0),
+                    RescoringCondition::F16 => 0.02 * score.abs().max(1.0),
                     _ => 1e-5,
                 };
                 assert!((score - again).abs() < most, "{score} and {again}");
@@ -144,12 +144,12 @@ async fn the_command_line_gives_the_bits_of_a_job() {
     let ranker = jobs.models.get("tiny:bi").unwrap();
     let scores = ranker
         .score_pairs(
-            &Listed {
+            &PairTexts {
                 queries: &asked.queries,
                 texts: &asked.texts,
                 pairs: &asked.pairs,
             },
-            &mut Draft::none(),
+            &mut PartialScores::none(),
             |_| {},
         )
         .unwrap();
@@ -169,7 +169,7 @@ async fn jobs_take_turns() {
 
 #[tokio::test]
 async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let jobs = open(&place).await;
         let id = jobs.create(create("tiny:bi")).await.unwrap().id;
         work_until(&jobs, |it| it.n_done > 0).await;
@@ -203,11 +203,11 @@ async fn a_job_whose_model_changed_fails_visibly() {
     let (home, folder) = models::tests::copy_tiny("tiny", &files);
     let open = async || {
         let named = [folder.display().to_string()];
-        let models = Models::new(&named, neural::Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&named, neural::Device::Cpu).unwrap();
         let data = DataFolder::open(home.path().join("data")).unwrap();
-        let database = Database::Sqlite(data.database());
+        let database = DatabaseConfig::Sqlite(data.database());
         let store = Store::open(&database).await.unwrap();
-        Jobs::new(data, store, Arc::new(models))
+        JobQueue::new(data, store, Arc::new(models))
     };
     let id = open().await.create(create("tiny:bi")).await.unwrap().id;
     let config = folder.join("config.json");

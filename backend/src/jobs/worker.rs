@@ -5,16 +5,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::JobState;
-use shared::score::Pairs;
-use shared::score::certificate::{self, Certificate};
+use shared::score::QueryDocumentPairs;
+use shared::score::certificate::{self, RescoringRecord};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, off_thread};
-use crate::jobs::{Jobs, Speed};
-use crate::models::{CutBatch, Listed, PairScore, Prepared, Ranker, Reads};
+use crate::jobs::{JobQueue, Speed};
+use crate::models::{TokenizedBatch, PairTexts, PairScore, EncodedQueries, NeuralRanker, InferenceCounts};
 use crate::store::JobsLock;
-use crate::store::jobs::{Committed, Work};
+use crate::store::jobs::{BatchCommit, JobInput};
 
 /// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
 const AT_ONCE: usize = 4;
@@ -23,23 +23,23 @@ const AT_ONCE: usize = 4;
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// What is kept of a job between two of its batches.
-struct Running {
-    ranker: Arc<Ranker>,
-    prepared: Arc<Prepared>,
+struct RunningJob {
+    ranker: Arc<NeuralRanker>,
+    prepared: Arc<EncodedQueries>,
     threads: Arc<rayon::ThreadPool>,
     /// The batch that is next, if it was looked for already.
-    ahead: Option<Option<Ahead>>,
+    ahead: Option<Option<PreparedBatch>>,
     /// The batch before, while it is written down.
     behind: Option<JoinHandle<Result<(), Error>>>,
 }
 
 /// A batch that is cut into pieces, with its number.
-type Ahead = (i64, CutBatch);
+type PreparedBatch = (i64, TokenizedBatch);
 
 /// A model and the threads that it has.
-type Computing = (Arc<Ranker>, Arc<rayon::ThreadPool>);
+type Computing = (Arc<NeuralRanker>, Arc<rayon::ThreadPool>);
 
-impl Running {
+impl RunningJob {
     fn computing(&self) -> Computing {
         (self.ranker.clone(), self.threads.clone())
     }
@@ -59,7 +59,7 @@ impl Running {
 
 /// Works until `stopping` turns true, then ends after the batch at hand. While this holds the
 /// lock, a job that is marked as running was left by a process that is no more.
-pub(crate) async fn work(jobs: Jobs, mut lock: JobsLock, mut stopping: watch::Receiver<bool>) {
+pub(crate) async fn work(jobs: JobQueue, mut lock: JobsLock, mut stopping: watch::Receiver<bool>) {
     let mut running = BTreeMap::new();
     let mut requeued = false;
     while !*stopping.borrow() {
@@ -72,8 +72,8 @@ pub(crate) async fn work(jobs: Jobs, mut lock: JobsLock, mut stopping: watch::Re
             round(&jobs, &mut running, &stopping).await
         };
         let pause = match turns.await {
-            Ok(Queue::Waiting) => continue,
-            Ok(Queue::Empty) => Duration::MAX,
+            Ok(QueueState::Waiting) => continue,
+            Ok(QueueState::Empty) => Duration::MAX,
             Err(error) => {
                 tracing::error!("the queue of jobs: {error}");
                 PAUSE
@@ -93,17 +93,17 @@ pub(crate) async fn work(jobs: Jobs, mut lock: JobsLock, mut stopping: watch::Re
 }
 
 /// Whether there is more to do.
-enum Queue {
+enum QueueState {
     Waiting,
     Empty,
 }
 
 /// One batch of each of the first jobs.
 async fn round(
-    jobs: &Jobs,
-    running: &mut BTreeMap<String, Running>,
+    jobs: &JobQueue,
+    running: &mut BTreeMap<String, RunningJob>,
     stopping: &watch::Receiver<bool>,
-) -> Result<Queue, Error> {
+) -> Result<QueueState, Error> {
     let mut queue = jobs.store.unfinished_jobs().await?;
     let is_stuck = |id: &String| {
         jobs.stuck
@@ -131,18 +131,18 @@ async fn round(
         jobs.told(id).await?;
     }
     Ok(if queue.is_empty() {
-        Queue::Empty
+        QueueState::Empty
     } else {
-        Queue::Waiting
+        QueueState::Waiting
     })
 }
 
 /// One batch of one job, or its end. While it is scored, the next is read and cut into pieces, and
 /// the one before is written down.
 async fn turn(
-    jobs: &Jobs,
+    jobs: &JobQueue,
     id: &str,
-    running: &mut BTreeMap<String, Running>,
+    running: &mut BTreeMap<String, RunningJob>,
     stopping: &watch::Receiver<bool>,
 ) -> Result<(), Error> {
     jobs.store.start_job(id).await?;
@@ -198,11 +198,11 @@ async fn turn(
 
 /// The first batch after another that is not done, cut into pieces.
 async fn cut_next(
-    jobs: &Jobs,
+    jobs: &JobQueue,
     id: &str,
     after: Option<i64>,
     (ranker, threads): Computing,
-) -> Result<Option<Ahead>, Error> {
+) -> Result<Option<PreparedBatch>, Error> {
     let Some(batch) = jobs.store.next_batch(id, after).await? else {
         return Ok(None);
     };
@@ -217,30 +217,30 @@ async fn cut_next(
 struct ScoredBatch {
     number: i64,
     scores: Vec<PairScore>,
-    reads: Reads,
+    reads: InferenceCounts,
 }
 
 /// Writes the scores of a batch down, and only then tells of them.
-async fn commit(jobs: Jobs, id: String, scored: ScoredBatch) -> Result<(), Error> {
+async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), Error> {
     let ScoredBatch {
         number,
         scores,
         reads,
     } = scored;
     match jobs.store.commit_batch(&id, number, &scores).await? {
-        Committed::Now => count(&jobs, &id, scores.len() as u64, reads),
-        Committed::Before => tracing::warn!("job {id}: batch {number} was done before"),
+        BatchCommit::Now => count(&jobs, &id, scores.len() as u64, reads),
+        BatchCommit::Before => tracing::warn!("job {id}: batch {number} was done before"),
     }
     jobs.told(&id).await?;
     Ok(())
 }
 
 /// Loads the model and encodes the queries.
-async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
+async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
     let work = jobs.store.work(id).await?;
     let models = jobs.models.clone();
     off_thread("encoding the queries of a job", move || {
-        let Work {
+        let JobInput {
             ranker: about,
             token_budget,
             n_threads,
@@ -264,7 +264,7 @@ async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
                 retry_after_s: 60,
             })?;
         let prepared = threads.install(|| ranker.prepare(&queries, &pairs, token_budget))?;
-        Ok(Running {
+        Ok(RunningJob {
             ranker,
             prepared: Arc::new(prepared),
             threads: Arc::new(threads),
@@ -277,7 +277,7 @@ async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
 
 /// Writes the file for the score store and the certificate, then ends the job.
 async fn finish(
-    jobs: &Jobs,
+    jobs: &JobQueue,
     id: &str,
     computing: Computing,
     stopping: &watch::Receiver<bool>,
@@ -306,17 +306,17 @@ async fn finish(
 
 /// Scores some pairs of a job once more; none where the process is to end before.
 async fn certify(
-    jobs: &Jobs,
+    jobs: &JobQueue,
     id: &str,
     (ranker, threads): Computing,
     stopping: watch::Receiver<bool>,
-) -> Result<Option<Certificate>, Error> {
-    let Work { queries, pairs, .. } = jobs.store.work(id).await?;
+) -> Result<Option<RescoringRecord>, Error> {
+    let JobInput { queries, pairs, .. } = jobs.store.work(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
     for &(query, text) in &pairs {
         by_query[query as usize].push(text);
     }
-    let unique = Pairs::new(by_query);
+    let unique = QueryDocumentPairs::new(by_query);
     let sample = certificate::sample(&unique, &[]);
     let chosen: Vec<(u32, u32)> = unique
         .iter()
@@ -337,7 +337,7 @@ async fn certify(
         };
         let pairs: Vec<(u32, u32)> = sample.iter().map(place).collect();
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
-        let run = Listed {
+        let run = PairTexts {
             queries: &queries,
             texts: &texts,
             pairs: &pairs,
@@ -354,7 +354,7 @@ async fn certify(
     .await
 }
 
-fn count(jobs: &Jobs, id: &str, n_pairs: u64, reads: Reads) {
+fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
     metrics::counter!("axioscope_pairs_scored_total").increment(n_pairs);
     let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(speed) = speeds.get_mut(id) {

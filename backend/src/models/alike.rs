@@ -1,20 +1,20 @@
 //! All pairs at once, for one ranker or for several that read every text alike: one forward pass
 //! serves all of them.
 
-use neural::{Encoded, Model, Pieces};
+use neural::{EncodedText, EmbeddingModel, TokenizedText};
 
 use crate::error::Error;
-use crate::models::reader::Vectors;
-use crate::models::{CutBatch, Listed, PairScore, Prepared, Ranker, TOKEN_BUDGET};
-use crate::store::draft::Draft;
+use crate::models::reader::EncodedInput;
+use crate::models::{TokenizedBatch, PairTexts, PairScore, EncodedQueries, NeuralRanker, TOKEN_BUDGET};
+use crate::store::draft::PartialScores;
 
-impl Ranker {
+impl NeuralRanker {
     /// Scores all pairs, as a job does but at once, beginning with what the draft has; `done` is
     /// told how many there are after each batch.
     pub(crate) fn score_pairs(
         &self,
-        listed: &Listed<'_>,
-        draft: &mut Draft,
+        listed: &PairTexts<'_>,
+        draft: &mut PartialScores,
         done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
         let draft = std::slice::from_mut(draft);
@@ -24,7 +24,7 @@ impl Ranker {
 }
 
 /// A batch that some of the rankers have not scored.
-struct Missing {
+struct MissingBatch {
     number: u32,
     texts: Vec<u32>,
     /// Places of those rankers.
@@ -34,17 +34,17 @@ struct Missing {
 /// What each of some rankers has scored of a batch.
 type Scored = Vec<(usize, Vec<PairScore>)>;
 
-/// The scores of rankers that read as the first does ([`Ranker::reads_as`]), each with its draft:
+/// The scores of rankers that read as the first does ([`NeuralRanker::reads_as`]), each with its draft:
 /// the bits that each would have by itself. `done` is told how many pairs are done, those of one
 /// that is behind. While one batch is scored, the next is cut into pieces and the one before goes
 /// into the drafts: three batches are in memory.
 pub(crate) fn score_alike(
-    rankers: &[&Ranker],
-    listed: &Listed<'_>,
-    drafts: &mut [Draft],
+    rankers: &[&NeuralRanker],
+    listed: &PairTexts<'_>,
+    drafts: &mut [PartialScores],
     mut done: impl FnMut(usize),
 ) -> Result<Vec<Vec<PairScore>>, Error> {
-    let Listed {
+    let PairTexts {
         queries,
         texts,
         pairs,
@@ -55,7 +55,7 @@ pub(crate) fn score_alike(
     let prepared = rankers
         .iter()
         .map(|it| it.prepare(queries, pairs, TOKEN_BUDGET));
-    let prepared: Vec<Prepared> = prepared.collect::<Result<_, Error>>()?;
+    let prepared: Vec<EncodedQueries> = prepared.collect::<Result<_, Error>>()?;
     let mut scores: Vec<Vec<PairScore>> = vec![Vec::with_capacity(pairs.len()); rankers.len()];
     let mut missing = Vec::new();
     for (texts, number) in first.plan(texts, pairs, TOKEN_BUDGET)?.into_iter().zip(0..) {
@@ -67,7 +67,7 @@ pub(crate) fn score_alike(
             }
         }
         if !who.is_empty() {
-            missing.push(Missing { number, texts, who });
+            missing.push(MissingBatch { number, texts, who });
         }
     }
     let mut tell = |scores: &[Vec<PairScore>]| {
@@ -79,7 +79,7 @@ pub(crate) fn score_alike(
     tell(&scores);
     let mut missing = missing.into_iter();
     let mut cut_next = || {
-        let Some(Missing {
+        let Some(MissingBatch {
             number,
             texts: batch,
             who,
@@ -98,7 +98,7 @@ pub(crate) fn score_alike(
             Some((number, scored)) => keep(drafts, *number, scored),
             None => Ok(()),
         };
-        let readers: Vec<(usize, &Ranker, &Prepared)> = who
+        let readers: Vec<(usize, &NeuralRanker, &EncodedQueries)> = who
             .into_iter()
             .map(|at| (at, rankers[at], &prepared[at]))
             .collect();
@@ -124,7 +124,7 @@ pub(crate) fn score_alike(
     Ok(scores)
 }
 
-fn keep(drafts: &mut [Draft], number: u32, scored: &Scored) -> Result<(), Error> {
+fn keep(drafts: &mut [PartialScores], number: u32, scored: &Scored) -> Result<(), Error> {
     let mut each = scored.iter();
     each.try_for_each(|(at, scores)| drafts[*at].keep(number, scores))
 }
@@ -136,7 +136,7 @@ fn take(scores: &mut [Vec<PairScore>], scored: Scored) {
 }
 
 /// Of some rankers, by their places.
-fn score_batch(readers: &[(usize, &Ranker, &Prepared)], batch: &CutBatch) -> Result<Scored, Error> {
+fn score_batch(readers: &[(usize, &NeuralRanker, &EncodedQueries)], batch: &TokenizedBatch) -> Result<Scored, Error> {
     let models = readers.iter().map(|it| it.1.dense()).collect();
     let (first, models) = match (readers, models) {
         ([(_, first, _), _, ..], Some(models)) => (first, models),
@@ -146,18 +146,18 @@ fn score_batch(readers: &[(usize, &Ranker, &Prepared)], batch: &CutBatch) -> Res
             return scored.collect();
         }
     };
-    let models: Vec<&Model> = models;
-    let encode = |pieces: &[&Pieces]| {
+    let models: Vec<&EmbeddingModel> = models;
+    let encode = |pieces: &[&TokenizedText]| {
         let each = models[0].encode_for(&models, pieces)?;
         let mut each: Vec<_> = each.into_iter().map(Vec::into_iter).collect();
         let of_text = |_| each.iter_mut().filter_map(Iterator::next).collect();
         Ok((0..pieces.len()).map(of_text).collect())
     };
-    let encoded: Vec<Vec<Encoded>> = first.in_batches(&batch.passages(), encode)?;
-    let mut by_model: Vec<Vec<Vectors>> = models.iter().map(|_| Vec::new()).collect();
+    let encoded: Vec<Vec<EncodedText>> = first.in_batches(&batch.passages(), encode)?;
+    let mut by_model: Vec<Vec<EncodedInput>> = models.iter().map(|_| Vec::new()).collect();
     for of_text in encoded {
         for (vectors, of_model) in of_text.into_iter().zip(&mut by_model) {
-            of_model.push(Vectors::Dense(vectors));
+            of_model.push(EncodedInput::Dense(vectors));
         }
     }
     let each = readers.iter().zip(by_model);

@@ -1,19 +1,19 @@
 //! Certificates: some pairs of a run scored once more, alone, in other batches, in fewer bits.
 
-use neural::{Computing, Device, Precision};
-use shared::score::certificate::{Certificate, Computation, Condition, Rescored};
+use neural::{ComputeTarget, Device, Precision};
+use shared::score::certificate::{RescoringRecord, ComputeEnvironment, RescoringCondition, RescoredPairs};
 
 use crate::error::Error;
-use crate::models::{Listed, PairScore, Ranker, TOKEN_BUDGET};
-use crate::store::draft::Draft;
+use crate::models::{PairTexts, PairScore, NeuralRanker, TOKEN_BUDGET};
+use crate::store::draft::PartialScores;
 
 /// What a run is compared with, beside itself.
-fn elsewhere(run: Computing) -> Vec<(Condition, Computing)> {
-    let on_cpu = (Condition::Cpu, Computing::from(Device::Cpu));
-    let here = |condition, precision| (condition, Computing { precision, ..run });
+fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
+    let on_cpu = (RescoringCondition::Cpu, ComputeTarget::from(Device::Cpu));
+    let here = |condition, precision| (condition, ComputeTarget { precision, ..run });
     let fewer = [
-        here(Condition::F16, Precision::F16),
-        here(Condition::Bf16, Precision::Bf16),
+        here(RescoringCondition::F16, Precision::F16),
+        here(RescoringCondition::Bf16, Precision::Bf16),
     ];
     match (run.device, run.precision) {
         // One is enough where it is slow.
@@ -25,21 +25,21 @@ fn elsewhere(run: Computing) -> Vec<(Condition, Computing)> {
     }
 }
 
-impl Ranker {
+impl NeuralRanker {
     /// Scores `sample`, places in the pairs of a run, once more under every condition that can be
     /// had here; none where `go_on` has said no in between.
     pub(crate) fn certify(
         &self,
-        run: &Listed<'_>,
+        run: &PairTexts<'_>,
         sample: &[u32],
         go_on: &dyn Fn() -> bool,
-    ) -> Result<Option<Certificate>, Error> {
+    ) -> Result<Option<RescoringRecord>, Error> {
         let pairs: Vec<(u32, u32)> = sample.iter().map(|&it| run.pairs[it as usize]).collect();
-        let listed = &Listed {
+        let listed = &PairTexts {
             pairs: &pairs,
             ..*run
         };
-        let rescored = |condition, values| Rescored {
+        let rescored = |condition, values| RescoredPairs {
             condition,
             pairs: sample.to_vec(),
             values,
@@ -48,8 +48,8 @@ impl Ranker {
             return Ok(None);
         };
         let mut again = vec![
-            rescored(Condition::Alone, alone),
-            rescored(Condition::OtherOrder, self.in_other_order(listed)?),
+            rescored(RescoringCondition::Alone, alone),
+            rescored(RescoringCondition::OtherOrder, self.in_other_order(listed)?),
         ];
         for (condition, computing) in elsewhere(self.computing) {
             if !go_on() {
@@ -65,17 +65,17 @@ impl Ranker {
                 ),
             }
         }
-        Ok(Some(Certificate {
-            computation: Computation {
+        Ok(Some(RescoringRecord {
+            computation: ComputeEnvironment {
                 activation: self.activation(),
-                ..Computation::new(self.computing.device, self.computing.precision)
+                ..ComputeEnvironment::new(self.computing.device, self.computing.precision)
             },
             again,
         }))
     }
 
     /// In the batches of a run, by the same weights computed with otherwise.
-    fn once_more(&self, listed: &Listed<'_>, computing: Computing) -> Result<Vec<f64>, Error> {
+    fn once_more(&self, listed: &PairTexts<'_>, computing: ComputeTarget) -> Result<Vec<f64>, Error> {
         let other = self.place.load(computing, &[], |_| Ok(self.used))?;
         if other.weights_sha256 != self.weights_sha256 {
             return Err(Error::NoModel {
@@ -84,13 +84,13 @@ impl Ranker {
             });
         }
         let other = other.reading(self.reading);
-        let scored = other.score_pairs(listed, &mut Draft::none(), |_| {})?;
+        let scored = other.score_pairs(listed, &mut PartialScores::none(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }
 
     fn each_alone(
         &self,
-        listed: &Listed<'_>,
+        listed: &PairTexts<'_>,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<f64>>, Error> {
         let alone = |&(query, text): &(u32, u32)| {
@@ -106,8 +106,8 @@ impl Ranker {
         listed.pairs.iter().map(alone).collect()
     }
 
-    fn in_other_order(&self, listed: &Listed<'_>) -> Result<Vec<f64>, Error> {
-        let Listed {
+    fn in_other_order(&self, listed: &PairTexts<'_>) -> Result<Vec<f64>, Error> {
+        let PairTexts {
             queries,
             texts,
             pairs,

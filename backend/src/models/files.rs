@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use neural::{Colbert, CrossEncoder, Declared, ModelFiles, ModuleFiles, MonoT5, Splade};
+use neural::{Colbert, CrossEncoder, RankerConfig, ModelFiles, ModuleFiles, MonoT5, Splade};
 
 use crate::error::Error;
 use crate::models::hub;
-use crate::models::named::Use;
+use crate::models::named::ModelUse;
 
 /// How sentence-transformers says what it does with the vectors of pieces.
 const POOLING: &str = "1_Pooling/config.json";
@@ -25,16 +25,16 @@ pub(super) const CONFIG: &str = "config.json";
 pub(super) const FILES: [&str; 3] = [CONFIG, "tokenizer.json", "model.safetensors"];
 
 /// The small files of a model, which say what it can be used for.
-pub(super) struct Said {
+pub(super) struct ModelMetadata {
     config: Vec<u8>,
     ranker: Option<Vec<u8>>,
 }
 
-impl Said {
+impl ModelMetadata {
     /// None where there is no `config.json`, or one of them cannot be read.
-    pub(super) fn in_folder(folder: &Path) -> Option<Said> {
+    pub(super) fn in_folder(folder: &Path) -> Option<ModelMetadata> {
         let ranker = folder.join(RANKER);
-        Some(Said {
+        Some(ModelMetadata {
             config: fs::read(folder.join(CONFIG)).ok()?,
             ranker: match ranker.exists() {
                 true => Some(fs::read(ranker).ok()?),
@@ -44,10 +44,10 @@ impl Said {
     }
 
     /// As far as the hub's cache on this machine holds them.
-    pub(super) fn in_cache(name: &hub::Name) -> Option<Said> {
-        let hub = hub::Hub::open(name);
+    pub(super) fn in_cache(name: &hub::HubRepoId) -> Option<ModelMetadata> {
+        let hub = hub::HubRepo::open(name);
         let held = |file: &str| fs::read(hub.cached(file)?).ok();
-        Some(Said {
+        Some(ModelMetadata {
             config: held(CONFIG)?,
             ranker: held(RANKER),
         })
@@ -55,30 +55,30 @@ impl Said {
 
     /// Whether `ranker.toml` can be read.
     pub(super) fn check(&self) -> Result<(), neural::Error> {
-        Declared::read(self.ranker.as_deref().unwrap_or_default()).map(drop)
+        RankerConfig::read(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 
     /// What the model can be used for, the usual first; none where these files cannot be read,
     /// which is told by what loads it.
-    pub(super) fn uses(&self) -> Option<&'static [Use]> {
-        let declared = Declared::read(self.ranker.as_deref().unwrap_or_default()).ok()?;
+    pub(super) fn uses(&self) -> Option<&'static [ModelUse]> {
+        let declared = RankerConfig::read(self.ranker.as_deref().unwrap_or_default()).ok()?;
         if let Some(architecture) = declared.architecture {
-            return Some(Use::declared(architecture));
+            return Some(ModelUse::declared(architecture));
         }
         let config = self.config.as_slice();
         if MonoT5::is_in(config) {
-            return Some(&[Use::MonoT5]);
+            return Some(&[ModelUse::MonoT5]);
         }
         if !neural::is_encoder(config) {
             return None;
         }
         if Colbert::is_in(config) {
-            return Some(&[Use::Colbert]);
+            return Some(&[ModelUse::Colbert]);
         }
         Some(match (CrossEncoder::is_in(config), Splade::is_in(config)) {
-            (true, _) => &Use::ALL[3..4],
-            (_, true) => &Use::ALL[..3],
-            _ => Use::ENCODER,
+            (true, _) => &ModelUse::ALL[3..4],
+            (_, true) => &ModelUse::ALL[..3],
+            _ => ModelUse::ENCODER,
         })
     }
 }
@@ -86,7 +86,7 @@ impl Said {
 /// Reads a folder; with the files, what `first` made of the small ones.
 pub(super) fn read_folder<T>(
     folder: &Path,
-    first: impl FnOnce(&Said) -> Result<T, Error>,
+    first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
 ) -> Result<(ModelFiles, T), Error> {
     let read = |file: &str| {
         fs::read(folder.join(file)).map_err(|error| Error::NoModel {
@@ -109,7 +109,7 @@ pub(super) fn read_folder<T>(
         false => Ok(None),
     };
     let [config, tokenizer, weights] = FILES;
-    let said = Said {
+    let said = ModelMetadata {
         config: read(config)?,
         ranker: perhaps(RANKER)?,
     };
@@ -132,12 +132,12 @@ pub(super) fn read_folder<T>(
 /// Takes what the hub's own cache on this machine holds, and asks the hub for the rest, the small
 /// files before the others.
 pub(super) fn read_hub<T>(
-    name: &hub::Name,
-    first: impl FnOnce(&Said) -> Result<T, Error>,
+    name: &hub::HubRepoId,
+    first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
 ) -> Result<(ModelFiles, T), Error> {
-    let hub = hub::Hub::open(name);
+    let hub = hub::HubRepo::open(name);
     let [config, tokenizer, weights] = FILES;
-    let said = Said {
+    let said = ModelMetadata {
         config: hub.need(config)?,
         ranker: hub.perhaps(RANKER)?,
     };

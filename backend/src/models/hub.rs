@@ -19,7 +19,7 @@ use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
 use crate::models::files::FILES;
-use download::{Download, FileDescription, RemoteFile};
+use download::{FileDownload, HubFileMetadata, HubFile};
 
 /// A hub that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -34,16 +34,16 @@ const OFFLINE: &str = "HF_HUB_OFFLINE";
 
 /// A repository, perhaps as it was at some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct HubRepoId {
     /// `owner/name`.
     repository: String,
     /// A branch, a tag, or the SHA-1 of a commit; none is `main`.
     revision: Option<String>,
 }
 
-impl Name {
+impl HubRepoId {
     /// `owner/name` or `owner/name@revision`.
-    pub(super) fn parse(named: &str) -> Option<Name> {
+    pub(super) fn parse(named: &str) -> Option<HubRepoId> {
         let part = |it: &str| {
             let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             !it.is_empty() && !it.starts_with('.') && it.chars().all(fine)
@@ -54,7 +54,7 @@ impl Name {
         };
         let (owner, name) = repository.split_once('/')?;
         let sound = part(owner) && part(name) && revision.is_none_or(|it| it.split('/').all(part));
-        sound.then(|| Name {
+        sound.then(|| HubRepoId {
             repository: repository.to_owned(),
             revision: revision.map(str::to_owned),
         })
@@ -72,7 +72,7 @@ impl Name {
     }
 }
 
-impl std::fmt::Display for Name {
+impl std::fmt::Display for HubRepoId {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(&self.repository)?;
         match &self.revision {
@@ -83,8 +83,8 @@ impl std::fmt::Display for Name {
 }
 
 /// A repository that is read.
-pub(super) struct Hub<'a> {
-    name: &'a Name,
+pub(super) struct HubRepo<'a> {
+    name: &'a HubRepoId,
     cache: CacheRepo,
     folder: PathBuf,
     token: Option<String>,
@@ -119,12 +119,12 @@ enum Missing {
     Unsent(String),
 }
 
-impl<'a> Hub<'a> {
-    pub(super) fn open(name: &'a Name) -> Hub<'a> {
+impl<'a> HubRepo<'a> {
+    pub(super) fn open(name: &'a HubRepoId) -> HubRepo<'a> {
         let cache = Cache::from_env();
         let set = std::env::var(OFFLINE).unwrap_or_default();
         let offline = ["1", "on", "yes", "true"].contains(&set.to_lowercase().as_str());
-        let mut hub = Hub {
+        let mut hub = HubRepo {
             name,
             folder: cache.path().clone(),
             token: cache.token(),
@@ -234,7 +234,7 @@ impl<'a> Hub<'a> {
     }
 
     /// Asks the hub for a file. Unlike a download, this ends in a bounded time.
-    fn look(&self, file: &str) -> Result<RemoteFile, Missing> {
+    fn look(&self, file: &str) -> Result<HubFile, Missing> {
         let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
         let agent = download::agent(timeout, Some(2 * timeout));
         let endpoint = endpoint();
@@ -247,7 +247,7 @@ impl<'a> Hub<'a> {
             let reason = format!("the answer of {endpoint} is not that of a hub: {reason}");
             Missing::Unsent(reason)
         };
-        let mut described = FileDescription::default();
+        let mut described = HubFileMetadata::default();
         for _ in 0..=MOST_REDIRECTS {
             let token = self.token.as_deref();
             let response = download::request(&agent, &endpoint, &url, "bytes=0-0", token);
@@ -302,13 +302,13 @@ impl<'a> Hub<'a> {
 
     /// Brings a file into the cache. A hub that falls silent may do so without end; so a thread of
     /// its own waits for it, which is left behind in that case.
-    fn fetch(&self, file: &str, found: RemoteFile) -> Result<PathBuf, Missing> {
+    fn fetch(&self, file: &str, found: HubFile) -> Result<PathBuf, Missing> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
         let endpoint = endpoint();
         let unsent =
             |reason| Missing::Unsent(format!("it cannot be had from {endpoint}: {reason}"));
         let repository = self.folder.join(self.name.repo().folder_name());
-        let download = Download {
+        let download = FileDownload {
             // Silence is noticed below.
             agent: download::agent(2 * stall, None),
             endpoint: endpoint.clone(),
@@ -343,7 +343,7 @@ impl<'a> Hub<'a> {
     }
 
     /// Puts a file of the cache where a commit has it, and says that the revision is this commit.
-    fn show(&self, file: &str, found: &RemoteFile, repository: &Path) -> io::Result<PathBuf> {
+    fn show(&self, file: &str, found: &HubFile, repository: &Path) -> io::Result<PathBuf> {
         let path = self.cache.pointer_path(&found.commit).join(file);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -417,9 +417,9 @@ mod tests {
     #[test]
     fn where_the_cache_is_only_its_owner_reads() {
         let home = tempfile::tempdir().unwrap();
-        let name = Name::parse("owner/name").unwrap();
+        let name = HubRepoId::parse("owner/name").unwrap();
         let cache = Cache::new(home.path().join("hub"));
-        let hub = Hub {
+        let hub = HubRepo {
             name: &name,
             folder: cache.path().clone(),
             token: None,
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_name_has_an_owner_and_perhaps_a_revision() {
-        let short = |it: &str| Name::parse(it).map(|it| it.short());
+        let short = |it: &str| HubRepoId::parse(it).map(|it| it.short());
         assert_eq!(short("owner/name").as_deref(), Some("name"));
         assert_eq!(short("owner/name@v1.0").as_deref(), Some("name@v1.0"));
         assert_eq!(short("o/n@refs/pr/1").as_deref(), Some("n@refs/pr/1"));
@@ -457,7 +457,7 @@ mod tests {
             "name", "/name", "owner/", "../name", "owner/..", "a/b/c", "o/n@", "o/n@../x",
             "o/n@a@b", "o/n@/x", "o/n o",
         ] {
-            assert_eq!(Name::parse(wrong), None, "{wrong}");
+            assert_eq!(HubRepoId::parse(wrong), None, "{wrong}");
         }
     }
 }

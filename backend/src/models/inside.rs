@@ -1,29 +1,29 @@
 //! A ranker from inside: the vectors of its pieces where it compares these, what pieces take of
 //! each other where it reads query and text together.
 
-use neural::{Encoded, Matching, Side};
-use shared::api::{Attend, Attention};
-use shared::error::{Error as InputError, Field};
+use neural::{EncodedText, EmbeddingKind, InputRole};
+use shared::api::{GetAttentionRequest, AttentionResponse};
+use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
-use crate::models::passages::Reading;
-use crate::models::reader::{Alone, Reader, Together, Vectors};
-use crate::models::{Ranker, TOKEN_BUDGET};
+use crate::models::passages::PassageStrategy;
+use crate::models::reader::{IndependentEncoder, ScoringModel, JointEncoder, EncodedInput};
+use crate::models::{NeuralRanker, TOKEN_BUDGET};
 
-impl Ranker {
+impl NeuralRanker {
     /// Refuses a ranker that has no vector for each piece of a text that is read whole.
     pub(crate) fn check_late(&self) -> Result<(), Error> {
         let is_late = match self.reader.alone() {
-            Some(Alone::Dense(it)) => it.matching() == Matching::LateInteraction,
-            Some(Alone::Colbert(_)) => true,
-            Some(Alone::Sparse(_) | Alone::Epic(_)) | None => false,
+            Some(IndependentEncoder::Dense(it)) => it.matching() == EmbeddingKind::LateInteraction,
+            Some(IndependentEncoder::Colbert(_)) => true,
+            Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => false,
         };
-        match is_late && self.reading == Reading::Whole {
+        match is_late && self.reading == PassageStrategy::Whole {
             true => Ok(()),
             false => {
                 let reason = "has no vector for each piece of a whole text; take one in late \
                               interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
-                let ranker = Field::shown("ranker", &self.about.spec);
+                let ranker = InvalidField::shown("ranker", &self.about.spec);
                 Err(InputError::unsupported(ranker, reason).into())
             }
         }
@@ -36,25 +36,25 @@ impl Ranker {
     }
 
     /// The vectors of the pieces of some texts that fit into one batch.
-    pub(crate) fn vectors(&self, side: Side, texts: &[&str]) -> Result<Vec<Encoded>, Error> {
+    pub(crate) fn vectors(&self, side: InputRole, texts: &[&str]) -> Result<Vec<EncodedText>, Error> {
         self.check_late()?;
         let pieces = self.cut(side, texts)?;
         let pieces: Vec<_> = pieces.iter().collect();
-        let encode = |batch: &[&neural::Pieces]| match self.reader.alone() {
+        let encode = |batch: &[&neural::TokenizedText]| match self.reader.alone() {
             Some(model) => model.encode(side, batch),
             None => Ok(Vec::new()),
         };
         let vectors = self.in_batches(&pieces, encode)?.into_iter();
         let dense = vectors.filter_map(|it| match it {
-            Vectors::Dense(it) => Some(it),
-            Vectors::Sparse(_) | Vectors::EpicQuery(_) | Vectors::EpicText(_) => None,
+            EncodedInput::Dense(it) => Some(it),
+            EncodedInput::Sparse(_) | EncodedInput::EpicQuery(_) | EncodedInput::EpicText(_) => None,
         });
         Ok(dense.collect())
     }
 
     /// The ids of the pieces of texts, without special ones, as far as the model reads them.
     pub(crate) fn ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
-        let cut = self.cut(Side::Text, texts)?.into_iter();
+        let cut = self.cut(InputRole::Text, texts)?.into_iter();
         // Special pieces stand nowhere in the text: one behind it, the others before.
         let inner = cut.map(|it| {
             let n_before = it.ids.len().saturating_sub(it.spans.len() + 1);
@@ -66,12 +66,12 @@ impl Ranker {
 
     /// Where a cross-encoder looks in a text: in a layer, none is the last, by a head, none is the
     /// mean of all.
-    pub(crate) fn attention(&self, asked: &Attend) -> Result<Attention, Error> {
-        let refuse = |field: Field, reason: String| {
-            Err::<Attention, Error>(InputError::unsupported(field, reason).into())
+    pub(crate) fn attention(&self, asked: &GetAttentionRequest) -> Result<AttentionResponse, Error> {
+        let refuse = |field: InvalidField, reason: String| {
+            Err::<AttentionResponse, Error>(InputError::unsupported(field, reason).into())
         };
-        let ranker = || Field::shown("ranker", &self.about.spec);
-        let Reader::Together(Together::Cross(model)) = &*self.reader else {
+        let ranker = || InvalidField::shown("ranker", &self.about.spec);
+        let ScoringModel::Together(JointEncoder::Cross(model)) = &*self.reader else {
             let reason = "is no cross-encoder; attention between query and text is shown of one \
                           (`NAME:cross`)";
             return refuse(ranker(), reason.to_owned());
@@ -85,8 +85,8 @@ impl Ranker {
         if head.is_some_and(|it| it as usize >= n_heads) {
             return refuse("head".into(), format!("it is not below {n_heads}"));
         }
-        let query = self.cut(Side::Query, &[asked.query.as_str()])?.remove(0);
-        let text = self.cut(Side::Text, &[asked.text.as_str()])?.remove(0);
+        let query = self.cut(InputRole::Query, &[asked.query.as_str()])?.remove(0);
+        let text = self.cut(InputRole::Text, &[asked.text.as_str()])?.remove(0);
         let pair = model.pair(&query, &text);
         let found = model.attention(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model(&self.about.spec))? else {
@@ -94,7 +94,7 @@ impl Ranker {
                           the CPU in f32, and no ModernBERT";
             return refuse(ranker(), reason.to_owned());
         };
-        Ok(Attention {
+        Ok(AttentionResponse {
             ranker: self.about.clone(),
             n_layers: n_layers as u32,
             n_heads: n_heads as u32,
@@ -113,9 +113,9 @@ impl Ranker {
     /// A piece as it stands in the vocabulary.
     pub(crate) fn piece(&self, id: u32) -> String {
         match self.reader.alone() {
-            Some(Alone::Dense(it)) => it.piece(id),
-            Some(Alone::Colbert(it)) => it.piece(id),
-            Some(Alone::Sparse(_) | Alone::Epic(_)) | None => id.to_string(),
+            Some(IndependentEncoder::Dense(it)) => it.piece(id),
+            Some(IndependentEncoder::Colbert(it)) => it.piece(id),
+            Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => id.to_string(),
         }
     }
 }

@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-use neural::Computing;
-use shared::api::operator::{HeldModel, LoadedModel, ModelSource, ModelState};
+use neural::ComputeTarget;
+use shared::api::operator::{ModelStatus, LoadedModel, ModelSource, ModelState};
 
 use crate::error::Error;
-use crate::models::named::{Named, spec};
-use crate::models::passages::Reading;
-use crate::models::{Models, Place, Ranker, Source, reason};
+use crate::models::named::{ModelSpec, spec};
+use crate::models::passages::PassageStrategy;
+use crate::models::{ModelRegistry, ModelEntry, NeuralRanker, Source, reason};
 
-impl Models {
+impl ModelRegistry {
     /// Every use of every model, in the order they were named. Waits for nothing that is being
     /// loaded.
-    pub(crate) fn inventory(&self) -> Vec<HeldModel> {
-        let loaded: BTreeMap<String, Arc<Ranker>> = {
+    pub(crate) fn inventory(&self) -> Vec<ModelStatus> {
+        let loaded: BTreeMap<String, Arc<NeuralRanker>> = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.clone()
         };
         let failed: BTreeMap<String, String> = self.failures().into_iter().collect();
-        let of_place = |place: &Place| -> Vec<HeldModel> {
-            let held = |spec: String| HeldModel {
+        let of_place = |place: &ModelEntry| -> Vec<ModelStatus> {
+            let held = |spec: String| ModelStatus {
                 state: match (loaded.get(&spec), failed.get(&spec)) {
                     (Some(ranker), _) => ModelState::Loaded(Box::new(ranker.told())),
                     (None, Some(reason)) => ModelState::Failed {
@@ -39,12 +39,12 @@ impl Models {
 
     /// Loads a ranker, also one that failed a moment ago: who asks may have put it right. How long
     /// texts are read is left out, as in the inventory.
-    pub(crate) fn load(&self, wanted: &str) -> Result<HeldModel, Error> {
+    pub(crate) fn load(&self, wanted: &str) -> Result<ModelStatus, Error> {
         let place = self.place(wanted)?;
-        let wanted = Named::of(wanted).used;
+        let wanted = ModelSpec::of(wanted).used;
         let spec = || {
             let used = wanted.unwrap_or_else(|| self.uses(place)[0]);
-            spec(&place.name, used, Reading::Whole)
+            spec(&place.name, used, PassageStrategy::Whole)
         };
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed().remove(&spec());
@@ -55,7 +55,7 @@ impl Models {
                 reason: reason(&error),
             },
         };
-        Ok(HeldModel {
+        Ok(ModelStatus {
             source: place.source.told(&place.name),
             spec: spec(),
             state,
@@ -77,9 +77,9 @@ impl Source {
     }
 }
 
-impl Ranker {
+impl NeuralRanker {
     fn told(&self) -> LoadedModel {
-        let Computing { device, precision } = self.computing;
+        let ComputeTarget { device, precision } = self.computing;
         LoadedModel {
             about: self.about.clone(),
             weights_sha256: self.weights_sha256.clone(),
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use crate::models::tests::{TINY, copy_tiny, tiny};
 
-    fn states(models: &Models) -> Vec<String> {
-        let state = |it: HeldModel| match it.state {
+    fn states(models: &ModelRegistry) -> Vec<String> {
+        let state = |it: ModelStatus| match it.state {
             ModelState::Unloaded => format!("{} unloaded", it.spec),
             ModelState::Loaded(_) => format!("{} loaded", it.spec),
             ModelState::Failed { reason } => format!("{} {reason}", it.spec),
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_was_put_right_is_loaded_at_once() {
         let (home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
-        let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
         let failed = models.load("half:bi").unwrap();
         assert_eq!(models.inventory()[0], failed);
         let broken = states(&models);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_name_on_the_hub_is_told_with_its_revision() {
-        let models = Models::new(&["owner/name@v1".to_owned()], Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&["owner/name@v1".to_owned()], Device::Cpu).unwrap();
         let held = models.inventory();
         let name = "owner/name@v1".to_owned();
         assert_eq!(held[0].source, ModelSource::Hub { name });

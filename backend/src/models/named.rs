@@ -1,13 +1,13 @@
 //! What is named: a model, what it is used for, and how it reads long texts.
 
-use neural::{Architecture, Matching};
+use neural::{Architecture, EmbeddingKind};
 
-use crate::models::passages::Reading;
+use crate::models::passages::PassageStrategy;
 
 /// What a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
-    Matching(Matching),
+pub(super) enum ModelUse {
+    Matching(EmbeddingKind),
     Splade,
     Cross,
     Colbert,
@@ -15,64 +15,64 @@ pub(super) enum Use {
     MonoT5,
 }
 
-impl Use {
-    pub(super) const ALL: [Use; 7] = [
-        Use::Matching(Matching::BiEncoder),
-        Use::Matching(Matching::LateInteraction),
-        Use::Splade,
-        Use::Cross,
-        Use::Colbert,
-        Use::Epic,
-        Use::MonoT5,
+impl ModelUse {
+    pub(super) const ALL: [ModelUse; 7] = [
+        ModelUse::Matching(EmbeddingKind::BiEncoder),
+        ModelUse::Matching(EmbeddingKind::LateInteraction),
+        ModelUse::Splade,
+        ModelUse::Cross,
+        ModelUse::Colbert,
+        ModelUse::Epic,
+        ModelUse::MonoT5,
     ];
 
     /// What every encoder can be used for.
-    pub(super) const ENCODER: &'static [Use] = &[
-        Use::Matching(Matching::BiEncoder),
-        Use::Matching(Matching::LateInteraction),
+    pub(super) const ENCODER: &'static [ModelUse] = &[
+        ModelUse::Matching(EmbeddingKind::BiEncoder),
+        ModelUse::Matching(EmbeddingKind::LateInteraction),
     ];
 
     /// What a folder is that says what it is.
-    pub(super) fn declared(architecture: Architecture) -> &'static [Use] {
+    pub(super) fn declared(architecture: Architecture) -> &'static [ModelUse] {
         match architecture {
-            Architecture::BiEncoder => &[Use::Matching(Matching::BiEncoder)],
-            Architecture::LateInteraction => &[Use::Matching(Matching::LateInteraction)],
-            Architecture::Splade => &[Use::Splade],
-            Architecture::CrossEncoder => &[Use::Cross],
-            Architecture::Colbert => &[Use::Colbert],
-            Architecture::Epic => &[Use::Epic],
-            Architecture::MonoT5 => &[Use::MonoT5],
+            Architecture::BiEncoder => &[ModelUse::Matching(EmbeddingKind::BiEncoder)],
+            Architecture::LateInteraction => &[ModelUse::Matching(EmbeddingKind::LateInteraction)],
+            Architecture::Splade => &[ModelUse::Splade],
+            Architecture::CrossEncoder => &[ModelUse::Cross],
+            Architecture::Colbert => &[ModelUse::Colbert],
+            Architecture::Epic => &[ModelUse::Epic],
+            Architecture::MonoT5 => &[ModelUse::MonoT5],
         }
     }
 
     pub(super) fn ending(self) -> &'static str {
         match self {
-            Use::Matching(Matching::BiEncoder) => ":bi",
-            Use::Matching(Matching::LateInteraction) => ":late",
-            Use::Splade => ":splade",
-            Use::Cross => ":cross",
-            Use::Colbert => ":colbert",
-            Use::Epic => ":epic",
-            Use::MonoT5 => ":monot5",
+            ModelUse::Matching(EmbeddingKind::BiEncoder) => ":bi",
+            ModelUse::Matching(EmbeddingKind::LateInteraction) => ":late",
+            ModelUse::Splade => ":splade",
+            ModelUse::Cross => ":cross",
+            ModelUse::Colbert => ":colbert",
+            ModelUse::Epic => ":epic",
+            ModelUse::MonoT5 => ":monot5",
         }
     }
 }
 
 /// What a spec says; anything that is no ending belongs to the name.
-pub(super) struct Named<'a> {
+pub(super) struct ModelSpec<'a> {
     pub(super) name: &'a str,
-    pub(super) used: Option<Use>,
-    pub(super) reading: Reading,
+    pub(super) used: Option<ModelUse>,
+    pub(super) reading: PassageStrategy,
 }
 
-impl Named<'_> {
-    pub(super) fn of(spec: &str) -> Named<'_> {
-        let (spec, reading) = Reading::split(spec);
-        let ended = Use::ALL.into_iter().find_map(|it| {
+impl ModelSpec<'_> {
+    pub(super) fn of(spec: &str) -> ModelSpec<'_> {
+        let (spec, reading) = PassageStrategy::split(spec);
+        let ended = ModelUse::ALL.into_iter().find_map(|it| {
             let name = spec.strip_suffix(it.ending())?;
             Some((name, it))
         });
-        Named {
+        ModelSpec {
             name: ended.map_or(spec, |it| it.0),
             used: ended.map(|it| it.1),
             reading,
@@ -81,6 +81,6 @@ impl Named<'_> {
 }
 
 /// A model with its endings.
-pub(super) fn spec(name: &str, used: Use, reading: Reading) -> String {
+pub(super) fn spec(name: &str, used: ModelUse, reading: PassageStrategy) -> String {
     format!("{name}{}{reading}", used.ending())
 }

@@ -20,18 +20,18 @@ const MOST: usize = 200;
 
 /// How a ranker reads a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum PassageStrategy {
     /// From the beginning, as far as it goes.
     #[default]
     Whole,
     /// In passages.
-    Passages(PassageReading),
+    Passages(PassageSettings),
 }
 
 /// How a text is cut into passages, and which of them count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PassageReading {
-    how: How,
+pub(super) struct PassageSettings {
+    how: PassageAggregation,
     /// Of a passage, separated by white space.
     n_words: usize,
     /// From the beginning of a passage to that of the next, in words.
@@ -40,7 +40,7 @@ pub(super) struct PassageReading {
 
 /// Which passages count, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum PassageAggregation {
     First,
     Max,
     Mean,
@@ -48,24 +48,24 @@ enum How {
 
 /// What is read of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Read<'a> {
+pub(super) struct DocumentPassages<'a> {
     /// At least one.
     pub passages: Vec<&'a str>,
     /// Whether words of the text are in none of them.
     pub truncated: bool,
 }
 
-impl Reading {
+impl PassageStrategy {
     /// Takes the ending off a spec; what is no such ending is left where it is.
-    pub(super) fn split(spec: &str) -> (&str, Reading) {
+    pub(super) fn split(spec: &str) -> (&str, PassageStrategy) {
         let parsed = || {
             let (before, ending) = spec.rsplit_once('+')?;
-            Some((before, Reading::parse(ending)?))
+            Some((before, PassageStrategy::parse(ending)?))
         };
-        parsed().unwrap_or((spec, Reading::Whole))
+        parsed().unwrap_or((spec, PassageStrategy::Whole))
     }
 
-    fn parse(ending: &str) -> Option<Reading> {
+    fn parse(ending: &str) -> Option<PassageStrategy> {
         let (name, (n_words, stride)) = match ending.split_once('=') {
             Some((name, size)) => {
                 let (n_words, stride) = size.split_once('/')?;
@@ -74,14 +74,14 @@ impl Reading {
             None => (ending, USUAL),
         };
         let how = match name {
-            "firstp" => How::First,
-            "maxp" => How::Max,
-            "meanp" => How::Mean,
+            "firstp" => PassageAggregation::First,
+            "maxp" => PassageAggregation::Max,
+            "meanp" => PassageAggregation::Mean,
             _ => return None,
         };
         // A longer stride would pass over words.
         let sound = n_words <= MOST_WORDS && (1..=n_words).contains(&stride);
-        sound.then_some(Reading::Passages(PassageReading {
+        sound.then_some(PassageStrategy::Passages(PassageSettings {
             how,
             n_words,
             stride,
@@ -89,16 +89,16 @@ impl Reading {
     }
 
     /// What is read of a text.
-    pub(super) fn of(self, text: &str) -> Read<'_> {
-        let Reading::Passages(cut) = self else {
-            return Read {
+    pub(super) fn of(self, text: &str) -> DocumentPassages<'_> {
+        let PassageStrategy::Passages(cut) = self else {
+            return DocumentPassages {
                 passages: vec![text],
                 truncated: false,
             };
         };
         let most = match cut.how {
-            How::First => 1,
-            How::Max | How::Mean => MOST,
+            PassageAggregation::First => 1,
+            PassageAggregation::Max | PassageAggregation::Mean => MOST,
         };
         let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
         let words: Vec<(usize, usize)> = text
@@ -122,7 +122,7 @@ impl Reading {
         if passages.is_empty() {
             passages.push(&text[..0]);
         }
-        Read {
+        DocumentPassages {
             passages,
             truncated: last < words.len(),
         }
@@ -137,11 +137,11 @@ impl Reading {
     }
 
     /// The same with passages of the usual length.
-    pub(super) fn usual(self) -> Reading {
+    pub(super) fn usual(self) -> PassageStrategy {
         let (n_words, stride) = USUAL;
         match self {
-            Reading::Whole => Reading::Whole,
-            Reading::Passages(PassageReading { how, .. }) => Reading::Passages(PassageReading {
+            PassageStrategy::Whole => PassageStrategy::Whole,
+            PassageStrategy::Passages(PassageSettings { how, .. }) => PassageStrategy::Passages(PassageSettings {
                 how,
                 n_words,
                 stride,
@@ -150,7 +150,7 @@ impl Reading {
     }
 
     fn is_mean(self) -> bool {
-        matches!(self, Reading::Passages(it) if it.how == How::Mean)
+        matches!(self, PassageStrategy::Passages(it) if it.how == PassageAggregation::Mean)
     }
 
     /// The passage whose matches are those of the text's score, if it is that of one passage.
@@ -163,25 +163,25 @@ impl Reading {
 
     /// For people, to stand after what is said of the model; empty where texts are read whole.
     pub(super) fn detail(self) -> String {
-        let Reading::Passages(cut) = self else {
+        let PassageStrategy::Passages(cut) = self else {
             return String::new();
         };
         let (n_words, stride) = (cut.n_words, cut.stride);
         match cut.how {
-            How::First => format!("; the first {n_words} words"),
-            How::Max => format!("; best of passages of {n_words} words, every {stride}"),
-            How::Mean => format!("; mean over passages of {n_words} words, every {stride}"),
+            PassageAggregation::First => format!("; the first {n_words} words"),
+            PassageAggregation::Max => format!("; best of passages of {n_words} words, every {stride}"),
+            PassageAggregation::Mean => format!("; mean over passages of {n_words} words, every {stride}"),
         }
     }
 
     /// For people, to stand after the name of the model.
     pub(super) fn label(self) -> &'static str {
         match self {
-            Reading::Whole => "",
-            Reading::Passages(cut) => match cut.how {
-                How::First => " FirstP",
-                How::Max => " MaxP",
-                How::Mean => " MeanP",
+            PassageStrategy::Whole => "",
+            PassageStrategy::Passages(cut) => match cut.how {
+                PassageAggregation::First => " FirstP",
+                PassageAggregation::Max => " MaxP",
+                PassageAggregation::Mean => " MeanP",
             },
         }
     }
@@ -200,15 +200,15 @@ fn best(scores: &[f64]) -> usize {
 }
 
 /// The ending of a spec.
-impl fmt::Display for Reading {
+impl fmt::Display for PassageStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Reading::Passages(cut) = self else {
+        let PassageStrategy::Passages(cut) = self else {
             return Ok(());
         };
         let name = match cut.how {
-            How::First => "firstp",
-            How::Max => "maxp",
-            How::Mean => "meanp",
+            PassageAggregation::First => "firstp",
+            PassageAggregation::Max => "maxp",
+            PassageAggregation::Mean => "meanp",
         };
         match (cut.n_words, cut.stride) {
             USUAL => write!(f, "+{name}"),
@@ -221,8 +221,8 @@ impl fmt::Display for Reading {
 mod tests {
     use super::*;
 
-    fn read<'a>(spec: &str, text: &'a str) -> Read<'a> {
-        Reading::split(spec).1.of(text)
+    fn read<'a>(spec: &str, text: &'a str) -> DocumentPassages<'a> {
+        PassageStrategy::split(spec).1.of(text)
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             ("m+sump", "m+sump", ""),
             ("c++", "c++", ""),
         ] {
-            let (found, reading) = Reading::split(spec);
+            let (found, reading) = PassageStrategy::split(spec);
             assert_eq!((found, reading.to_string().as_str()), (name, written));
         }
     }
@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn scores_of_passages_become_one() {
-        let of = |spec: &str| Reading::split(spec).1.combine(&[0.5, 2.0, -1.0]);
+        let of = |spec: &str| PassageStrategy::split(spec).1.combine(&[0.5, 2.0, -1.0]);
         assert_eq!((of("m+maxp"), of("m+meanp")), (2.0, 0.5));
-        assert_eq!(Reading::split("m+firstp").1.combine(&[0.5]), 0.5);
+        assert_eq!(PassageStrategy::split("m+firstp").1.combine(&[0.5]), 0.5);
         assert!(
-            Reading::split("m+maxp")
+            PassageStrategy::split("m+maxp")
                 .1
                 .combine(&[0.5, f64::NAN])
                 .is_nan()

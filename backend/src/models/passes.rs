@@ -10,7 +10,7 @@ const RECOVERY: Duration = Duration::from_secs(60);
 
 /// What a model has read since it was loaded, whoever asked.
 #[derive(Debug, Default)]
-pub(super) struct Passes {
+pub(super) struct ForwardPassMonitor {
     sequences: AtomicU64,
     pieces: AtomicU64,
     /// When and why the last pass failed for want of memory; none after one that did not.
@@ -19,17 +19,17 @@ pub(super) struct Passes {
 
 /// How much a model has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Reads {
+pub(crate) struct InferenceCounts {
     /// Queries, passages, or both together: what went through the model once.
     pub sequences: u64,
     /// Of all of these.
     pub pieces: u64,
 }
 
-impl Reads {
+impl InferenceCounts {
     /// What was read since then.
-    pub(crate) fn since(self, then: Reads) -> Reads {
-        Reads {
+    pub(crate) fn since(self, then: InferenceCounts) -> InferenceCounts {
+        InferenceCounts {
             sequences: self.sequences - then.sequences,
             pieces: self.pieces - then.pieces,
         }
@@ -39,9 +39,9 @@ impl Reads {
 /// A forward pass over some items.
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
-impl Passes {
-    pub(super) fn so_far(&self) -> Reads {
-        Reads {
+impl ForwardPassMonitor {
+    pub(super) fn so_far(&self) -> InferenceCounts {
+        InferenceCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
             pieces: self.pieces.load(Ordering::Relaxed),
         }
@@ -121,13 +121,13 @@ mod tests {
 
     #[test]
     fn a_batch_is_halved_until_it_fits_and_keeps_its_order() {
-        let (passes, seen) = (Passes::default(), RefCell::default());
+        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
         let items = [4, 3, 2, 1, 1];
         let found = passes.pass(&items, &|it| *it, &device(5, &seen)).unwrap();
         assert_eq!(found, [40, 30, 20, 10, 10]);
         let expected: [&[usize]; 5] = [&[4, 3, 2, 1, 1], &[4, 3], &[4], &[3], &[2, 1, 1]];
         assert_eq!(*seen.borrow(), expected);
-        let reads = Reads {
+        let reads = InferenceCounts {
             sequences: 5,
             pieces: 11,
         };
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn one_text_that_does_not_fit_is_an_error_until_a_pass_succeeds() {
-        let (passes, seen) = (Passes::default(), RefCell::default());
+        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
         let work = device(5, &seen);
         let error = passes.pass(&[2, 9], &|it| *it, &work).unwrap_err();
         assert!(error.is_out_of_memory());
@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn another_error_is_not_tried_again() {
-        let (passes, n) = (Passes::default(), RefCell::new(0));
+        let (passes, n) = (ForwardPassMonitor::default(), RefCell::new(0));
         let work = |_: &[usize]| -> Result<Vec<usize>, neural::Error> {
             *n.borrow_mut() += 1;
             Err(neural::Error::NotFinite)
         };
         assert!(passes.pass(&[1, 2, 3], &|it| *it, &work).is_err());
-        assert_eq!((*n.borrow(), passes.so_far()), (1, Reads::default()));
+        assert_eq!((*n.borrow(), passes.so_far()), (1, InferenceCounts::default()));
     }
 }

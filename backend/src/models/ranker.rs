@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use neural::{
-    Augmentation, Colbert, Computing, CrossEncoder, Declared, Epic, Matching, Model, ModelFiles,
+    QueryAugmentation, Colbert, ComputeTarget, CrossEncoder, RankerConfig, Epic, EmbeddingKind, EmbeddingModel, ModelFiles,
     MonoT5, Precision, Splade,
 };
 use sha2::{Digest, Sha256};
-use shared::score::{RankerAbout, RankerKind};
+use shared::score::{RankerInfo, RankerKind};
 
 use crate::error::Error;
-use crate::models::Place;
-use crate::models::named::{Use, spec};
-use crate::models::passages::Reading;
-use crate::models::passes::{Passes, Reads};
-use crate::models::reader::{Alone, Reader, Together};
+use crate::models::ModelEntry;
+use crate::models::named::{ModelUse, spec};
+use crate::models::passages::PassageStrategy;
+use crate::models::passes::{ForwardPassMonitor, InferenceCounts};
+use crate::models::reader::{IndependentEncoder, ScoringModel, JointEncoder};
 
 /// Pieces of a text that a model reads at most, as sentence-transformers has it for MiniLM.
 const MAX_PIECES: usize = 256;
@@ -27,9 +27,9 @@ const MAX_EPIC_PIECES: usize = 512;
 
 /// A model with what it is used for. A copy shares its weights.
 #[derive(Clone)]
-pub(crate) struct Ranker {
+pub(crate) struct NeuralRanker {
     /// What is shown of it.
-    pub about: RankerAbout,
+    pub about: RankerInfo,
     /// SHA-256 of the file of weights, in hex, as hubs show it.
     pub weights_sha256: String,
     /// Size of that file.
@@ -37,39 +37,39 @@ pub(crate) struct Ranker {
     /// The most pieces of a text; a cross-encoder counts the query with it. None where the files
     /// say it in a way of their own.
     pub(super) max_pieces: Option<u64>,
-    pub(super) reader: Arc<Reader>,
-    pub(super) passes: Arc<Passes>,
-    pub(super) reading: Reading,
+    pub(super) reader: Arc<ScoringModel>,
+    pub(super) passes: Arc<ForwardPassMonitor>,
+    pub(super) reading: PassageStrategy,
     /// Where it came from, to be loaded once more otherwise.
-    pub(super) place: Place,
-    pub(super) used: Use,
-    pub(super) computing: Computing,
+    pub(super) place: ModelEntry,
+    pub(super) used: ModelUse,
+    pub(super) computing: ComputeTarget,
 }
 
-impl Ranker {
+impl NeuralRanker {
     pub(super) fn load(
-        place: &Place,
+        place: &ModelEntry,
         files: &ModelFiles,
-        used: Use,
-        siblings: &[Arc<Ranker>],
-        computing: Computing,
-    ) -> Result<Ranker, Error> {
+        used: ModelUse,
+        siblings: &[Arc<NeuralRanker>],
+        computing: ComputeTarget,
+    ) -> Result<NeuralRanker, Error> {
         let name = place.name.as_str();
         // A configuration that cannot be read is told of by what loads it.
         let most = files.most_pieces().unwrap_or(MAX_PAIR_PIECES);
         let reader = match used {
-            Use::Matching(matching) => dense(files, matching, most, siblings, computing)
-                .map(|it| Reader::Alone(Box::new(Alone::Dense(it)))),
-            Use::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
-                .map(|it| Reader::Alone(Box::new(Alone::Sparse(it)))),
-            Use::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), computing)
-                .map(|it| Reader::Together(Together::Cross(Box::new(it)))),
-            Use::Colbert => Colbert::load(files, computing)
-                .map(|it| Reader::Alone(Box::new(Alone::Colbert(it)))),
-            Use::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
-                .map(|it| Reader::Alone(Box::new(Alone::Epic(it)))),
-            Use::MonoT5 => MonoT5::load(files, MAX_PAIR_PIECES, computing)
-                .map(|it| Reader::Together(Together::Mono(Box::new(it)))),
+            ModelUse::Matching(matching) => dense(files, matching, most, siblings, computing)
+                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Dense(it)))),
+            ModelUse::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
+                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Sparse(it)))),
+            ModelUse::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), computing)
+                .map(|it| ScoringModel::Together(JointEncoder::Cross(Box::new(it)))),
+            ModelUse::Colbert => Colbert::load(files, computing)
+                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Colbert(it)))),
+            ModelUse::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
+                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Epic(it)))),
+            ModelUse::MonoT5 => MonoT5::load(files, MAX_PAIR_PIECES, computing)
+                .map(|it| ScoringModel::Together(JointEncoder::Mono(Box::new(it)))),
         };
         let reader = reader.map_err(Error::model(name))?;
         let short = match name {
@@ -77,31 +77,31 @@ impl Ranker {
             other => other,
         };
         let (label, detail, note) = match used {
-            Use::Splade => (
+            ModelUse::Splade => (
                 format!("{short} SPLADE"),
                 "weights of the vocabulary, ln(1 + relu), maximum over places".to_owned(),
                 None,
             ),
-            Use::Cross => (
+            ModelUse::Cross => (
                 short.to_owned(),
                 "cross-encoder, query and text read together".to_owned(),
                 None,
             ),
-            Use::Colbert => (format!("{short} ColBERT"), of_colbert(&reader), None),
-            Use::Epic => (
+            ModelUse::Colbert => (format!("{short} ColBERT"), of_colbert(&reader), None),
+            ModelUse::Epic => (
                 format!("{short} EPIC"),
                 "salience of query pieces, expansion and quality of the text".to_owned(),
                 None,
             ),
-            Use::MonoT5 => (
+            ModelUse::MonoT5 => (
                 short.to_owned(),
                 "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
-            Use::Matching(Matching::BiEncoder) => {
+            ModelUse::Matching(EmbeddingKind::BiEncoder) => {
                 let (pooling, similarity) = match reader.alone() {
-                    Some(Alone::Dense(it)) => (it.pooling(), it.similarity()),
-                    Some(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_)) | None => {
+                    Some(IndependentEncoder::Dense(it)) => (it.pooling(), it.similarity()),
+                    Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Colbert(_) | IndependentEncoder::Epic(_)) | None => {
                         Default::default()
                     }
                 };
@@ -109,31 +109,31 @@ impl Ranker {
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
                 (short.to_owned(), detail, None)
             }
-            Use::Matching(Matching::LateInteraction) => (
+            ModelUse::Matching(EmbeddingKind::LateInteraction) => (
                 format!("{short} late interaction"),
                 "sum over query pieces of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
-        let about = RankerAbout {
-            spec: spec(name, used, Reading::Whole),
+        let about = RankerInfo {
+            spec: spec(name, used, PassageStrategy::Whole),
             label,
             detail,
             kind: RankerKind::Neural,
             fingerprint: match &reader {
-                Reader::Alone(it) => it.fingerprint().to_owned(),
-                Reader::Together(it) => it.fingerprint().to_owned(),
+                ScoringModel::Alone(it) => it.fingerprint().to_owned(),
+                ScoringModel::Together(it) => it.fingerprint().to_owned(),
             },
             note,
         };
-        Ok(Ranker {
+        Ok(NeuralRanker {
             about,
             weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
             weights_bytes: files.weights.len() as u64,
             max_pieces: bound(files, used, most),
             reader: Arc::new(reader),
             passes: Arc::default(),
-            reading: Reading::Whole,
+            reading: PassageStrategy::Whole,
             place: place.clone(),
             used,
             computing,
@@ -141,9 +141,9 @@ impl Ranker {
     }
 }
 
-impl Ranker {
+impl NeuralRanker {
     /// Fewer bits make another ranker.
-    pub(super) fn told_in(mut self, precision: Precision) -> Ranker {
+    pub(super) fn told_in(mut self, precision: Precision) -> NeuralRanker {
         if precision != Precision::F32 {
             let about = &mut self.about;
             about.detail += &format!("; in {precision}");
@@ -154,9 +154,9 @@ impl Ranker {
     }
 
     /// The same weights in the same memory, another way to read long texts.
-    pub(super) fn reading(&self, reading: Reading) -> Ranker {
+    pub(super) fn reading(&self, reading: PassageStrategy) -> NeuralRanker {
         let mut read = self.clone();
-        if reading != Reading::Whole {
+        if reading != PassageStrategy::Whole {
             let about = &mut read.about;
             about.spec += &reading.to_string();
             about.label += reading.label();
@@ -176,21 +176,21 @@ impl Ranker {
 
     /// Whether another ranker reads every text as this one does, so that one forward pass serves
     /// both.
-    pub(crate) fn reads_as(&self, other: &Ranker) -> bool {
+    pub(crate) fn reads_as(&self, other: &NeuralRanker) -> bool {
         let models = self.dense().zip(other.dense());
         self.reading == other.reading && models.is_some_and(|(one, another)| one.reads_as(another))
     }
 
     /// Its model, if that makes one or more dense vectors of a text.
-    pub(super) fn dense(&self) -> Option<&Model> {
+    pub(super) fn dense(&self) -> Option<&EmbeddingModel> {
         match self.reader.alone()? {
-            Alone::Dense(model) => Some(model),
-            Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_) => None,
+            IndependentEncoder::Dense(model) => Some(model),
+            IndependentEncoder::Sparse(_) | IndependentEncoder::Colbert(_) | IndependentEncoder::Epic(_) => None,
         }
     }
 
     /// What it has read since it was loaded, whoever asked.
-    pub(crate) fn reads(&self) -> Reads {
+    pub(crate) fn reads(&self) -> InferenceCounts {
         self.passes.so_far()
     }
 
@@ -203,10 +203,10 @@ impl Ranker {
     pub(super) fn activation(&self) -> Option<String> {
         match &*self.reader {
             // Any other is refused when the configuration is read.
-            Reader::Alone(_) | Reader::Together(Together::Cross(_)) => {
+            ScoringModel::Alone(_) | ScoringModel::Together(JointEncoder::Cross(_)) => {
                 Some("GELU by erf".to_owned())
             }
-            Reader::Together(Together::Mono(_)) => None,
+            ScoringModel::Together(JointEncoder::Mono(_)) => None,
         }
     }
 }
@@ -214,11 +214,11 @@ impl Ranker {
 /// With the encoder of a model that was loaded from the same files, if there is one.
 fn dense(
     files: &ModelFiles,
-    matching: Matching,
+    matching: EmbeddingKind,
     most: usize,
-    siblings: &[Arc<Ranker>],
-    computing: Computing,
-) -> Result<Model, neural::Error> {
+    siblings: &[Arc<NeuralRanker>],
+    computing: ComputeTarget,
+) -> Result<EmbeddingModel, neural::Error> {
     let max_pieces = MAX_PIECES.min(most);
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
@@ -228,26 +228,26 @@ fn dense(
             return Ok(model);
         }
     }
-    Model::load(files, matching, max_pieces, computing)
+    EmbeddingModel::load(files, matching, max_pieces, computing)
 }
 
 /// The most pieces of a text that `used` reads of a model whose positions end at `most`.
-fn bound(files: &ModelFiles, used: Use, most: usize) -> Option<u64> {
+fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
     let usual = match used {
-        Use::Matching(_) | Use::Splade => MAX_PIECES,
-        Use::MonoT5 => return Some(MAX_PAIR_PIECES as u64),
-        Use::Cross => return Some(MAX_PAIR_PIECES.min(most) as u64),
-        Use::Epic => MAX_EPIC_PIECES,
-        Use::Colbert => return None,
+        ModelUse::Matching(_) | ModelUse::Splade => MAX_PIECES,
+        ModelUse::MonoT5 => return Some(MAX_PAIR_PIECES as u64),
+        ModelUse::Cross => return Some(MAX_PAIR_PIECES.min(most) as u64),
+        ModelUse::Epic => MAX_EPIC_PIECES,
+        ModelUse::Colbert => return None,
     };
     let ranker = files.ranker.as_deref().unwrap_or_default();
-    let declared = Declared::read(ranker).unwrap_or_default();
+    let declared = RankerConfig::read(ranker).unwrap_or_default();
     Some(declared.text_pieces.unwrap_or(usual.min(most)) as u64)
 }
 
 /// What a ColBERT compares, for people.
-fn of_colbert(reader: &Reader) -> String {
-    let Some(Alone::Colbert(model)) = reader.alone() else {
+fn of_colbert(reader: &ScoringModel) -> String {
+    let Some(IndependentEncoder::Colbert(model)) = reader.alone() else {
         return String::new();
     };
     let markers = match model.markers() {
@@ -255,9 +255,9 @@ fn of_colbert(reader: &Reader) -> String {
         Some([query, text]) => format!("markers {query} and {text}"),
     };
     let masks = match model.augmentation() {
-        Augmentation::None => "no augmentation",
-        Augmentation::Unattended => "query filled up with [MASK]",
-        Augmentation::Attended => "query filled up with [MASK] that all look at",
+        QueryAugmentation::None => "no augmentation",
+        QueryAugmentation::Unattended => "query filled up with [MASK]",
+        QueryAugmentation::Attended => "query filled up with [MASK] that all look at",
     };
     let width = model.width();
     format!("sum of the best cosines, {width} numbers a piece, {markers}, {masks}")

@@ -2,106 +2,106 @@
 //! that every architecture does in its own way.
 
 use neural::{
-    Colbert, CrossEncoder, Encoded, Epic, EpicQuery, EpicText, Model, MonoT5, PairPieces, Pieces,
-    Side, Sparse, Splade,
+    Colbert, CrossEncoder, EncodedText, Epic, EpicQuery, EpicDocument, EmbeddingModel, MonoT5, TokenizedPair, TokenizedText,
+    InputRole, SparseVector, Splade,
 };
 
 /// How it reads: each text by itself, or with the query.
-pub(super) enum Reader {
-    Alone(Box<Alone>),
-    Together(Together),
+pub(super) enum ScoringModel {
+    Alone(Box<IndependentEncoder>),
+    Together(JointEncoder),
 }
 
 /// What reads a query and a text as one.
-pub(super) enum Together {
+pub(super) enum JointEncoder {
     Cross(Box<CrossEncoder>),
     Mono(Box<MonoT5>),
 }
 
 /// What makes something of a text that can be compared.
-pub(super) enum Alone {
-    Dense(Model),
+pub(super) enum IndependentEncoder {
+    Dense(EmbeddingModel),
     Sparse(Splade),
     Colbert(Colbert),
     Epic(Epic),
 }
 
-impl Reader {
-    pub(super) fn alone(&self) -> Option<&Alone> {
+impl ScoringModel {
+    pub(super) fn alone(&self) -> Option<&IndependentEncoder> {
         match self {
-            Reader::Alone(it) => Some(it),
-            Reader::Together(_) => None,
+            ScoringModel::Alone(it) => Some(it),
+            ScoringModel::Together(_) => None,
         }
     }
 }
 
 /// What was made of a text.
-pub(super) enum Vectors {
-    Dense(Encoded),
-    Sparse(Sparse),
+pub(super) enum EncodedInput {
+    Dense(EncodedText),
+    Sparse(SparseVector),
     EpicQuery(EpicQuery),
-    EpicText(EpicText),
+    EpicText(EpicDocument),
 }
 
-impl Alone {
+impl IndependentEncoder {
     /// Names the model and its use.
     pub(super) fn fingerprint(&self) -> &str {
         match self {
-            Alone::Dense(it) => it.fingerprint(),
-            Alone::Sparse(it) => it.fingerprint(),
-            Alone::Colbert(it) => it.fingerprint(),
-            Alone::Epic(it) => it.fingerprint(),
+            IndependentEncoder::Dense(it) => it.fingerprint(),
+            IndependentEncoder::Sparse(it) => it.fingerprint(),
+            IndependentEncoder::Colbert(it) => it.fingerprint(),
+            IndependentEncoder::Epic(it) => it.fingerprint(),
         }
     }
 
-    pub(super) fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, neural::Error> {
+    pub(super) fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, neural::Error> {
         match self {
-            Alone::Dense(it) => it.tokenize(side, text),
-            Alone::Sparse(it) => it.tokenize(side, text),
-            Alone::Colbert(it) => it.tokenize(side, text),
-            Alone::Epic(it) => it.tokenize(side, text),
+            IndependentEncoder::Dense(it) => it.tokenize(side, text),
+            IndependentEncoder::Sparse(it) => it.tokenize(side, text),
+            IndependentEncoder::Colbert(it) => it.tokenize(side, text),
+            IndependentEncoder::Epic(it) => it.tokenize(side, text),
         }
     }
 
     /// `pieces` are all of `side`.
     pub(super) fn encode(
         &self,
-        side: Side,
-        pieces: &[&Pieces],
-    ) -> Result<Vec<Vectors>, neural::Error> {
+        side: InputRole,
+        pieces: &[&TokenizedText],
+    ) -> Result<Vec<EncodedInput>, neural::Error> {
         Ok(match self {
-            Alone::Dense(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
-            Alone::Sparse(it) => it
+            IndependentEncoder::Dense(it) => it.encode(pieces)?.into_iter().map(EncodedInput::Dense).collect(),
+            IndependentEncoder::Sparse(it) => it
                 .encode(pieces)?
                 .into_iter()
-                .map(Vectors::Sparse)
+                .map(EncodedInput::Sparse)
                 .collect(),
-            Alone::Colbert(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
-            Alone::Epic(it) => match side {
-                Side::Query => {
+            IndependentEncoder::Colbert(it) => it.encode(pieces)?.into_iter().map(EncodedInput::Dense).collect(),
+            IndependentEncoder::Epic(it) => match side {
+                InputRole::Query => {
                     let queries = it.encode_queries(pieces)?.into_iter();
-                    queries.map(Vectors::EpicQuery).collect()
+                    queries.map(EncodedInput::EpicQuery).collect()
                 }
-                Side::Text => {
+                InputRole::Text => {
                     let texts = it.encode_texts(pieces)?.into_iter();
-                    texts.map(Vectors::EpicText).collect()
+                    texts.map(EncodedInput::EpicText).collect()
                 }
             },
         })
     }
 
-    pub(super) fn score(&self, query: &Vectors, text: &Vectors) -> f64 {
+    pub(super) fn score(&self, query: &EncodedInput, text: &EncodedInput) -> f64 {
         match (self, query, text) {
-            (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+            (IndependentEncoder::Dense(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
                 it.score(query, text)
             }
-            (Alone::Sparse(it), Vectors::Sparse(query), Vectors::Sparse(text)) => {
+            (IndependentEncoder::Sparse(it), EncodedInput::Sparse(query), EncodedInput::Sparse(text)) => {
                 it.score(query, text)
             }
-            (Alone::Colbert(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+            (IndependentEncoder::Colbert(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
                 it.score(query, text)
             }
-            (Alone::Epic(it), Vectors::EpicQuery(query), Vectors::EpicText(text)) => {
+            (IndependentEncoder::Epic(it), EncodedInput::EpicQuery(query), EncodedInput::EpicText(text)) => {
                 it.score(query, text)
             }
             // Of another model; no score is taken that is none.
@@ -109,12 +109,12 @@ impl Alone {
         }
     }
 
-    pub(super) fn matches(&self, query: &Vectors, text: &Vectors) -> Option<neural::Matches> {
+    pub(super) fn matches(&self, query: &EncodedInput, text: &EncodedInput) -> Option<neural::TokenMatches> {
         match (self, query, text) {
-            (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+            (IndependentEncoder::Dense(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
                 it.matches(query, text)
             }
-            (Alone::Colbert(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+            (IndependentEncoder::Colbert(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
                 Some(it.matches(query, text))
             }
             _ => None,
@@ -122,33 +122,33 @@ impl Alone {
     }
 }
 
-impl Together {
-    pub(super) fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, neural::Error> {
+impl JointEncoder {
+    pub(super) fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, neural::Error> {
         match self {
-            Together::Cross(it) => it.tokenize(side, text),
-            Together::Mono(it) => it.tokenize(side, text),
+            JointEncoder::Cross(it) => it.tokenize(side, text),
+            JointEncoder::Mono(it) => it.tokenize(side, text),
         }
     }
 
-    pub(super) fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
+    pub(super) fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         match self {
-            Together::Cross(it) => it.pair(query, text),
-            Together::Mono(it) => it.pair(query, text),
+            JointEncoder::Cross(it) => it.pair(query, text),
+            JointEncoder::Mono(it) => it.pair(query, text),
         }
     }
 
-    pub(super) fn score(&self, pairs: &[&PairPieces]) -> Result<Vec<f64>, neural::Error> {
+    pub(super) fn score(&self, pairs: &[&TokenizedPair]) -> Result<Vec<f64>, neural::Error> {
         match self {
-            Together::Cross(it) => it.score(pairs),
-            Together::Mono(it) => it.score(pairs),
+            JointEncoder::Cross(it) => it.score(pairs),
+            JointEncoder::Mono(it) => it.score(pairs),
         }
     }
 
     /// Names the model and its use.
     pub(super) fn fingerprint(&self) -> &str {
         match self {
-            Together::Cross(it) => it.fingerprint(),
-            Together::Mono(it) => it.fingerprint(),
+            JointEncoder::Cross(it) => it.fingerprint(),
+            JointEncoder::Mono(it) => it.fingerprint(),
         }
     }
 }

@@ -4,15 +4,15 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{PairPieces, Pieces, Side};
+use neural::{TokenizedPair, TokenizedText, InputRole};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use shared::api::Matches;
+use shared::api::TokenSimilarities;
 
 use crate::error::Error;
-use crate::models::Ranker;
-use crate::models::passages::Read;
-use crate::models::reader::{Alone, Reader, Together, Vectors};
+use crate::models::NeuralRanker;
+use crate::models::passages::DocumentPassages;
+use crate::models::reader::{IndependentEncoder, ScoringModel, JointEncoder, EncodedInput};
 
 /// Pieces in a batch: enough to keep two cores busy.
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
@@ -33,7 +33,7 @@ pub(crate) struct PairScore {
 
 /// Pairs with their texts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Listed<'a> {
+pub(crate) struct PairTexts<'a> {
     /// As written.
     pub queries: &'a [String],
     /// Bodies.
@@ -42,10 +42,10 @@ pub(crate) struct Listed<'a> {
     pub pairs: &'a [(u32, u32)],
 }
 
-impl Listed<'_> {
+impl PairTexts<'_> {
     /// SHA-256, in hex, over everything on which the scores of a ranker and their batches
     /// depend.
-    pub(crate) fn hash(&self, ranker: &Ranker) -> String {
+    pub(crate) fn hash(&self, ranker: &NeuralRanker) -> String {
         self.hash_with(&[
             env!("CARGO_PKG_VERSION"),
             &ranker.about.fingerprint,
@@ -79,7 +79,7 @@ impl Listed<'_> {
 
 /// The score of one pair, with what it is made of.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TextScore {
+pub(crate) struct DetailedScore {
     /// Place of the pair.
     pub pair: u32,
     /// Finite, higher is better.
@@ -87,7 +87,7 @@ pub(crate) struct TextScore {
     /// Whether the model saw only a part of the query or of the text.
     pub truncated: bool,
     /// Of late interaction, if it was asked for.
-    pub matches: Option<Matches>,
+    pub matches: Option<TokenSimilarities>,
 }
 
 /// What is said of a text beside its score.
@@ -100,7 +100,7 @@ pub(crate) enum ScoreDetail {
 }
 
 /// Pairs whose queries are encoded, ready for their texts.
-pub(crate) struct Prepared {
+pub(crate) struct EncodedQueries {
     /// By place; none where no pair needs it.
     queries: Vec<Option<Query>>,
     /// (text, query, pair), ascending.
@@ -110,13 +110,13 @@ pub(crate) struct Prepared {
 /// A query as its ranker wants it.
 enum Query {
     /// With whether it was cut.
-    Encoded(Vectors, bool),
-    Pieces(Pieces),
+    Encoded(EncodedInput, bool),
+    Pieces(TokenizedText),
 }
 
-impl Ranker {
+impl NeuralRanker {
     /// Scores a few texts for one query, with what the scores are made of.
-    pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<TextScore>, Error> {
+    pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<DetailedScore>, Error> {
         let texts: Vec<(u32, &str)> = (0..).zip(texts.iter().map(String::as_str)).collect();
         let pairs: Vec<(u32, u32)> = texts.iter().map(|&(place, _)| (0, place)).collect();
         let prepared = self.prepare(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
@@ -132,12 +132,12 @@ impl Ranker {
         pairs: &[(u32, u32)],
         token_budget: u32,
     ) -> Result<Vec<Vec<u32>>, Error> {
-        self.plan_side(Side::Text, texts, pairs, token_budget)
+        self.plan_side(InputRole::Text, texts, pairs, token_budget)
     }
 
     fn plan_side(
         &self,
-        side: Side,
+        side: InputRole,
         texts: &[String],
         pairs: &[(u32, u32)],
         token_budget: u32,
@@ -150,11 +150,11 @@ impl Ranker {
             .map(|&it| texts[it as usize].as_str())
             .collect();
         let cut = match side {
-            Side::Query => {
+            InputRole::Query => {
                 let cut = self.cut(side, &written)?.into_iter();
-                cut.map(CutText::of).collect()
+                cut.map(TokenizedDocument::of).collect()
             }
-            Side::Text => self.cut_texts(&written)?,
+            InputRole::Text => self.cut_texts(&written)?,
         };
         let mut n_pairs = vec![0; needed.len()];
         for (_, text) in pairs {
@@ -172,11 +172,11 @@ impl Ranker {
     }
 
     /// What passages count in a plan: where they are read with a query, once for each of its pairs.
-    pub(super) fn length(&self, passages: &[Pieces], n_pairs: usize) -> usize {
+    pub(super) fn length(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
         let n_pieces: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
-            Reader::Alone(_) => n_pieces,
-            Reader::Together(_) => (n_pieces + USUAL_QUERY * passages.len()) * n_pairs,
+            ScoringModel::Alone(_) => n_pieces,
+            ScoringModel::Together(_) => (n_pieces + USUAL_QUERY * passages.len()) * n_pairs,
         }
     }
 
@@ -186,20 +186,20 @@ impl Ranker {
         queries: &[String],
         pairs: &[(u32, u32)],
         token_budget: u32,
-    ) -> Result<Prepared, Error> {
+    ) -> Result<EncodedQueries, Error> {
         let turned: Vec<(u32, u32)> = pairs.iter().map(|&(query, text)| (text, query)).collect();
         let mut encoded: Vec<Option<Query>> = queries.iter().map(|_| None).collect();
-        for batch in self.plan_side(Side::Query, queries, &turned, token_budget)? {
+        for batch in self.plan_side(InputRole::Query, queries, &turned, token_budget)? {
             let written: Vec<&str> = batch
                 .iter()
                 .map(|&it| queries[it as usize].as_str())
                 .collect();
-            let pieces = self.cut(Side::Query, &written)?;
+            let pieces = self.cut(InputRole::Query, &written)?;
             let made: Vec<Query> = match &*self.reader {
-                Reader::Together(_) => pieces.into_iter().map(Query::Pieces).collect(),
-                Reader::Alone(model) => {
-                    let read: Vec<&Pieces> = pieces.iter().collect();
-                    let vectors = self.encode(model, Side::Query, &read)?;
+                ScoringModel::Together(_) => pieces.into_iter().map(Query::Pieces).collect(),
+                ScoringModel::Alone(model) => {
+                    let read: Vec<&TokenizedText> = pieces.iter().collect();
+                    let vectors = self.encode(model, InputRole::Query, &read)?;
                     let each = vectors.into_iter().zip(&pieces);
                     each.map(|(it, pieces)| Query::Encoded(it, pieces.truncated))
                         .collect()
@@ -215,7 +215,7 @@ impl Ranker {
             .map(|(&(text, query), pair)| (text, query, pair))
             .collect();
         by_text.sort_unstable();
-        Ok(Prepared {
+        Ok(EncodedQueries {
             queries: encoded,
             by_text,
         })
@@ -224,7 +224,7 @@ impl Ranker {
     /// Scores every pair of the texts of one batch.
     pub(crate) fn score_batch<T: AsRef<str>>(
         &self,
-        prepared: &Prepared,
+        prepared: &EncodedQueries,
         texts: &[(u32, T)],
     ) -> Result<Vec<PairScore>, Error> {
         self.score_cut(prepared, &self.cut_batch(texts)?)
@@ -232,9 +232,9 @@ impl Ranker {
 
     /// What is read of the texts of a batch, which needs no device: the next batch is cut while
     /// this one is scored.
-    pub(crate) fn cut_batch<T: AsRef<str>>(&self, texts: &[(u32, T)]) -> Result<CutBatch, Error> {
+    pub(crate) fn cut_batch<T: AsRef<str>>(&self, texts: &[(u32, T)]) -> Result<TokenizedBatch, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
-        Ok(CutBatch {
+        Ok(TokenizedBatch {
             places: texts.iter().map(|it| it.0).collect(),
             cut: self.cut_texts(&written)?,
         })
@@ -243,12 +243,12 @@ impl Ranker {
     /// Scores every pair of the texts of one batch.
     pub(crate) fn score_cut(
         &self,
-        prepared: &Prepared,
-        batch: &CutBatch,
+        prepared: &EncodedQueries,
+        batch: &TokenizedBatch,
     ) -> Result<Vec<PairScore>, Error> {
-        let CutBatch { places, cut } = batch;
+        let TokenizedBatch { places, cut } = batch;
         match &*self.reader {
-            Reader::Together(cross) => {
+            ScoringModel::Together(cross) => {
                 let mut read = Vec::new();
                 let mut scored = Vec::new();
                 for (place, text) in places.iter().zip(cut) {
@@ -271,8 +271,8 @@ impl Ranker {
                 });
                 Ok(each.collect())
             }
-            Reader::Alone(model) => {
-                let encoded = self.encode(model, Side::Text, &batch.passages())?;
+            ScoringModel::Alone(model) => {
+                let encoded = self.encode(model, InputRole::Text, &batch.passages())?;
                 Ok(self.score_encoded(prepared, batch, &encoded))
             }
         }
@@ -281,19 +281,19 @@ impl Ranker {
     /// Scores every pair of the texts of one batch, with as much detail as is asked for.
     pub(super) fn score_in_detail(
         &self,
-        prepared: &Prepared,
-        batch: &CutBatch,
+        prepared: &EncodedQueries,
+        batch: &TokenizedBatch,
         detail: ScoreDetail,
-    ) -> Result<Vec<TextScore>, Error> {
-        let of_pair = |scored: PairScore, matches| TextScore {
+    ) -> Result<Vec<DetailedScore>, Error> {
+        let of_pair = |scored: PairScore, matches| DetailedScore {
             pair: scored.pair,
             score: scored.score,
             truncated: scored.truncated,
             matches,
         };
         match (&*self.reader, detail) {
-            (Reader::Alone(model), ScoreDetail::Matches) => {
-                let encoded = self.encode(model, Side::Text, &batch.passages())?;
+            (ScoringModel::Alone(model), ScoreDetail::Matches) => {
+                let encoded = self.encode(model, InputRole::Text, &batch.passages())?;
                 let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
                     let shown = self.reading.shown(compared.scores);
                     let shown = shown.map(|it| &compared.passages[it]);
@@ -302,7 +302,7 @@ impl Ranker {
                 });
                 Ok(scored)
             }
-            (Reader::Alone(_) | Reader::Together(_), _) => {
+            (ScoringModel::Alone(_) | ScoringModel::Together(_), _) => {
                 let scored = self.score_cut(prepared, batch)?.into_iter();
                 Ok(scored.map(|it| of_pair(it, None)).collect())
             }
@@ -312,9 +312,9 @@ impl Ranker {
     /// Scores every pair of the texts of a batch whose passages are encoded.
     pub(super) fn score_encoded(
         &self,
-        prepared: &Prepared,
-        batch: &CutBatch,
-        encoded: &[Vectors],
+        prepared: &EncodedQueries,
+        batch: &TokenizedBatch,
+        encoded: &[EncodedInput],
     ) -> Vec<PairScore> {
         self.compare(prepared, batch, encoded, |scored, _| scored)
     }
@@ -322,12 +322,12 @@ impl Ranker {
     /// What `make` makes of every pair of the texts of a batch whose passages are encoded.
     fn compare<T: Send>(
         &self,
-        prepared: &Prepared,
-        CutBatch { places, cut }: &CutBatch,
-        encoded: &[Vectors],
-        make: impl Fn(PairScore, Compared<'_>) -> T + Sync,
+        prepared: &EncodedQueries,
+        TokenizedBatch { places, cut }: &TokenizedBatch,
+        encoded: &[EncodedInput],
+        make: impl Fn(PairScore, ScoredPassages<'_>) -> T + Sync,
     ) -> Vec<T> {
-        let Reader::Alone(model) = &*self.reader else {
+        let ScoringModel::Alone(model) = &*self.reader else {
             unreachable!("only what reads texts by themselves encodes them");
         };
         let mut rest = encoded;
@@ -335,7 +335,7 @@ impl Ranker {
             let own = rest.split_off(..it.passages.len());
             own.unwrap_or_default()
         });
-        let own: Vec<&[Vectors]> = own.collect();
+        let own: Vec<&[EncodedInput]> = own.collect();
         let of = |at: usize| -> Vec<T> {
             let pairs = prepared.of(places[at]).iter();
             let scored = pairs.map(|&(_, query, pair)| {
@@ -350,7 +350,7 @@ impl Ranker {
                     score: self.reading.combine(&scores),
                     truncated: *of_query || cut[at].truncated,
                 };
-                let compared = Compared {
+                let compared = ScoredPassages {
                     query,
                     passages: own[at],
                     scores: &scores,
@@ -366,11 +366,11 @@ impl Ranker {
     }
 
     /// One score for each pair, like lengths together, within the usual budget.
-    fn score_together(&self, cross: &Together, pairs: &[PairPieces]) -> Result<Vec<f64>, Error> {
+    fn score_together(&self, cross: &JointEncoder, pairs: &[TokenizedPair]) -> Result<Vec<f64>, Error> {
         let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
         let mut scores = vec![0.0; pairs.len()];
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
-            let read: Vec<&PairPieces> = batch.iter().map(|&it| &pairs[it]).collect();
+            let read: Vec<&TokenizedPair> = batch.iter().map(|&it| &pairs[it]).collect();
             let scored = self
                 .passes
                 .pass(&read, &|it| it.ids.len(), &|it| cross.score(it))
@@ -382,12 +382,12 @@ impl Ranker {
         Ok(scores)
     }
 
-    pub(super) fn cut(&self, side: Side, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
+    pub(super) fn cut(&self, side: InputRole, texts: &[&str]) -> Result<Vec<TokenizedText>, Error> {
         let cut = texts
             .par_iter()
             .map(|it| match &*self.reader {
-                Reader::Alone(model) => model.tokenize(side, it),
-                Reader::Together(cross) => cross.tokenize(side, it),
+                ScoringModel::Alone(model) => model.tokenize(side, it),
+                ScoringModel::Together(cross) => cross.tokenize(side, it),
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model(&self.about.spec))
@@ -395,7 +395,7 @@ impl Ranker {
 
     /// The beginning of a text that is so many of its tokens long, or as much as the model reads.
     pub(super) fn first_tokens<'a>(&self, text: &'a str, most: usize) -> Result<&'a str, Error> {
-        let pieces = self.cut(Side::Text, &[text])?.remove(0);
+        let pieces = self.cut(InputRole::Text, &[text])?.remove(0);
         // Those of a prompt end at 0.
         let mut ends = pieces.spans.iter().map(|it| it.1).filter(|&it| it > 0);
         let end = ends.nth(most.saturating_sub(1));
@@ -404,14 +404,14 @@ impl Ranker {
     }
 
     /// Each text as the passages that are read of it.
-    pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<CutText>, Error> {
-        let read: Vec<Read<'_>> = texts.iter().map(|it| self.reading.of(it)).collect();
+    pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<TokenizedDocument>, Error> {
+        let read: Vec<DocumentPassages<'_>> = texts.iter().map(|it| self.reading.of(it)).collect();
         let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
-        let mut pieces = self.cut(Side::Text, &passages)?.into_iter();
+        let mut pieces = self.cut(InputRole::Text, &passages)?.into_iter();
         let each = read.iter().map(|it| {
-            let passages: Vec<Pieces> = pieces.by_ref().take(it.passages.len()).collect();
+            let passages: Vec<TokenizedText> = pieces.by_ref().take(it.passages.len()).collect();
             let truncated = it.truncated || passages.iter().any(|it| it.truncated);
-            CutText {
+            TokenizedDocument {
                 passages,
                 truncated,
             }
@@ -419,7 +419,7 @@ impl Ranker {
         Ok(each.collect())
     }
 
-    fn encode(&self, model: &Alone, side: Side, pieces: &[&Pieces]) -> Result<Vec<Vectors>, Error> {
+    fn encode(&self, model: &IndependentEncoder, side: InputRole, pieces: &[&TokenizedText]) -> Result<Vec<EncodedInput>, Error> {
         self.in_batches(pieces, |it| model.encode(side, it))
     }
 
@@ -427,12 +427,12 @@ impl Ranker {
     /// batches.
     pub(super) fn in_batches<T>(
         &self,
-        pieces: &[&Pieces],
-        work: impl Fn(&[&Pieces]) -> Result<Vec<T>, neural::Error>,
+        pieces: &[&TokenizedText],
+        work: impl Fn(&[&TokenizedText]) -> Result<Vec<T>, neural::Error>,
     ) -> Result<Vec<T>, Error> {
         let budget = TOKEN_BUDGET as usize;
         let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
-        let encode = |pieces: &[&Pieces]| {
+        let encode = |pieces: &[&TokenizedText]| {
             let encoded = self.passes.pass(pieces, &|it| it.ids.len(), &|it| work(it));
             encoded.map_err(Error::model(&self.about.spec))
         };
@@ -441,7 +441,7 @@ impl Ranker {
         }
         let mut placed: Vec<(usize, T)> = Vec::with_capacity(pieces.len());
         for batch in neural::plan_batches(&lengths, budget) {
-            let read: Vec<&Pieces> = batch.iter().map(|&it| pieces[it]).collect();
+            let read: Vec<&TokenizedText> = batch.iter().map(|&it| pieces[it]).collect();
             placed.extend(batch.into_iter().zip(encode(&read)?));
         }
         placed.sort_unstable_by_key(|it| it.0);
@@ -450,46 +450,46 @@ impl Ranker {
 }
 
 /// A query and the passages of a text that were compared, with their scores.
-struct Compared<'a> {
-    query: &'a Vectors,
-    passages: &'a [Vectors],
+struct ScoredPassages<'a> {
+    query: &'a EncodedInput,
+    passages: &'a [EncodedInput],
     scores: &'a [f64],
 }
 
 /// What is read of the texts of one batch.
-pub(crate) struct CutBatch {
+pub(crate) struct TokenizedBatch {
     /// Of the texts.
     places: Vec<u32>,
     /// As many.
-    cut: Vec<CutText>,
+    cut: Vec<TokenizedDocument>,
 }
 
-impl CutBatch {
+impl TokenizedBatch {
     /// Of all its texts.
-    pub(super) fn passages(&self) -> Vec<&Pieces> {
+    pub(super) fn passages(&self) -> Vec<&TokenizedText> {
         self.cut.iter().flat_map(|it| &it.passages).collect()
     }
 }
 
 /// What is read of a text, in pieces.
-pub(super) struct CutText {
+pub(super) struct TokenizedDocument {
     /// At least one.
-    pub(super) passages: Vec<Pieces>,
+    pub(super) passages: Vec<TokenizedText>,
     /// Whether some of the text is in none of them.
     truncated: bool,
 }
 
-impl CutText {
+impl TokenizedDocument {
     /// In one passage.
-    fn of(pieces: Pieces) -> CutText {
-        CutText {
+    fn of(pieces: TokenizedText) -> TokenizedDocument {
+        TokenizedDocument {
             truncated: pieces.truncated,
             passages: vec![pieces],
         }
     }
 }
 
-impl Prepared {
+impl EncodedQueries {
     /// The pairs of a text.
     fn of(&self, text: u32) -> &[(u32, u32, u32)] {
         let from = self.by_text.partition_point(|it| it.0 < text);
@@ -498,9 +498,9 @@ impl Prepared {
     }
 }
 
-fn to_wire(matches: neural::Matches) -> Matches {
-    let words = |pieces: Vec<neural::Piece>| pieces.into_iter().map(|it| it.piece).collect();
-    Matches {
+fn to_wire(matches: neural::TokenMatches) -> TokenSimilarities {
+    let words = |pieces: Vec<neural::SubwordToken>| pieces.into_iter().map(|it| it.piece).collect();
+    TokenSimilarities {
         query: words(matches.query),
         text: words(matches.text),
         cosines: matches

@@ -8,14 +8,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use neural::{Pieces, Side};
-use shared::api::Matches;
+use neural::{TokenizedText, InputRole};
+use shared::api::TokenSimilarities;
 use shared::error::Error as InputError;
 
 use crate::error::Error;
-use crate::models::passages::Reading;
-use crate::models::reader::Reader;
-use crate::models::{Prepared, Ranker, ScoreDetail, TextScore};
+use crate::models::passages::PassageStrategy;
+use crate::models::reader::ScoringModel;
+use crate::models::{EncodedQueries, NeuralRanker, ScoreDetail, DetailedScore};
 
 /// Bytes of passages that are counted in a step.
 const COUNTED: usize = 1 << 18;
@@ -39,50 +39,50 @@ pub(crate) struct ScoringRequest {
     /// What comes with the scores.
     pub detail: ScoreDetail,
     /// Is told what is longer than the model reads; its error ends everything.
-    pub too_long: Box<dyn Fn(TooLong) -> Result<(), Error> + Send>,
+    pub too_long: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
 }
 
 /// What is longer than a model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TooLong {
+pub(crate) enum TruncatedInput {
     Query,
     /// The text at a place, alone or with the query.
     Text(usize),
 }
 
 /// The scores of the texts of a request.
-pub(crate) struct ScoredTexts {
+pub(crate) struct ScoredDocuments {
     /// Who scored.
-    pub ranker: Arc<Ranker>,
+    pub ranker: Arc<NeuralRanker>,
     /// As they came.
     pub texts: Vec<String>,
     /// One for each text, in their order; the pair is the place of the text.
-    pub scores: Vec<TextScore>,
+    pub scores: Vec<DetailedScore>,
     /// What was encoded, the query counted once for each passage.
     pub n_tokens: u64,
 }
 
 /// A request with what is known of its scores until now.
-pub(crate) struct StepwiseScoring {
-    ranker: Arc<Ranker>,
+pub(crate) struct IncrementalScoring {
+    ranker: Arc<NeuralRanker>,
     /// The same for texts that are passages.
-    passage_ranker: Ranker,
+    passage_ranker: NeuralRanker,
     request: ScoringRequest,
-    query: Pieces,
+    query: TokenizedText,
     /// The texts that are counted.
     texts: Vec<CountedText>,
     /// Of these texts, in order.
     passages: Vec<Passage>,
     n_tokens: u64,
     /// Places of passages that remain to be scored; none before all texts are counted.
-    plan: Option<(Prepared, std::vec::IntoIter<Vec<usize>>)>,
+    plan: Option<(EncodedQueries, std::vec::IntoIter<Vec<usize>>)>,
 }
 
 struct CountedText {
     passages: Range<usize>,
     truncated: bool,
     /// Of one of its passages, the best until now.
-    matches: Option<(usize, Matches)>,
+    matches: Option<(usize, TokenSimilarities)>,
 }
 
 struct Passage {
@@ -99,25 +99,25 @@ impl Passage {
     }
 }
 
-impl StepwiseScoring {
+impl IncrementalScoring {
     /// Reads the query and nothing else.
     pub(crate) fn new(
-        ranker: Arc<Ranker>,
+        ranker: Arc<NeuralRanker>,
         request: ScoringRequest,
-    ) -> Result<StepwiseScoring, Error> {
-        if request.max_text_tokens.is_some() && ranker.reading != Reading::Whole {
+    ) -> Result<IncrementalScoring, Error> {
+        if request.max_text_tokens.is_some() && ranker.reading != PassageStrategy::Whole {
             let reason = "goes with models that read texts whole; leave it out, or the ending \
                           from `+` on of the model's name";
             return Err(InputError::conflict("max_tokens_per_doc", reason).into());
         }
-        let passage_ranker = ranker.reading(Reading::Whole);
+        let passage_ranker = ranker.reading(PassageStrategy::Whole);
         let query = passage_ranker
-            .cut(Side::Query, &[request.query.as_str()])?
+            .cut(InputRole::Query, &[request.query.as_str()])?
             .remove(0);
         if query.truncated {
-            (request.too_long)(TooLong::Query)?;
+            (request.too_long)(TruncatedInput::Query)?;
         }
-        Ok(StepwiseScoring {
+        Ok(IncrementalScoring {
             ranker,
             passage_ranker,
             request,
@@ -148,7 +148,7 @@ impl StepwiseScoring {
     }
 
     /// The scores, when all is done.
-    pub(crate) fn into_scores(self) -> Result<ScoredTexts, Error> {
+    pub(crate) fn into_scores(self) -> Result<ScoredDocuments, Error> {
         let reading = self.ranker.reading;
         let mut scores = Vec::with_capacity(self.texts.len());
         for (text, pair) in self.texts.into_iter().zip(0..) {
@@ -162,14 +162,14 @@ impl StepwiseScoring {
             }
             let shown = reading.shown(&of_passages).map(|it| from + it);
             let matches = text.matches.filter(|it| shown == Some(it.0));
-            scores.push(TextScore {
+            scores.push(DetailedScore {
                 pair,
                 score,
                 truncated: text.truncated,
                 matches: matches.map(|it| it.1),
             });
         }
-        Ok(ScoredTexts {
+        Ok(ScoredDocuments {
             ranker: self.ranker,
             texts: self.request.texts,
             scores,
@@ -208,14 +208,14 @@ impl StepwiseScoring {
         }
         let new = &mut self.passages[first..];
         let written: Vec<&str> = new.iter().map(|it| it.of(&self.request.texts)).collect();
-        let cut = self.passage_ranker.cut(Side::Text, &written)?;
+        let cut = self.passage_ranker.cut(InputRole::Text, &written)?;
         for (passage, pieces) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
-                Reader::Alone(_) => false,
-                Reader::Together(model) => model.pair(&self.query, &pieces).truncated,
+                ScoringModel::Alone(_) => false,
+                ScoringModel::Together(model) => model.pair(&self.query, &pieces).truncated,
             };
             if pieces.truncated || cut_together || self.texts[passage.text].truncated {
-                (self.request.too_long)(TooLong::Text(passage.text))?;
+                (self.request.too_long)(TruncatedInput::Text(passage.text))?;
             }
             self.n_tokens += (pieces.ids.len() + self.query.ids.len()) as u64;
             passage.length = self.passage_ranker.length(&[pieces], 1);
@@ -223,7 +223,7 @@ impl StepwiseScoring {
         Ok(())
     }
 
-    fn make_plan(&self) -> Result<(Prepared, std::vec::IntoIter<Vec<usize>>), Error> {
+    fn make_plan(&self) -> Result<(EncodedQueries, std::vec::IntoIter<Vec<usize>>), Error> {
         if self.n_tokens > self.request.max_tokens {
             return Err(Error::TooLarge {
                 what: "tokens to encode",
@@ -278,12 +278,12 @@ impl StepwiseScoring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::Models;
+    use crate::models::ModelRegistry;
     use crate::models::tests::fixture;
 
-    fn ranker(spec: &str) -> Arc<Ranker> {
+    fn ranker(spec: &str) -> Arc<NeuralRanker> {
         let folder = fixture(spec.split(':').next().unwrap());
-        let models = Models::new(&[folder], neural::Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
         models.get(spec).unwrap()
     }
 
@@ -300,8 +300,8 @@ mod tests {
     }
 
     /// Scores everything; also the most tokens that a step encoded.
-    fn score(ranker: &Arc<Ranker>, request: ScoringRequest) -> Result<(ScoredTexts, u64), Error> {
-        let mut work = StepwiseScoring::new(ranker.clone(), request)?;
+    fn score(ranker: &Arc<NeuralRanker>, request: ScoringRequest) -> Result<(ScoredDocuments, u64), Error> {
+        let mut work = IncrementalScoring::new(ranker.clone(), request)?;
         let mut most = 0;
         while !work.is_done() {
             let before = ranker.reads();
@@ -330,7 +330,7 @@ mod tests {
                 assert!((found.score - expected.score).abs() < 1e-5, "{spec}");
                 assert_eq!(found.pair, expected.pair, "{spec}");
                 assert_eq!(found.truncated, expected.truncated, "{spec}");
-                let shown = |it: &TextScore| it.matches.as_ref().map(|it| it.text.clone());
+                let shown = |it: &DetailedScore| it.matches.as_ref().map(|it| it.text.clone());
                 assert_eq!(shown(found), shown(expected), "{spec}");
             }
         }

@@ -6,14 +6,14 @@ use std::fs;
 
 use super::files::{CONFIG, FILES, MODULES, RANKER};
 use super::*;
-use crate::store::draft::Draft;
+use crate::store::draft::PartialScores;
 
 /// A folder with a model of 24,000 parameters that were drawn at random.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/tiny");
 
 /// Only the smallest model.
-pub(crate) fn tiny() -> Models {
-    Models::new(&[TINY.to_owned()], Device::Cpu).unwrap()
+pub(crate) fn tiny() -> ModelRegistry {
+    ModelRegistry::new(&[TINY.to_owned()], Device::Cpu).unwrap()
 }
 
 /// A folder of its own with some files of the smallest model.
@@ -54,7 +54,7 @@ fn what_is_not_there_is_named_with_what_is() {
         error,
         "there is no model named `minilm` among `tiny:bi`, `tiny:late`"
     );
-    let error = Models::new(&["no such folder".to_owned()], Device::Cpu)
+    let error = ModelRegistry::new(&["no such folder".to_owned()], Device::Cpu)
         .err()
         .unwrap();
     assert!(
@@ -69,7 +69,7 @@ fn what_is_not_there_is_named_with_what_is() {
 fn a_folder_without_weights_or_with_wrong_ones_says_so() {
     let (_home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
     let load = || {
-        let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
         models.get("half:bi").err().unwrap().to_string()
     };
     assert!(load().contains("has no model.safetensors"), "{}", load());
@@ -107,11 +107,11 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
     let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
-    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::none(), |n| steps.push(n));
     let scores = scores.unwrap();
     assert!(steps.len() > 3, "{steps:?}");
     let folder = tempfile::tempdir().unwrap();
-    let open = || Draft::open(folder.path(), &listed.hash(&ranker)).unwrap();
+    let open = || PartialScores::open(folder.path(), &listed.hash(&ranker)).unwrap();
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         ranker.score_pairs(&listed, &mut open(), |n| assert!(n < steps[1], "stop"))
     }));
@@ -134,7 +134,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let listed = listed(&queries, &texts, &pairs);
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
         let ranker = tiny().get(spec).unwrap();
-        let scores = ranker.score_pairs(&listed, &mut Draft::none(), |_| {});
+        let scores = ranker.score_pairs(&listed, &mut PartialScores::none(), |_| {});
         (scores.unwrap(), ranker.reads())
     });
     let models = tiny();
@@ -144,7 +144,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     assert!(!bi.reads_as(&tiny().get("tiny:late").unwrap()));
 
     let folder = tempfile::tempdir().unwrap();
-    let open = |it: &Ranker| Draft::open(folder.path(), &listed.hash(it)).unwrap();
+    let open = |it: &NeuralRanker| PartialScores::open(folder.path(), &listed.hash(it)).unwrap();
     let mut drafts = [open(bi), open(late)];
     let scores = score_alike(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
     assert_eq!(scores[0], alone[0].0);
@@ -159,7 +159,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     drop(drafts);
     let first = open(late).batch(0).unwrap().to_vec();
     let behind = tempfile::tempdir().unwrap();
-    let behind = || Draft::open(behind.path(), &listed.hash(late)).unwrap();
+    let behind = || PartialScores::open(behind.path(), &listed.hash(late)).unwrap();
     behind().keep(0, &first).unwrap();
     let before = late.reads();
     let again = score_alike(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
@@ -184,7 +184,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
 
 #[test]
 fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
-    let models = Models::new(&[fixture("splade-tiny")], Device::Cpu).unwrap();
+    let models = ModelRegistry::new(&[fixture("splade-tiny")], Device::Cpu).unwrap();
     let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
     assert_eq!(models.specs(), specs);
     let ranker = models.get(specs[2]).unwrap();
@@ -201,7 +201,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         ("epic-tiny", ":epic"),
         ("dense-tiny", ":bi"),
     ] {
-        let models = Models::new(&[fixture(name)], Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&[fixture(name)], Device::Cpu).unwrap();
         assert_eq!(models.specs()[0], format!("{name}{used}"));
         assert_eq!(models.specs().len() == 1, used != ":bi");
         let ranker = models.get(name).unwrap();
@@ -226,7 +226,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
 #[test]
 fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     let (_home, folder) = copy_tiny("said", &FILES);
-    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     for (ranker, specs) in [
         ("", &["said:bi", "said:late"][..]),
         ("architecture = \"late-interaction\"", &["said:late"]),
@@ -243,7 +243,7 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
     assert_eq!(models.specs(), ["said:bi", "said:late"]);
     // Whatever is asked for, this is what is to be mended.
-    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     for wanted in ["said", "said:late", "said:colbert", "said:monot5"] {
         let refused = models.get(wanted).err().unwrap().to_string();
         assert!(refused.contains("unknown variant `late`"), "{refused}");
@@ -266,12 +266,12 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
         assert!(models.load(wanted).is_err());
     }
     assert!(models.failed.lock().unwrap().is_empty() && models.loaded().is_empty());
-    let cross = Models::new(&[fixture("cross-tiny")], Device::Cpu).unwrap();
+    let cross = ModelRegistry::new(&[fixture("cross-tiny")], Device::Cpu).unwrap();
     assert!(cross.get("cross-tiny:bi").is_err());
     // One whose configuration cannot be read may be anything: what is wrong is told.
     let (_home, folder) = copy_tiny("other", &FILES);
     fs::write(folder.join(CONFIG), r#"{"model_type": "gpt2"}"#).unwrap();
-    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     let error = models.get("other:cross").err().unwrap().to_string();
     assert!(error.contains("describes a `gpt2` model"), "{error}");
     assert!(models.failures().is_empty(), "it is none of its specs");
@@ -283,7 +283,7 @@ fn a_module_outside_its_folder_is_not_read() {
     for path in ["../tiny", "/etc", "", "2_Dense"] {
         let modules = serde_json::json!([{"type": "models.Dense", "path": path}]);
         fs::write(folder.join(MODULES), modules.to_string()).unwrap();
-        let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
         let refused = models.get("modules:bi").err().unwrap().to_string();
         let said = match path {
             "2_Dense" => "has no 2_Dense/config.json".to_owned(),
@@ -294,7 +294,7 @@ fn a_module_outside_its_folder_is_not_read() {
     fs::create_dir(folder.join("2_Dense")).unwrap();
     fs::write(folder.join("2_Dense/config.json"), "{}").unwrap();
     fs::write(folder.join("2_Dense/pytorch_model.bin"), "pickled").unwrap();
-    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     let refused = models.get("modules:bi").err().unwrap().to_string();
     assert!(refused.contains("safe_serialization=True"), "{refused}");
 }
@@ -305,8 +305,8 @@ pub(crate) fn fixture(name: &str) -> String {
 }
 
 /// The one ranker of a folder, with its models.
-fn only_ranker(folder: &str, spec: &str) -> (Models, Arc<Ranker>) {
-    let models = Models::new(&[fixture(folder)], Device::Cpu).unwrap();
+fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
+    let models = ModelRegistry::new(&[fixture(folder)], Device::Cpu).unwrap();
     assert_eq!(models.specs(), [spec]);
     assert_eq!(models.full_spec(folder), spec);
     let ranker = models.get(folder).unwrap();
@@ -326,7 +326,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     assert!(scores.iter().all(|it| it.score < 0.0));
     let error = models.get("t5:bi").err().unwrap().to_string();
     assert_eq!(error, "there is no model named `t5:bi` among `t5:monot5`");
-    let error = Models::new(&[fixture("t5")], Device::Cuda(0)).unwrap();
+    let error = ModelRegistry::new(&[fixture("t5")], Device::Cuda(0)).unwrap();
     let error = error.get("t5").err().unwrap().to_string();
     assert!(error.contains("on the CPU only"), "{error}");
 }
@@ -337,8 +337,8 @@ fn each_with_each(n_queries: u32, n_texts: u32) -> Vec<(u32, u32)> {
     (0..n_queries).flat_map(of_query).collect()
 }
 
-fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)]) -> Listed<'a> {
-    Listed {
+fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)]) -> PairTexts<'a> {
+    PairTexts {
         queries,
         texts,
         pairs,
@@ -348,14 +348,14 @@ fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)
 /// Scores every query with every text, in order; each has the score that the ranker gives when it
 /// is asked about one query and all texts. Also how many pairs were done after each batch.
 fn score_all(
-    ranker: &Ranker,
+    ranker: &NeuralRanker,
     queries: &[String],
     texts: &[String],
 ) -> (Vec<PairScore>, Vec<usize>) {
     let pairs = each_with_each(queries.len() as u32, texts.len() as u32);
     let mut steps = Vec::new();
     let listed = listed(queries, texts, &pairs);
-    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::none(), |n| steps.push(n));
     let scores = scores.unwrap();
     assert_eq!(scores.len(), pairs.len());
     for (query, scores) in queries.iter().zip(scores.chunks(texts.len())) {
@@ -384,14 +384,14 @@ fn a_long_text_is_worth_what_its_passages_are() {
         let ranker = models.get(spec).unwrap();
         let said = ranker.say("where is sand", texts).unwrap();
         // The same by the way of a job.
-        let listed = Listed {
+        let listed = PairTexts {
             queries: &["where is sand".to_owned()],
             texts,
             pairs: &(0..texts.len() as u32)
                 .map(|it| (0, it))
                 .collect::<Vec<_>>(),
         };
-        let scored = ranker.score_pairs(&listed, &mut Draft::none(), |_| {});
+        let scored = ranker.score_pairs(&listed, &mut PartialScores::none(), |_| {});
         for (said, scored) in said.iter().zip(scored.unwrap()) {
             assert!((said.score - scored.score).abs() < 1e-6, "{spec}");
             assert_eq!(said.truncated, scored.truncated, "{spec}");

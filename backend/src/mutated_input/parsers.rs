@@ -6,26 +6,26 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use clap::Parser as _;
-use neural::{Declared, Device, Matching, Model, ModelFiles, Side};
+use neural::{RankerConfig, Device, EmbeddingKind, EmbeddingModel, ModelFiles, InputRole};
 use shared::collection::pairs::{self, layouts};
 use shared::collection::{Collection, beir, tables, trec, wikipassageqa};
 use shared::effectiveness::Measure;
-use shared::error::{Error, Reading};
-use shared::probe::manipulation::Tools;
-use shared::probe::{Pool, Probe};
-use shared::review::Task;
+use shared::error::{Error, ReadReport};
+use shared::probe::manipulation::LookupTables;
+use shared::probe::{PoolSpec, Probe};
+use shared::review::AnnotationTask;
 use shared::study::make::{self, StudyInputs};
 use shared::study::prepare::{InputFiles, run_at_once};
-use shared::study::{Definition, Study};
-use shared::text::{Analyzer, Pieces, Tokenizer, linguistics};
+use shared::study::{StudyDefinition, Study};
+use shared::text::{Analyzer, WordpieceVocabulary, Tokenizer, linguistics};
 
 use super::{Parser, Seeds};
 use crate::cli::Cli;
 use crate::config::RankerSpec;
 use crate::models::tests::TINY;
-use crate::pipeline::AllCores;
+use crate::pipeline::ParallelExecutor;
 use crate::store::DataFolder;
-use crate::store::instances::{self, Ids};
+use crate::store::instances::{self, ExternalIds};
 use crate::store::scores::StudyScores;
 use crate::store::studies::files;
 use crate::{http, service, store};
@@ -93,7 +93,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "misspellings",
         &["rivver\triver\nbnak\tbank, banks\n"],
-        |it| Tools::default().set_misspellings("a", &text(it)).is_ok(),
+        |it| LookupTables::default().set_misspellings("a", &text(it)).is_ok(),
     ),
     of("mspc", &[MSPC], |it| {
         layouts::tables::read_mspc("train", "a", it, &mut |_| ()).is_ok()
@@ -134,7 +134,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "study-toml",
         &[STUDY, include_str!("../../../demo/study.toml")],
-        |it| Definition::from_toml("a", &text(it)).is_ok(),
+        |it| StudyDefinition::from_toml("a", &text(it)).is_ok(),
     ),
     seeded(
         "study-json",
@@ -166,7 +166,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "pool",
         &["rank:bm25:k1=1:50", "run:a.run:5", "group"],
-        |it| text(it).parse::<Pool>().is_ok(),
+        |it| text(it).parse::<PoolSpec>().is_ok(),
     ),
     of(
         "measure",
@@ -183,7 +183,7 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| Cli::try_parse_from(format!("axioscope {}", text(it)).split(' ')).is_ok(),
     ),
     of("review-task", &[TASK], |it| {
-        serde_json::from_slice::<Task>(it).is_ok_and(|it| it.checked().is_ok())
+        serde_json::from_slice::<AnnotationTask>(it).is_ok_and(|it| it.checked().is_ok())
     }),
     seeded(
         "instances-parquet",
@@ -233,7 +233,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "ranker-toml",
         &["architecture = \"bi-encoder\"\nquery_pieces = 32\n"],
-        |it| Declared::read(it).is_ok(),
+        |it| RankerConfig::read(it).is_ok(),
     ),
     of(
         "service-answer",
@@ -315,13 +315,13 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
         ..Collection::default()
     };
     let inputs = StudyInputs {
-        definition: Definition::from_toml("study.toml", STUDY).unwrap(),
+        definition: StudyDefinition::from_toml("study.toml", STUDY).unwrap(),
         collection,
         files: InputFiles::default(),
         rankers: vec!["bm25".parse().unwrap()],
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(make::make_study(inputs, &mut AllCores::default())).unwrap()
+    run_at_once(make::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
 });
 
 /// The same, in a data folder.
@@ -341,7 +341,7 @@ static MODEL: LazyLock<ModelFiles> = LazyLock::new(|| ModelFiles {
 });
 
 /// Whether a reader took every row.
-fn rows<T>(read: Result<(T, Reading), Error>) -> bool {
+fn rows<T>(read: Result<(T, ReadReport), Error>) -> bool {
     read.is_ok_and(|it| it.1.n_refused == 0)
 }
 
@@ -368,7 +368,7 @@ fn in_file(input: &[u8], takes: impl FnOnce(&Path) -> bool) -> bool {
 }
 
 fn reads_pieces(input: &[u8]) -> bool {
-    let Ok(pieces) = Pieces::read("a", &text(input)) else {
+    let Ok(pieces) = WordpieceVocabulary::read("a", &text(input)) else {
         return false;
     };
     let analyzer = Analyzer {
@@ -393,7 +393,7 @@ fn analyzes(input: &[u8]) -> bool {
 }
 
 fn reads_instances(input: &[u8]) -> bool {
-    let ids = Ids {
+    let ids = ExternalIds {
         queries: SMALL.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: SMALL.docs.iter().map(|it| it.id.as_str()).collect(),
     };
@@ -442,6 +442,6 @@ fn loads_model(file: &str, input: &[u8]) -> bool {
         "tokenizer.json" => files.tokenizer = input.to_vec(),
         _ => files.weights = input.to_vec(),
     }
-    let model = Model::load(&files, Matching::BiEncoder, 64, Device::Cpu);
-    model.is_ok_and(|it| it.tokenize(Side::Text, "the river's bank").is_ok())
+    let model = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 64, Device::Cpu);
+    model.is_ok_and(|it| it.tokenize(InputRole::Text, "the river's bank").is_ok())
 }

@@ -3,29 +3,29 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use shared::study::prepare::{Executor, Progress, Stage};
+use shared::study::prepare::{ShardExecutor, StudyProgress, StudyStage};
 
 use crate::error::Error;
-use crate::progress::Bar;
+use crate::progress::ProgressBar;
 
 /// Queries that are mined at once: there may be more instances than memory.
 const QUERIES_AT_ONCE: usize = 64;
 
 /// Computes the shards of a step on all cores.
 #[derive(Default)]
-pub(crate) struct AllCores {
+pub(crate) struct ParallelExecutor {
     /// The step that is not done, with its bar.
-    step: Option<(Stage, Bar)>,
+    step: Option<(StudyStage, ProgressBar)>,
 }
 
-impl Executor for AllCores {
+impl ShardExecutor for ParallelExecutor {
     type Error = Error;
 
-    fn shards_at_once(&self, stage: Stage) -> usize {
+    fn shards_at_once(&self, stage: StudyStage) -> usize {
         match stage {
-            Stage::Mine => QUERIES_AT_ONCE,
-            Stage::Index | Stage::Derive => usize::MAX,
-            Stage::AuditIndex | Stage::Audit | Stage::Score => usize::MAX,
+            StudyStage::Mine => QUERIES_AT_ONCE,
+            StudyStage::Index | StudyStage::Derive => usize::MAX,
+            StudyStage::AuditIndex | StudyStage::Audit | StudyStage::Score => usize::MAX,
         }
     }
 
@@ -41,17 +41,17 @@ impl Executor for AllCores {
         shards.collect()
     }
 
-    async fn report(&mut self, progress: Progress) -> Result<(), Error> {
+    async fn report(&mut self, progress: StudyProgress) -> Result<(), Error> {
         let (name, unit) = match progress.stage {
-            Stage::Index | Stage::AuditIndex => ("index", "documents"),
-            Stage::Derive => ("make", "queries"),
-            Stage::Mine => ("mine", "queries"),
-            Stage::Audit => ("audit", "queries"),
-            Stage::Score => ("score", "queries"),
+            StudyStage::Index | StudyStage::AuditIndex => ("index", "documents"),
+            StudyStage::Derive => ("make", "queries"),
+            StudyStage::Mine => ("mine", "queries"),
+            StudyStage::Audit => ("audit", "queries"),
+            StudyStage::Score => ("score", "queries"),
         };
         let step = self.step.take().filter(|it| it.0 == progress.stage);
         if progress.done < progress.of {
-            let bar = step.map_or_else(|| Bar::of(name, progress.of, unit), |it| it.1);
+            let bar = step.map_or_else(|| ProgressBar::of(name, progress.of, unit), |it| it.1);
             bar.at(progress.done);
             self.step = Some((progress.stage, bar));
         }

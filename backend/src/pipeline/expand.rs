@@ -7,15 +7,15 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use neural::{Doc2Query, Sampling, WrittenQueries};
+use neural::{Doc2Query, GenerationConfig, GeneratedQueries};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use shared::collection::{Collection, Doc};
+use shared::collection::{Collection, Document};
 use shared::error::Error as InputError;
 
 use crate::error::Error;
-use crate::import::{Loaded, write_files, write_lines};
-use crate::progress::Bar;
+use crate::import::{LoadedCollection, write_files, write_lines};
+use crate::progress::ProgressBar;
 
 /// Documents that each thread writes for between two times that they are kept.
 const PER_THREAD: usize = 8;
@@ -23,20 +23,20 @@ const PER_THREAD: usize = 8;
 const WAY_OUT: &str = "make room, or choose another place by `--out`";
 
 /// What is wanted.
-pub(crate) struct Expansion<'a> {
+pub(crate) struct ExpansionSettings<'a> {
     /// What writes.
     pub model: &'a Doc2Query,
     /// Its name, for the record.
     pub name: &'a str,
     /// How queries are drawn.
-    pub sampling: Sampling,
+    pub sampling: GenerationConfig,
     /// The new folder; not there yet.
     pub out: &'a Path,
 }
 
 /// What came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Expanded {
+pub(crate) struct ExpansionSummary {
     /// Queries that are not empty.
     pub n_queries: usize,
     /// Documents whose end the model did not read.
@@ -45,16 +45,16 @@ pub(crate) struct Expanded {
 
 /// `expansion.json` of the new folder.
 #[derive(Serialize)]
-struct Account<'a> {
+struct ExpansionManifest<'a> {
     #[serde(flatten)]
-    record: &'a Record<'a>,
+    record: &'a ExpansionRecord<'a>,
     /// Documents whose end was not read, to keep to the model's bound.
     truncated_documents: usize,
 }
 
 /// Everything needed to make the folder again.
 #[derive(Serialize)]
-struct Record<'a> {
+struct ExpansionRecord<'a> {
     format: u32,
     axioscope: &'static str,
     /// Hash of the collection that was expanded.
@@ -70,16 +70,16 @@ struct Record<'a> {
 
 /// A line of the draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct ExpandedDocument {
     queries: Vec<String>,
     /// Whether the model did not read the end of the document.
     truncated: bool,
 }
 
-impl Kept {
-    fn of(written: WrittenQueries) -> Kept {
+impl ExpandedDocument {
+    fn of(written: GeneratedQueries) -> ExpandedDocument {
         let queries = written.queries.into_iter();
-        Kept {
+        ExpandedDocument {
             queries: queries.map(|it| it.text).collect(),
             truncated: written.truncated,
         }
@@ -96,21 +96,21 @@ struct Line<'a> {
 
 /// Writes the new folder: the collection, each document's text with its queries after it, what
 /// was added, and how it was made.
-pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<Expanded, Error> {
-    let record = Record::of(&loaded.collection, wanted);
+pub(crate) fn expand(mut loaded: LoadedCollection, wanted: &ExpansionSettings<'_>) -> Result<ExpansionSummary, Error> {
+    let record = ExpansionRecord::of(&loaded.collection, wanted);
     let parent = check_out(wanted.out)?;
     let mut draft = Draft::open(wanted.out, parent, &record)?;
     let docs = &loaded.collection.docs;
     draft.written.truncate(docs.len());
-    let bar = Bar::of("expand", docs.len() as u64, "documents");
+    let bar = ProgressBar::of("expand", docs.len() as u64, "documents");
     bar.at(draft.written.len() as u64);
     let n_at_once = PER_THREAD * rayon::current_num_threads();
     for some in docs[draft.written.len()..].chunks(n_at_once) {
-        let texts: Vec<String> = some.iter().map(Doc::body).collect();
+        let texts: Vec<String> = some.iter().map(Document::body).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let queries = wanted.model.write(&texts, &wanted.sampling);
         let queries = queries.map_err(Error::model(wanted.name))?.into_iter();
-        draft.keep(queries.map(Kept::of))?;
+        draft.keep(queries.map(ExpandedDocument::of))?;
         bar.at(draft.written.len() as u64);
     }
     let written = std::mem::take(&mut draft.written);
@@ -132,7 +132,7 @@ pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<Expan
         })
     });
     write_lines(&whole.join("expansions.jsonl"), lines)?;
-    let account = json(&Account {
+    let account = json(&ExpansionManifest {
         record: &record,
         truncated_documents: n_truncated,
     });
@@ -142,7 +142,7 @@ pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<Expan
     fs::rename(&whole, wanted.out).map_err(Error::file(wanted.out, WAY_OUT))?;
     draft.remove()?;
     let queries = written.iter().flat_map(|it| &it.queries);
-    Ok(Expanded {
+    Ok(ExpansionSummary {
         n_queries: queries.filter(|it| !it.is_empty()).count(),
         n_truncated,
     })
@@ -168,7 +168,7 @@ fn check_out(out: &Path) -> Result<&Path, Error> {
 }
 
 /// The text, and after it the queries, as docTTTTTquery appends them.
-fn add(doc: &mut Doc, queries: &[String]) {
+fn add(doc: &mut Document, queries: &[String]) {
     for query in queries.iter().filter(|it| !it.is_empty()) {
         if !doc.text.is_empty() {
             doc.text.push(' ');
@@ -177,9 +177,9 @@ fn add(doc: &mut Doc, queries: &[String]) {
     }
 }
 
-impl<'a> Record<'a> {
-    fn of(collection: &Collection, wanted: &Expansion<'a>) -> Record<'a> {
-        Record {
+impl<'a> ExpansionRecord<'a> {
+    fn of(collection: &Collection, wanted: &ExpansionSettings<'a>) -> ExpansionRecord<'a> {
+        ExpansionRecord {
             format: 1,
             axioscope: env!("CARGO_PKG_VERSION"),
             collection: collection.hash(),
@@ -196,7 +196,7 @@ impl<'a> Record<'a> {
 /// The queries of the documents that are done, in memory and in a file.
 struct Draft {
     /// Of the first documents of the collection.
-    written: Vec<Kept>,
+    written: Vec<ExpandedDocument>,
     path: PathBuf,
     file: File,
 }
@@ -204,7 +204,7 @@ struct Draft {
 impl Draft {
     /// Beside the output, named after everything on which the queries depend; takes up what is
     /// there. What follows a damaged line was never acknowledged, and is cut off.
-    fn open(out: &Path, parent: &Path, record: &Record<'_>) -> Result<Draft, Error> {
+    fn open(out: &Path, parent: &Path, record: &ExpansionRecord<'_>) -> Result<Draft, Error> {
         let hash = shared::collection::hex(&Sha256::digest(json(record)));
         let name = out.file_name().unwrap_or_default().to_string_lossy();
         let path = parent.join(format!(".{name}.{hash:.16}.draft"));
@@ -229,7 +229,7 @@ impl Draft {
     }
 
     /// Keeps what was written of the next documents; when this returns it survives a crash.
-    fn keep(&mut self, written: impl Iterator<Item = Kept>) -> Result<(), Error> {
+    fn keep(&mut self, written: impl Iterator<Item = ExpandedDocument>) -> Result<(), Error> {
         let failed = || Error::file(&self.path, WAY_OUT);
         let mut lines = String::new();
         for kept in written {
@@ -248,13 +248,13 @@ impl Draft {
 }
 
 /// The sound lines at the beginning, of so many queries each, and where these lines end.
-fn read(bytes: &[u8], n_queries: usize) -> (Vec<Kept>, usize) {
+fn read(bytes: &[u8], n_queries: usize) -> (Vec<ExpandedDocument>, usize) {
     let (mut written, mut whole) = (Vec::new(), 0);
     for line in bytes.split_inclusive(|&it| it == b'\n') {
         let Some(sound) = line.strip_suffix(b"\n") else {
             break;
         };
-        match serde_json::from_slice::<Kept>(sound) {
+        match serde_json::from_slice::<ExpandedDocument>(sound) {
             Ok(kept) if kept.queries.len() == n_queries => written.push(kept),
             _ => break,
         }
@@ -278,7 +278,7 @@ mod tests {
         "/../neural/tests/fixtures/t5-gated"
     );
 
-    fn loaded(folder: &Path) -> Loaded {
+    fn loaded(folder: &Path) -> LoadedCollection {
         import::load_folder(folder, &Default::default()).unwrap()
     }
 
@@ -314,10 +314,10 @@ mod tests {
         let from = collection(home.path());
         let (name, model) = open_doc2query(T5).unwrap();
         let out = home.path().join("out");
-        let wanted = Expansion {
+        let wanted = ExpansionSettings {
             model: &model,
             name: &name,
-            sampling: Sampling::of_queries(3, 5),
+            sampling: GenerationConfig::of_queries(3, 5),
             out: &out,
         };
         let before = loaded(&from);
@@ -362,7 +362,7 @@ mod tests {
             n_filled >= 6 && n_truncated == 1,
             "{n_filled} {n_truncated}"
         );
-        let counted = Expanded {
+        let counted = ExpansionSummary {
             n_queries: n_filled,
             n_truncated,
         };
@@ -393,21 +393,21 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let from = collection(home.path());
         let (name, model) = open_doc2query(T5).unwrap();
-        let wanted = |out| Expansion {
+        let wanted = |out| ExpansionSettings {
             model: &model,
             name: &name,
-            sampling: Sampling::of_queries(2, 5),
+            sampling: GenerationConfig::of_queries(2, 5),
             out,
         };
         let [once, twice] = ["once", "twice"].map(|it| home.path().join(it));
         expand(loaded(&from), &wanted(&once)).unwrap();
 
         let wanted = wanted(&twice);
-        let record = Record::of(&loaded(&from).collection, &wanted);
+        let record = ExpansionRecord::of(&loaded(&from).collection, &wanted);
         let open = || Draft::open(&twice, home.path(), &record).unwrap();
         let mut draft = open();
         // A sign that the first document is not asked about again.
-        let kept = Kept {
+        let kept = ExpandedDocument {
             queries: vec!["kept".to_owned(), "too".to_owned()],
             truncated: true,
         };

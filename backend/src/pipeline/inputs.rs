@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use shared::collection::lines::read_text;
-use shared::collection::trec::Unknown;
+use shared::collection::trec::UnknownIds;
 use shared::collection::{Collection, Run};
-use shared::probe::Pool;
-use shared::probe::manipulation::Tools;
-use shared::probe::transfer::Pairs;
+use shared::probe::PoolSpec;
+use shared::probe::manipulation::LookupTables;
+use shared::probe::transfer::TransferSet;
 use shared::study::prepare::InputFiles;
-use shared::study::{Definition, Lookups};
-use shared::vectors::Vectors;
+use shared::study::{StudyDefinition, LookupFiles};
+use shared::vectors::WordVectors;
 
 use crate::error::Error;
 use crate::import;
@@ -21,20 +21,20 @@ use crate::import;
 /// Reads the run of a pool and the word vectors, which lie where runs may lie. Says on standard
 /// error what is wrong with their rows.
 pub(crate) fn read_inputs(
-    pool: &Pool,
+    pool: &PoolSpec,
     vectors: Option<&str>,
     collection: &Collection,
     folder: &Path,
 ) -> Result<InputFiles, Error> {
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
     let run = match pool {
-        Pool::Run { file, .. } => {
+        PoolSpec::Run { file, .. } => {
             let (run, reading) = import::read_run(file, folder)?;
             import::tell(&reading);
             tell_misfit(file, &run, collection);
             Some(run)
         }
-        Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
+        PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
     };
     Ok(InputFiles {
         run,
@@ -45,7 +45,7 @@ pub(crate) fn read_inputs(
 
 /// As [`read_inputs`], with what the behaviors of a study need.
 pub(super) fn read_study_inputs(
-    definition: &Definition,
+    definition: &StudyDefinition,
     collection: &Collection,
     folder: &Path,
 ) -> Result<InputFiles, Error> {
@@ -57,7 +57,7 @@ pub(super) fn read_study_inputs(
     })
 }
 
-fn read_vectors(file: &str, folder: &Path) -> Result<Vectors, Error> {
+fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
     let path = import::locate(file, folder)?;
     let (vectors, reading) = import::with_bar(&path, |name, bytes, progress| {
         shared::vectors::read(name, bytes, progress)
@@ -78,15 +78,15 @@ fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
     if n_ranked < n_queries {
         eprintln!("{file}: it ranks documents for {n_ranked} of {n_queries} queries");
     }
-    let unknown = Unknown::in_run(&ranked, collection);
+    let unknown = UnknownIds::in_run(&ranked, collection);
     if !unknown.is_empty() {
         eprintln!("{file}: {unknown}");
     }
 }
 
 /// Reads the files that manipulations look words up in.
-fn tools(lookups: &Lookups, folder: &Path) -> Result<Tools, Error> {
-    let mut tools = Tools::default();
+fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
+    let mut tools = LookupTables::default();
     let read = |file: &str| {
         let path = import::locate(file, folder)?;
         let text = import::with_bar(&path, read_text)?;
@@ -108,14 +108,14 @@ fn tools(lookups: &Lookups, folder: &Path) -> Result<Tools, Error> {
 }
 
 /// Reads the pairs of every transfer set.
-fn sets(definition: &Definition, folder: &Path) -> Result<Vec<Pairs>, Error> {
+fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>, Error> {
     let read = |file: &shared::study::TransferFile| {
         let path = import::locate(&file.file, folder)?;
         let (pairs, reading) = import::with_bar(&path, |name, bytes, progress| {
             shared::collection::pairs::read(name, bytes, progress)
         })?;
         import::tell(&reading);
-        Ok(Pairs {
+        Ok(TransferSet {
             of: file.transfer()?,
             inference: file.queries,
             pairs,
@@ -151,7 +151,7 @@ mod tests {
             gzip.write_all(text.as_bytes()).unwrap();
             gzip.finish().unwrap();
         }
-        let lookups = Lookups {
+        let lookups = LookupFiles {
             stop_words: Some("stops.txt".to_owned()),
             misspellings: Some("typos.tsv".to_owned()),
             expansions: Some("queries.jsonl".to_owned()),

@@ -4,33 +4,33 @@ use std::path::Path;
 use std::time::Instant;
 
 use shared::collection::Collection;
-use shared::collection::trec::BroughtScores;
+use shared::collection::trec::ImportedScores;
 use shared::index::Index;
-use shared::probe::mine::Text;
-use shared::rank::Ranker;
-use shared::score::{Pairs, RankerAbout, RankerKind, Scores};
+use shared::probe::mine::StudyDocument;
+use shared::rank::LexicalRanker;
+use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
 use shared::study::make::LexicalScoring;
 use shared::study::prepare::run_at_once;
 
-use super::AllCores;
+use super::ParallelExecutor;
 use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::import;
-use crate::models::{self, Listed, Models};
-use crate::progress::Bar;
-use crate::service::{Cost, Service};
-use crate::store::draft::Draft;
+use crate::models::{self, PairTexts, ModelRegistry};
+use crate::progress::ProgressBar;
+use crate::service::{RequestCost, RemoteRanker};
+use crate::store::draft::PartialScores;
 
 /// Pairs to score, and where their texts come from.
-pub(crate) struct Scoring<'a> {
+pub(crate) struct ScoringInput<'a> {
     /// Where texts and queries lie.
     pub collection: &'a Collection,
     /// Of the whole collection.
     pub index: &'a Index,
     /// By number.
-    pub texts: &'a [Text],
+    pub texts: &'a [StudyDocument],
     /// Unique.
-    pub pairs: &'a Pairs,
+    pub pairs: &'a QueryDocumentPairs,
     /// Pairs that a model scores once more for its certificate; none where nobody will see it.
     pub sample: Vec<u32>,
     /// Where score files are looked for.
@@ -42,10 +42,10 @@ pub(crate) struct Scoring<'a> {
 /// Scores all pairs with rankers, those that read every text alike together, and hands on the
 /// scores of each as soon as it is done. Whoever has put them where they last discards the draft.
 pub(crate) fn score_all(
-    scoring: &Scoring<'_>,
+    scoring: &ScoringInput<'_>,
     rankers: &[RankerSpec],
-    models: &Models,
-    mut take: impl FnMut(Scores, Draft) -> Result<(), Error>,
+    models: &ModelRegistry,
+    mut take: impl FnMut(Scores, PartialScores) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut taken = vec![false; rankers.len()];
     for (at, ranker) in rankers.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn score_all(
                 }
             }
         }
-        let together: Vec<&models::Ranker> = alike.iter().map(|it| &**it).collect();
+        let together: Vec<&models::NeuralRanker> = alike.iter().map(|it| &**it).collect();
         for (scores, draft) in score_alike(scoring, &together)? {
             take(scores, draft)?;
         }
@@ -79,13 +79,13 @@ pub(crate) fn score_all(
 /// Scores all pairs with a ranker. Whoever has put the scores where they last discards the
 /// draft.
 pub(crate) fn score(
-    scoring: &Scoring<'_>,
+    scoring: &ScoringInput<'_>,
     ranker: &RankerSpec,
-    models: &Models,
-) -> Result<(Scores, Draft), Error> {
+    models: &ModelRegistry,
+) -> Result<(Scores, PartialScores), Error> {
     match ranker {
-        RankerSpec::Formula(formula) => Ok((score_formula(scoring, formula)?, Draft::none())),
-        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, Draft::none())),
+        RankerSpec::Formula(formula) => Ok((score_formula(scoring, formula)?, PartialScores::none())),
+        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::none())),
         RankerSpec::Model(spec) => {
             let model = models.get(spec)?;
             score_model(scoring, &model)
@@ -94,25 +94,25 @@ pub(crate) fn score(
     }
 }
 
-fn score_formula(scoring: &Scoring<'_>, ranker: &Ranker) -> Result<Scores, Error> {
+fn score_formula(scoring: &ScoringInput<'_>, ranker: &LexicalRanker) -> Result<Scores, Error> {
     let lexical = LexicalScoring {
         collection: scoring.collection,
         index: scoring.index,
         texts: scoring.texts,
         pairs: scoring.pairs,
     };
-    let mut cores = AllCores::default();
+    let mut cores = ParallelExecutor::default();
     let mut scores = run_at_once(lexical.score(&[*ranker], &mut cores))?;
     Ok(scores.remove(0))
 }
 
-fn score_file(scoring: &Scoring<'_>, file: &str) -> Result<Scores, Error> {
+fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<Scores, Error> {
     let (name, brought) = read_scores(file, scoring.folder)?;
     brought_scores(scoring, &name, &brought)
 }
 
 /// The scores of a file, with its name.
-pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, BroughtScores), Error> {
+pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, ImportedScores), Error> {
     let path = import::locate(file, folder)?;
     let brought = import::with_bar(&path, |name, bytes, progress| {
         shared::collection::trec::read_scores(name, bytes, progress)
@@ -123,9 +123,9 @@ pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, BroughtS
 
 /// Scores that somebody brought, put in the order of the pairs.
 fn brought_scores(
-    scoring: &Scoring<'_>,
+    scoring: &ScoringInput<'_>,
     name: &str,
-    brought: &BroughtScores,
+    brought: &ImportedScores,
 ) -> Result<Scores, Error> {
     use std::fmt::Write;
     let values = scoring.pairs.iter().map(|(query, text)| {
@@ -143,7 +143,7 @@ fn brought_scores(
             let _ = writeln!(content, "{query}\t{text}\t{:016x}", score.to_bits());
         }
     }
-    let about = RankerAbout {
+    let about = RankerInfo {
         spec: format!("scores:{name}"),
         label: name.split('.').next().unwrap_or(name).to_owned(),
         detail: "from a score file".to_owned(),
@@ -155,15 +155,15 @@ fn brought_scores(
 }
 
 /// Queries, bodies and pairs of what is to be scored.
-struct Gathered {
+struct PairBodies {
     queries: Vec<String>,
     bodies: Vec<String>,
     pairs: Vec<(u32, u32)>,
 }
 
-impl Gathered {
-    fn of(scoring: &Scoring<'_>) -> Gathered {
-        let Scoring {
+impl PairBodies {
+    fn of(scoring: &ScoringInput<'_>) -> PairBodies {
+        let ScoringInput {
             collection,
             texts,
             pairs,
@@ -178,7 +178,7 @@ impl Gathered {
             .map(|it| it.body(&collection.docs[it.doc() as usize].body()))
             .collect();
         let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
-        Gathered {
+        PairBodies {
             queries: collection
                 .queries
                 .iter()
@@ -192,8 +192,8 @@ impl Gathered {
         }
     }
 
-    fn listed(&self) -> Listed<'_> {
-        Listed {
+    fn listed(&self) -> PairTexts<'_> {
+        PairTexts {
             queries: &self.queries,
             texts: &self.bodies,
             pairs: &self.pairs,
@@ -203,9 +203,9 @@ impl Gathered {
 
 /// Scores all pairs with a model. Whoever has put the scores where they last discards the draft.
 pub(crate) fn score_model(
-    scoring: &Scoring<'_>,
-    model: &models::Ranker,
-) -> Result<(Scores, Draft), Error> {
+    scoring: &ScoringInput<'_>,
+    model: &models::NeuralRanker,
+) -> Result<(Scores, PartialScores), Error> {
     let mut each = score_alike(scoring, &[model])?;
     Ok(each.pop().expect("one for each model"))
 }
@@ -213,19 +213,19 @@ pub(crate) fn score_model(
 /// Scores all pairs with models that read every text alike, each text encoded once for all.
 /// Whoever has put the scores where they last discards the drafts.
 pub(crate) fn score_alike(
-    scoring: &Scoring<'_>,
-    models: &[&models::Ranker],
-) -> Result<Vec<(Scores, Draft)>, Error> {
-    let gathered = Gathered::of(scoring);
+    scoring: &ScoringInput<'_>,
+    models: &[&models::NeuralRanker],
+) -> Result<Vec<(Scores, PartialScores)>, Error> {
+    let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
-    let draft = |model: &&models::Ranker| match scoring.drafts {
-        Some(folder) => Draft::open(folder, &listed.hash(model)),
-        None => Ok(Draft::none()),
+    let draft = |model: &&models::NeuralRanker| match scoring.drafts {
+        Some(folder) => PartialScores::open(folder, &listed.hash(model)),
+        None => Ok(PartialScores::none()),
     };
     let mut drafts = models.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
     let specs: Vec<&str> = models.iter().map(|it| it.about.spec.as_str()).collect();
     let specs = specs.join(", ");
-    let bar = Bar::of(&specs, listed.pairs.len() as u64, "pairs");
+    let bar = ProgressBar::of(&specs, listed.pairs.len() as u64, "pairs");
     let reads = || {
         let each = models.iter().map(|it| it.reads());
         each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.pieces))
@@ -262,17 +262,17 @@ pub(crate) fn score_alike(
 /// Scores all pairs with a ranker behind an address, after it is told what that sends. Whoever
 /// has put the scores where they last discards the draft.
 pub(crate) fn score_service(
-    scoring: &Scoring<'_>,
-    service: &Service,
-) -> Result<(Scores, Draft), Error> {
-    let gathered = Gathered::of(scoring);
+    scoring: &ScoringInput<'_>,
+    service: &RemoteRanker,
+) -> Result<(Scores, PartialScores), Error> {
+    let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let about = service.about();
     let mut draft = match scoring.drafts {
-        Some(folder) => Draft::open(folder, &service.hash(&listed))?,
-        None => Draft::none(),
+        Some(folder) => PartialScores::open(folder, &service.hash(&listed))?,
+        None => PartialScores::none(),
     };
-    let Cost {
+    let RequestCost {
         requests,
         texts,
         characters,
@@ -286,19 +286,19 @@ pub(crate) fn score_service(
         "{}: {requests} requests with {texts} texts, {characters} characters{before}",
         about.spec
     );
-    let bar = Bar::of(&about.label, listed.pairs.len() as u64, "pairs");
+    let bar = ProgressBar::of(&about.label, listed.pairs.len() as u64, "pairs");
     let scored = service.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
     Ok((Scores::new(about, values, scoring.pairs)?, draft))
 }
 
 /// What scoring with a ranker behind an address would send.
-pub(crate) fn cost(scoring: &Scoring<'_>, service: &Service) -> Result<Cost, Error> {
-    let gathered = Gathered::of(scoring);
+pub(crate) fn cost(scoring: &ScoringInput<'_>, service: &RemoteRanker) -> Result<RequestCost, Error> {
+    let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = match scoring.drafts {
-        Some(folder) => Draft::glance(folder, &service.hash(&listed))?,
-        None => Draft::none(),
+        Some(folder) => PartialScores::glance(folder, &service.hash(&listed))?,
+        None => PartialScores::none(),
     };
     Ok(service.cost(&listed, &draft))
 }

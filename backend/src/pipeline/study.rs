@@ -3,23 +3,23 @@
 use std::path::Path;
 
 use shared::collection::{Collection, Qrels};
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
-use shared::probe::Mined;
-use shared::probe::transfer::Kept;
-use shared::score::{RankerAbout, Scores, certificate};
+use shared::probe::MiningResult;
+use shared::probe::transfer::TransferPairCounts;
+use shared::score::{RankerInfo, Scores, certificate};
 use shared::study::make::{self, StudyInputs};
 use shared::study::prepare::{PreparedCollection, run_at_once};
-use shared::study::{Definition, Study};
+use shared::study::{StudyDefinition, Study};
 
 use super::inputs::read_study_inputs;
-use super::score::{Scoring, read_scores, score_all};
-use super::{AllCores, today};
+use super::score::{ScoringInput, read_scores, score_all};
+use super::{ParallelExecutor, today};
 use crate::config::RankerSpec;
 use crate::error::Error;
-use crate::models::Models;
+use crate::models::ModelRegistry;
 use crate::store::DataFolder;
-use crate::store::draft::Draft;
+use crate::store::draft::PartialScores;
 use crate::store::studies::files;
 use crate::vocabulary;
 
@@ -34,7 +34,7 @@ pub(crate) enum FinishedStudyPolicy {
 
 /// A study that is to be made.
 pub(crate) struct NewStudy {
-    pub(crate) definition: Definition,
+    pub(crate) definition: StudyDefinition,
     /// Whole; the definition says which of its queries are taken.
     pub(crate) collection: Collection,
     pub(crate) finished: FinishedStudyPolicy,
@@ -47,7 +47,7 @@ pub(crate) fn run_study(
     study: NewStudy,
     folder: &Path,
     data: &DataFolder,
-    models: &Models,
+    models: &ModelRegistry,
 ) -> Result<Study, Error> {
     let NewStudy {
         mut definition,
@@ -76,7 +76,7 @@ pub(crate) fn run_study(
         }
         let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
         if is_other && finished == FinishedStudyPolicy::Keep {
-            let field = Field::shown("name", format!("study `{}`", definition.name));
+            let field = InvalidField::shown("name", format!("study `{}`", definition.name));
             let reason = "is finished and was made from another definition; give the new one \
                           another name, or replace the finished study by --replace";
             return Err(InputError::conflict(field, reason).into());
@@ -109,7 +109,7 @@ fn asks_alike(stored: &Study, collection: &Collection) -> bool {
     })
 }
 
-fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {
+fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
     vocabulary::read_for(&mut definition.analyzer)?;
     let others = definition.audit.iter_mut();
     others.into_iter().try_for_each(vocabulary::read_for)
@@ -118,11 +118,11 @@ fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {
 /// Makes a study and stores it, formulas first; models, services and score files are added one
 /// by one, so what is scored survives an interruption.
 fn make_study(
-    definition: Definition,
+    definition: StudyDefinition,
     collection: Collection,
     folder: &Path,
     data: &DataFolder,
-    models: &Models,
+    models: &ModelRegistry,
 ) -> Result<Study, Error> {
     let mut study = begin_study(definition, collection, folder, data, models)?;
     complete_study(&mut study, folder, data, models)?;
@@ -133,11 +133,11 @@ fn make_study(
 /// name has of the other rankers on the same pairs is taken over: some of it was paid for. What
 /// then is missing, [`complete_study`] adds.
 pub(crate) fn begin_study(
-    mut definition: Definition,
+    mut definition: StudyDefinition,
     mut collection: Collection,
     folder: &Path,
     data: &DataFolder,
-    models: &Models,
+    models: &ModelRegistry,
 ) -> Result<Study, Error> {
     definition.check()?;
     read_vocabularies(&mut definition)?;
@@ -171,7 +171,7 @@ pub(crate) fn begin_study(
         rankers: formulas,
         made: today(),
     };
-    let mut study = run_at_once(make::make_study(inputs, &mut AllCores::default()))?;
+    let mut study = run_at_once(make::make_study(inputs, &mut ParallelExecutor::default()))?;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
@@ -192,7 +192,7 @@ pub(crate) fn begin_study(
 /// Says on standard error what became of pairs that are no samples.
 fn tell_kept(study: &Study) {
     for (probe, kept) in &study.kept {
-        let Kept {
+        let TransferPairCounts {
             n_pairs,
             n_identical,
             n_without_query,
@@ -209,7 +209,7 @@ fn tell_kept(study: &Study) {
 
 /// What is known of a ranker before it scores, where that decides its scores: of formulas and
 /// score files it is nothing, since they are scored anew in no time.
-fn about(ranker: &RankerSpec, models: &Models) -> Result<Option<RankerAbout>, Error> {
+fn about(ranker: &RankerSpec, models: &ModelRegistry) -> Result<Option<RankerInfo>, Error> {
     match ranker {
         RankerSpec::Formula(_) | RankerSpec::Scores(_) => Ok(None),
         RankerSpec::Model(spec) => Ok(Some(models.get(spec)?.about.clone())),
@@ -219,7 +219,7 @@ fn about(ranker: &RankerSpec, models: &Models) -> Result<Option<RankerAbout>, Er
 
 /// The scores of a ranker in a stored study, if that has the same texts and pairs and was made
 /// by this version.
-fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerAbout>) -> Option<Scores> {
+fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerInfo>) -> Option<Scores> {
     let (stored, about) = (stored?, about?);
     let same = stored.software == study.software
         && stored.collection_hash == study.collection_hash
@@ -263,22 +263,22 @@ pub(crate) fn mine_again(
 
 /// The instances of a study that is not made yet, and its collection with all that they name.
 pub(crate) fn mine_for(
-    mut definition: Definition,
+    mut definition: StudyDefinition,
     collection: Collection,
     folder: &Path,
-) -> Result<(Mined, Collection), Error> {
+) -> Result<(MiningResult, Collection), Error> {
     read_vocabularies(&mut definition)?;
     mine_defined(&definition, collection, folder)
 }
 
 fn mine_defined(
-    definition: &Definition,
+    definition: &StudyDefinition,
     mut collection: Collection,
     folder: &Path,
-) -> Result<(Mined, Collection), Error> {
+) -> Result<(MiningResult, Collection), Error> {
     definition.cut(&mut collection);
     let files = read_study_inputs(definition, &collection, folder)?;
-    let mut cores = AllCores::default();
+    let mut cores = ParallelExecutor::default();
     let prepared = PreparedCollection::of_study(definition, collection, files, &mut cores);
     let prepared = run_at_once(prepared)?;
     let (mined, _) = run_at_once(prepared.mine(&mut cores))?;
@@ -291,7 +291,7 @@ pub(crate) fn complete_study(
     study: &mut Study,
     folder: &Path,
     data: &DataFolder,
-    models: &Models,
+    models: &ModelRegistry,
 ) -> Result<usize, Error> {
     let drafts = data.study(&study.definition.name)?;
     let mut missing = Vec::new();
@@ -322,7 +322,7 @@ pub(crate) fn complete_study(
         let index = Index::build(&study.definition.analyzer, [])?;
         let texts = study.texts.clone();
         let pairs = study.pairs.clone();
-        let scoring = Scoring {
+        let scoring = ScoringInput {
             collection: &collection,
             index: &index,
             texts: &texts,
@@ -344,13 +344,13 @@ pub(crate) fn complete_study(
             draft.discard()
         })?;
     }
-    Draft::discard_all(&drafts)?;
+    PartialScores::discard_all(&drafts)?;
     Ok(missing.len())
 }
 
 /// Whether stored scores are those of the ranker as it is now; says on standard error where they
 /// are not. What is not at hand cannot be compared, and its scores stay.
-fn is_of(stored: &RankerAbout, ranker: &RankerSpec, models: &Models) -> Result<bool, Error> {
+fn is_of(stored: &RankerInfo, ranker: &RankerSpec, models: &ModelRegistry) -> Result<bool, Error> {
     let about = match (about(ranker, models), ranker) {
         (Err(error @ Error::Input(_)), RankerSpec::Model(_)) => {
             eprintln!(

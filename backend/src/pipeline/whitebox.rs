@@ -4,42 +4,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use neural::{Encoded, Side, Spectra, Spectrum};
+use neural::{EncodedText, InputRole, SpectrumAccumulator, TokenSpectrum};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::index::{DocNo, Index};
 use shared::text::{Analyzer, Stemmer};
-use shared::whitebox::{self, Best, Head, Known, Matched, OfQuery, QueryPiece, WhiteBox};
+use shared::whitebox::{self, BestMatch, LateInteractionHeader, LateInteractionContext, QueryMatches, QueryMatchStatistics, QueryToken, LateInteractionAnalysis};
 
 use super::candidate_pools;
 use crate::error::Error;
-use crate::models::Ranker;
-use crate::progress::Bar;
+use crate::models::NeuralRanker;
+use crate::progress::ProgressBar;
 
 /// What is looked into.
-pub(crate) struct Looking<'a> {
+pub(crate) struct LateInteractionInput<'a> {
     /// With the queries that count.
     pub collection: &'a Collection,
     /// Of the whole collection, as the pool ranks it.
     pub index: &'a Index,
     /// Which texts are ranked.
-    pub pool: &'a shared::probe::Pool,
+    pub pool: &'a shared::probe::PoolSpec,
     /// Where its files are looked for.
     pub folder: &'a Path,
     /// Compares piece by piece.
-    pub ranker: &'a Ranker,
+    pub ranker: &'a NeuralRanker,
     /// The encoder before fine-tuning.
-    pub before: Option<&'a Ranker>,
+    pub before: Option<&'a NeuralRanker>,
     /// What is said of it; what is counted is filled in.
-    pub head: Head,
+    pub head: LateInteractionHeader,
 }
 
 /// Texts whose pieces are counted at once.
 const COUNTED: usize = 256;
 
 /// Looks into a ranker.
-pub(crate) fn look(looking: Looking<'_>) -> Result<WhiteBox, Error> {
-    let Looking {
+pub(crate) fn look(looking: LateInteractionInput<'_>) -> Result<LateInteractionAnalysis, Error> {
+    let LateInteractionInput {
         collection,
         index,
         pool,
@@ -77,7 +77,7 @@ pub(crate) fn look(looking: Looking<'_>) -> Result<WhiteBox, Error> {
     };
     let words = super::index(collection, &words)?;
     let piece_df = piece_df(ranker, collection, &wanted)?;
-    let each: Vec<(Matched, OfQuery)> = read
+    let each: Vec<(QueryMatches, QueryMatchStatistics)> = read
         .matched
         .into_par_iter()
         .map(|it| {
@@ -92,8 +92,8 @@ pub(crate) fn look(looking: Looking<'_>) -> Result<WhiteBox, Error> {
         let terms = words.query_terms(word);
         terms.first().map_or(0, |it| u64::from(it.df))
     };
-    let ratio = |of: &BTreeMap<u32, Spectrum>, id: u32| of.get(&id).map(|it| it.ratio);
-    let known = Known {
+    let ratio = |of: &BTreeMap<u32, TokenSpectrum>, id: u32| of.get(&id).map(|it| it.ratio);
+    let known = LateInteractionContext {
         n_docs: collection.docs.len() as u64,
         df: &df,
         piece_df: &|id| piece_df.get(&id).copied().unwrap_or(0),
@@ -104,14 +104,14 @@ pub(crate) fn look(looking: Looking<'_>) -> Result<WhiteBox, Error> {
     Ok(whitebox::collect(head, &each, &known))
 }
 
-fn encode_queries(ranker: &Ranker, queries: &[String]) -> Result<Vec<Encoded>, Error> {
+fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<EncodedText>, Error> {
     let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
-    ranker.vectors(Side::Query, &queries)
+    ranker.vectors(InputRole::Query, &queries)
 }
 
 /// How often documents have each piece.
 fn piece_df(
-    ranker: &Ranker,
+    ranker: &NeuralRanker,
     collection: &Collection,
     wanted: &BTreeSet<u32>,
 ) -> Result<BTreeMap<u32, u64>, Error> {
@@ -161,19 +161,19 @@ impl Texts {
     /// Encodes every text once; `take` is called with each and its place, in the order of batches.
     fn encode(
         &self,
-        ranker: &Ranker,
+        ranker: &NeuralRanker,
         wanted: &BTreeSet<u32>,
-        mut take: impl FnMut(u32, &Encoded),
-    ) -> Result<Spectra, Error> {
-        let mut spectra = Spectra::new(wanted.iter().copied());
-        let bar = Bar::of(&ranker.about.spec, self.bodies.len() as u64, "texts");
+        mut take: impl FnMut(u32, &EncodedText),
+    ) -> Result<SpectrumAccumulator, Error> {
+        let mut spectra = SpectrumAccumulator::new(wanted.iter().copied());
+        let bar = ProgressBar::of(&ranker.about.spec, self.bodies.len() as u64, "texts");
         let mut done = 0;
         for batch in ranker.batches(&self.bodies)? {
             let texts: Vec<&str> = batch
                 .iter()
                 .map(|&it| self.bodies[it as usize].as_str())
                 .collect();
-            let vectors = ranker.vectors(Side::Text, &texts)?;
+            let vectors = ranker.vectors(InputRole::Text, &texts)?;
             for (&place, vectors) in batch.iter().zip(&vectors) {
                 take(place, vectors);
             }
@@ -187,27 +187,27 @@ impl Texts {
 
 /// What was compared so far.
 struct Read {
-    matched: Vec<Matched>,
+    matched: Vec<QueryMatches>,
 }
 
 impl Read {
-    fn of(queries: &[String], encoded: &[Encoded], pools: &[Vec<DocNo>], ranker: &Ranker) -> Read {
+    fn of(queries: &[String], encoded: &[EncodedText], pools: &[Vec<DocNo>], ranker: &NeuralRanker) -> Read {
         let each = queries.iter().zip(encoded).zip(pools).zip(0..);
         let matched = each.map(|(((query, encoded), pool), number): (_, u32)| {
             let (words, of_piece) = words(query, encoded);
             let pieces = encoded.ids().zip(of_piece);
-            let pieces: Vec<QueryPiece> = pieces
-                .map(|(id, word)| QueryPiece {
+            let pieces: Vec<QueryToken> = pieces
+                .map(|(id, word)| QueryToken {
                     id,
                     piece: ranker.piece(id),
                     word,
                 })
                 .collect();
-            let none = Best {
+            let none = BestMatch {
                 cosine: -1.0,
                 piece: u32::MAX,
             };
-            Matched {
+            QueryMatches {
                 query: number,
                 best: vec![none; pool.len() * pieces.len()],
                 words,
@@ -225,7 +225,7 @@ impl Read {
     }
 
     /// Compares a text with the queries whose pools have it.
-    fn compare(&mut self, queries: &[Encoded], readers: &[(u32, u32)], text: &Encoded) {
+    fn compare(&mut self, queries: &[EncodedText], readers: &[(u32, u32)], text: &EncodedText) {
         let ids: Vec<u32> = text.ids().collect();
         let each = readers.par_iter();
         let best: Vec<_> = each.map(|it| queries[it.0 as usize].best(text)).collect();
@@ -235,7 +235,7 @@ impl Read {
             for (own, best) in matched.best[from..].iter_mut().zip(best) {
                 if let Some((cosine, at)) = best {
                     let piece = ids[at];
-                    *own = Best { cosine, piece };
+                    *own = BestMatch { cosine, piece };
                 }
             }
         }
@@ -244,7 +244,7 @@ impl Read {
 
 /// The distinct words of a query, in lower case, and for each of its pieces the word that it is
 /// of: pieces of letters and digits without anything between them are one word.
-fn words(query: &str, encoded: &Encoded) -> (Vec<String>, Vec<Option<u32>>) {
+fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) {
     let letters: Vec<char> = query.chars().collect();
     let is_word = |it: &(u32, u32)| {
         let piece = letters

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use shared::api::review::{Card, Done, Standing, State, TaskNo};
-use shared::review::content::Content;
-use shared::review::queue::{Lease, Next, Offer, Part, Queue};
-use shared::review::{Entry, Item, ItemNo, Key, Log, PersonNo};
+use shared::api::review::{TaskSummary, EventRecord, TaskProgressSummary, TaskStatus, TaskId};
+use shared::review::content::ItemContent;
+use shared::review::queue::{Lease, NextAssignments, Assignment, AssignmentPhase, AssignmentQueue};
+use shared::review::{LogEntry, AnnotationItem, ItemNo, EventKey, AnnotationLog, PersonId};
 
 use crate::error::{Error, off_thread};
 use crate::review::now_ms;
-use crate::review::tally::Tally;
+use crate::review::tally::TaskCounts;
 use crate::store::Store;
 use crate::store::reviews::TaskRow;
 
@@ -25,11 +25,11 @@ const MOST_WORDS: usize = 4_000;
 
 /// A task that somebody asked for.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    items: Vec<Item>,
+pub(crate) struct TaskState {
+    items: Vec<AnnotationItem>,
     row: RwLock<Arc<TaskRow>>,
     work: RwLock<Work>,
-    words: Mutex<Words>,
+    words: Mutex<ContentCache>,
     /// Items are handed out to one after the other, so that no slot is promised twice.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
@@ -37,34 +37,34 @@ pub(crate) struct Desk {
 /// What changes while people work.
 #[derive(Debug)]
 struct Work {
-    log: Log,
-    tally: Tally,
+    log: AnnotationLog,
+    tally: TaskCounts,
     /// Until when, in milliseconds since 1970.
-    leases: BTreeMap<(ItemNo, PersonNo), u64>,
+    leases: BTreeMap<(ItemNo, PersonId), u64>,
 }
 
 /// The words of items of a study as it is made by now.
 #[derive(Debug, Default)]
-struct Words {
+struct ContentCache {
     revision: i64,
-    of_item: BTreeMap<ItemNo, Arc<Content>>,
+    of_item: BTreeMap<ItemNo, Arc<ItemContent>>,
 }
 
 /// What a person is promised.
 #[derive(Debug)]
-pub(crate) struct Promised {
+pub(crate) struct LeasedAssignments {
     /// In this order.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<Assignment>,
     /// Of each of them.
     pub leases: Vec<Lease>,
-    /// As [`Next::n_leased`].
+    /// As [`NextAssignments::n_leased`].
     pub n_leased: u32,
     /// How far the task is.
-    pub standing: Standing,
+    pub standing: TaskProgressSummary,
 }
 
 /// An event beside the log.
-pub(super) enum Beside {
+pub(super) enum KeyStatus {
     /// The log has none with its key.
     New,
     /// The log has it.
@@ -73,19 +73,19 @@ pub(super) enum Beside {
     Clash,
 }
 
-impl Desk {
+impl TaskState {
     /// Reads a task with everything that was done.
-    pub(super) async fn open(store: &Store, task: TaskNo) -> Result<Desk, Error> {
+    pub(super) async fn open(store: &Store, task: TaskId) -> Result<TaskState, Error> {
         let row = store.review_task(task).await?;
         let items = store.review_items(task).await?;
         let entries = store.review_events(task, 0).await?;
         let leases = store.review_leases(task).await?;
         off_thread("counting what was done", move || {
-            let items: Vec<Item> = items.into_iter().map(|it| it.item).collect();
-            let desk = Desk {
+            let items: Vec<AnnotationItem> = items.into_iter().map(|it| it.item).collect();
+            let desk = TaskState {
                 work: RwLock::new(Work {
-                    log: Log::default(),
-                    tally: Tally::new(&row.task, &items),
+                    log: AnnotationLog::default(),
+                    tally: TaskCounts::new(&row.task, &items),
                     leases: BTreeMap::new(),
                 }),
                 items,
@@ -118,20 +118,20 @@ impl Desk {
     }
 
     /// By their numbers.
-    pub(crate) fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[AnnotationItem] {
         &self.items
     }
 
     /// An item, if the task has it.
-    pub(crate) fn item(&self, item: ItemNo) -> Result<&Item, Error> {
+    pub(crate) fn item(&self, item: ItemNo) -> Result<&AnnotationItem, Error> {
         let found = self.items.get(item.0 as usize);
         found.ok_or_else(|| shared::error::Error::unknown("item of this task", item.0).into())
     }
 
     /// As a list shows it to somebody.
-    pub(crate) fn card(&self, person: Option<PersonNo>) -> Card {
+    pub(crate) fn card(&self, person: Option<PersonId>) -> TaskSummary {
         let row = self.row();
-        Card {
+        TaskSummary {
             task: row.no,
             title: row.task.title.clone(),
             study: row.task.study.clone(),
@@ -144,23 +144,23 @@ impl Desk {
     }
 
     /// How far somebody and everybody are.
-    pub(crate) fn standing(&self, person: Option<PersonNo>) -> Standing {
+    pub(crate) fn standing(&self, person: Option<PersonId>) -> TaskProgressSummary {
         let row = self.row();
         let work = self.read();
         let standing = work.tally.standing(person, &self.items);
-        let open = person.filter(|it| row.state == State::Open && !work.log.is_excluded(*it));
+        let open = person.filter(|it| row.state == TaskStatus::Open && !work.log.is_excluded(*it));
         let n_left = open.map(|person| {
             let leases = work.live(now_ms());
             work.tally.n_left(person, &row.task, &self.items, &leases)
         });
-        Standing {
+        TaskProgressSummary {
             n_left: n_left.unwrap_or_default(),
             ..standing
         }
     }
 
     /// Items of training that somebody has not decided on yet.
-    pub(crate) fn n_training(&self, person: Option<PersonNo>) -> u32 {
+    pub(crate) fn n_training(&self, person: Option<PersonId>) -> u32 {
         self.read().tally.n_training(person, &self.items)
     }
 
@@ -170,13 +170,13 @@ impl Desk {
     }
 
     /// Finds the next items for somebody and promises them, in memory. It takes time in proportion
-    /// to the items, so it runs off the async threads, with [`Desk::turn`] held.
-    pub(super) fn promise(&self, person: PersonNo, n: usize) -> Promised {
+    /// to the items, so it runs off the async threads, with [`TaskState::turn`] held.
+    pub(super) fn promise(&self, person: PersonId, n: usize) -> LeasedAssignments {
         let (row, now_ms) = (self.row(), now_ms());
         let (next, leases) = {
             let work = self.read();
             let leases = work.live(now_ms);
-            let queue = Queue {
+            let queue = AssignmentQueue {
                 task: &row.task,
                 items: &self.items,
                 log: &work.log,
@@ -192,11 +192,11 @@ impl Desk {
         work.leases.retain(|_, until_ms| *until_ms > now_ms);
         work.leases.extend(promised);
         drop(work);
-        let Next { offers, n_leased } = next;
-        let n_work = offers.iter().filter(|it| it.part == Part::Work).count() as u32;
+        let NextAssignments { offers, n_leased } = next;
+        let n_work = offers.iter().filter(|it| it.part == AssignmentPhase::Work).count() as u32;
         let standing = self.standing(Some(person));
-        Promised {
-            standing: Standing {
+        LeasedAssignments {
+            standing: TaskProgressSummary {
                 // Where these are the last ones, so many are left, and else no fewer.
                 n_left: match offers.len() < n {
                     true => n_work,
@@ -211,22 +211,22 @@ impl Desk {
     }
 
     /// Until when an item is promised to somebody, if it is.
-    pub(crate) fn promised_until(&self, person: PersonNo, item: ItemNo) -> Option<u64> {
+    pub(crate) fn promised_until(&self, person: PersonId, item: ItemNo) -> Option<u64> {
         let until_ms = self.read().leases.get(&(item, person)).copied();
         until_ms.filter(|it| *it > now_ms())
     }
 
     /// Whether somebody has decided on an item or passed over it.
-    pub(crate) fn is_finished(&self, person: PersonNo, item: ItemNo) -> bool {
+    pub(crate) fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
         self.read().tally.is_finished(person, item)
     }
 
     /// What somebody did, the newest first.
-    pub(crate) fn mine(&self, person: PersonNo) -> Vec<Done> {
+    pub(crate) fn mine(&self, person: PersonId) -> Vec<EventRecord> {
         let work = self.read();
         let keys = work.tally.keys(person).iter().rev().take(MOST_MINE);
         let entries = keys.filter_map(|it| work.log.entry(*it));
-        let done = entries.map(|it| Done {
+        let done = entries.map(|it| EventRecord {
             entry: it.clone(),
             fate: work.log.fate(it),
         });
@@ -235,7 +235,7 @@ impl Desk {
 
     /// Everything that was done so far. A copy, so that whoever computes from it keeps nobody
     /// from going on.
-    pub(crate) fn log(&self) -> Log {
+    pub(crate) fn log(&self) -> AnnotationLog {
         self.read().log.clone()
     }
 
@@ -245,7 +245,7 @@ impl Desk {
     }
 
     /// The words of an item as a study of a revision has them, if they are known.
-    pub(crate) fn words(&self, revision: i64, item: ItemNo) -> Option<Arc<Content>> {
+    pub(crate) fn words(&self, revision: i64, item: ItemNo) -> Option<Arc<ItemContent>> {
         let words = self.known_words();
         let found = words
             .of_item
@@ -255,7 +255,7 @@ impl Desk {
     }
 
     /// Keeps the words of items.
-    pub(crate) fn keep_words(&self, revision: i64, found: Vec<(ItemNo, Arc<Content>)>) {
+    pub(crate) fn keep_words(&self, revision: i64, found: Vec<(ItemNo, Arc<ItemContent>)>) {
         let mut words = self.known_words();
         if words.revision != revision || words.of_item.len() + found.len() > MOST_WORDS {
             words.of_item.clear();
@@ -265,22 +265,22 @@ impl Desk {
     }
 
     /// What an event is beside the log.
-    pub(super) fn beside(&self, entry: &Entry) -> Beside {
+    pub(super) fn beside(&self, entry: &LogEntry) -> KeyStatus {
         let work = self.read();
         match work.log.entry(entry.event.key) {
-            None => Beside::New,
-            Some(known) if is_same(known, entry) => Beside::Known,
-            Some(_) => Beside::Clash,
+            None => KeyStatus::New,
+            Some(known) if is_same(known, entry) => KeyStatus::Known,
+            Some(_) => KeyStatus::Clash,
         }
     }
 
     /// Takes what is on the disk by now.
-    pub(super) fn take(&self, entries: Vec<Entry>) {
+    pub(super) fn take(&self, entries: Vec<LogEntry>) {
         let mut work = self.write();
         let Work { log, tally, .. } = &mut *work;
         for entry in entries {
-            let key: Key = entry.event.key;
-            if log.take(entry) == shared::review::log::Taken::New
+            let key: EventKey = entry.event.key;
+            if log.take(entry) == shared::review::log::AppendOutcome::New
                 && let Some(taken) = log.entry(key)
             {
                 tally.count(taken, &self.items, log);
@@ -296,13 +296,13 @@ impl Desk {
         self.work.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_words(&self) -> MutexGuard<'_, Words> {
+    fn known_words(&self) -> MutexGuard<'_, ContentCache> {
         self.words.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// When something came does not tell two events apart.
-pub(super) fn is_same(a: &Entry, b: &Entry) -> bool {
+pub(super) fn is_same(a: &LogEntry, b: &LogEntry) -> bool {
     (a.person, &a.event) == (b.person, &b.event)
 }
 

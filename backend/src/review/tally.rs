@@ -3,19 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use shared::api::review::Standing;
-use shared::review::event::What;
+use shared::api::review::TaskProgressSummary;
+use shared::review::event::AnnotationAction;
 use shared::review::queue::Lease;
-use shared::review::task::Role;
-use shared::review::{Entry, Item, ItemNo, Key, Log, PersonNo, Task};
+use shared::review::task::ItemRole;
+use shared::review::{LogEntry, AnnotationItem, ItemNo, EventKey, AnnotationLog, PersonId, AnnotationTask};
 
 /// Counts of a task. They are always those of its log.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct TaskCounts {
     /// Decisions on each item that count.
     n_counting: Vec<u32>,
-    people: BTreeMap<PersonNo, Done>,
-    /// [`Standing::n_filled`].
+    people: BTreeMap<PersonId, Done>,
+    /// [`TaskProgressSummary::n_filled`].
     n_filled: u64,
     n_drawn: u64,
     overlap: u32,
@@ -27,13 +27,13 @@ struct Done {
     decided: BTreeSet<ItemNo>,
     skipped: BTreeSet<ItemNo>,
     /// Everything, in the order in which it came.
-    keys: Vec<Key>,
+    keys: Vec<EventKey>,
 }
 
-impl Tally {
+impl TaskCounts {
     /// Of a log without events.
-    pub(super) fn new(task: &Task, items: &[Item]) -> Tally {
-        Tally {
+    pub(super) fn new(task: &AnnotationTask, items: &[AnnotationItem]) -> TaskCounts {
+        TaskCounts {
             n_counting: vec![0; items.len()],
             people: BTreeMap::new(),
             n_filled: 0,
@@ -43,19 +43,19 @@ impl Tally {
     }
 
     /// Counts an event that the log has just taken.
-    pub(super) fn count(&mut self, entry: &Entry, items: &[Item], log: &Log) {
+    pub(super) fn count(&mut self, entry: &LogEntry, items: &[AnnotationItem], log: &AnnotationLog) {
         let person = self.people.entry(entry.person).or_default();
         person.keys.push(entry.event.key);
         let item = match &entry.event.what {
-            What::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
-            What::Excluded(it) | What::Included(it) => {
+            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 let decided = self.people.get(&it.person).map(|it| it.decided.clone());
                 for item in decided.unwrap_or_default() {
                     self.recount(item, items, log);
                 }
                 None
             }
-            What::Decided(_) | What::Skipped(_) | What::Reported(_) | What::Adjudicated(_) => {
+            AnnotationAction::Decided(_) | AnnotationAction::Skipped(_) | AnnotationAction::Reported(_) | AnnotationAction::Adjudicated(_) => {
                 entry.event.what.item()
             }
         };
@@ -84,7 +84,7 @@ impl Tally {
         self.recount(item, items, log);
     }
 
-    fn recount(&mut self, item: ItemNo, items: &[Item], log: &Log) {
+    fn recount(&mut self, item: ItemNo, items: &[AnnotationItem], log: &AnnotationLog) {
         let at = item.0 as usize;
         let decided = log.decisions(item).into_keys();
         let now = decided.filter(|it| !log.is_excluded(*it)).count() as u32;
@@ -95,11 +95,11 @@ impl Tally {
         }
     }
 
-    /// How far somebody and everybody are; [`Standing::n_left`] is left at 0.
-    pub(super) fn standing(&self, person: Option<PersonNo>, items: &[Item]) -> Standing {
+    /// How far somebody and everybody are; [`TaskProgressSummary::n_left`] is left at 0.
+    pub(super) fn standing(&self, person: Option<PersonId>, items: &[AnnotationItem]) -> TaskProgressSummary {
         let done = person.and_then(|it| self.people.get(&it));
         let is_work = |it: &&ItemNo| !is_training(&items[it.0 as usize]);
-        Standing {
+        TaskProgressSummary {
             n_mine: done.map_or(0, |it| it.decided.iter().filter(is_work).count()) as u32,
             n_skipped: done.map_or(0, |it| it.skipped.len()) as u32,
             n_left: 0,
@@ -119,9 +119,9 @@ impl Tally {
     /// ones with a free slot, and as much gold as is strewn among so many.
     pub(super) fn n_left(
         &self,
-        person: PersonNo,
-        task: &Task,
-        items: &[Item],
+        person: PersonId,
+        task: &AnnotationTask,
+        items: &[AnnotationItem],
         leases: &[Lease],
     ) -> u32 {
         let mut taken = self.n_counting.clone();
@@ -137,9 +137,9 @@ impl Tally {
                 continue;
             }
             match item.role {
-                Role::Training { .. } => {}
-                Role::Gold { .. } => n_gold += 1,
-                Role::Drawn { .. } => n_free += u32::from(taken < self.overlap),
+                ItemRole::Training { .. } => {}
+                ItemRole::Gold { .. } => n_gold += 1,
+                ItemRole::Drawn { .. } => n_free += u32::from(taken < self.overlap),
             }
         }
         let n_strewn = match task.gold_every {
@@ -151,13 +151,13 @@ impl Tally {
     }
 
     /// Whether somebody has decided on an item or passed over it.
-    pub(super) fn is_finished(&self, person: PersonNo, item: ItemNo) -> bool {
+    pub(super) fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
         let done = self.people.get(&person);
         done.is_some_and(|it| it.decided.contains(&item) || it.skipped.contains(&item))
     }
 
     /// How many items of training somebody has not decided on.
-    pub(super) fn n_training(&self, person: Option<PersonNo>, items: &[Item]) -> u32 {
+    pub(super) fn n_training(&self, person: Option<PersonId>, items: &[AnnotationItem]) -> u32 {
         let numbered = items.iter().zip((0..).map(ItemNo));
         let training = numbered.filter(|it| is_training(it.0));
         let left = training.filter(|it| person.is_none_or(|who| !self.is_finished(who, it.1)));
@@ -165,17 +165,17 @@ impl Tally {
     }
 
     /// Everything that somebody did, in the order in which it came.
-    pub(super) fn keys(&self, person: PersonNo) -> &[Key] {
+    pub(super) fn keys(&self, person: PersonId) -> &[EventKey] {
         self.people.get(&person).map_or(&[], |it| &it.keys)
     }
 }
 
 /// Whether people learn by it.
-pub(super) fn is_training(item: &Item) -> bool {
-    matches!(item.role, Role::Training { .. })
+pub(super) fn is_training(item: &AnnotationItem) -> bool {
+    matches!(item.role, ItemRole::Training { .. })
 }
 
 /// Whether it was drawn.
-pub(super) fn is_drawn(item: &Item) -> bool {
-    matches!(item.role, Role::Drawn { .. })
+pub(super) fn is_drawn(item: &AnnotationItem) -> bool {
+    matches!(item.role, ItemRole::Drawn { .. })
 }

@@ -3,27 +3,27 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use shared::api::review::Standing;
-use shared::collection::{Collection, Doc, Qrels, Query};
+use shared::api::review::TaskProgressSummary;
+use shared::collection::{Collection, Document, Qrels, Query};
 use shared::review::event::{
-    Adjudication, AnswerComment, Decision, Report, Skip, SkipReason, What,
+    Adjudication, AnswerComment, Decision, ProblemReport, SkippedItem, SkipReason, AnnotationAction,
 };
-use shared::review::export::Named;
-use shared::review::queue::{Lease, Part, Queue};
-use shared::review::task::{Design, Known, Place as Instance, Role, Task, Wanted as Filter};
-use shared::review::{Answer, Item, Key, Log, Sides, event, sample};
+use shared::review::export::ItemIds;
+use shared::review::queue::{Lease, AssignmentPhase, AssignmentQueue};
+use shared::review::task::{SamplingDesign, ReferenceAnswer, InstanceRef, ItemRole, AnnotationTask, TaskFilter};
+use shared::review::{AnnotatorAnswer, AnnotationItem, EventKey, AnnotationLog, DisplayOrder, event, sample};
 use shared::study::make::{StudyInputs, make_study};
-use shared::study::prepare::{InputFiles, OneByOne, run_at_once};
+use shared::study::prepare::{InputFiles, SequentialExecutor, run_at_once};
 
 use super::*;
 use crate::store::backup;
 use crate::store::reviews::ItemRow;
-use crate::store::reviews::events::Writing;
-use crate::store::tests::{Place, tell};
+use crate::store::reviews::events::AnnotationWrite;
+use crate::store::tests::{TestFolder, tell};
 
-const ANN: PersonNo = PersonNo(1);
-const BOB: PersonNo = PersonNo(2);
-const CAT: PersonNo = PersonNo(3);
+const ANN: PersonId = PersonId(1);
+const BOB: PersonId = PersonId(2);
+const CAT: PersonId = PersonId(3);
 
 /// Five texts, and two queries with instances of TFC1 among them.
 pub(crate) fn study(name: &str) -> Study {
@@ -34,7 +34,7 @@ pub(crate) fn study(name: &str) -> Study {
         "bank bank sea",
         "river sea mud",
     ];
-    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Doc {
+    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
         id: id.to_string(),
         title: String::new(),
         text: (*text).to_owned(),
@@ -67,28 +67,28 @@ pub(crate) fn study(name: &str) -> Study {
         rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(make_study(inputs, &mut OneByOne)).unwrap()
+    run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
 
 /// All of TFC1 of a study, every item for two people, the first instance to learn by, the second
 /// with a known answer.
-pub(crate) fn task(study: &str) -> Task {
-    let known = |number| Known {
-        place: Instance {
+pub(crate) fn task(study: &str) -> AnnotationTask {
+    let known = |number| ReferenceAnswer {
+        place: InstanceRef {
             probe: "tfc1".parse().unwrap(),
-            mode: shared::probe::Mode::Fixed,
+            mode: shared::probe::AxiomVariant::Fixed,
             number,
         },
-        answer: Answer::First,
+        answer: AnnotatorAnswer::First,
         why: "it has the word twice".to_owned(),
     };
-    Task {
+    AnnotationTask {
         title: "Rivers".to_owned(),
         study: study.to_owned(),
         probes: vec!["tfc1".parse().unwrap()],
-        wanted: Filter::default(),
+        wanted: TaskFilter::default(),
         n_items: 100,
-        design: Design::Uniform,
+        design: SamplingDesign::Uniform,
         overlap: 2,
         seed: 42,
         gold_every: 3,
@@ -106,7 +106,7 @@ fn new_task(study: &Study) -> NewTask {
     let drawn = sample::items(study, &task).unwrap();
     let with_ids = drawn.items.into_iter().map(|item| ItemRow {
         item,
-        named: Named {
+        named: ItemIds {
             query: "q1".to_owned(),
             texts: vec!["1".to_owned(), "2".to_owned()],
         },
@@ -121,13 +121,13 @@ fn new_task(study: &Study) -> NewTask {
 }
 
 /// A key of its own for each number.
-pub(crate) fn key(number: u64) -> Key {
-    Key::from_bytes(u128::from(number).to_be_bytes())
+pub(crate) fn key(number: u64) -> EventKey {
+    EventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
 /// An event under a key.
-pub(crate) fn event(number: u64, what: What) -> Event {
-    Event {
+pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
+    AnnotationEvent {
         key: key(number),
         made_ms: number,
         what,
@@ -135,12 +135,12 @@ pub(crate) fn event(number: u64, what: What) -> Event {
 }
 
 /// An answer to an item.
-pub(crate) fn decided(item: ItemNo, answer: Answer) -> What {
-    What::Decided(Decision {
+pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction {
+    AnnotationAction::Decided(Decision {
         item,
         answer,
         comment: AnswerComment::default(),
-        sides: Sides::AsClaimed,
+        sides: DisplayOrder::AsClaimed,
         took_ms: 4_000,
         replaces: Vec::new(),
     })
@@ -156,13 +156,13 @@ pub(crate) async fn join(store: &Store) {
 }
 
 /// An open task in a store.
-async fn opened(store: &Store) -> (Reviews, Arc<Desk>) {
+async fn opened(store: &Store) -> (AnnotationTasks, Arc<TaskState>) {
     join(store).await;
-    let reviews = Reviews::new(store.clone());
+    let reviews = AnnotationTasks::new(store.clone());
     let desk = reviews.make(&new_task(&study("open"))).await.unwrap();
-    let asked = Change {
+    let asked = UpdateTaskRequest {
         task: desk.row().no,
-        state: Some(State::Open),
+        state: Some(TaskStatus::Open),
         results_public: None,
         guidelines: None,
     };
@@ -171,25 +171,25 @@ async fn opened(store: &Store) -> (Reviews, Arc<Desk>) {
 }
 
 async fn send(
-    reviews: &Reviews,
-    desk: &Arc<Desk>,
-    person: PersonNo,
-    events: &[Event],
-) -> Result<Vec<Outcome>, Error> {
-    let actor = Actor::Annotator;
-    let sender = Sender { person, actor };
+    reviews: &AnnotationTasks,
+    desk: &Arc<TaskState>,
+    person: PersonId,
+    events: &[AnnotationEvent],
+) -> Result<Vec<EventOutcome>, Error> {
+    let actor = ActorRole::Annotator;
+    let sender = EventSender { person, actor };
     reviews.send(desk, sender, events.to_vec()).await
 }
 
 /// Numbers of items that somebody gets.
-async fn given(reviews: &Reviews, desk: &Arc<Desk>, person: PersonNo, n: usize) -> Vec<ItemNo> {
+async fn given(reviews: &AnnotationTasks, desk: &Arc<TaskState>, person: PersonId, n: usize) -> Vec<ItemNo> {
     let promised = reviews.next(desk, person, n).await.unwrap();
     promised.offers.iter().map(|it| it.item).collect()
 }
 
 #[tokio::test]
 async fn a_task_lives_and_is_found_again_as_it_was() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         let n_work = desk.items().len() - 1;
@@ -197,19 +197,19 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let before = desk.standing(Some(ANN));
         assert_eq!(before.n_slots, 2 * (n_work as u64 - 1));
         let first = reviews.next(&desk, ANN, 32).await.unwrap();
-        assert_eq!(first.offers[0].part, Part::Training);
+        assert_eq!(first.offers[0].part, AssignmentPhase::Training);
         assert_eq!(first.offers.len(), n_work + 1);
         assert_eq!(first.standing.n_left as usize, n_work);
-        let events: Vec<Event> = first
+        let events: Vec<AnnotationEvent> = first
             .offers
             .iter()
             .zip(1..)
-            .map(|(it, number)| event(number, decided(it.item, Answer::First)))
+            .map(|(it, number)| event(number, decided(it.item, AnnotatorAnswer::First)))
             .collect();
         let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
-        assert!(outcomes.iter().all(|it| *it == Outcome::Kept));
+        assert!(outcomes.iter().all(|it| *it == EventOutcome::Kept));
         let standing = desk.standing(Some(ANN));
-        let expected = Standing {
+        let expected = TaskProgressSummary {
             n_mine: n_work as u32,
             n_skipped: 0,
             n_left: 0,
@@ -221,9 +221,9 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         assert!(given(&reviews, &desk, ANN, 8).await.is_empty());
         assert_eq!(desk.mine(ANN)[0].entry.event, *events.last().unwrap());
         given(&reviews, &desk, BOB, 8).await;
-        let asked = Change {
+        let asked = UpdateTaskRequest {
             task: desk.row().no,
-            state: Some(State::Draft),
+            state: Some(TaskStatus::Draft),
             results_public: None,
             guidelines: None,
         };
@@ -234,7 +234,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let (log, row, until) = (desk.log(), desk.row(), desk.promised_until(BOB, ItemNo(0)));
         store.close().await;
         let store = place.store().await;
-        let again = Reviews::new(store).desk(row.no).await.unwrap();
+        let again = AnnotationTasks::new(store).desk(row.no).await.unwrap();
         assert_eq!((again.log(), again.row()), (log, row));
         assert_eq!(again.standing(Some(ANN)), expected);
         assert!(until.is_some());
@@ -244,20 +244,20 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
 
 #[tokio::test]
 async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
-        let one = event(1, decided(ItemNo(2), Answer::First));
-        let other = event(1, decided(ItemNo(2), Answer::Second));
+        let one = event(1, decided(ItemNo(2), AnnotatorAnswer::First));
+        let other = event(1, decided(ItemNo(2), AnnotatorAnswer::Second));
         let (later, no_item) = (
-            event(2, decided(ItemNo(3), Answer::Equal)),
-            event(3, decided(ItemNo(9_999), Answer::Equal)),
+            event(2, decided(ItemNo(3), AnnotatorAnswer::Equal)),
+            event(3, decided(ItemNo(9_999), AnnotatorAnswer::Equal)),
         );
         let settled = event(
             4,
-            What::Adjudicated(Adjudication {
+            AnnotationAction::Adjudicated(Adjudication {
                 item: ItemNo(2),
-                answer: Answer::Equal,
+                answer: AnnotatorAnswer::Equal,
                 note: String::new(),
                 replaces: Vec::new(),
             }),
@@ -271,10 +271,10 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
             settled.clone(),
         ];
         let outcomes = send(&reviews, &desk, ANN, &all).await.unwrap();
-        let reason = |it: &Outcome| match it {
-            Outcome::Kept => "kept".to_owned(),
-            Outcome::Known => "known".to_owned(),
-            Outcome::Refused { reason } => reason.clone(),
+        let reason = |it: &EventOutcome| match it {
+            EventOutcome::Kept => "kept".to_owned(),
+            EventOutcome::Known => "known".to_owned(),
+            EventOutcome::Refused { reason } => reason.clone(),
         };
         let said: Vec<String> = outcomes.iter().map(reason).collect();
         assert_eq!(said[0], "kept");
@@ -285,24 +285,24 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         assert!(said[5].contains("only curators"), "{said:?}");
         let outcomes = send(&reviews, &desk, ANN, &[one.clone(), other]).await;
         let outcomes = outcomes.unwrap();
-        assert_eq!(outcomes[0], Outcome::Known);
-        assert!(matches!(outcomes[1], Outcome::Refused { .. }));
+        assert_eq!(outcomes[0], EventOutcome::Known);
+        assert!(matches!(outcomes[1], EventOutcome::Refused { .. }));
         // The key of somebody else's event.
         let outcomes = send(&reviews, &desk, BOB, &[one]).await.unwrap();
-        assert!(matches!(outcomes[0], Outcome::Refused { .. }));
-        let sender = Sender {
+        assert!(matches!(outcomes[0], EventOutcome::Refused { .. }));
+        let sender = EventSender {
             person: CAT,
-            actor: Actor::Curator,
+            actor: ActorRole::Curator,
         };
         let outcomes = reviews.send(&desk, sender, vec![settled]).await.unwrap();
-        assert_eq!(outcomes, [Outcome::Kept]);
+        assert_eq!(outcomes, [EventOutcome::Kept]);
         assert_eq!(desk.n_events(), 3);
     }
 }
 
 #[tokio::test]
 async fn a_promise_that_ran_out_goes_to_somebody_else() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         let (no, n_items) = (desk.row().no, desk.items().len() as u32);
@@ -321,14 +321,14 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
                 )
             })
         });
-        let writing = Writing {
+        let writing = AnnotationWrite {
             leases: leases.collect(),
             now_ms: now_ms(),
-            ..Writing::default()
+            ..AnnotationWrite::default()
         };
         store.write_review(&writing).await.unwrap();
         drop(reviews);
-        let reviews = Reviews::new(store.clone());
+        let reviews = AnnotationTasks::new(store.clone());
         let desk = reviews.desk(no).await.unwrap();
         let drawn = |given: Vec<ItemNo>| {
             let drawn = given.iter().filter(|it| is_drawn(desk.item(**it).unwrap()));
@@ -350,7 +350,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
 
 #[tokio::test]
 async fn of_many_who_ask_at_once_each_slot_goes_to_one() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let store = place.store().await;
     let (reviews, desk) = opened(&store).await;
     let asked = [ANN, BOB, CAT].map(|it| given(&reviews, &desk, it, 32));
@@ -371,17 +371,17 @@ async fn of_many_who_ask_at_once_each_slot_goes_to_one() {
 /// Events of many at once, each of which is kept once, in one order.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_many_send_at_once_is_kept_once_each() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         let tasks = (0..60_u64).map(|number| {
             let (reviews, desk) = (reviews.clone(), desk.clone());
             tokio::spawn(async move {
-                let person = PersonNo(1 + (number % 3) as u32);
+                let person = PersonId(1 + (number % 3) as u32);
                 // Every event is sent by two, as a page that is open twice does.
                 let number = number / 6 * 3 + number % 3;
                 let item = ItemNo(2 + (number % 2) as u32);
-                let what = decided(item, Answer::Equal);
+                let what = decided(item, AnnotatorAnswer::Equal);
                 send(&reviews, &desk, person, &[event(number, what)]).await
             })
         });
@@ -390,30 +390,30 @@ async fn what_many_send_at_once_is_kept_once_each() {
         for it in tasks {
             outcomes.extend(it.await.unwrap().unwrap());
         }
-        let n = |wanted: Outcome| outcomes.iter().filter(|it| **it == wanted).count();
-        assert_eq!((n(Outcome::Kept), n(Outcome::Known)), (30, 30));
+        let n = |wanted: EventOutcome| outcomes.iter().filter(|it| **it == wanted).count();
+        assert_eq!((n(EventOutcome::Kept), n(EventOutcome::Known)), (30, 30));
         let kept = store.review_events(desk.row().no, 0).await.unwrap();
         assert_eq!(kept.len(), 30);
-        assert_eq!(Log::of(kept), desk.log());
+        assert_eq!(AnnotationLog::of(kept), desk.log());
     }
 }
 
 #[tokio::test]
 async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let store = place.store().await;
     let (reviews, desk) = opened(&store).await;
     let noted = |number: u64| {
         let note = "n".repeat(2_000);
         event(
             number,
-            What::Reported(Report {
+            AnnotationAction::Reported(ProblemReport {
                 item: ItemNo(2),
                 note,
             }),
         )
     };
-    let events: Vec<Event> = (0..100).map(noted).collect();
+    let events: Vec<AnnotationEvent> = (0..100).map(noted).collect();
     tell(&store, "PRAGMA max_page_count = 1").await;
     let error = send(&reviews, &desk, ANN, &events).await.unwrap_err();
     assert!(matches!(error, Error::NotKept { .. }), "{error}");
@@ -421,7 +421,7 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
     assert_eq!(desk.n_events(), 0);
     tell(&store, "PRAGMA max_page_count = 1000000").await;
     let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
-    assert!(outcomes.iter().all(|it| *it == Outcome::Kept));
+    assert!(outcomes.iter().all(|it| *it == EventOutcome::Kept));
     assert_eq!(
         store.review_events(desk.row().no, 0).await.unwrap().len(),
         100
@@ -431,27 +431,27 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
 /// As when a connection breaks after the commit, and before the answer.
 #[tokio::test]
 async fn what_is_on_the_disk_after_all_is_found_there() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         let (lost, next) = (
-            event(1, decided(ItemNo(2), Answer::First)),
-            event(2, decided(ItemNo(3), Answer::First)),
+            event(1, decided(ItemNo(2), AnnotatorAnswer::First)),
+            event(2, decided(ItemNo(3), AnnotatorAnswer::First)),
         );
-        let entry = Entry {
+        let entry = LogEntry {
             person: ANN,
             at_ms: 5,
             event: lost.clone(),
         };
-        let writing = Writing {
+        let writing = AnnotationWrite {
             events: vec![(desk.row().no, 0, entry)],
-            ..Writing::default()
+            ..AnnotationWrite::default()
         };
         store.write_review(&writing).await.unwrap();
         let failed = send(&reviews, &desk, ANN, std::slice::from_ref(&next)).await;
         assert!(matches!(failed, Err(Error::NotKept { .. })));
         let outcomes = send(&reviews, &desk, ANN, &[lost, next]).await.unwrap();
-        assert_eq!(outcomes, [Outcome::Known, Outcome::Kept]);
+        assert_eq!(outcomes, [EventOutcome::Known, EventOutcome::Kept]);
         assert_eq!(desk.n_events(), 2);
     }
 }
@@ -459,7 +459,7 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
 /// As `axioscope backup` beside a server that people send to.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         given(&reviews, &desk, ANN, 8).await;
@@ -467,7 +467,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
         let (asked, sent) = (reviews.clone(), desk.clone());
         let sending = tokio::spawn(async move {
             for number in 0..200 {
-                let one = event(number, decided(ItemNo(2), Answer::Equal));
+                let one = event(number, decided(ItemNo(2), AnnotatorAnswer::Equal));
                 send(&asked, &sent, BOB, &[one]).await.unwrap();
             }
         });
@@ -481,7 +481,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
         backup::write(&place.folder, rows, &file).unwrap();
         sending.await.unwrap();
 
-        for to in Place::each() {
+        for to in TestFolder::each() {
             std::fs::remove_dir_all(
                 to.folder
                     .collection("x")
@@ -494,7 +494,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
             let restored = backup::restore(&to.folder, &to.database, &file).await;
             restored.unwrap();
             let store = to.store().await;
-            let reviews = Reviews::new(store.clone());
+            let reviews = AnnotationTasks::new(store.clone());
             let again = reviews.desk(no).await.unwrap();
             let n_kept = again.n_events();
             assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");
@@ -514,7 +514,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
 /// Whatever happens, the counts are those of the log.
 #[tokio::test]
 async fn counts_are_those_of_the_log() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let store = place.store().await;
     let (_, desk) = opened(&store).await;
     let items = desk.items();
@@ -527,25 +527,25 @@ async fn counts_are_those_of_the_log() {
     };
     for number in 0..400_u64 {
         let item = ItemNo(random(items.len() as u64) as u32);
-        let person = PersonNo(1 + random(3) as u32);
-        let standing = event::Standing {
-            person: PersonNo(1 + random(3) as u32),
+        let person = PersonId(1 + random(3) as u32);
+        let standing = event::ExclusionChange {
+            person: PersonId(1 + random(3) as u32),
             reason: String::new(),
         };
         let what = match random(12) {
-            0..5 => decided(item, Answer::ALL[random(4) as usize]),
-            5..7 => What::Skipped(Skip {
+            0..5 => decided(item, AnnotatorAnswer::ALL[random(4) as usize]),
+            5..7 => AnnotationAction::Skipped(SkippedItem {
                 item,
                 reason: SkipReason::Broken,
                 note: String::new(),
             }),
-            7..10 => What::Undone {
+            7..10 => AnnotationAction::Undone {
                 of: key(random(number + 2)),
             },
-            10 => What::Excluded(standing),
-            _ => What::Included(standing),
+            10 => AnnotationAction::Excluded(standing),
+            _ => AnnotationAction::Included(standing),
         };
-        desk.take(vec![Entry {
+        desk.take(vec![LogEntry {
             person,
             at_ms: number,
             event: event(number, what),
@@ -554,7 +554,7 @@ async fn counts_are_those_of_the_log() {
     }
 }
 
-fn check_counts(desk: &Desk, items: &[Item]) {
+fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
     let (log, row) = (desk.log(), desk.row());
     let found = progress(items, row.task.overlap, &log);
     for person in [ANN, BOB, CAT] {
@@ -568,7 +568,7 @@ fn check_counts(desk: &Desk, items: &[Item]) {
             .map(ItemNo)
             .filter(|it| desk.is_finished(person, *it));
         assert!(finished.eq(known));
-        let queue = Queue {
+        let queue = AssignmentQueue {
             task: &row.task,
             items,
             log: &log,
@@ -578,7 +578,7 @@ fn check_counts(desk: &Desk, items: &[Item]) {
         let next = queue.next(person, usize::MAX);
         let drawn = next.offers.iter().map(|it| it.item);
         let drawn: BTreeSet<ItemNo> = drawn
-            .filter(|it| matches!(items[it.0 as usize].role, Role::Drawn { .. }))
+            .filter(|it| matches!(items[it.0 as usize].role, ItemRole::Drawn { .. }))
             .collect();
         let n_gold = u32::from(!log.is_finished(person, ItemNo(1)));
         let n_left = standing.n_left;

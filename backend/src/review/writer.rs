@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use shared::api::review::{Outcome, TaskNo};
+use shared::api::review::{EventOutcome, TaskId};
 use shared::review::queue::Lease;
-use shared::review::{Entry, ItemNo, Key, PersonNo};
+use shared::review::{LogEntry, ItemNo, EventKey, PersonId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
-use crate::review::desk::{Beside, Desk, is_same};
+use crate::review::desk::{KeyStatus, TaskState, is_same};
 use crate::review::now_ms;
 use crate::store::Store;
-use crate::store::reviews::events::Writing;
+use crate::store::reviews::events::AnnotationWrite;
 
 /// Requests that wait for the next commit, at most; others wait to be among them.
 const WAITING: usize = 512;
@@ -35,34 +35,34 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const AGAIN_S: u64 = 2;
 
 /// What somebody wants to be kept.
-pub(super) struct Wanted {
-    pub(super) desk: Arc<Desk>,
-    pub(super) events: Vec<Entry>,
+pub(super) struct WriteRequest {
+    pub(super) desk: Arc<TaskState>,
+    pub(super) events: Vec<LogEntry>,
     pub(super) leases: Vec<Lease>,
 }
 
 /// A wish with the one who waits for it.
 struct Waiting {
-    wanted: Wanted,
+    wanted: WriteRequest,
     /// What became of each event, or why nothing was kept.
-    done: oneshot::Sender<Result<Vec<Outcome>, String>>,
+    done: oneshot::Sender<Result<Vec<EventOutcome>, String>>,
 }
 
 /// Where wishes go.
 #[derive(Debug, Clone)]
-pub(super) struct Writer(mpsc::Sender<Waiting>);
+pub(super) struct LogWriter(mpsc::Sender<Waiting>);
 
-impl Writer {
+impl LogWriter {
     /// Begins to write into a store, until all who could ask for it are gone.
-    pub(super) fn start(store: Store) -> Writer {
+    pub(super) fn start(store: Store) -> LogWriter {
         let (sender, receiver) = mpsc::channel(WAITING);
         tokio::spawn(write(store, receiver));
-        Writer(sender)
+        LogWriter(sender)
     }
 
     /// Keeps events and promises. When it returns they are on the disk, or none of them is said
     /// to be.
-    pub(super) async fn keep(&self, wanted: Wanted) -> Result<Vec<Outcome>, Error> {
+    pub(super) async fn keep(&self, wanted: WriteRequest) -> Result<Vec<EventOutcome>, Error> {
         let crashed = Error::Crashed {
             what: "keeping what was done",
         };
@@ -94,7 +94,7 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
         let (wanted, done): (Vec<_>, Vec<_>) =
             waiting.into_iter().map(|it| (it.wanted, it.done)).unzip();
         let committed = commit(&store, &wanted, &mut doubtful).await;
-        let answers: Vec<Result<Vec<Outcome>, String>> = match committed {
+        let answers: Vec<Result<Vec<EventOutcome>, String>> = match committed {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
             Err(error) => {
                 tracing::error!("{n_events} events were not kept: {error}");
@@ -112,9 +112,9 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
 /// Commits what is new, takes it into memory, and says what became of each event.
 async fn commit(
     store: &Store,
-    wanted: &[Wanted],
-    doubtful: &mut BTreeSet<TaskNo>,
-) -> Result<Vec<Vec<Outcome>>, Error> {
+    wanted: &[WriteRequest],
+    doubtful: &mut BTreeSet<TaskId>,
+) -> Result<Vec<Vec<EventOutcome>>, Error> {
     for it in wanted {
         let no = it.desk.row().no;
         if doubtful.contains(&no) {
@@ -123,8 +123,8 @@ async fn commit(
             doubtful.remove(&no);
         }
     }
-    let mut plan = Plan::default();
-    let outcomes: Vec<Vec<Outcome>> = wanted.iter().map(|it| plan.add(it)).collect();
+    let mut plan = WritePlan::default();
+    let outcomes: Vec<Vec<EventOutcome>> = wanted.iter().map(|it| plan.add(it)).collect();
     let writing = plan.writing();
     if !writing.events.is_empty() || !writing.leases.is_empty() {
         let written = tokio::time::timeout(PATIENCE, store.write_review(&writing));
@@ -141,23 +141,23 @@ async fn commit(
 
 /// What is to be written, by task.
 #[derive(Default)]
-struct Plan<'a> {
-    tasks: BTreeMap<TaskNo, OfTask<'a>>,
+struct WritePlan<'a> {
+    tasks: BTreeMap<TaskId, TaskWrites<'a>>,
 }
 
-struct OfTask<'a> {
-    desk: &'a Desk,
+struct TaskWrites<'a> {
+    desk: &'a TaskState,
     /// In the order in which they came.
-    events: Vec<Entry>,
+    events: Vec<LogEntry>,
     /// Places among `events`.
-    keys: BTreeMap<Key, usize>,
-    leases: BTreeMap<(ItemNo, PersonNo), u64>,
+    keys: BTreeMap<EventKey, usize>,
+    leases: BTreeMap<(ItemNo, PersonId), u64>,
 }
 
-impl<'a> Plan<'a> {
-    fn add(&mut self, wanted: &'a Wanted) -> Vec<Outcome> {
+impl<'a> WritePlan<'a> {
+    fn add(&mut self, wanted: &'a WriteRequest) -> Vec<EventOutcome> {
         let desk = &*wanted.desk;
-        let task = self.tasks.entry(desk.row().no).or_insert(OfTask {
+        let task = self.tasks.entry(desk.row().no).or_insert(TaskWrites {
             desk,
             events: Vec::new(),
             keys: BTreeMap::new(),
@@ -170,10 +170,10 @@ impl<'a> Plan<'a> {
         events.map(|it| task.outcome(it)).collect()
     }
 
-    fn writing(&self) -> Writing {
-        let mut writing = Writing {
+    fn writing(&self) -> AnnotationWrite {
+        let mut writing = AnnotationWrite {
             now_ms: now_ms(),
-            ..Writing::default()
+            ..AnnotationWrite::default()
         };
         for (&no, task) in &self.tasks {
             let from = task.desk.n_events();
@@ -194,22 +194,22 @@ impl<'a> Plan<'a> {
     }
 }
 
-impl OfTask<'_> {
-    fn outcome(&mut self, entry: &Entry) -> Outcome {
+impl TaskWrites<'_> {
+    fn outcome(&mut self, entry: &LogEntry) -> EventOutcome {
         let key = entry.event.key;
         let beside = match self.keys.get(&key).map(|&it| &self.events[it]) {
-            Some(before) if is_same(before, entry) => Beside::Known,
-            Some(_) => Beside::Clash,
+            Some(before) if is_same(before, entry) => KeyStatus::Known,
+            Some(_) => KeyStatus::Clash,
             None => self.desk.beside(entry),
         };
         match beside {
-            Beside::New => {
+            KeyStatus::New => {
                 self.keys.insert(key, self.events.len());
                 self.events.push(entry.clone());
-                Outcome::Kept
+                EventOutcome::Kept
             }
-            Beside::Known => Outcome::Known,
-            Beside::Clash => Outcome::Refused {
+            KeyStatus::Known => EventOutcome::Known,
+            KeyStatus::Clash => EventOutcome::Refused {
                 reason: "another event was kept under this key; send it with a key of its own"
                     .to_owned(),
             },

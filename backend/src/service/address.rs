@@ -6,24 +6,24 @@ use std::time::Duration;
 use axum::http::Uri;
 use shared::error::Error as InputError;
 
-use super::{KEY, Numbers, Shape};
+use super::{KEY, RemoteScoreKind, RerankProtocol};
 use crate::error::Error;
 
 /// A service, with everything that is typed behind its address.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Service {
+pub(crate) struct RemoteRanker {
     /// Without what stands behind the `?`.
     pub(super) url: String,
-    pub(super) shape: Shape,
+    pub(super) shape: RerankProtocol,
     /// Which of its models.
     pub(super) model: Option<String>,
-    pub(super) numbers: Numbers,
-    pub(super) pace: Pace,
+    pub(super) numbers: RemoteScoreKind,
+    pub(super) pace: RequestLimits,
 }
 
 /// How much it is sent at once and in a row; no score depends on it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Pace {
+pub(crate) struct RequestLimits {
     /// In one request, at most.
     pub(super) texts: usize,
     /// Of query and texts of one request, at most; a longer text goes alone.
@@ -38,10 +38,10 @@ pub(crate) struct Pace {
     pub(super) tries: u32,
 }
 
-impl Pace {
+impl RequestLimits {
     /// What the usual service takes: 32 texts and 2 MB are the bounds that
     /// text-embeddings-inference starts with.
-    const USUAL: Pace = Pace {
+    const USUAL: RequestLimits = RequestLimits {
         texts: 32,
         bytes: 1_000_000,
         at_once: 4,
@@ -54,7 +54,7 @@ impl Pace {
 const OPTIONS: &str = "shape=tei|cohere, model=NAME, raw=yes|no, texts=N, bytes=N, at_once=N, \
                        per_s=X, timeout_s=N, tries=N";
 
-impl Service {
+impl RemoteRanker {
     /// Whether a ranker is one of these, well typed or not.
     pub(crate) fn is_meant(spec: &str) -> bool {
         let scheme = spec.split(':').next().unwrap_or_default();
@@ -72,8 +72,8 @@ impl Service {
         }
         if self.numbers != usual_numbers(self.shape) {
             options.push(match self.numbers {
-                Numbers::Raw => "raw=yes".to_owned(),
-                Numbers::AsGiven => "raw=no".to_owned(),
+                RemoteScoreKind::Raw => "raw=yes".to_owned(),
+                RemoteScoreKind::AsGiven => "raw=no".to_owned(),
             });
         }
         match options.is_empty() {
@@ -105,11 +105,11 @@ impl Service {
     }
 }
 
-impl FromStr for Service {
+impl FromStr for RemoteRanker {
     type Err = Error;
 
     /// No message repeats what is wrong, since it may be a password.
-    fn from_str(spec: &str) -> Result<Service, Error> {
+    fn from_str(spec: &str) -> Result<RemoteRanker, Error> {
         let wrong = |reason: String| Error::from(InputError::malformed("ranker", reason));
         let uri: Uri = spec.parse().map_err(|it| {
             wrong(format!(
@@ -130,7 +130,7 @@ impl FromStr for Service {
         let scheme = uri.scheme_str().unwrap_or_default();
         let url = format!("{scheme}://{}{}", authority.to_lowercase(), uri.path());
         let (mut shape, mut numbers) = (shape_of(&url), None);
-        let (mut model, mut pace) = (None, Pace::USUAL);
+        let (mut model, mut pace) = (None, RequestLimits::USUAL);
         for option in uri.query().unwrap_or_default().split('&') {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let number = |from: u32, to: u32| {
@@ -140,15 +140,15 @@ impl FromStr for Service {
             match name {
                 "" if value.is_empty() => {}
                 "shape" => {
-                    let found = Shape::ALL.into_iter().find(|it| it.name() == value);
+                    let found = RerankProtocol::ALL.into_iter().find(|it| it.name() == value);
                     let reason = || wrong("`shape` is tei or cohere".to_owned());
                     shape = Some(found.ok_or_else(reason)?);
                 }
                 "model" if !value.is_empty() => model = Some(value.to_owned()),
                 "raw" => {
                     numbers = Some(match value {
-                        "yes" => Numbers::Raw,
-                        "no" => Numbers::AsGiven,
+                        "yes" => RemoteScoreKind::Raw,
+                        "no" => RemoteScoreKind::AsGiven,
                         _ => return Err(wrong("`raw` is yes or no".to_owned())),
                     });
                 }
@@ -177,7 +177,7 @@ impl FromStr for Service {
                  ?shape=tei or ?shape=cohere"
             ))
         })?;
-        Ok(Service {
+        Ok(RemoteRanker {
             url,
             shape,
             model,
@@ -188,18 +188,18 @@ impl FromStr for Service {
 }
 
 /// `/rerank` is that of text-embeddings-inference, `/v1/rerank` that of Cohere.
-fn shape_of(url: &str) -> Option<Shape> {
+fn shape_of(url: &str) -> Option<RerankProtocol> {
     let before = url.trim_end_matches('/').strip_suffix("/rerank")?;
     let version = before.rsplit('/').next()?.strip_prefix('v');
     let numbered = version.is_some_and(|it| it.parse::<u8>().is_ok());
-    Some(if numbered { Shape::Cohere } else { Shape::Tei })
+    Some(if numbered { RerankProtocol::Cohere } else { RerankProtocol::Tei })
 }
 
 /// text-embeddings-inference knows raw scores. Of the others some do, and some refuse a request
 /// with a field that they do not know.
-fn usual_numbers(shape: Shape) -> Numbers {
+fn usual_numbers(shape: RerankProtocol) -> RemoteScoreKind {
     match shape {
-        Shape::Tei => Numbers::Raw,
-        Shape::Cohere => Numbers::AsGiven,
+        RerankProtocol::Tei => RemoteScoreKind::Raw,
+        RerankProtocol::Cohere => RemoteScoreKind::AsGiven,
     }
 }

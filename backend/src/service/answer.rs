@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::Shape;
+use super::RerankProtocol;
 
 /// The score of each of `n_texts` texts, in their order. Every place comes once, and every score
 /// is finite; what else a reply holds is not read. No error shows the `secret`.
 pub(super) fn read(
-    shape: Shape,
+    shape: RerankProtocol,
     body: &[u8],
     n_texts: usize,
     secret: Option<&str>,
@@ -31,12 +31,12 @@ pub(super) fn read(
         format!("its answer is not {expected} ({it}): {said}")
     };
     let found: Vec<(u64, f64)> = match shape {
-        Shape::Tei => {
+        RerankProtocol::Tei => {
             let texts: Vec<Text> = serde_json::from_slice(body)
                 .map_err(|it| what(it, "[{\"index\": …, \"score\": …}, …]"))?;
             texts.into_iter().map(|it| (it.index, it.score)).collect()
         }
-        Shape::Cohere => {
+        RerankProtocol::Cohere => {
             let Documents { results } = serde_json::from_slice(body).map_err(|it| {
                 what(
                     it,

@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use serde::Serialize;
-use shared::api::rerank::{GivenDocument, Rerank, RerankDocuments};
+use shared::api::rerank::{RerankDocument, RerankRequest, CohereRerankRequest};
 
-use super::call::Caller;
-use super::{Numbers, Service, Shape};
+use super::call::RemoteRankerClient;
+use super::{RemoteScoreKind, RemoteRanker, RerankProtocol};
 use crate::error::Error;
-use crate::models::{Listed, PairScore};
-use crate::store::draft::Draft;
+use crate::models::{PairTexts, PairScore};
+use crate::store::draft::PartialScores;
 
 /// What is sent in all; some services take money for each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Cost {
+pub(crate) struct RequestCost {
     /// Requests.
     pub requests: u64,
     /// Texts, each once for each of its queries.
@@ -26,20 +26,20 @@ pub(crate) struct Cost {
     pub done: u64,
 }
 
-impl Service {
+impl RemoteRanker {
     /// Checks what can be checked before it is asked.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        Caller::new(self).map(drop)
+        RemoteRankerClient::new(self).map(drop)
     }
 
     /// What scoring would send.
-    pub(crate) fn cost(&self, listed: &Listed<'_>, draft: &Draft) -> Cost {
+    pub(crate) fn cost(&self, listed: &PairTexts<'_>, draft: &PartialScores) -> RequestCost {
         let characters = |text: &String| text.chars().count() as u64;
         let all: Vec<u32> = (0..listed.pairs.len() as u32).collect();
         let batches = self.batches(listed, &all);
         let missing = missing(&known(listed, draft));
         let n_missing = self.batches(listed, &missing).len();
-        let mut cost = Cost {
+        let mut cost = RequestCost {
             requests: batches.len() as u64,
             texts: all.len() as u64,
             characters: 0,
@@ -56,7 +56,7 @@ impl Service {
 
     /// SHA-256, in hex, over everything on which scores depend. How many texts a request holds
     /// is not in it: whoever is told to send fewer at once goes on with what is answered.
-    pub(crate) fn hash(&self, listed: &Listed<'_>) -> String {
+    pub(crate) fn hash(&self, listed: &PairTexts<'_>) -> String {
         listed.hash_with(&[env!("CARGO_PKG_VERSION"), &self.about().fingerprint])
     }
 
@@ -64,8 +64,8 @@ impl Service {
     /// after each request. Requests are answered in any order and change no score.
     pub(crate) fn score_pairs(
         &self,
-        listed: &Listed<'_>,
-        draft: &mut Draft,
+        listed: &PairTexts<'_>,
+        draft: &mut PartialScores,
         mut done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
         let known = known(listed, draft);
@@ -74,7 +74,7 @@ impl Service {
         let mut scores: Vec<PairScore> = known.into_iter().flatten().collect();
         scores.reserve(missing.len());
         done(scores.len());
-        let caller = Caller::new(self)?;
+        let caller = RemoteRankerClient::new(self)?;
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         // A worker: takes the next request until there is none, or until one has failed.
         let work = |answers: mpsc::SyncSender<(u32, Result<Vec<PairScore>, Error>)>| {
@@ -147,7 +147,7 @@ impl Service {
     }
 
     /// Which of the `wanted` pairs are asked for together.
-    pub(super) fn batches(&self, listed: &Listed<'_>, wanted: &[u32]) -> Vec<Range<usize>> {
+    pub(super) fn batches(&self, listed: &PairTexts<'_>, wanted: &[u32]) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
         let (mut query, mut n_bytes) = (None, 0);
         for (at, &pair) in wanted.iter().enumerate() {
@@ -174,8 +174,8 @@ impl Service {
 
     fn ask(
         &self,
-        caller: &Caller<'_>,
-        listed: &Listed<'_>,
+        caller: &RemoteRankerClient<'_>,
+        listed: &PairTexts<'_>,
         batch: &[u32],
         given_up: &dyn Fn() -> bool,
     ) -> Result<Vec<PairScore>, String> {
@@ -197,27 +197,27 @@ impl Service {
     pub(super) fn body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
         let (query, model) = (query.to_owned(), self.model.clone());
         let raw = match self.numbers {
-            Numbers::Raw => Some(true),
-            Numbers::AsGiven => None,
+            RemoteScoreKind::Raw => Some(true),
+            RemoteScoreKind::AsGiven => None,
         };
         let body = match self.shape {
-            Shape::Tei => serde_json::to_vec(&Rerank {
+            RerankProtocol::Tei => serde_json::to_vec(&RerankRequest {
                 query,
                 model,
                 texts: Some(texts),
                 raw_scores: Some(raw.unwrap_or(false)),
                 truncate: Some(true),
-                ..Rerank::default()
+                ..RerankRequest::default()
             }),
-            Shape::Cohere => serde_json::to_vec(&RerankDocuments {
+            RerankProtocol::Cohere => serde_json::to_vec(&CohereRerankRequest {
                 query,
                 model,
-                documents: texts.into_iter().map(GivenDocument::Text).collect(),
+                documents: texts.into_iter().map(RerankDocument::Text).collect(),
                 // infinity's word, and vLLM's.
                 raw_scores: raw,
                 use_activation: raw.map(|it| !it),
                 return_documents: Some(false),
-                ..RerankDocuments::default()
+                ..CohereRerankRequest::default()
             }),
         };
         body.expect("a request has string keys and no numbers that are not finite")
@@ -226,7 +226,7 @@ impl Service {
 
 /// For each pair its score in a draft. What is there of no pair, or is no score, is asked for
 /// again.
-fn known(listed: &Listed<'_>, draft: &Draft) -> Vec<Option<PairScore>> {
+fn known(listed: &PairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
     let mut known = vec![None; listed.pairs.len()];
     for it in draft.scores().filter(|it| it.score.is_finite()) {
         if let Some(place) = known.get_mut(it.pair as usize) {

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use shared::error::Error as InputError;
 use ureq::Agent;
 
-use super::{KEY, Service, answer};
+use super::{KEY, RemoteRanker, answer};
 use crate::error::Error;
 
 /// Bytes of a reply that are read: 10,000 scores need less than one.
@@ -25,8 +25,8 @@ const MOST_PATIENCE: Duration = Duration::from_secs(300);
 const SLICE: Duration = Duration::from_millis(200);
 
 /// Whoever asks a service.
-pub(super) struct Caller<'a> {
-    service: &'a Service,
+pub(super) struct RemoteRankerClient<'a> {
+    service: &'a RemoteRanker,
     agent: Agent,
     /// `Bearer KEY`.
     key: Option<HeaderValue>,
@@ -35,15 +35,15 @@ pub(super) struct Caller<'a> {
 }
 
 /// What came of asking once.
-enum Tried {
+enum AttemptOutcome {
     Scored(Vec<f64>),
     /// It may go better later, when the service has said so.
     Again(String, Option<Duration>),
     Never(String),
 }
 
-impl<'a> Caller<'a> {
-    pub(super) fn new(service: &'a Service) -> Result<Caller<'a>, Error> {
+impl<'a> RemoteRankerClient<'a> {
+    pub(super) fn new(service: &'a RemoteRanker) -> Result<RemoteRankerClient<'a>, Error> {
         let key = match std::env::var(KEY) {
             Ok(key) if !key.trim().is_empty() => Some(bearer(key.trim())?),
             Ok(_) | Err(std::env::VarError::NotPresent) => None,
@@ -67,7 +67,7 @@ impl<'a> Caller<'a> {
         if service.is_near() {
             config = config.proxy(None);
         }
-        Ok(Caller {
+        Ok(RemoteRankerClient {
             service,
             agent: config.build().into(),
             key,
@@ -91,9 +91,9 @@ impl<'a> Caller<'a> {
                 break;
             }
             let (reason, asked) = match self.try_once(body, n_texts) {
-                Tried::Scored(scores) => return Ok(scores),
-                Tried::Never(reason) => return Err(self.without_key(reason)),
-                Tried::Again(reason, asked) => (self.without_key(reason), asked),
+                AttemptOutcome::Scored(scores) => return Ok(scores),
+                AttemptOutcome::Never(reason) => return Err(self.without_key(reason)),
+                AttemptOutcome::Again(reason, asked) => (self.without_key(reason), asked),
             };
             if tried >= tries {
                 return Err(format!(
@@ -134,7 +134,7 @@ impl<'a> Caller<'a> {
         wait(begin - now, given_up);
     }
 
-    fn try_once(&self, body: &[u8], n_texts: usize) -> Tried {
+    fn try_once(&self, body: &[u8], n_texts: usize) -> AttemptOutcome {
         let mut request = self
             .agent
             .post(&self.service.url)
@@ -154,21 +154,21 @@ impl<'a> Caller<'a> {
             .take(MAX_REPLY + 1)
             .read_to_end(&mut reply);
         if let Err(error) = taken {
-            return Tried::Again(format!("its answer breaks off: {error}"), None);
+            return AttemptOutcome::Again(format!("its answer breaks off: {error}"), None);
         }
         if reply.len() as u64 > MAX_REPLY {
-            return Tried::Never(format!("its answer is larger than {} MiB", MAX_REPLY >> 20));
+            return AttemptOutcome::Never(format!("its answer is larger than {} MiB", MAX_REPLY >> 20));
         }
         if parts.status == StatusCode::OK {
             return match answer::read(self.service.shape, &reply, n_texts, self.secret()) {
-                Ok(scores) => Tried::Scored(scores),
-                Err(reason) => Tried::Never(reason),
+                Ok(scores) => AttemptOutcome::Scored(scores),
+                Err(reason) => AttemptOutcome::Never(reason),
             };
         }
         self.refused(parts.status, &parts.headers, &reply)
     }
 
-    fn failed(&self, error: &ureq::Error) -> Tried {
+    fn failed(&self, error: &ureq::Error) -> AttemptOutcome {
         match error {
             ureq::Error::Timeout(_) => {
                 let timeout_s = self.service.pace.timeout.as_secs();
@@ -176,18 +176,18 @@ impl<'a> Caller<'a> {
                     "no answer within {timeout_s} s; fewer texts at a time (`texts=N`) or more \
                      time (`timeout_s=N`) may help"
                 );
-                Tried::Again(reason, None)
+                AttemptOutcome::Again(reason, None)
             }
             ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::Protocol(_) => {
-                Tried::Again(format!("no answer: {error}"), None)
+                AttemptOutcome::Again(format!("no answer: {error}"), None)
             }
-            ureq::Error::HostNotFound => Tried::Never("there is no such host".to_owned()),
-            other => Tried::Never(format!("it cannot be asked: {other}")),
+            ureq::Error::HostNotFound => AttemptOutcome::Never("there is no such host".to_owned()),
+            other => AttemptOutcome::Never(format!("it cannot be asked: {other}")),
         }
     }
 
     /// What a reply without scores means.
-    fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Tried {
+    fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AttemptOutcome {
         let said = answer::beginning(body, self.secret());
         let number = status.as_u16();
         match number {
@@ -195,27 +195,27 @@ impl<'a> Caller<'a> {
                 let wait = headers.get(header::RETRY_AFTER);
                 let wait =
                     wait.and_then(|it| retry_after(it.to_str().ok()?, jiff::Timestamp::now()));
-                Tried::Again(format!("it answers {number}: {said}"), wait)
+                AttemptOutcome::Again(format!("it answers {number}: {said}"), wait)
             }
             300..=399 => {
                 let to = headers
                     .get(header::LOCATION)
                     .and_then(|it| it.to_str().ok());
-                Tried::Never(format!(
+                AttemptOutcome::Never(format!(
                     "it sends elsewhere ({number}), where nothing is sent by itself; if that is \
                      right, give that address: {}",
                     self.without_key(to.unwrap_or("it does not say which").to_owned())
                         .escape_debug()
                 ))
             }
-            401 | 403 => Tried::Never(format!(
+            401 | 403 => AttemptOutcome::Never(format!(
                 "it does not let us in ({number}): {said}; a key is taken from the variable {KEY}"
             )),
-            400 | 413 | 422 => Tried::Never(format!(
+            400 | 413 | 422 => AttemptOutcome::Never(format!(
                 "it refuses the request ({number}): {said}; fewer texts at a time (`texts=N`), \
                  another `model=NAME` or another `shape` may help"
             )),
-            _ => Tried::Never(format!("it answers {number}: {said}")),
+            _ => AttemptOutcome::Never(format!("it answers {number}: {said}")),
         }
     }
 

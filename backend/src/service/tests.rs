@@ -8,32 +8,32 @@ use std::sync::{Arc, LazyLock, Mutex};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::models::{Listed, PairScore};
-use crate::store::draft::Draft;
+use crate::models::{PairTexts, PairScore};
+use crate::store::draft::PartialScores;
 
-fn service(spec: &str) -> Service {
+fn service(spec: &str) -> RemoteRanker {
     spec.parse().unwrap_or_else(|it| panic!("{spec}: {it}"))
 }
 
 /// The scores of all pairs, those among them that the draft in a folder has.
-fn scores_with(it: &Service, listed: &Listed<'_>, folder: &Path) -> Vec<(u32, f64)> {
-    let mut draft = Draft::open(folder, &it.hash(listed)).unwrap();
+fn scores_with(it: &RemoteRanker, listed: &PairTexts<'_>, folder: &Path) -> Vec<(u32, f64)> {
+    let mut draft = PartialScores::open(folder, &it.hash(listed)).unwrap();
     let scores = it.score_pairs(listed, &mut draft, |_| {}).unwrap();
     scores.iter().map(|it| (it.pair, it.score)).collect()
 }
 
 fn refused(spec: &str) -> String {
-    spec.parse::<Service>().unwrap_err().to_string()
+    spec.parse::<RemoteRanker>().unwrap_err().to_string()
 }
 
 #[test]
 fn an_address_says_how_it_is_asked() {
     let shape = |spec: &str| service(spec).shape;
-    assert_eq!(shape("http://localhost:8080/rerank"), Shape::Tei);
-    assert_eq!(shape("https://api.example/v1/rerank"), Shape::Cohere);
-    assert_eq!(shape("https://api.example/v2/rerank/"), Shape::Cohere);
-    assert_eq!(shape("http://[::1]:1/rerank?shape=cohere"), Shape::Cohere);
-    assert_eq!(shape("http://host/models/a?shape=tei"), Shape::Tei);
+    assert_eq!(shape("http://localhost:8080/rerank"), RerankProtocol::Tei);
+    assert_eq!(shape("https://api.example/v1/rerank"), RerankProtocol::Cohere);
+    assert_eq!(shape("https://api.example/v2/rerank/"), RerankProtocol::Cohere);
+    assert_eq!(shape("http://[::1]:1/rerank?shape=cohere"), RerankProtocol::Cohere);
+    assert_eq!(shape("http://host/models/a?shape=tei"), RerankProtocol::Tei);
 
     let it = service(
         "HTTP://Host:80/v1/rerank?model=BAAI/bge-reranker-base&raw=yes&texts=8&bytes=2000\
@@ -122,11 +122,11 @@ fn what_is_wrong_with_an_address_is_told_without_its_secrets() {
 }
 
 /// Two queries; texts of 2, 4, 6 and 8 bytes.
-fn listed() -> Listed<'static> {
+fn listed() -> PairTexts<'static> {
     static QUERIES: LazyLock<[String; 2]> = LazyLock::new(|| ["q", "other"].map(str::to_owned));
     static TEXTS: LazyLock<[String; 4]> =
         LazyLock::new(|| [2, 4, 6, 8].map(|it| "é".repeat(it / 2)));
-    Listed {
+    PairTexts {
         queries: &QUERIES[..],
         texts: &TEXTS[..],
         pairs: &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)],
@@ -145,8 +145,8 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
     // 1 byte of the query, 2 and 4 of texts; a text that is too long goes alone.
     it.pace.bytes = 7;
     assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
-    let cost = it.cost(&listed, &Draft::none());
-    let expected = Cost {
+    let cost = it.cost(&listed, &PartialScores::none());
+    let expected = RequestCost {
         requests: 4,
         texts: 5,
         // Twice 1 of `q`, twice 5 of `other`; 1 + 2 + 3 + 1 + 4 of texts.
@@ -158,13 +158,13 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
 
 #[test]
 fn what_a_reply_lacks_is_named() {
-    let tei = |reply: Value| answer::read(Shape::Tei, reply.to_string().as_bytes(), 2, None);
+    let tei = |reply: Value| answer::read(RerankProtocol::Tei, reply.to_string().as_bytes(), 2, None);
     let sound = json!([{"index": 1, "score": -3.5, "text": null}, {"index": 0, "score": 2}]);
     assert_eq!(tei(sound).unwrap(), [2.0, -3.5]);
     let cohere = json!({"id": "x", "results": [
         {"index": 0, "relevance_score": 0.25, "document": {"text": "a"}},
         {"index": 1, "relevance_score": 1e-9}]});
-    let cohere = answer::read(Shape::Cohere, cohere.to_string().as_bytes(), 2, None);
+    let cohere = answer::read(RerankProtocol::Cohere, cohere.to_string().as_bytes(), 2, None);
     assert_eq!(cohere.unwrap(), [0.25, 1e-9]);
 
     for (reply, part) in [
@@ -190,7 +190,7 @@ fn what_a_reply_lacks_is_named() {
         let error = tei(reply).unwrap_err();
         assert!(error.contains(part), "{error} lacks {part}");
     }
-    let read = |body: &str| answer::read(Shape::Tei, body.as_bytes(), 2, None).unwrap_err();
+    let read = |body: &str| answer::read(RerankProtocol::Tei, body.as_bytes(), 2, None).unwrap_err();
     assert!(read("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]").contains("range"));
     assert!(read("<html>").contains("`<html>`"));
     assert!(read("").contains("nothing"));
@@ -207,7 +207,7 @@ fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
             let shown = answer::beginning(body.as_bytes(), Some(key));
             // What is left of it when it is cut begins with this.
             assert!(!shown.contains('h'), "{padding}: {shown}");
-            let error = answer::read(Shape::Tei, body.as_bytes(), 2, Some(key));
+            let error = answer::read(RerankProtocol::Tei, body.as_bytes(), 2, Some(key));
             assert!(!error.unwrap_err().contains("hu"), "{padding}");
         }
     }
@@ -274,7 +274,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
     ]);
     let it = service(&format!("{address}?at_once=1"));
     let hash = it.hash(&listed);
-    let mut draft = Draft::open(folder.path(), &hash).unwrap();
+    let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -294,7 +294,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
 
     // The next run asks for the second request alone.
     drop(draft);
-    let mut draft = Draft::open(folder.path(), &hash).unwrap();
+    let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
     assert_eq!(it.cost(&listed, &draft).done, 1);
     let listener = TcpListener::bind(it.host()).unwrap();
     let answering = std::thread::spawn(move || {
@@ -328,7 +328,7 @@ fn what_is_answered_stays_when_requests_become_smaller() {
         (200, "", scored(1)),
     ]);
     let it = service(&format!("{address}?at_once=1"));
-    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let mut draft = PartialScores::open(folder.path(), &it.hash(&listed)).unwrap();
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert!(error.to_string().contains("`texts=N`"), "{error}");
     drop(draft);
@@ -337,7 +337,7 @@ fn what_is_answered_stays_when_requests_become_smaller() {
     let it = service(&format!("{address}?at_once=1&texts=1"));
     let cost = it.cost(
         &listed,
-        &Draft::open(folder.path(), &it.hash(&listed)).unwrap(),
+        &PartialScores::open(folder.path(), &it.hash(&listed)).unwrap(),
     );
     assert_eq!((cost.requests, cost.done), (5, 3));
     let scores = scores_with(&it, &listed, folder.path());
@@ -356,7 +356,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
         score,
         truncated: false,
     };
-    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let mut draft = PartialScores::open(folder.path(), &it.hash(&listed)).unwrap();
     draft.keep(0, &[score(1, 9.0)]).unwrap();
     draft
         .keep(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
@@ -378,13 +378,13 @@ fn whoever_waits_ends_when_another_is_refused() {
     ]);
     let since = std::time::Instant::now();
     let asked = service(&format!("{address}?at_once=2"));
-    let error = asked.score_pairs(&listed, &mut Draft::none(), |_| {});
+    let error = asked.score_pairs(&listed, &mut PartialScores::none(), |_| {});
     let error = error.unwrap_err().to_string();
     assert!(error.contains("(401)") && error.contains(KEY), "{error}");
     // One has its turn in 1000 s.
     let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
     let asked = service(&format!("{address}?at_once=2&per_s=0.001"));
-    let error = asked.score_pairs(&listed, &mut Draft::none(), |_| {});
+    let error = asked.score_pairs(&listed, &mut PartialScores::none(), |_| {});
     assert!(error.unwrap_err().to_string().contains("(401)"));
     assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
 }
@@ -395,7 +395,7 @@ fn requests_begin_no_faster_than_they_may() {
     let (address, _) = peer((0..5).map(|_| (200, "", scored(1))).collect());
     let it = service(&format!("{address}?texts=1&per_s=10&at_once=3"));
     let since = std::time::Instant::now();
-    let scores = it.score_pairs(&listed, &mut Draft::none(), |_| {}).unwrap();
+    let scores = it.score_pairs(&listed, &mut PartialScores::none(), |_| {}).unwrap();
     assert_eq!(scores.len(), 5);
     // The first begins at once, each other one 0.1 s later.
     assert!(
@@ -407,5 +407,5 @@ fn requests_begin_no_faster_than_they_may() {
 
 /// Whether an answer has the scores of two texts, see [`crate::mutated_input`].
 pub(crate) fn takes_answer(answer: &[u8]) -> bool {
-    answer::read(Shape::Tei, answer, 2, Some("hush")).is_ok()
+    answer::read(RerankProtocol::Tei, answer, 2, Some("hush")).is_ok()
 }

@@ -24,17 +24,17 @@ use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
 use crate::store::{
-    DataFolder, Database, Lock, OWNER_ALONE, Store, leftovers, sqlite, write_with_mode,
+    DataFolder, DatabaseConfig, DataFolderLock, OWNER_ALONE, Store, leftovers, sqlite, write_with_mode,
 };
 
-use archive::Writer;
+use archive::ArchiveWriter;
 use tables::TABLES;
 
-pub(crate) use tables::Rows;
+pub(crate) use tables::DatabaseRows;
 
 const HEAD: &str = "backup.json";
 
@@ -43,12 +43,12 @@ const SCRATCH: &str = ".axioscope-restore-";
 
 /// What `backup.json` says.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct BackupManifest {
     /// Version of the form; 1.
     format: u32,
     /// Version of the software.
     software: String,
-    /// [`Database::known_layout`] of the tables.
+    /// [`DatabaseConfig::known_layout`] of the tables.
     layout: i64,
     /// RFC 3339.
     made: String,
@@ -56,26 +56,26 @@ struct Head {
 
 /// How much there is in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Size {
+pub(crate) struct BackupSize {
     pub n_files: u64,
     pub n_rows: u64,
 }
 
 /// Writes a backup: rows that were taken before, and the files as they are. It appears whole or
 /// not at all, for its owner alone: it holds names and what tokens and passwords are compared with.
-pub(crate) fn write(folder: &DataFolder, rows: Rows, path: &Path) -> Result<Size, Error> {
+pub(crate) fn write(folder: &DataFolder, rows: DatabaseRows, path: &Path) -> Result<BackupSize, Error> {
     const WAY_OUT: &str = "make room, or choose another file";
 
-    let head = Head {
+    let head = BackupManifest {
         format: 1,
         software: env!("CARGO_PKG_VERSION").to_owned(),
         layout: rows.layout,
         made: format!("{:.0}", jiff::Timestamp::now()),
     };
     let head = serde_json::to_vec(&head).expect("a head has no maps");
-    let mut size = Size::default();
+    let mut size = BackupSize::default();
     write_with_mode(path, OWNER_ALONE, WAY_OUT, |file| {
-        let mut out = Writer::new(BufWriter::new(file));
+        let mut out = ArchiveWriter::new(BufWriter::new(file));
         out.add(HEAD, head.len() as u64, &*head)?;
         for mut table in rows.tables {
             let n_bytes = table.file.stream_position()?;
@@ -95,9 +95,9 @@ pub(crate) fn write(folder: &DataFolder, rows: Rows, path: &Path) -> Result<Size
 /// Puts a backup into a data folder and a database with nothing in them.
 pub(crate) async fn restore(
     folder: &DataFolder,
-    database: &Database,
+    database: &DatabaseConfig,
     from: &Path,
-) -> Result<Size, Error> {
+) -> Result<BackupSize, Error> {
     const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
     let root = &folder.root;
@@ -119,8 +119,8 @@ pub(crate) async fn restore(
     // A file of SQLite is filled beside its place and appears last, as rows do behind files.
     let beside = scratch.path().join("axioscope.db");
     let store = match database {
-        Database::Sqlite(_) => Store::connect(&Database::Sqlite(beside.clone())).await?,
-        Database::Postgres(_) => Store::connect(database).await?,
+        DatabaseConfig::Sqlite(_) => Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?,
+        DatabaseConfig::Postgres(_) => Store::connect(database).await?,
     };
     let unpacked = Unpacked {
         backup: from,
@@ -130,7 +130,7 @@ pub(crate) async fn restore(
     let filled = unpacked.put(&store, folder, lock).await;
     store.close().await;
     let mut size = filled?;
-    if let Database::Sqlite(file) = database {
+    if let DatabaseConfig::Sqlite(file) = database {
         size.n_files = move_all(&unpacked.files(), root)?;
         sqlite::make_private(&beside);
         fs::rename(&beside, file).map_err(Error::file(file, WAY_OUT))?;
@@ -154,16 +154,16 @@ impl Unpacked<'_> {
 
     /// Fills an empty database, and with a server the data folder too: before the rows are there
     /// for others.
-    async fn put(&self, store: &Store, folder: &DataFolder, lock: Lock) -> Result<Size, Error> {
+    async fn put(&self, store: &Store, folder: &DataFolder, lock: DataFolderLock) -> Result<BackupSize, Error> {
         store.migrate(self.layout).await?;
         let _lock = store.lock_jobs(lock).await?;
         let mut transaction = store.begin().await?;
-        let mut size = Size::default();
+        let mut size = BackupSize::default();
         for table in TABLES.iter().filter(|it| it.since <= self.layout) {
             if tables::n_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
                 return Err(InputError::conflict(
-                    Field::shown("database", store.database.name()),
+                    InvalidField::shown("database", store.database.name()),
                     reason,
                 )
                 .into());
@@ -171,7 +171,7 @@ impl Unpacked<'_> {
             let member = tables::member(table.name);
             let missing = |_| archive::damaged(self.backup, &format!("it has no {member}"));
             let lines = File::open(self.at.join(&member)).map_err(missing)?;
-            let fill = tables::Fill {
+            let fill = tables::TableLoader {
                 store,
                 table,
                 backup: self.backup,
@@ -180,10 +180,10 @@ impl Unpacked<'_> {
         }
         tables::settle(store, self.layout, &mut transaction).await?;
         match &store.database {
-            Database::Sqlite(_) => {
+            DatabaseConfig::Sqlite(_) => {
                 transaction.commit().await.map_err(|it| store.failed(it))?;
             }
-            Database::Postgres(_) => {
+            DatabaseConfig::Postgres(_) => {
                 size.n_files = move_all(&self.files(), &folder.root)?;
                 if let Err(error) = transaction.commit().await {
                     // The folder is to be as empty as it was; that error is the one to tell.
@@ -197,13 +197,13 @@ impl Unpacked<'_> {
 }
 
 /// Takes a backup by what it says of itself.
-fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<Head, Error> {
-    let head: Head = serde_json::from_slice(json)
+fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest, Error> {
+    let head: BackupManifest = serde_json::from_slice(json)
         .map_err(|it| archive::damaged(from, &format!("{HEAD}: {it}")))?;
     if head.format > 1 || head.layout > known_layout {
-        let Head { software, .. } = head;
+        let BackupManifest { software, .. } = head;
         let reason = format!("was made by a later version of axioscope, {software}; update it");
-        return Err(InputError::unsupported(Field::shown("file", from.display()), reason).into());
+        return Err(InputError::unsupported(InvalidField::shown("file", from.display()), reason).into());
     }
     if head.format < 1 || head.layout < 1 {
         return Err(archive::damaged(from, &format!("{HEAD} names no layout")));
@@ -228,7 +228,7 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
                 "is not empty, `{name}` lies there; a backup is restored into a folder with \
                  nothing in it, named by `--data`"
             );
-            return Err(InputError::conflict(Field::shown("data", root.display()), reason).into());
+            return Err(InputError::conflict(InvalidField::shown("data", root.display()), reason).into());
         }
     }
     Ok(())

@@ -12,24 +12,24 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
 use crate::error::{DatabaseName, Error};
-use crate::store::postgres::{Address, VARIABLE};
+use crate::store::postgres::{PostgresAddress, VARIABLE};
 use crate::store::{DataFolder, postgres, sqlite};
 
 /// Where rows lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Database {
+pub(crate) enum DatabaseConfig {
     /// A file.
     Sqlite(PathBuf),
     /// A server.
-    Postgres(Address),
+    Postgres(PostgresAddress),
 }
 
-impl Database {
+impl DatabaseConfig {
     /// The one that the environment names, else the file of the data folder.
-    pub(crate) fn chosen(folder: &DataFolder) -> Result<Database, Error> {
+    pub(crate) fn chosen(folder: &DataFolder) -> Result<DatabaseConfig, Error> {
         match env::var(VARIABLE) {
-            Ok(url) if !url.is_empty() => Ok(Database::Postgres(url.parse()?)),
-            Ok(_) | Err(VarError::NotPresent) => Ok(Database::Sqlite(folder.database())),
+            Ok(url) if !url.is_empty() => Ok(DatabaseConfig::Postgres(url.parse()?)),
+            Ok(_) | Err(VarError::NotPresent) => Ok(DatabaseConfig::Sqlite(folder.database())),
             Err(VarError::NotUnicode(_)) => {
                 let reason = "is not UTF-8; other characters are written as %XX";
                 Err(InputError::malformed(VARIABLE, reason).into())
@@ -40,16 +40,16 @@ impl Database {
     /// Returns the name of the database in messages.
     pub(super) fn name(&self) -> DatabaseName {
         match self {
-            Database::Sqlite(file) => DatabaseName::File(file.clone()),
-            Database::Postgres(address) => address.name(),
+            DatabaseConfig::Sqlite(file) => DatabaseName::File(file.clone()),
+            DatabaseConfig::Postgres(address) => address.name(),
         }
     }
 
     /// The address in the words of sqlx.
     pub(super) fn options(&self) -> Result<AnyConnectOptions, Error> {
         match self {
-            Database::Sqlite(file) => sqlite::options(file),
-            Database::Postgres(address) => address.options(),
+            DatabaseConfig::Sqlite(file) => sqlite::options(file),
+            DatabaseConfig::Postgres(address) => address.options(),
         }
         .map_err(|it| self.error(it))
     }
@@ -58,27 +58,27 @@ impl Database {
     pub(super) async fn connect(&self) -> Result<AnyConnection, Error> {
         let options = self.options()?;
         match self {
-            Database::Sqlite(_) => {
+            DatabaseConfig::Sqlite(_) => {
                 let connection = sqlite::connect(&options).await;
                 connection.map_err(|it| self.error(it))
             }
-            Database::Postgres(address) => postgres::connect(address, &options).await,
+            DatabaseConfig::Postgres(address) => postgres::connect(address, &options).await,
         }
     }
 
     /// Tells a new connection how it is to work.
     pub(super) async fn set_up(&self, connection: &mut AnyConnection) -> sqlx::Result<()> {
         match self {
-            Database::Sqlite(_) => sqlite::set_up(connection).await,
-            Database::Postgres(_) => Ok(()),
+            DatabaseConfig::Sqlite(_) => sqlite::set_up(connection).await,
+            DatabaseConfig::Postgres(_) => Ok(()),
         }
     }
 
     /// The tables, step by step; the same number stands for the same tables in both.
     pub(super) fn migrations(&self) -> &'static Migrator {
         match self {
-            Database::Sqlite(_) => &sqlite::MIGRATIONS,
-            Database::Postgres(_) => &postgres::MIGRATIONS,
+            DatabaseConfig::Sqlite(_) => &sqlite::MIGRATIONS,
+            DatabaseConfig::Postgres(_) => &postgres::MIGRATIONS,
         }
     }
 
@@ -91,24 +91,24 @@ impl Database {
     /// Begins a transaction that writes.
     pub(super) fn begin(&self) -> &'static str {
         match self {
-            Database::Sqlite(_) => sqlite::BEGIN,
-            Database::Postgres(_) => postgres::BEGIN,
+            DatabaseConfig::Sqlite(_) => sqlite::BEGIN,
+            DatabaseConfig::Postgres(_) => postgres::BEGIN,
         }
     }
 
     /// Begins a transaction that reads what is there at one moment, whatever is written meanwhile.
     pub(super) fn snapshot(&self) -> &'static str {
         match self {
-            Database::Sqlite(_) => sqlite::SNAPSHOT,
-            Database::Postgres(_) => postgres::SNAPSHOT,
+            DatabaseConfig::Sqlite(_) => sqlite::SNAPSHOT,
+            DatabaseConfig::Postgres(_) => postgres::SNAPSHOT,
         }
     }
 
     /// What a failure means for a person.
     pub(super) fn error(&self, source: sqlx::Error) -> Error {
         match self {
-            Database::Sqlite(file) => sqlite::error(file, source),
-            Database::Postgres(address) => postgres::error(address, source),
+            DatabaseConfig::Sqlite(file) => sqlite::error(file, source),
+            DatabaseConfig::Postgres(address) => postgres::error(address, source),
         }
     }
 }

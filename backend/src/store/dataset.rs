@@ -9,10 +9,10 @@ use flate2::write::GzEncoder;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
 use serde_json::json;
-use shared::probe::Mined;
+use shared::probe::MiningResult;
 use shared::report;
 use shared::study::Study;
-use shared::study::dials::Dials;
+use shared::study::dials::StudyControls;
 
 use crate::error::Error;
 use crate::store::studies::files::{ids, origin};
@@ -22,7 +22,7 @@ const WAY_OUT: &str = "make room, or choose another folder";
 
 /// Whether texts and queries go along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Texts {
+pub(crate) enum TextInclusion {
     /// They do.
     Written,
     /// Only their ids.
@@ -30,9 +30,9 @@ pub(crate) enum Texts {
 }
 
 /// Writes all files; each appears whole or not at all.
-pub(crate) fn write(study: &Study, folder: &Path, texts: Texts) -> Result<(), Error> {
+pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder, WAY_OUT))?;
-    let mined = Mined {
+    let mined = MiningResult {
         texts: study.texts.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
@@ -51,7 +51,7 @@ pub(crate) fn write(study: &Study, folder: &Path, texts: Texts) -> Result<(), Er
         let mut file = out.finish().map_err(Failed::File)?;
         file.flush().map_err(Failed::File)
     })?;
-    if texts == Texts::Written {
+    if texts == TextInclusion::Written {
         write_texts(study, folder)?;
     }
     let card = card(study, texts)?;
@@ -137,14 +137,14 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
 }
 
 /// What somebody has to know who finds the files alone.
-fn card(study: &Study, texts: Texts) -> Result<String, Error> {
-    let overview = study.overview(&Dials::default())?;
+fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
+    let overview = study.overview(&StudyControls::default())?;
     let with_texts = match texts {
-        Texts::Written => {
+        TextInclusion::Written => {
             "- `queries.jsonl`, `texts.jsonl`: what the ids stand for. The rights to these texts \
              are those of their collection.\n"
         }
-        Texts::Withheld => {
+        TextInclusion::Withheld => {
             "- Texts and queries are not among the files: take them from the collection, by their \
              ids. A text id `421#lnc2:3` stands for document 421 three times, joined by spaces.\n"
         }

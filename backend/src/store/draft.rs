@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
 use crate::models::PairScore;
@@ -23,22 +23,22 @@ const PREFIX: &str = "draft-";
 
 /// The batches that are done.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct PartialScores {
     done: BTreeMap<u32, Vec<PairScore>>,
     file: Option<(PathBuf, File)>,
 }
 
-impl Draft {
+impl PartialScores {
     /// Kept nowhere.
-    pub(crate) fn none() -> Draft {
-        Draft {
+    pub(crate) fn none() -> PartialScores {
+        PartialScores {
             done: BTreeMap::new(),
             file: None,
         }
     }
 
     /// In a folder, for work of this hash; takes up what is there, and keeps others from it.
-    pub(crate) fn open(folder: &Path, hash: &str) -> Result<Draft, Error> {
+    pub(crate) fn open(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
         let failed = || Error::file(&path, WAY_OUT);
         let mut options = OpenOptions::new();
@@ -55,7 +55,7 @@ impl Draft {
         let (done, whole) = read(&bytes);
         file.set_len(whole as u64).map_err(failed())?;
         file.seek(SeekFrom::Start(whole as u64)).map_err(failed())?;
-        Ok(Draft {
+        Ok(PartialScores {
             done,
             file: Some((path, file)),
         })
@@ -63,14 +63,14 @@ impl Draft {
 
     /// What is there now, for whoever only wants to know: nothing is made, locked or cut, since
     /// another may be writing it, and nothing that is added is kept.
-    pub(crate) fn glance(folder: &Path, hash: &str) -> Result<Draft, Error> {
+    pub(crate) fn glance(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
         };
-        Ok(Draft {
+        Ok(PartialScores {
             done: read(&bytes).0,
             file: None,
         })
@@ -137,7 +137,7 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
             let reason = "another axioscope is scoring the same; wait until it has ended, or take \
                           another data folder by `--data`";
             Err(
-                InputError::conflict(Field::shown("data", path.display().to_string()), reason)
+                InputError::conflict(InvalidField::shown("data", path.display().to_string()), reason)
                     .into(),
             )
         }
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn whole_batches_survive_and_a_torn_one_is_done_again() {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Draft::open(folder.path(), &"a".repeat(64)).unwrap();
+        let open = || PartialScores::open(folder.path(), &"a".repeat(64)).unwrap();
         let mut draft = open();
         draft.keep(0, &scores(0)).unwrap();
         draft.keep(1, &scores(3)).unwrap();
@@ -248,13 +248,13 @@ mod tests {
     fn a_draft_is_written_by_one_and_seen_by_all() {
         let folder = tempfile::tempdir().unwrap();
         let hash = "b".repeat(64);
-        let glance = || Draft::glance(folder.path(), &hash).unwrap();
+        let glance = || PartialScores::glance(folder.path(), &hash).unwrap();
         assert_eq!(glance().batch(0), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let mut draft = Draft::open(folder.path(), &hash).unwrap();
+        let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
         draft.keep(0, &scores(0)).unwrap();
-        let error = Draft::open(folder.path(), &hash).unwrap_err().to_string();
+        let error = PartialScores::open(folder.path(), &hash).unwrap_err().to_string();
         assert!(
             error.contains("draft-bbb") && error.contains("wait"),
             "{error}"
@@ -270,16 +270,16 @@ mod tests {
         glance().discard().unwrap();
         assert_eq!(n_bytes(), before);
 
-        Draft::discard_all(folder.path()).unwrap();
+        PartialScores::discard_all(folder.path()).unwrap();
         assert!(path.exists(), "it is being written");
         drop(draft);
-        let again = Draft::open(folder.path(), &hash).unwrap();
+        let again = PartialScores::open(folder.path(), &hash).unwrap();
         assert_eq!(again.batch(0), Some(scores(0).as_slice()));
         // Somebody may have cleaned up by hand.
         std::fs::remove_file(&path).unwrap();
         again.discard().unwrap();
         std::fs::write(&path, "of an earlier run").unwrap();
-        Draft::discard_all(folder.path()).unwrap();
+        PartialScores::discard_all(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -16,41 +16,41 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use serde::{Deserialize, Serialize};
-use shared::probe::mine::{Hashing, Text};
-use shared::probe::{ClaimKind, Instances, Limits, Mined, Mode, Pool, Probe};
+use shared::probe::mine::{InstanceHasher, StudyDocument};
+use shared::probe::{ClaimKind, Instances, Limits, MiningResult, AxiomVariant, PoolSpec, Probe};
 use shared::text::Analyzer;
-use shared::vectors::VectorsAbout;
+use shared::vectors::WordVectorsInfo;
 
 use crate::error::Error;
 use crate::store::{columns, write_whole};
 
 /// What decided the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub(crate) struct InstanceFileMetadata {
     /// Version of this layout; 1.
     pub format: u32,
     /// Version of the software.
     pub software: String,
     /// Of the collection.
     pub collection_hash: String,
-    /// [`Mined::hash`].
+    /// [`MiningResult::hash`].
     pub hash: String,
     /// How texts became terms.
     pub analyzer: Analyzer,
     /// Which documents were compared.
-    pub pool: Pool,
+    pub pool: PoolSpec,
     /// Bounds.
     pub limits: Limits,
     /// Word vectors, if there were any.
     #[serde(default)]
-    pub vectors: Option<VectorsAbout>,
+    pub vectors: Option<WordVectorsInfo>,
     /// The first so many queries were mined.
     pub n_queries: usize,
     /// For each axiom and mode how many instances each query had before a cap.
-    pub found: Vec<(Probe, Mode, Vec<u32>)>,
+    pub found: Vec<(Probe, AxiomVariant, Vec<u32>)>,
 }
 
-/// Key of [`Origin`] in a file's metadata.
+/// Key of [`InstanceFileMetadata`] in a file's metadata.
 const KEY: &str = "axioscope";
 
 const COLUMNS: [&str; 7] = [
@@ -58,7 +58,7 @@ const COLUMNS: [&str; 7] = [
 ];
 
 /// Ids by number.
-pub(crate) struct Ids<'a> {
+pub(crate) struct ExternalIds<'a> {
     /// Of queries.
     pub queries: Vec<&'a str>,
     /// Of documents.
@@ -68,12 +68,12 @@ pub(crate) struct Ids<'a> {
 /// Writes a file. It appears whole or not at all.
 pub(crate) fn write(
     path: &Path,
-    mined: &Mined,
-    ids: &Ids<'_>,
-    origin: &Origin,
+    mined: &MiningResult,
+    ids: &ExternalIds<'_>,
+    origin: &InstanceFileMetadata,
 ) -> Result<(), Error> {
     let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
-    let mut writer = Writer::new(path, asked)?;
+    let mut writer = InstanceWriter::new(path, asked)?;
     writer.add(mined, &ids.queries, &ids.docs)?;
     writer.finish(path, origin)
 }
@@ -85,7 +85,7 @@ const GROUP: usize = 1 << 20;
 
 /// Writes instances a few queries at a time: each axiom and mode into a file of its own, which
 /// has no name, and at last all of them after the other.
-pub(crate) struct Writer {
+pub(crate) struct InstanceWriter {
     parts: Vec<Part>,
     failed: PathBuf,
 }
@@ -95,12 +95,12 @@ struct Part {
     file: File,
 }
 
-impl Writer {
+impl InstanceWriter {
     /// For a file at `path`.
     pub(crate) fn new(
         path: &Path,
-        asked: impl Iterator<Item = (Probe, Mode)>,
-    ) -> Result<Writer, Error> {
+        asked: impl Iterator<Item = (Probe, AxiomVariant)>,
+    ) -> Result<InstanceWriter, Error> {
         let folder = match path.parent() {
             Some(it) if it.is_dir() && !it.as_os_str().is_empty() => it,
             _ => Path::new("."),
@@ -111,7 +111,7 @@ impl Writer {
             Ok(Part { writer, file })
         };
         let parts = asked.map(part).collect::<Result<_, ParquetError>>();
-        Ok(Writer {
+        Ok(InstanceWriter {
             parts: parts.map_err(|it| failed(path, it))?,
             failed: path.to_owned(),
         })
@@ -120,7 +120,7 @@ impl Writer {
     /// The instances of the next queries, in the order of axioms and modes.
     pub(crate) fn add(
         &mut self,
-        mined: &Mined,
+        mined: &MiningResult,
         queries: &[&str],
         docs: &[&str],
     ) -> Result<(), Error> {
@@ -140,7 +140,7 @@ impl Writer {
     }
 
     /// Puts the file together. It appears whole or not at all.
-    pub(crate) fn finish(self, path: &Path, origin: &Origin) -> Result<(), Error> {
+    pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         write_whole(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
             let mut writer = columns::create(file, SCHEMA)?;
@@ -224,13 +224,13 @@ fn write_groups(
 }
 
 /// Reads a file over the queries and documents it was mined from. `pools` stay empty.
-pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
-    Reader::open(path, ids)?.read(ids)
+pub(crate) fn read(path: &Path, ids: &ExternalIds<'_>) -> Result<(MiningResult, InstanceFileMetadata), Error> {
+    InstanceReader::open(path, ids)?.read(ids)
 }
 
 /// Instances of one axiom and mode that stand after each other in a file.
-pub(crate) struct Group {
-    /// Place in [`Origin::found`].
+pub(crate) struct InstanceGroup {
+    /// Place in [`InstanceFileMetadata::found`].
     pub probe: usize,
     /// What they claim.
     pub claim: ClaimKind,
@@ -239,22 +239,22 @@ pub(crate) struct Group {
     /// As many as the claim has texts for each instance, as places in `texts`.
     pub rows: Vec<u32>,
     /// Each once.
-    pub texts: Vec<Text>,
+    pub texts: Vec<StudyDocument>,
 }
 
 /// A file that is read a group at a time.
-pub(crate) struct Reader {
+pub(crate) struct InstanceReader {
     path: PathBuf,
     reader: SerializedFileReader<File>,
     /// What decided its instances.
-    pub origin: Origin,
+    pub origin: InstanceFileMetadata,
     query_of: HashMap<Vec<u8>, u32>,
     doc_of: HashMap<String, u32>,
 }
 
-impl Reader {
+impl InstanceReader {
     /// Opens a file over the queries and documents it was mined from.
-    pub(crate) fn open(path: &Path, ids: &Ids<'_>) -> Result<Reader, Error> {
+    pub(crate) fn open(path: &Path, ids: &ExternalIds<'_>) -> Result<InstanceReader, Error> {
         let damaged = |reason: String| Error::Damaged {
             what: path.display().to_string(),
             reason,
@@ -265,7 +265,7 @@ impl Reader {
         let metadata = reader.metadata().file_metadata().key_value_metadata();
         let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
         let origin = origin.and_then(|it| it.value.as_deref());
-        let origin: Origin = origin
+        let origin: InstanceFileMetadata = origin
             .and_then(|it| serde_json::from_str(it).ok())
             .ok_or_else(|| damaged("it does not say what it was made from".to_owned()))?;
         if origin.format != 1 {
@@ -286,7 +286,7 @@ impl Reader {
         }
         let queries = ids.queries[..n_queries].iter().zip(0..);
         let docs = ids.docs.iter().zip(0..);
-        Ok(Reader {
+        Ok(InstanceReader {
             path: path.to_owned(),
             reader,
             origin,
@@ -305,7 +305,7 @@ impl Reader {
     }
 
     /// Refuses a file whose rows, all of them, are not those that were written.
-    pub(crate) fn check(&self, hashing: Hashing) -> Result<(), Error> {
+    pub(crate) fn check(&self, hashing: InstanceHasher) -> Result<(), Error> {
         if hashing.finish() == self.origin.hash {
             return Ok(());
         }
@@ -313,15 +313,15 @@ impl Reader {
     }
 
     /// Reads all groups; `ids` are those it was opened with.
-    pub(crate) fn read(self, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
-        let mut texts: Vec<Text> = Vec::new();
+    pub(crate) fn read(self, ids: &ExternalIds<'_>) -> Result<(MiningResult, InstanceFileMetadata), Error> {
+        let mut texts: Vec<StudyDocument> = Vec::new();
         self.scan(|group| {
             texts.extend(&group.texts);
             texts.sort_unstable();
             texts.dedup();
             Ok(())
         })?;
-        let number = |text: &Text| texts.binary_search(text).unwrap_or(0) as u32;
+        let number = |text: &StudyDocument| texts.binary_search(text).unwrap_or(0) as u32;
         let origin = &self.origin;
         let mut by_query: Vec<Vec<Vec<u32>>> = origin
             .found
@@ -344,13 +344,13 @@ impl Reader {
             }
             instances.push(all);
         }
-        let mined = Mined {
+        let mined = MiningResult {
             texts,
             pools: vec![Vec::new(); origin.n_queries],
             instances,
         };
         let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
-        let mut hashing = Hashing::new(asked);
+        let mut hashing = InstanceHasher::new(asked);
         let queries = &ids.queries[..origin.n_queries];
         hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
         self.check(hashing)?;
@@ -360,7 +360,7 @@ impl Reader {
     /// Calls `take` with each group, in order.
     pub(crate) fn scan(
         &self,
-        mut take: impl FnMut(Group) -> Result<(), Error>,
+        mut take: impl FnMut(InstanceGroup) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut row = 0;
         // What stands before may not come again.
@@ -385,7 +385,7 @@ impl Reader {
         Ok(())
     }
 
-    fn group(&self, group: usize, n_rows: usize) -> Result<Group, Error> {
+    fn group(&self, group: usize, n_rows: usize) -> Result<InstanceGroup, Error> {
         let columns = self.columns(group, n_rows);
         let columns = columns.map_err(|it| self.damaged(it.to_string()))?;
         let one = |column: &[ByteArray]| {
@@ -426,7 +426,7 @@ impl Reader {
             queries.push(number);
         }
         let arity = claim.arity();
-        let mut texts: Vec<Text> = Vec::new();
+        let mut texts: Vec<StudyDocument> = Vec::new();
         let mut numbers: HashMap<&[u8], u32> = HashMap::new();
         let mut rows = vec![0; n_rows * arity];
         for at in 0..arity {
@@ -439,7 +439,7 @@ impl Reader {
                     Some(&number) => number,
                     None => {
                         let name = String::from_utf8_lossy(id.data());
-                        let text = Text::parse(&name, |id| self.doc_of.get(id).copied());
+                        let text = StudyDocument::parse(&name, |id| self.doc_of.get(id).copied());
                         texts.push(text.ok_or_else(|| {
                             self.damaged(format!(
                                 "there is no text `{}`: {OTHER}",
@@ -454,7 +454,7 @@ impl Reader {
                 rows[row * arity + at] = number;
             }
         }
-        Ok(Group {
+        Ok(InstanceGroup {
             probe: place,
             claim,
             queries,

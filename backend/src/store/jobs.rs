@@ -6,12 +6,12 @@
 
 use crate::error::Error;
 use crate::models::PairScore;
-use crate::store::scores::Columns;
+use crate::store::scores::ScoreColumns;
 use crate::store::{Store, may_be_stored, places};
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
-use shared::score::certificate::Certificate;
-use shared::score::{RankerAbout, RankerKind};
+use shared::score::certificate::RescoringRecord;
+use shared::score::{RankerInfo, RankerKind};
 use sqlx::AssertSqlSafe;
 
 /// A job that is about to be made.
@@ -19,7 +19,7 @@ use sqlx::AssertSqlSafe;
 pub(crate) struct NewJob {
     pub id: String,
     pub title: String,
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// Pieces in a batch.
     pub token_budget: u32,
     /// Threads of every run, since other numbers of threads may round otherwise.
@@ -34,8 +34,8 @@ pub(crate) struct NewJob {
 
 /// What a worker has to know to go on with a job.
 #[derive(Debug)]
-pub(crate) struct Work {
-    pub ranker: RankerAbout,
+pub(crate) struct JobInput {
+    pub ranker: RankerInfo,
     pub token_budget: u32,
     pub n_threads: u32,
     pub queries: Vec<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Work {
 
 /// The next piece of a job.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct JobBatch {
     pub number: i64,
     /// Place and text, in the order of the plan.
     pub texts: Vec<(u32, String)>,
@@ -210,7 +210,7 @@ impl Store {
     }
 
     /// What a worker has to know to go on with a job.
-    pub(crate) async fn work(&self, id: &str) -> Result<Work, Error> {
+    pub(crate) async fn work(&self, id: &str) -> Result<JobInput, Error> {
         let failed = |it| self.failed(it);
         let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
             sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = $1")
@@ -230,7 +230,7 @@ impl Store {
             .iter()
             .map(|&[a, b]| (a, b))
             .collect();
-        Ok(Work {
+        Ok(JobInput {
             ranker: self.job(id).await?.ranker,
             token_budget: token_budget as u32,
             n_threads: n_threads as u32,
@@ -244,7 +244,7 @@ impl Store {
         &self,
         id: &str,
         after: Option<i64>,
-    ) -> Result<Option<Batch>, Error> {
+    ) -> Result<Option<JobBatch>, Error> {
         let failed = |it| self.failed(it);
         let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
             "SELECT job, batch, texts FROM job_batches
@@ -271,7 +271,7 @@ impl Store {
                     .map_err(failed)?;
             texts.push((place, text));
         }
-        Ok(Some(Batch { number, texts }))
+        Ok(Some(JobBatch { number, texts }))
     }
 
     /// Marks a batch as done with its scores. Says whether it was: a batch that somebody else
@@ -281,7 +281,7 @@ impl Store {
         id: &str,
         batch: i64,
         scores: &[PairScore],
-    ) -> Result<Committed, Error> {
+    ) -> Result<BatchCommit, Error> {
         /// Four values each; SQLite takes 32,766, PostgreSQL 65,535.
         const ROWS: usize = 8_000;
 
@@ -303,7 +303,7 @@ impl Store {
         .await
         .map_err(failed)?;
         if marked.rows_affected() != 1 {
-            return Ok(Committed::Before);
+            return Ok(BatchCommit::Before);
         }
         for rows in scores.chunks(ROWS) {
             let sql = format!(
@@ -328,7 +328,7 @@ impl Store {
             .await
             .map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(Committed::Now)
+        Ok(BatchCommit::Now)
     }
 
     /// What a job has scored, in the order of its pairs.
@@ -350,7 +350,7 @@ impl Store {
     }
 
     /// The scores of a job as the score store keeps them.
-    pub(crate) async fn job_columns(&self, id: &str) -> Result<Columns, Error> {
+    pub(crate) async fn job_columns(&self, id: &str) -> Result<ScoreColumns, Error> {
         let work = self.work(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
             texts
@@ -367,7 +367,7 @@ impl Store {
         .await
         .map_err(|it| self.failed(it))?;
         let (query_hashes, text_hashes) = (hashes(&work.queries), hashes(&texts));
-        let mut columns = Columns::default();
+        let mut columns = ScoreColumns::default();
         for it in self.job_scores(id).await? {
             let (query, text) = work.pairs[it.pair as usize];
             columns
@@ -399,7 +399,7 @@ impl Store {
     }
 
     /// The certificate of a job, once it is done.
-    pub(crate) async fn job_certificate(&self, id: &str) -> Result<Option<Certificate>, Error> {
+    pub(crate) async fn job_certificate(&self, id: &str) -> Result<Option<RescoringRecord>, Error> {
         let found: Option<String> =
             sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = $1")
                 .bind(id)
@@ -417,7 +417,7 @@ impl Store {
     pub(crate) async fn finish_job(
         &self,
         id: &str,
-        certificate: Option<&Certificate>,
+        certificate: Option<&RescoringRecord>,
     ) -> Result<(), Error> {
         let failed = |it| self.failed(it);
         let json = certificate.map(serde_json::to_string).transpose();
@@ -459,7 +459,7 @@ impl Store {
 
 /// Whether a batch was committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Committed {
+pub(crate) enum BatchCommit {
     /// By this call.
     Now,
     /// By an earlier one.
@@ -483,7 +483,7 @@ impl JobRow {
             other => return Err(damaged(&self.id, "kind", other)),
         };
         Ok(Job {
-            ranker: RankerAbout {
+            ranker: RankerInfo {
                 spec: self.spec,
                 label: self.label,
                 detail: self.detail,

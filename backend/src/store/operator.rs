@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::store::Store;
-use crate::store::secret::{self, Secret};
+use crate::store::secret::{self, SecretToken};
 
 /// What is kept of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct TokenHash(String);
 impl TokenHash {
     /// Of a token as it is typed.
     pub(crate) fn of(token: &str) -> TokenHash {
-        TokenHash(Secret::shown(token).sha256())
+        TokenHash(SecretToken::shown(token).sha256())
     }
 
     /// Compares in a time that does not depend on where the two differ.
@@ -32,7 +32,7 @@ impl Store {
 
     /// Makes a new token, to be shown once; the one before no longer counts.
     pub(crate) async fn new_operator_token(&self) -> Result<String, Error> {
-        let token = Secret::new();
+        let token = SecretToken::new();
         sqlx::query(
             "INSERT INTO operator (one, token_sha256) VALUES (1, $1)
              ON CONFLICT (one) DO UPDATE SET token_sha256 = excluded.token_sha256",
@@ -48,7 +48,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::tests::Place;
+    use crate::store::tests::TestFolder;
 
     #[test]
     fn only_the_token_itself_matches() {
@@ -61,7 +61,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_new_token_takes_the_place_of_the_one_before() {
-        for place in Place::each() {
+        for place in TestFolder::each() {
             let store = place.store().await;
             assert_eq!(store.operator().await.unwrap(), None);
             let first = store.new_operator_token().await.unwrap();

@@ -6,9 +6,9 @@
 mod invitations;
 mod sessions;
 
-use shared::api::people::{Everybody, Invited, Person, Role, Somebody};
+use shared::api::people::{PeopleResponse, PendingInvitation, Person, AccessRole, PersonAccount};
 use shared::error::Error as Wrong;
-use shared::review::PersonNo;
+use shared::review::PersonId;
 use shared::written::check_person_name;
 use sqlx::{Any, Transaction};
 use unicode_normalization::UnicodeNormalization;
@@ -16,15 +16,15 @@ use unicode_normalization::UnicodeNormalization;
 use crate::error::Error;
 use crate::store::{Store, may_be_stored};
 
-pub(crate) use invitations::{Joining, NewInvite};
+pub(crate) use invitations::{JoinDetails, NewInvitationRow};
 
 /// What is known of somebody beside their sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct PersonRecord {
     /// Who.
     pub person: Person,
     /// What they may do.
-    pub role: Role,
+    pub role: AccessRole,
     /// Argon2id of their password, if they have one.
     pub password_hash: Option<String>,
     /// Whether they were turned away.
@@ -42,7 +42,7 @@ row! {
 }
 
 row! {
-    struct SomebodyRow {
+    struct PersonListRow {
         no: i64,
         name: String,
         role: String,
@@ -66,8 +66,8 @@ row! {
 
 impl Store {
     /// Everybody by their numbers, and invitations that can still be used, the newest first.
-    pub(crate) async fn everybody(&self, now_ms: i64) -> Result<Everybody, Error> {
-        let people: Vec<SomebodyRow> = sqlx::query_as(
+    pub(crate) async fn everybody(&self, now_ms: i64) -> Result<PeopleResponse, Error> {
+        let people: Vec<PersonListRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
                  (SELECT count(*) FROM session
                   WHERE session.person = person.no AND session.until_ms > $1) AS n_sessions
@@ -86,16 +86,16 @@ impl Store {
         .fetch_all(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        let people = people.into_iter().map(SomebodyRow::into_somebody);
+        let people = people.into_iter().map(PersonListRow::into_somebody);
         let invited = invited.into_iter().map(InvitedRow::into_invited);
-        Ok(Everybody {
+        Ok(PeopleResponse {
             people: people.collect::<Result<_, _>>()?,
             invited: invited.collect::<Result<_, _>>()?,
         })
     }
 
     /// Somebody by their number.
-    pub(crate) async fn person(&self, no: PersonNo) -> Result<Known, Error> {
+    pub(crate) async fn person(&self, no: PersonId) -> Result<PersonRecord, Error> {
         let found: Option<PersonRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE no = $1",
         )
@@ -110,7 +110,7 @@ impl Store {
     }
 
     /// Somebody by their name, in upper or lower case.
-    pub(crate) async fn person_named(&self, name: &str) -> Result<Option<Known>, Error> {
+    pub(crate) async fn person_named(&self, name: &str) -> Result<Option<PersonRecord>, Error> {
         let key = name_key(name);
         if !may_be_stored(&key) {
             return Ok(None);
@@ -128,7 +128,7 @@ impl Store {
     /// Sets or takes away a password.
     pub(crate) async fn set_password(
         &self,
-        no: PersonNo,
+        no: PersonId,
         password_hash: Option<&str>,
     ) -> Result<(), Error> {
         sqlx::query("UPDATE person SET password_hash = $1 WHERE no = $2")
@@ -142,7 +142,7 @@ impl Store {
 
     /// Turns somebody away: with all sessions, and all invitations to them and by them that were
     /// not used.
-    pub(crate) async fn revoke_person(&self, no: PersonNo, now_ms: i64) -> Result<(), Error> {
+    pub(crate) async fn revoke_person(&self, no: PersonId, now_ms: i64) -> Result<(), Error> {
         let failed = |it| self.failed(it);
         let mut transaction = self.begin().await?;
         let no = i64::from(no.0);
@@ -173,10 +173,10 @@ impl Store {
     async fn add_person(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        joining: &Joining,
-        role: Role,
+        joining: &JoinDetails,
+        role: AccessRole,
         now_ms: i64,
-    ) -> Result<PersonNo, Error> {
+    ) -> Result<PersonId, Error> {
         let name = check_person_name(&joining.name)?;
         let added: Option<i64> = sqlx::query_scalar(
             "INSERT INTO person (name, name_key, role, password_hash, since_ms, seen_ms)
@@ -193,7 +193,7 @@ impl Store {
         .await
         .map_err(|it| self.failed(it))?;
         match added {
-            Some(no) => number(no).map(PersonNo),
+            Some(no) => number(no).map(PersonId),
             None => Err(Error::NameTaken { name }),
         }
     }
@@ -210,12 +210,12 @@ pub(crate) fn name_key(name: &str) -> String {
 }
 
 impl PersonRow {
-    fn into_known(self) -> Result<Known, Error> {
-        Ok(Known {
+    fn into_known(self) -> Result<PersonRecord, Error> {
+        Ok(PersonRecord {
             role: role(&self.role)?,
             revoked: self.revoked_ms.is_some(),
             person: Person {
-                no: PersonNo(number(self.no)?),
+                no: PersonId(number(self.no)?),
                 name: self.name,
                 has_password: self.password_hash.is_some(),
             },
@@ -224,11 +224,11 @@ impl PersonRow {
     }
 }
 
-impl SomebodyRow {
-    fn into_somebody(self) -> Result<Somebody, Error> {
-        Ok(Somebody {
+impl PersonListRow {
+    fn into_somebody(self) -> Result<PersonAccount, Error> {
+        Ok(PersonAccount {
             person: Person {
-                no: PersonNo(number(self.no)?),
+                no: PersonId(number(self.no)?),
                 name: self.name,
                 has_password: self.password_hash.is_some(),
             },
@@ -242,19 +242,19 @@ impl SomebodyRow {
 }
 
 impl InvitedRow {
-    fn into_invited(self) -> Result<Invited, Error> {
-        Ok(Invited {
+    fn into_invited(self) -> Result<PendingInvitation, Error> {
+        Ok(PendingInvitation {
             no: number(self.no)?,
             role: role(&self.role)?,
-            person: self.person.map(number).transpose()?.map(PersonNo),
+            person: self.person.map(number).transpose()?.map(PersonId),
             note: self.note,
             until_ms: moment(self.until_ms),
         })
     }
 }
 
-fn role(name: &str) -> Result<Role, Error> {
-    let found = Role::ALL.iter().copied().find(|it| it.name() == name);
+fn role(name: &str) -> Result<AccessRole, Error> {
+    let found = AccessRole::ALL.iter().copied().find(|it| it.name() == name);
     found.ok_or_else(|| damaged(format!("`{name}` is no role")))
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use shared::error::{Error as InputError, Field};
+use shared::error::{Error as InputError, InvalidField};
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
@@ -79,7 +79,7 @@ const PARAMETERS: [&str; 18] = [
 /// The address of a server and a database in it. It may hold a password, so what is shown of it is
 /// host, port and name.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Address(Arc<Parts>);
+pub(crate) struct PostgresAddress(Arc<Parts>);
 
 #[derive(PartialEq, Eq)]
 struct Parts {
@@ -87,7 +87,7 @@ struct Parts {
     shown: String,
 }
 
-impl Address {
+impl PostgresAddress {
     /// Returns the name of the database in messages.
     pub(super) fn name(&self) -> DatabaseName {
         DatabaseName::Server(self.0.shown.clone())
@@ -98,11 +98,11 @@ impl Address {
     }
 }
 
-impl FromStr for Address {
+impl FromStr for PostgresAddress {
     type Err = Error;
 
     /// What is wrong is said without a part of the address that could be one of the password.
-    fn from_str(url: &str) -> Result<Address, Error> {
+    fn from_str(url: &str) -> Result<PostgresAddress, Error> {
         let wrong = |reason: &str| Error::from(InputError::malformed(VARIABLE, reason));
         let no_address = "is no address as postgres://USER:PASSWORD@HOST:5432/NAME";
         let schemes = ["postgres://", "postgresql://"];
@@ -136,17 +136,17 @@ impl FromStr for Address {
             None => format!("postgres://{}:{}/{name}", read.get_host(), read.get_port()),
         };
         let whole = url.to_owned();
-        Ok(Address(Arc::new(Parts { whole, shown })))
+        Ok(PostgresAddress(Arc::new(Parts { whole, shown })))
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for PostgresAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0.shown)
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for PostgresAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
@@ -154,7 +154,7 @@ impl fmt::Debug for Address {
 
 /// Connects to a server that is new enough.
 pub(super) async fn connect(
-    address: &Address,
+    address: &PostgresAddress,
     options: &AnyConnectOptions,
 ) -> Result<AnyConnection, Error> {
     let connected = tokio::time::timeout(PATIENCE, async {
@@ -172,7 +172,7 @@ pub(super) async fn connect(
     Ok(connection)
 }
 
-fn check_version(address: &Address, version: i64) -> Result<(), Error> {
+fn check_version(address: &PostgresAddress, version: i64) -> Result<(), Error> {
     if version >= OLDEST {
         return Ok(());
     }
@@ -183,7 +183,7 @@ fn check_version(address: &Address, version: i64) -> Result<(), Error> {
     })
 }
 
-fn silent(address: &Address) -> Error {
+fn silent(address: &PostgresAddress) -> Error {
     Error::NoServer {
         at: address.name(),
         reason: format!("there was no answer within {} s", PATIENCE.as_secs()),
@@ -193,14 +193,14 @@ fn silent(address: &Address) -> Error {
 /// The right to work on the jobs of a database, whatever data folder a process has: an advisory
 /// lock of a connection that does nothing else. The server takes it back when the connection
 /// ends, however it ends.
-pub(super) struct Session {
-    address: Address,
+pub(super) struct JobsAdvisoryLock {
+    address: PostgresAddress,
     connection: AnyConnection,
 }
 
-impl Session {
+impl JobsAdvisoryLock {
     /// Takes it, unless somebody else keeps it.
-    pub(super) async fn take(address: &Address) -> Result<Session, Error> {
+    pub(super) async fn take(address: &PostgresAddress) -> Result<JobsAdvisoryLock, Error> {
         /// The server notices a machine that is gone within a minute, not after hours, and does
         /// not end a connection for being quiet.
         const SETTINGS: &str = "SET tcp_keepalives_idle = 30;
@@ -221,7 +221,7 @@ impl Session {
                 .map_err(failed)?;
             if taken {
                 let address = address.clone();
-                return Ok(Session {
+                return Ok(JobsAdvisoryLock {
                     address,
                     connection,
                 });
@@ -245,13 +245,13 @@ impl Session {
             "{}: the connection broke, taking its jobs again",
             self.address
         );
-        *self = Session::take(&self.address).await?;
+        *self = JobsAdvisoryLock::take(&self.address).await?;
         Ok(())
     }
 }
 
 /// Codes that a person can do something about (PostgreSQL's manual, appendix A).
-pub(super) fn error(address: &Address, source: sqlx::Error) -> Error {
+pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
     let at = address.name();
     let (code, reason) = match &source {
         sqlx::Error::Database(error) => {
@@ -286,7 +286,7 @@ pub(super) fn error(address: &Address, source: sqlx::Error) -> Error {
         // character_not_in_repertoire: no text holds NUL there
         "22021" => {
             let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
-            InputError::malformed(Field::shown("texts", "a text"), reason).into()
+            InputError::malformed(InvalidField::shown("texts", "a text"), reason).into()
         }
         _ => Error::Database { at, source },
     }
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     fn shown(url: &str) -> String {
-        match url.parse::<Address>() {
+        match url.parse::<PostgresAddress>() {
             Ok(address) => format!("{address} {address:?}"),
             Err(error) => format!("{error} {error:?}"),
         }
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn servers_that_are_too_old_are_named() {
-        let address: Address = "postgres://db.example/axio".parse().unwrap();
+        let address: PostgresAddress = "postgres://db.example/axio".parse().unwrap();
         assert!(check_version(&address, 150_000).is_ok());
         assert!(check_version(&address, 180_001).is_ok());
         let error = check_version(&address, 140_022).unwrap_err().to_string();

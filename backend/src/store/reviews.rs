@@ -11,10 +11,10 @@ pub(crate) mod events;
 
 use std::collections::BTreeMap;
 
-use shared::api::review::{State, TaskNo};
+use shared::api::review::{TaskStatus, TaskId};
 use shared::error::Error as Wrong;
-use shared::review::export::Named;
-use shared::review::{Item, ItemNo, PersonNo, Task};
+use shared::review::export::ItemIds;
+use shared::review::{AnnotationItem, ItemNo, PersonId, AnnotationTask};
 use sqlx::AssertSqlSafe;
 
 use crate::error::Error;
@@ -23,14 +23,14 @@ use crate::store::{Store, places};
 /// A task without its items.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TaskRow {
-    pub no: TaskNo,
+    pub no: TaskId,
     /// As it was made, with the guidelines of now.
-    pub task: Task,
+    pub task: AnnotationTask,
     /// [`Listed::state_hash`] of its study when it was made.
     ///
     /// [`Listed::state_hash`]: crate::store::studies::Listed::state_hash
     pub study_hash: String,
-    pub state: State,
+    pub state: TaskStatus,
     /// Whether everybody sees its results who sees its study.
     pub results_public: bool,
     /// In milliseconds since 1970.
@@ -42,7 +42,7 @@ pub(crate) struct TaskRow {
 /// A task that is about to be made, as a draft.
 #[derive(Debug)]
 pub(crate) struct NewTask {
-    pub task: Task,
+    pub task: AnnotationTask,
     /// As in [`TaskRow`].
     pub study_hash: String,
     pub made_ms: u64,
@@ -53,8 +53,8 @@ pub(crate) struct NewTask {
 /// An item with the ids that files have of it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ItemRow {
-    pub item: Item,
-    pub named: Named,
+    pub item: AnnotationItem,
+    pub named: ItemIds,
 }
 
 row! {
@@ -71,7 +71,7 @@ row! {
 
 impl Store {
     /// Makes a task with its items, whole or not at all.
-    pub(crate) async fn add_review_task(&self, new: &NewTask) -> Result<TaskNo, Error> {
+    pub(crate) async fn add_review_task(&self, new: &NewTask) -> Result<TaskId, Error> {
         /// Four values each; SQLite takes 32,766.
         const ROWS: usize = 8_000;
 
@@ -84,7 +84,7 @@ impl Store {
         .bind(&new.task.study)
         .bind(&new.study_hash)
         .bind(json(&new.task))
-        .bind(name_of(State::Draft))
+        .bind(name_of(TaskStatus::Draft))
         .bind(new.made_ms as i64)
         .bind(new.n_candidates as i64)
         .fetch_one(&mut *transaction)
@@ -104,20 +104,20 @@ impl Store {
             insert.execute(&mut *transaction).await.map_err(failed)?;
         }
         transaction.commit().await.map_err(failed)?;
-        Ok(TaskNo(no as u32))
+        Ok(TaskId(no as u32))
     }
 
     /// The numbers of all tasks, the newest first.
-    pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskNo>, Error> {
+    pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskId>, Error> {
         let numbers: Vec<i64> = sqlx::query_scalar("SELECT no FROM review_task ORDER BY no DESC")
             .fetch_all(&self.pool)
             .await
             .map_err(|it| self.failed(it))?;
-        Ok(numbers.into_iter().map(|it| TaskNo(it as u32)).collect())
+        Ok(numbers.into_iter().map(|it| TaskId(it as u32)).collect())
     }
 
     /// One task.
-    pub(crate) async fn review_task(&self, task: TaskNo) -> Result<TaskRow, Error> {
+    pub(crate) async fn review_task(&self, task: TaskId) -> Result<TaskRow, Error> {
         let row: Option<Row> = sqlx::query_as(
             "SELECT no, study_hash, task, state, results_public, made_ms, n_candidates
              FROM review_task WHERE no = $1",
@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// Its items, by their numbers.
-    pub(crate) async fn review_items(&self, task: TaskNo) -> Result<Vec<ItemRow>, Error> {
+    pub(crate) async fn review_items(&self, task: TaskId) -> Result<Vec<ItemRow>, Error> {
         let rows: Vec<(i64, String, String)> =
             sqlx::query_as("SELECT no, item, named FROM review_item WHERE task = $1 ORDER BY no")
                 .bind(i64::from(task.0))
@@ -153,8 +153,8 @@ impl Store {
     /// Everybody who did anything in a task, with their names.
     pub(crate) async fn review_people(
         &self,
-        task: TaskNo,
-    ) -> Result<BTreeMap<PersonNo, String>, Error> {
+        task: TaskId,
+    ) -> Result<BTreeMap<PersonId, String>, Error> {
         let rows: Vec<(i64, String)> = sqlx::query_as(
             "SELECT no, name FROM person
              WHERE no IN (SELECT person FROM review_event WHERE task = $1)",
@@ -165,7 +165,7 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         let named = rows
             .into_iter()
-            .map(|(no, name)| (PersonNo(no as u32), name));
+            .map(|(no, name)| (PersonId(no as u32), name));
         Ok(named.collect())
     }
 
@@ -190,11 +190,11 @@ impl Store {
 
 impl Row {
     fn into_task(self) -> Result<TaskRow, Error> {
-        let no = TaskNo(self.no as u32);
+        let no = TaskId(self.no as u32);
         let state = match self.state.as_str() {
-            "draft" => State::Draft,
-            "open" => State::Open,
-            "closed" => State::Closed,
+            "draft" => TaskStatus::Draft,
+            "open" => TaskStatus::Open,
+            "closed" => TaskStatus::Closed,
             other => return Err(damaged(no, format!("its state is `{other}`"))),
         };
         Ok(TaskRow {
@@ -209,16 +209,16 @@ impl Row {
     }
 }
 
-fn name_of(state: State) -> &'static str {
+fn name_of(state: TaskStatus) -> &'static str {
     match state {
-        State::Draft => "draft",
-        State::Open => "open",
-        State::Closed => "closed",
+        TaskStatus::Draft => "draft",
+        TaskStatus::Open => "open",
+        TaskStatus::Closed => "closed",
     }
 }
 
 /// No task has this number.
-pub(crate) fn unknown(task: TaskNo) -> Error {
+pub(crate) fn unknown(task: TaskId) -> Error {
     Wrong::unknown("review task", task.0).into()
 }
 
@@ -227,7 +227,7 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(
-    task: TaskNo,
+    task: TaskId,
     what: impl Fn() -> String,
     json: &str,
 ) -> Result<T, Error> {
@@ -235,7 +235,7 @@ fn parsed<T: serde::de::DeserializeOwned>(
     read.map_err(|it| damaged(task, format!("{}: {it}", what())))
 }
 
-fn damaged(task: TaskNo, reason: String) -> Error {
+fn damaged(task: TaskId, reason: String) -> Error {
     Error::Damaged {
         what: format!("review task {}", task.0),
         reason,

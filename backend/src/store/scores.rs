@@ -10,7 +10,7 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
-use shared::score::{RankerAbout, RankerKind};
+use shared::score::{RankerInfo, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::store::{Store, columns, write_whole};
 
 /// What a ranker said about some pairs, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Columns {
+pub(crate) struct ScoreColumns {
     /// [`shared::collection::text_hash`] of the query.
     pub query_hashes: Vec<String>,
     /// [`shared::collection::text_hash`] of the text.
@@ -29,7 +29,7 @@ pub(crate) struct Columns {
     pub truncated: Vec<bool>,
 }
 
-impl Columns {
+impl ScoreColumns {
     /// Writes a file of the score store.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
@@ -177,7 +177,7 @@ fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
 
 impl Store {
     /// Remembers a ranker by its fingerprint.
-    pub(crate) async fn put_ranker(&self, ranker: &RankerAbout) -> Result<(), Error> {
+    pub(crate) async fn put_ranker(&self, ranker: &RankerInfo) -> Result<(), Error> {
         sqlx::query(
             "INSERT INTO rankers (fingerprint, spec, label, detail, kind, note)
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",

@@ -9,19 +9,19 @@ use shared::collection::hex;
 
 /// A token that lets in whoever shows it. No log shows it.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+pub(crate) struct SecretToken(String);
 
-impl Secret {
+impl SecretToken {
     /// 256 random bits.
-    pub(crate) fn new() -> Secret {
+    pub(crate) fn new() -> SecretToken {
         let mut bits = [0; 32];
         getrandom::fill(&mut bits).expect("the operating system gives random numbers");
-        Secret(BASE64_URL_SAFE_NO_PAD.encode(bits))
+        SecretToken(BASE64_URL_SAFE_NO_PAD.encode(bits))
     }
 
     /// As somebody showed it.
-    pub(crate) fn shown(token: &str) -> Secret {
-        Secret(token.to_owned())
+    pub(crate) fn shown(token: &str) -> SecretToken {
+        SecretToken(token.to_owned())
     }
 
     /// To be shown once, to whom it is for.
@@ -42,7 +42,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretToken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Secret")
     }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn no_two_secrets_are_alike_and_none_is_in_a_log() {
-        let (one, other) = (Secret::new(), Secret::new());
+        let (one, other) = (SecretToken::new(), SecretToken::new());
         assert_ne!(one, other);
         assert_eq!(one.reveal().len(), 43);
         assert_eq!(format!("{one:?}"), "Secret");

@@ -13,7 +13,7 @@ use crate::store::{Store, may_be_stored};
 
 /// What is known of a study without loading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct StudyEntry {
     /// Name in addresses.
     pub name: String,
     /// For people.
@@ -32,7 +32,7 @@ pub(crate) struct Listed {
     pub revision: i64,
 }
 
-impl Listed {
+impl StudyEntry {
     /// Of the instances and of the texts that they are of: as long as it is the same, instances
     /// have the same numbers and words.
     pub(crate) fn state_hash(&self) -> String {
@@ -40,7 +40,7 @@ impl Listed {
     }
 }
 
-/// [`Listed::state_hash`] of a study that was loaded.
+/// [`StudyEntry::state_hash`] of a study that was loaded.
 pub(crate) fn state_hash(study: &Study) -> String {
     digest(&study.instances_hash, &study.collection_hash)
 }
@@ -75,8 +75,8 @@ row! {
 }
 
 impl StudyRow {
-    fn into_listed(self) -> Listed {
-        Listed {
+    fn into_listed(self) -> StudyEntry {
+        StudyEntry {
             name: self.name,
             title: self.title,
             made: self.made,
@@ -91,7 +91,7 @@ impl StudyRow {
 
 impl Store {
     /// Every study by name.
-    pub(crate) async fn studies(&self) -> Result<Vec<Listed>, Error> {
+    pub(crate) async fn studies(&self) -> Result<Vec<StudyEntry>, Error> {
         let rows: Vec<StudyRow> = sqlx::query_as(
             "SELECT name, title, made, instances_hash, collection_hash, n_instances, published,
                     revision
@@ -104,7 +104,7 @@ impl Store {
     }
 
     /// One study.
-    pub(crate) async fn study(&self, name: &str) -> Result<Listed, Error> {
+    pub(crate) async fn study(&self, name: &str) -> Result<StudyEntry, Error> {
         let unknown = || shared::error::Error::unknown("study", name);
         if !may_be_stored(name) {
             return Err(unknown().into());

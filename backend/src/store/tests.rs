@@ -5,15 +5,15 @@ mod opening;
 mod layout;
 mod job_rows;
 
-use shared::score::{RankerAbout, RankerKind};
+use shared::score::{RankerInfo, RankerKind};
 
 use ::tests::postgres;
 
 use super::*;
 use crate::store::jobs::NewJob;
 
-fn ranker() -> RankerAbout {
-    RankerAbout {
+fn ranker() -> RankerInfo {
+    RankerInfo {
         spec: "tiny:bi".to_owned(),
         label: "Tiny".to_owned(),
         detail: String::new(),
@@ -40,20 +40,20 @@ pub(crate) fn job(n_texts: u32) -> NewJob {
 }
 
 /// A data folder with a database of its own.
-pub(crate) struct Place {
+pub(crate) struct TestFolder {
     pub folder: DataFolder,
-    pub database: Database,
+    pub database: DatabaseConfig,
     /// Goes with the test.
     pub server: Option<postgres::Database>,
     _home: tempfile::TempDir,
 }
 
-impl Place {
-    pub(crate) fn sqlite() -> Place {
+impl TestFolder {
+    pub(crate) fn sqlite() -> TestFolder {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path().join("data")).unwrap();
-        Place {
-            database: Database::Sqlite(folder.database()),
+        TestFolder {
+            database: DatabaseConfig::Sqlite(folder.database()),
             folder,
             server: None,
             _home: home,
@@ -61,17 +61,17 @@ impl Place {
     }
 
     /// None where there is no server.
-    pub(crate) fn postgres() -> Option<Place> {
-        postgres::Database::new().map(|it| Place {
-            database: Database::Postgres(it.url.parse().unwrap()),
+    pub(crate) fn postgres() -> Option<TestFolder> {
+        postgres::Database::new().map(|it| TestFolder {
+            database: DatabaseConfig::Postgres(it.url.parse().unwrap()),
             server: Some(it),
-            ..Place::sqlite()
+            ..TestFolder::sqlite()
         })
     }
 
     /// One for each kind of database that there is.
-    pub(crate) fn each() -> impl Iterator<Item = Place> {
-        [Some(Place::sqlite()), Place::postgres()]
+    pub(crate) fn each() -> impl Iterator<Item = TestFolder> {
+        [Some(TestFolder::sqlite()), TestFolder::postgres()]
             .into_iter()
             .flatten()
     }

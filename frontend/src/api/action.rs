@@ -7,17 +7,17 @@ use super::{Error, call};
 
 /// How far a change is.
 #[derive(Clone, Copy)]
-pub(crate) struct Action {
+pub(crate) struct MutationState {
     /// Whether it is on its way.
     pub(crate) busy: RwSignal<bool>,
     /// Why the last one failed.
     pub(crate) failed: RwSignal<Option<Error>>,
 }
 
-impl Action {
+impl MutationState {
     /// Nothing was sent so far.
-    pub(crate) fn new() -> Action {
-        Action {
+    pub(crate) fn new() -> MutationState {
+        MutationState {
             busy: RwSignal::new(false),
             failed: RwSignal::new(None),
         }

@@ -6,25 +6,25 @@ use std::cell::RefCell;
 
 use serde::Deserialize;
 use shared::api::Endpoint;
-use shared::api::people::{Join, Me, SetPassword, SignIn, SignInAsOperator, SignOut};
-use shared::review::PersonNo;
+use shared::api::people::{AcceptInvitationRequest, GetSessionRequest, SetPasswordRequest, SignInRequest, OperatorSignInRequest, SignOutRequest};
+use shared::review::PersonId;
 
-/// The parts of [`shared::api::people::Who`] that requests go by.
+/// The parts of [`shared::api::people::SessionResponse`] that requests go by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct Known {
-    person: Option<Holder>,
+pub(crate) struct SessionIdentity {
+    person: Option<SessionPerson>,
     /// To be sent with each POST; none without a session.
     pub(crate) csrf: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-struct Holder {
-    no: PersonNo,
+struct SessionPerson {
+    no: PersonId,
 }
 
 /// What a refusal means, once it was asked again who is signed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum SessionChange {
     /// Nothing has changed: the request itself was refused.
     Same,
     /// The token was an earlier one's: the request can be sent once more.
@@ -33,42 +33,42 @@ pub(crate) enum Turn {
     Other,
 }
 
-impl Known {
+impl SessionIdentity {
     /// What has become of it.
-    pub(crate) fn turn(&self, now: &Known) -> Turn {
+    pub(crate) fn turn(&self, now: &SessionIdentity) -> SessionChange {
         if self.person.is_some() && self.person != now.person {
-            Turn::Other
+            SessionChange::Other
         } else if self.csrf == now.csrf {
-            Turn::Same
+            SessionChange::Same
         } else {
-            Turn::Fresh
+            SessionChange::Fresh
         }
     }
 }
 
 thread_local! {
-    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+    static KNOWN: RefCell<Option<SessionIdentity>> = const { RefCell::new(None) };
 }
 
 /// What was told last; none before anything was.
-pub(crate) fn known() -> Option<Known> {
+pub(crate) fn known() -> Option<SessionIdentity> {
     KNOWN.with_borrow(Clone::clone)
 }
 
 /// Keeps it for the requests to come.
-pub(crate) fn keep(known: Known) {
+pub(crate) fn keep(known: SessionIdentity) {
     KNOWN.set(Some(known));
 }
 
 /// Hears who somebody is, where a reply says so.
 pub(crate) fn hear(path: &str, reply: &str) -> bool {
     let tells = [
-        Me::PATH,
-        Join::PATH,
-        SignIn::PATH,
-        SignInAsOperator::PATH,
-        SignOut::PATH,
-        SetPassword::PATH,
+        GetSessionRequest::PATH,
+        AcceptInvitationRequest::PATH,
+        SignInRequest::PATH,
+        OperatorSignInRequest::PATH,
+        SignOutRequest::PATH,
+        SetPasswordRequest::PATH,
     ];
     if !tells.contains(&path) {
         return false;
@@ -86,9 +86,9 @@ pub(crate) fn hear(path: &str, reply: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn known(person: Option<u32>, csrf: Option<&str>) -> Known {
-        Known {
-            person: person.map(|no| Holder { no: PersonNo(no) }),
+    fn known(person: Option<u32>, csrf: Option<&str>) -> SessionIdentity {
+        SessionIdentity {
+            person: person.map(|no| SessionPerson { no: PersonId(no) }),
             csrf: csrf.map(str::to_owned),
         }
     }
@@ -96,12 +96,12 @@ mod tests {
     #[test]
     fn nothing_is_sent_again_as_somebody_else() {
         let mine = known(Some(1), Some("a"));
-        assert_eq!(mine.turn(&known(Some(1), Some("a"))), Turn::Same);
-        assert_eq!(mine.turn(&known(Some(1), Some("b"))), Turn::Fresh);
-        assert_eq!(mine.turn(&known(Some(2), Some("b"))), Turn::Other);
-        assert_eq!(mine.turn(&known(None, None)), Turn::Other);
+        assert_eq!(mine.turn(&known(Some(1), Some("a"))), SessionChange::Same);
+        assert_eq!(mine.turn(&known(Some(1), Some("b"))), SessionChange::Fresh);
+        assert_eq!(mine.turn(&known(Some(2), Some("b"))), SessionChange::Other);
+        assert_eq!(mine.turn(&known(None, None)), SessionChange::Other);
         let visitor = known(None, None);
-        assert_eq!(visitor.turn(&known(Some(2), Some("b"))), Turn::Fresh);
+        assert_eq!(visitor.turn(&known(Some(2), Some("b"))), SessionChange::Fresh);
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
         let reply = r#"{"role":"annotator","person":{"no":3,"name":"Ada","has_password":false},
                         "csrf":"x"}"#;
         assert!(!hear("/api/studies", reply));
-        assert!(hear(Me::PATH, reply));
+        assert!(hear(GetSessionRequest::PATH, reply));
         assert_eq!(super::known(), Some(known(Some(3), Some("x"))));
     }
 }

@@ -10,53 +10,53 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
-use shared::api::people::{CSRF, Me};
-use shared::api::worker::{Ask, LOCAL, Manipulate, Printed};
+use shared::api::people::{CSRF, GetSessionRequest};
+use shared::api::worker::{WorkerRequest, LOCAL, ManipulateTextRequest, GetPublishedTableRequest};
 use shared::api::{
-    About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch,
+    GetServerInfoRequest, CreateJobRequest, Endpoint, GetJobScoresRequest, Job, Method, ErrorResponse, ServerInfoResponse, ListStudiesRequest, GetJobRequest,
 };
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
 use web_sys::{EventSource, MessageEvent};
 
-use super::csrf::{self, Known, Turn};
-use super::{Asked, Error, NO_SERVER, NO_SESSION, network, parse, to_json, token, worker};
+use super::csrf::{self, SessionIdentity, SessionChange};
+use super::{OutgoingRequest, Error, NO_SERVER, NO_SESSION, network, parse, to_json, token, worker};
 
 /// Asks the server, or the worker where there is none.
-pub(crate) async fn ask(asked: Asked) -> Result<String, Error> {
-    let Asked { path, method, json } = asked;
-    if [Manipulate::PATH, Printed::PATH].contains(&path.as_str()) {
+pub(crate) async fn ask(asked: OutgoingRequest) -> Result<String, Error> {
+    let OutgoingRequest { path, method, json } = asked;
+    if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
         return from_worker(path, json).await;
     }
     match (study_of(&json), host().await?) {
         (Some(study), _) if study == LOCAL => from_worker(path, json).await,
-        (_, Host::Server(server)) if path == About::PATH => Ok(to_json(&server)),
-        (_, Host::Server(_)) => from_server(&path, method, &json).await,
-        (Some(study), Host::Static) => {
+        (_, HostKind::Server(server)) if path == StudyOfRequest::PATH => Ok(to_json(&server)),
+        (_, HostKind::Server(_)) => from_server(&path, method, &json).await,
+        (Some(study), HostKind::Static) => {
             hold(&study).await?;
             from_worker(path, json).await
         }
-        (None, Host::Static) if path == Studies::PATH => index().await,
-        (None, Host::Static) => Err(no_server()),
+        (None, HostKind::Static) if path == ListStudiesRequest::PATH => index().await,
+        (None, HostKind::Static) => Err(no_server()),
     }
 }
 
 /// Creates a job that scores the pairs of the local study.
 pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Error> {
-    let ask = Ask::Job { ranker, title };
+    let ask = WorkerRequest::Job { ranker, title };
     // Tens of megabytes may go; the page only passes them on.
     let body = worker::tell(ask, &JsValue::UNDEFINED).await?.beside;
-    let response = post(CreateJob::PATH, body).await?;
+    let response = post(CreateJobRequest::PATH, body).await?;
     parse(&response.text().await.map_err(network)?)
 }
 
 /// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
 pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, Error> {
-    let asked = to_json(&Fetch {
+    let asked = to_json(&GetJobScoresRequest {
         job: job.to_owned(),
     });
-    let scores = from_server(Fetch::PATH, Fetch::METHOD, &asked).await?;
+    let scores = from_server(GetJobScoresRequest::PATH, GetJobScoresRequest::METHOD, &asked).await?;
     worker::tell(
-        Ask::Merge { of: of.to_owned() },
+        WorkerRequest::Merge { of: of.to_owned() },
         &JsValue::from_str(&scores),
     )
     .await
@@ -67,7 +67,7 @@ pub(crate) async fn restore(study: &str, files: &js_sys::Array) -> Result<(), Er
     if study != LOCAL {
         hold(study).await?;
     }
-    let ask = Ask::Restore {
+    let ask = WorkerRequest::Restore {
         study: study.to_owned(),
     };
     worker::tell(ask, files).await.map(drop)
@@ -93,30 +93,30 @@ pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
 }
 
 /// A job that is watched until this is dropped.
-pub(crate) struct Watched(Rc<Watcher>);
+pub(crate) struct JobSubscription(Rc<JobEventListener>);
 
-struct Watcher {
+struct JobEventListener {
     address: String,
-    source: RefCell<Option<Source>>,
+    source: RefCell<Option<EventConnection>>,
     heard: Box<dyn Fn(Job)>,
     lost: Box<dyn Fn()>,
 }
 
 /// An open connection with its listeners.
-struct Source {
+struct EventConnection {
     events: EventSource,
     _on_job: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(web_sys::Event)>,
 }
 
-impl Drop for Source {
+impl Drop for EventConnection {
     fn drop(&mut self) {
         self.events.set_onerror(None);
         self.events.close();
     }
 }
 
-impl Drop for Watched {
+impl Drop for JobSubscription {
     fn drop(&mut self) {
         self.0.source.take();
     }
@@ -131,11 +131,11 @@ pub(crate) fn watch(
     job: &str,
     heard: impl Fn(Job) + 'static,
     lost: impl Fn() + 'static,
-) -> Result<Watched, Error> {
-    let watcher = Rc::new(Watcher {
+) -> Result<JobSubscription, Error> {
+    let watcher = Rc::new(JobEventListener {
         address: with_query(
-            Watch::EVENTS,
-            &to_json(&Watch {
+            GetJobRequest::EVENTS,
+            &to_json(&GetJobRequest {
                 job: job.to_owned(),
             }),
         ),
@@ -144,10 +144,10 @@ pub(crate) fn watch(
         lost: Box::new(lost),
     });
     connect(&watcher).map_err(|it| network(format!("{it:?}")))?;
-    Ok(Watched(watcher))
+    Ok(JobSubscription(watcher))
 }
 
-fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
+fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
     let events = EventSource::new(&watcher.address)?;
     let hears = Rc::downgrade(watcher);
     let on_job = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
@@ -182,7 +182,7 @@ fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
     });
     events.add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())?;
     events.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    let source = Source {
+    let source = EventConnection {
         events,
         _on_job: on_job,
         _on_error: on_error,
@@ -192,7 +192,7 @@ fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
 }
 
 /// Closes the connection, but not before the listener that asks for it has returned.
-fn close(watcher: &Watcher) {
+fn close(watcher: &JobEventListener) {
     if let Some(source) = watcher.source.take() {
         source.events.close();
         leptos::task::spawn_local(async move { drop(source) });
@@ -201,37 +201,37 @@ fn close(watcher: &Watcher) {
 
 /// Who answers.
 #[derive(Debug, Clone)]
-enum Host {
-    Server(Server),
+enum HostKind {
+    Server(ServerInfoResponse),
     /// Files only.
     Static,
 }
 
 thread_local! {
     /// With the token that it was asked with: another lets us do other things.
-    static HOST: RefCell<Option<(Option<String>, Host)>> = const { RefCell::new(None) };
+    static HOST: RefCell<Option<(Option<String>, HostKind)>> = const { RefCell::new(None) };
     /// Studies that the worker of a generation holds.
     static HELD: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     static HELD_BY: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Finds out once whether there is a server.
-async fn host() -> Result<Host, Error> {
+async fn host() -> Result<HostKind, Error> {
     let token = token::kept();
     if let Some((by, host)) = HOST.with_borrow(Clone::clone)
         && by == token
     {
         return Ok(host);
     }
-    let request = signed(Request::get(&with_query(About::PATH, "{}")));
+    let request = signed(Request::get(&with_query(StudyOfRequest::PATH, "{}")));
     let response = request.send().await.map_err(network)?;
     // Behind a gateway a server may be away for a moment; that makes no static host.
     if response.status() >= 500 {
         return Err(refusal(response).await);
     }
-    let host = match response.json::<Server>().await {
-        Ok(server) if response.ok() => Host::Server(server),
-        Ok(_) | Err(_) => Host::Static,
+    let host = match response.json::<ServerInfoResponse>().await {
+        Ok(server) if response.ok() => HostKind::Server(server),
+        Ok(_) | Err(_) => HostKind::Static,
     };
     HOST.set(Some((token, host.clone())));
     Ok(host)
@@ -259,7 +259,7 @@ async fn from_server(path: &str, method: Method, json: &str) -> Result<String, E
 }
 
 async fn from_worker(path: String, request: String) -> Result<String, Error> {
-    let ask = Ask::Answer { path, request };
+    let ask = WorkerRequest::Answer { path, request };
     Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
 }
 
@@ -274,7 +274,7 @@ async fn hold(study: &str) -> Result<(), Error> {
     shared::study::check_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
     let file = format!("/studies/{study}.json");
     let text = get(&file).await?.text().await.map_err(network)?;
-    let ask = Ask::Hold {
+    let ask = WorkerRequest::Hold {
         study: study.to_owned(),
         file,
     };
@@ -328,21 +328,21 @@ async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
     }
     let now = who().await?;
     match known.turn(&now) {
-        Turn::Same => accepted(response).await,
-        Turn::Other => Err(problem(
+        SessionChange::Same => accepted(response).await,
+        SessionChange::Other => Err(problem(
             "somebody else is signed in in this browser, or nobody: sign in again, and load the \
              page again"
                 .to_owned(),
             NO_SESSION,
         )),
-        Turn::Fresh => {
+        SessionChange::Fresh => {
             csrf::keep(now.clone());
             accepted(post_as(address, &body, &now).await?).await
         }
     }
 }
 
-async fn post_as(address: &str, body: &JsValue, known: &Known) -> Result<Response, Error> {
+async fn post_as(address: &str, body: &JsValue, known: &SessionIdentity) -> Result<Response, Error> {
     let mut request = signed(Request::post(address)).header("content-type", "application/json");
     if let Some(token) = &known.csrf {
         request = request.header(CSRF, token);
@@ -356,8 +356,8 @@ async fn post_as(address: &str, body: &JsValue, known: &Known) -> Result<Respons
 }
 
 /// Whom the server takes us for.
-async fn who() -> Result<Known, Error> {
-    let reply = get(&with_query(Me::PATH, "{}")).await?;
+async fn who() -> Result<SessionIdentity, Error> {
+    let reply = get(&with_query(GetSessionRequest::PATH, "{}")).await?;
     parse(&reply.text().await.map_err(network)?)
 }
 
@@ -371,7 +371,7 @@ async fn accepted(response: Response) -> Result<Response, Error> {
 
 /// What a response that is no answer says.
 async fn refusal(response: Response) -> Error {
-    match response.json::<Problem>().await {
+    match response.json::<ErrorResponse>().await {
         Ok(problem) => Error::Server(problem),
         Err(_) if response.status() == 404 => problem(
             format!(
@@ -390,14 +390,14 @@ fn with_query(path: &str, json: &str) -> String {
 
 fn study_of(json: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct About {
+    struct StudyOfRequest {
         study: Option<String>,
     }
-    serde_json::from_str::<About>(json).ok()?.study
+    serde_json::from_str::<StudyOfRequest>(json).ok()?.study
 }
 
 fn problem(error: String, error_type: &str) -> Error {
-    Error::Server(Problem::new(error, error_type))
+    Error::Server(ErrorResponse::new(error, error_type))
 }
 
 fn no_server() -> Error {

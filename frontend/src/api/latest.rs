@@ -8,11 +8,11 @@ use shared::api::Endpoint;
 use super::{Error, call};
 
 /// A request with what came of it.
-type Answer<E> = (E, Result<Arc<<E as Endpoint>::Reply>, Error>);
+type RequestResult<E> = (E, Result<Arc<<E as Endpoint>::Reply>, Error>);
 
 /// What is known of the replies to a request that changes.
-pub(crate) struct Latest<E: Endpoint<Reply: Send + Sync> + 'static> {
-    answer: LocalResource<Answer<E>>,
+pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
+    answer: LocalResource<RequestResult<E>>,
     /// The last reply without an error; it stays while another one is on its way.
     pub(crate) reply: Memo<Option<Arc<E::Reply>>>,
     /// Why the last request has no reply.
@@ -21,20 +21,20 @@ pub(crate) struct Latest<E: Endpoint<Reply: Send + Sync> + 'static> {
     pub(crate) busy: Memo<bool>,
 }
 
-impl<E: Endpoint<Reply: Send + Sync>> Clone for Latest<E> {
-    fn clone(&self) -> Latest<E> {
+impl<E: Endpoint<Reply: Send + Sync>> Clone for LatestReply<E> {
+    fn clone(&self) -> LatestReply<E> {
         *self
     }
 }
 
-impl<E: Endpoint<Reply: Send + Sync>> Copy for Latest<E> {}
+impl<E: Endpoint<Reply: Send + Sync>> Copy for LatestReply<E> {}
 
-impl<E> Latest<E>
+impl<E> LatestReply<E>
 where
     E: Endpoint<Reply: PartialEq + Send + Sync> + Clone + PartialEq + Send + Sync,
 {
     /// Asks whenever the request changes.
-    pub(crate) fn follow(request: impl Fn() -> E + Send + Sync + 'static) -> Latest<E> {
+    pub(crate) fn follow(request: impl Fn() -> E + Send + Sync + 'static) -> LatestReply<E> {
         let request = Memo::new(move |_| request());
         let answer = LocalResource::new(move || {
             let request = request.get();
@@ -53,7 +53,7 @@ where
             let answer = answer.get();
             answer.is_none_or(|it| request.with(|request| it.0 != *request))
         };
-        Latest {
+        LatestReply {
             answer,
             reply,
             failed: Memo::new(move |_| answer.get().and_then(|it| it.1.err())),

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use js_sys::{Array, Function, Promise};
-use shared::api::Problem;
-use shared::api::worker::{Ask, Envelope, Progress, Tell};
+use shared::api::ErrorResponse;
+use shared::api::worker::{WorkerRequest, WorkerMessage, WorkerProgress, WorkerResponse};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
@@ -16,62 +16,62 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 use super::Error;
 
 /// A piece of work that the worker was asked for.
-pub(crate) struct Asked {
+pub(crate) struct WorkerTask {
     number: u64,
     answer: Promise,
 }
 
 /// What came back: the last word, and what stands beside it.
-pub(crate) struct Answered {
-    /// Never [`Tell::Progress`] or [`Tell::Failed`].
-    pub(crate) tell: Tell,
+pub(crate) struct WorkerReply {
+    /// Never [`WorkerResponse::Progress`] or [`WorkerResponse::Failed`].
+    pub(crate) tell: WorkerResponse,
     /// Undefined where the tell says it all.
     pub(crate) beside: JsValue,
 }
 
-impl Answered {
+impl WorkerReply {
     /// The text beside the last word; empty if there is none.
     pub(crate) fn text(&self) -> String {
         self.beside.as_string().unwrap_or_default()
     }
 }
 
-impl Asked {
+impl WorkerTask {
     /// By this the work can be cancelled.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// Waits for the last word.
-    pub(crate) async fn answer(self) -> Result<Answered, Error> {
+    pub(crate) async fn answer(self) -> Result<WorkerReply, Error> {
         let message = JsFuture::from(self.answer).await.map_err(|_| died())?;
         let (envelope, beside) = unpack(&message).ok_or_else(died)?;
         match envelope.says {
-            Tell::Failed(problem) => Err(Error::Server(problem)),
-            tell => Ok(Answered { tell, beside }),
+            WorkerResponse::Failed(problem) => Err(Error::Server(problem)),
+            tell => Ok(WorkerReply { tell, beside }),
         }
     }
 }
 
 /// Asks for something; `beside` is a `File` or a text, or undefined.
-pub(crate) fn ask(ask: Ask, beside: &JsValue, progress: impl Fn(Progress) + 'static) -> Asked {
+pub(crate) fn ask(ask: WorkerRequest, beside: &JsValue, progress: impl Fn(WorkerProgress) + 'static) -> WorkerTask {
     CREW.with(|crew| crew.ask(ask, beside, Rc::new(progress)))
 }
 
 /// Asks for something that is quick.
-pub(crate) async fn tell(asked: Ask, beside: &JsValue) -> Result<Answered, Error> {
+pub(crate) async fn tell(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
     ask(asked, beside, |_| ()).answer().await
 }
 
 /// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
 pub(crate) fn cancel(number: u64) {
-    drop(ask(Ask::Cancel { number }, &JsValue::UNDEFINED, |_| ()));
+    drop(ask(WorkerRequest::Cancel { number }, &JsValue::UNDEFINED, |_| ()));
 }
 
 /// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
 /// knows no files and no hosted studies.
 pub(crate) fn restart() {
-    CREW.with(|crew| crew.end(&Tell::Stopped));
+    CREW.with(|crew| crew.end(&WorkerResponse::Stopped));
 }
 
 /// How often the worker was started anew: who has told it things must tell them again.
@@ -80,19 +80,19 @@ pub(crate) fn generation() -> u64 {
 }
 
 thread_local! {
-    static CREW: Crew = const { Crew::new() };
+    static CREW: WorkerClient = const { WorkerClient::new() };
 }
 
 /// The worker, and everybody who waits for it.
-struct Crew {
-    worker: RefCell<Option<Running>>,
-    waiting: RefCell<BTreeMap<u64, Waiting>>,
+struct WorkerClient {
+    worker: RefCell<Option<RunningWorker>>,
+    waiting: RefCell<BTreeMap<u64, PendingTask>>,
     last: Cell<u64>,
     generation: Cell<u64>,
 }
 
 /// A started worker.
-struct Running {
+struct RunningWorker {
     worker: Worker,
     /// What was asked before it listened; none once it does.
     early: Option<Vec<Array>>,
@@ -100,14 +100,14 @@ struct Running {
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
 }
 
-struct Waiting {
+struct PendingTask {
     resolve: Function,
-    progress: Rc<dyn Fn(Progress)>,
+    progress: Rc<dyn Fn(WorkerProgress)>,
 }
 
-impl Crew {
-    const fn new() -> Crew {
-        Crew {
+impl WorkerClient {
+    const fn new() -> WorkerClient {
+        WorkerClient {
             worker: RefCell::new(None),
             waiting: RefCell::new(BTreeMap::new()),
             last: Cell::new(0),
@@ -115,30 +115,30 @@ impl Crew {
         }
     }
 
-    fn ask(&self, ask: Ask, beside: &JsValue, progress: Rc<dyn Fn(Progress)>) -> Asked {
+    fn ask(&self, ask: WorkerRequest, beside: &JsValue, progress: Rc<dyn Fn(WorkerProgress)>) -> WorkerTask {
         let number = self.last.get() + 1;
         self.last.set(number);
         let answer = Promise::new(&mut |resolve, _| {
             let progress = Rc::clone(&progress);
             self.waiting
                 .borrow_mut()
-                .insert(number, Waiting { resolve, progress });
+                .insert(number, PendingTask { resolve, progress });
         });
-        let envelope = Envelope { number, says: ask };
+        let envelope = WorkerMessage { number, says: ask };
         let json = serde_json::to_string(&envelope).expect("an ask has only text keys");
         if let Err(problem) = self.post(Array::of2(&JsValue::from_str(&json), beside)) {
-            self.hear(number, Tell::Failed(problem));
+            self.hear(number, WorkerResponse::Failed(problem));
         }
-        Asked { number, answer }
+        WorkerTask { number, answer }
     }
 
-    fn post(&self, message: Array) -> Result<(), Problem> {
+    fn post(&self, message: Array) -> Result<(), ErrorResponse> {
         let mut slot = self.worker.borrow_mut();
         if slot.is_none() {
             *slot = Some(start()?);
         }
         match slot.as_mut() {
-            Some(Running {
+            Some(RunningWorker {
                 early: Some(early), ..
             }) => early.push(message),
             Some(running) => running
@@ -151,9 +151,9 @@ impl Crew {
     }
 
     /// Passes on a tell that was made here.
-    fn hear(&self, number: u64, tell: Tell) {
+    fn hear(&self, number: u64, tell: WorkerResponse) {
         if let Some(waiting) = self.waiting.borrow_mut().remove(&number) {
-            let json = serde_json::to_string(&Envelope { number, says: tell });
+            let json = serde_json::to_string(&WorkerMessage { number, says: tell });
             let json = JsValue::from_str(&json.expect("a tell has only text keys"));
             let _ = waiting
                 .resolve
@@ -166,8 +166,8 @@ impl Crew {
             return;
         };
         match envelope.says {
-            Tell::Ready => self.begin(),
-            Tell::Progress(progress) => {
+            WorkerResponse::Ready => self.begin(),
+            WorkerResponse::Progress(progress) => {
                 let waiting = self.waiting.borrow();
                 let heard = waiting
                     .get(&envelope.number)
@@ -196,7 +196,7 @@ impl Crew {
     }
 
     /// Ends the worker; all who wait for it get `last`.
-    fn end(&self, last: &Tell) {
+    fn end(&self, last: &WorkerResponse) {
         if let Some(running) = self.worker.borrow_mut().take() {
             running.worker.set_onmessage(None);
             running.worker.set_onerror(None);
@@ -212,7 +212,7 @@ impl Crew {
     }
 }
 
-fn start() -> Result<Running, Problem> {
+fn start() -> Result<RunningWorker, ErrorResponse> {
     let worker = Worker::new("/worker_loader.js").map_err(|_| {
         problem("this browser starts no worker; allow scripts and workers for this site")
     })?;
@@ -225,11 +225,11 @@ fn start() -> Result<Running, Problem> {
             "the worker stopped ({}); with less data it may have enough memory",
             event.message()
         );
-        CREW.with(|crew| crew.end(&Tell::Failed(problem(&why))));
+        CREW.with(|crew| crew.end(&WorkerResponse::Failed(problem(&why))));
     });
     worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    Ok(Running {
+    Ok(RunningWorker {
         worker,
         early: Some(Vec::new()),
         _on_message: on_message,
@@ -237,14 +237,14 @@ fn start() -> Result<Running, Problem> {
     })
 }
 
-fn unpack(message: &JsValue) -> Option<(Envelope<Tell>, JsValue)> {
+fn unpack(message: &JsValue) -> Option<(WorkerMessage<WorkerResponse>, JsValue)> {
     let message: &Array = message.dyn_ref()?;
     let envelope = serde_json::from_str(&message.get(0).as_string()?).ok()?;
     Some((envelope, message.get(1)))
 }
 
-fn problem(error: &str) -> Problem {
-    Problem::new(error, "worker")
+fn problem(error: &str) -> ErrorResponse {
+    ErrorResponse::new(error, "worker")
 }
 
 fn died() -> Error {

@@ -12,16 +12,16 @@ fn main() {
 /// Shows the page of a path and what is behind its `?` in a place, until the result is freed.
 /// `ask` takes path, method and request, and promises the reply.
 #[wasm_bindgen]
-pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> Opened {
-    Opened(lab::open(place, page, search, ask))
+pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> MountedPageHandle {
+    MountedPageHandle(lab::open(place, page, search, ask))
 }
 
 /// A page that is shown.
 #[wasm_bindgen]
-pub struct Opened(lab::Opened);
+pub struct MountedPageHandle(lab::MountedPage);
 
 #[wasm_bindgen]
-impl Opened {
+impl MountedPageHandle {
     /// Takes another address: path, what is behind `?`, what is behind `#`.
     pub fn moved(&self, path: &str, search: &str, hash: &str) {
         self.0.moved(path, search, hash);

@@ -3,15 +3,15 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::line::Trouble;
-use super::{Status, ask_again, discard, status};
+use super::line::DeliveryProblem;
+use super::{OutboxStatus, ask_again, discard, status};
 use crate::numbers::count;
-use crate::page::Page;
+use crate::page::PageRoute;
 use crate::widgets::download;
 
 /// What is saved, what waits and why; heard by screen readers when it changes.
 #[component]
-pub(crate) fn Saved() -> impl IntoView {
+pub(crate) fn OutboxSummary() -> impl IntoView {
     let status = status();
     let trouble = {
         let status = status.clone();
@@ -26,10 +26,10 @@ pub(crate) fn Saved() -> impl IntoView {
     };
     let way_out = move || {
         trouble.get().map(|it| match it {
-            Trouble::SignedOut => {
-                view! { <a class="btn bare" href=Page::Join.href()>"Sign in"</a> }.into_any()
+            DeliveryProblem::SignedOut => {
+                view! { <a class="btn bare" href=PageRoute::Join.href()>"Sign in"</a> }.into_any()
             }
-            Trouble::Network | Trouble::Server(_) => view! {
+            DeliveryProblem::Network | DeliveryProblem::Server(_) => view! {
                 <button class="btn bare" type="button" on:click=|_| ask_again()>
                     "Send now"
                 </button>
@@ -47,7 +47,7 @@ pub(crate) fn Saved() -> impl IntoView {
 
 /// What the server will not take, and the ways out. Nothing, if there is nothing.
 #[component]
-pub(crate) fn Refused() -> impl IntoView {
+pub(crate) fn RejectedEvents() -> impl IntoView {
     let status = status();
     let refused = Memo::new(move |_| status.read().refused.clone());
     let dialog = NodeRef::<html::Dialog>::new();
@@ -136,7 +136,7 @@ fn acts(n: usize) -> String {
 }
 
 /// Class and words of each part.
-fn words(status: &Status) -> Vec<(&'static str, String)> {
+fn words(status: &OutboxStatus) -> Vec<(&'static str, String)> {
     let mut words = Vec::new();
     if status.n_saved > 0 {
         words.push((
@@ -149,12 +149,12 @@ fn words(status: &Status) -> Vec<(&'static str, String)> {
         let n = count(n_waiting as u64);
         words.push(match &status.trouble {
             None => ("verdict wait", format!("{n} being sent")),
-            Some(Trouble::Network) => ("verdict wait", format!("{n} waiting for the network")),
-            Some(Trouble::SignedOut) => (
+            Some(DeliveryProblem::Network) => ("verdict wait", format!("{n} waiting for the network")),
+            Some(DeliveryProblem::SignedOut) => (
                 "verdict bad",
                 format!("{n} waiting until you sign in again"),
             ),
-            Some(Trouble::Server(reason)) => ("verdict bad", format!("{n} waiting: {reason}")),
+            Some(DeliveryProblem::Server(reason)) => ("verdict bad", format!("{n} waiting: {reason}")),
         });
     }
     if !status.refused.is_empty() {
@@ -174,40 +174,40 @@ fn words(status: &Status) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use shared::api::review::TaskNo;
-    use shared::review::event::What;
-    use shared::review::{Event, Key, PersonNo};
+    use shared::api::review::TaskId;
+    use shared::review::event::AnnotationAction;
+    use shared::review::{AnnotationEvent, EventKey, PersonId};
 
     use super::super::line::Kept;
     use super::*;
 
-    fn said(status: &Status) -> Vec<String> {
+    fn said(status: &OutboxStatus) -> Vec<String> {
         words(status).into_iter().map(|it| it.1).collect()
     }
 
     #[test]
     fn each_state_has_its_words() {
-        let key = Key::from_bytes([1; 16]);
-        let kept = Kept {
+        let key = EventKey::from_bytes([1; 16]);
+        let kept = QueuedEvent {
             place: 1,
-            person: PersonNo(1),
-            task: TaskNo(1),
-            event: Event {
+            person: PersonId(1),
+            task: TaskId(1),
+            event: AnnotationEvent {
                 key,
                 made_ms: 0,
-                what: What::Undone { of: key },
+                what: AnnotationAction::Undone { of: key },
             },
             refused: None,
         };
-        let mut status = Status {
+        let mut status = OutboxStatus {
             n_saved: 35,
             waiting: vec![kept.clone()],
-            ..Status::default()
+            ..OutboxStatus::default()
         };
         assert_eq!(said(&status), ["35 saved", "1 being sent"]);
-        status.trouble = Some(Trouble::Network);
+        status.trouble = Some(DeliveryProblem::Network);
         assert_eq!(said(&status), ["35 saved", "1 waiting for the network"]);
-        status.trouble = Some(Trouble::SignedOut);
+        status.trouble = Some(DeliveryProblem::SignedOut);
         status.refused = vec![kept];
         status.forgets = Some("private window".to_owned());
         let all = said(&status).join("; ");
@@ -216,6 +216,6 @@ mod tests {
             "35 saved; 1 waiting until you sign in again; 1 refused; \
              kept only in this tab: leave it open until all is saved"
         );
-        assert!(words(&Status::default()).is_empty());
+        assert!(words(&OutboxStatus::default()).is_empty());
     }
 }

@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use gloo_timers::future::TimeoutFuture;
 use idb::{Database, DatabaseEvent, Error, Factory, ObjectStoreParams, TransactionMode};
-use shared::review::Key;
+use shared::review::EventKey;
 use wasm_bindgen::JsValue;
 
-use super::line::Kept;
+use super::line::QueuedEvent;
 
 const DATABASE: &str = "axioscope-review";
 const EVENTS: &str = "events";
@@ -19,7 +19,7 @@ const PATIENCE_MS: u32 = 4_000;
 
 /// Why the browser does not keep something.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Forgets {
+pub(crate) enum StorageError {
     /// It says so.
     #[error(transparent)]
     Refused(#[from] Error),
@@ -29,22 +29,22 @@ pub(crate) enum Forgets {
 }
 
 /// What a browser answers within [`PATIENCE_MS`].
-async fn in_time<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Forgets> {
+async fn in_time<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StorageError> {
     let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(PATIENCE_MS)));
     poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(done.map_err(Forgets::Refused)),
-        Poll::Pending => late.as_mut().poll(context).map(|()| Err(Forgets::Silent)),
+        Poll::Ready(done) => Poll::Ready(done.map_err(StorageError::Refused)),
+        Poll::Pending => late.as_mut().poll(context).map(|()| Err(StorageError::Silent)),
     })
     .await
 }
 
 /// The table of events.
 #[derive(Debug)]
-pub(crate) struct Store(Database);
+pub(crate) struct EventStore(Database);
 
-impl Store {
+impl EventStore {
     /// Refused in some private windows.
-    pub(crate) async fn open() -> Result<Store, Forgets> {
+    pub(crate) async fn open() -> Result<EventStore, StorageError> {
         let mut asked = Factory::new()?.open(DATABASE, Some(1))?;
         asked.on_upgrade_needed(|event| {
             // Without its table, every use fails and is told.
@@ -52,11 +52,11 @@ impl Store {
                 let _ = database.create_object_store(EVENTS, ObjectStoreParams::new());
             }
         });
-        in_time(asked.into_future()).await.map(Store)
+        in_time(asked.into_future()).await.map(EventStore)
     }
 
     /// Everybody's events. What another version wrote and this one cannot read stays where it is.
-    pub(crate) async fn all(&self) -> Result<Vec<Kept>, Forgets> {
+    pub(crate) async fn all(&self) -> Result<Vec<QueuedEvent>, StorageError> {
         in_time(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
             let values = transaction
@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// Keeps an event, in the place of what had its key. It is on the disk after that.
-    pub(crate) async fn put(&self, kept: &Kept) -> Result<(), Forgets> {
+    pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), StorageError> {
         in_time(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let json = serde_json::to_string(kept).expect("an event has only text keys");
@@ -83,7 +83,7 @@ impl Store {
     }
 
     /// Forgets events.
-    pub(crate) async fn remove(&self, keys: &[Key]) -> Result<(), Forgets> {
+    pub(crate) async fn remove(&self, keys: &[EventKey]) -> Result<(), StorageError> {
         in_time(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let events = transaction.object_store(EVENTS)?;

@@ -10,17 +10,17 @@ mod reviewing;
 use leptos::prelude::*;
 use shared::probe::Axiom;
 
-use crate::browser::Address;
+use crate::browser::PageLocation;
 use crate::keys::KEYS;
-use crate::page::Page;
-use crate::pages::playground::sheet::Sheet;
+use crate::page::PageRoute;
+use crate::pages::playground::sheet::PlaygroundInput;
 use crate::pages::study::address::query_string;
 use crate::widgets::section::Section;
-use behaviours::Behaviours;
-use beyond::{Differ, Inside};
-use example::Example;
-use method::{Modes, Numbers};
-use reviewing::Reviewing;
+use behaviours::BehavioralTests;
+use beyond::{CompareRankersHelp, LateInteractionHelp};
+use example::WorkedExample;
+use method::{VariantsHelp, StatisticsHelp};
+use reviewing::HumanJudgmentsHelp;
 
 /// The page.
 #[component]
@@ -28,7 +28,7 @@ pub(crate) fn About() -> impl IntoView {
     follow_anchor();
     let axioms = Axiom::ALL
         .iter()
-        .map(|&axiom| view! { <One axiom/> })
+        .map(|&axiom| view! { <AxiomEntry axiom/> })
         .collect_view();
     view! {
         <div class="about">
@@ -46,18 +46,18 @@ pub(crate) fn About() -> impl IntoView {
                     <Symbols/>
                     {axioms}
                 </Section>
-                <Behaviours/>
-                <Others/>
+                <BehavioralTests/>
+                <FurtherAxioms/>
                 <Formulas/>
-                <Differ/>
-                <Inside/>
-                <Reviewing/>
-                <Modes/>
-                <Numbers/>
-                <Api/>
+                <CompareRankersHelp/>
+                <LateInteractionHelp/>
+                <HumanJudgmentsHelp/>
+                <VariantsHelp/>
+                <StatisticsHelp/>
+                <ApiSection/>
                 <Keys/>
                 <Papers/>
-                <Licence/>
+                <License/>
             </article>
         </div>
     }
@@ -81,13 +81,13 @@ const SECTIONS: [(&str, &str); 13] = [
 ];
 
 fn anchor(name: &str) -> String {
-    format!("{}#{name}", Page::About.href())
+    format!("{}#{name}", PageRoute::About.href())
 }
 
 /// Brings the part that the address names into view, also when the page is opened with it.
 fn follow_anchor() {
-    let hash = Address::here().hash;
-    Effect::new(move |_| {
+    let hash = PageLocation::here().hash;
+    ManipulationEffect::new(move |_| {
         let name = hash.get();
         let name = name.trim_start_matches('#').to_owned();
         if !name.is_empty() {
@@ -164,7 +164,7 @@ fn Symbols() -> impl IntoView {
 
 /// One axiom with its worked example.
 #[component]
-fn One(axiom: Axiom) -> impl IntoView {
+fn AxiomEntry(axiom: Axiom) -> impl IntoView {
     let about = axiom.about();
     let [premises, claim] = sides(about.formula);
     let example = match axiom {
@@ -173,7 +173,7 @@ fn One(axiom: Axiom) -> impl IntoView {
             view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
-        _ => view! { <Example axiom/> }.into_any(),
+        _ => view! { <WorkedExample axiom/> }.into_any(),
     };
     let title = format!("{}-title", axiom.slug());
     let heading = title.clone();
@@ -201,9 +201,9 @@ fn One(axiom: Axiom) -> impl IntoView {
 
 /// Those of the package, each with a link to its worked example.
 #[component]
-fn Others() -> impl IntoView {
+fn FurtherAxioms() -> impl IntoView {
     let axioms = Axiom::further()
-        .map(|axiom| view! { <One axiom/> })
+        .map(|axiom| view! { <AxiomEntry axiom/> })
         .collect_view();
     view! {
         <Section id="ir_axioms" name="The axioms of ir_axioms">
@@ -265,9 +265,9 @@ fn Formulas() -> impl IntoView {
 
 /// The page of the Playground with the worked example of an axiom.
 fn playground(axiom: Axiom) -> String {
-    let words = Sheet::example(axiom.into()).to_words();
+    let words = PlaygroundInput::example(axiom.into()).to_words();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
-    Page::Playground.href() + &query_string(words)
+    PageRoute::Playground.href() + &query_string(words)
 }
 
 /// Premises and claim of a formula.
@@ -280,7 +280,7 @@ fn sides(formula: &'static str) -> [&'static str; 2] {
 
 /// How programs ask.
 #[component]
-fn Api() -> impl IntoView {
+fn ApiSection() -> impl IntoView {
     view! {
         <Section id="api" name="The API">
             <p>
@@ -317,7 +317,7 @@ fn Keys() -> impl IntoView {
 }
 
 /// A paper that Axioscope rebuilds or builds on.
-struct Paper {
+struct CitedPaper {
     authors: &'static str,
     title: &'static str,
     venue: &'static str,
@@ -325,32 +325,32 @@ struct Paper {
     about: &'static str,
 }
 
-const PAPERS: [Paper; 5] = [
-    Paper {
+const PAPERS: [CitedPaper; 5] = [
+    CitedPaper {
         authors: "Daniël Rennings, Felipe Moraes and Claudia Hauff",
         title: "An Axiomatic Approach to Diagnosing Neural IR Models",
         venue: "ECIR 2019",
         about: "diagnostic datasets from TFC1, TFC2, M-TDC and LNC2",
     },
-    Paper {
+    CitedPaper {
         authors: "Arthur Câmara and Claudia Hauff",
         title: "Diagnosing BERT with Retrieval Heuristics",
         venue: "ECIR 2020",
         about: "the same for BERT, with premises relaxed for documents, LNC1 and TP beside them",
     },
-    Paper {
+    CitedPaper {
         authors: "Sean MacAvaney et al.",
         title: "ABNIRML: Analyzing the Behavior of Neural IR Models",
         venue: "TACL 2022",
         about: "probes beyond axioms: measured pairs, changed texts, whole data sets",
     },
-    Paper {
+    CitedPaper {
         authors: "Harshith Padigela, Hamed Zamani and W. Bruce Croft",
         title: "Investigating the Successes and Failures of BERT for Passage Re-Ranking",
         venue: "2019",
         about: "where BERT gains on BM25, and where it does not",
     },
-    Paper {
+    CitedPaper {
         authors: "Thibault Formal, Benjamin Piwowarski and Stéphane Clinchant",
         title: "A White Box Analysis of ColBERT",
         venue: "ECIR 2021",
@@ -385,7 +385,7 @@ fn Papers() -> impl IntoView {
 
 /// What may be done with what.
 #[component]
-fn Licence() -> impl IntoView {
+fn License() -> impl IntoView {
     view! {
         <Section id="licence" name="Licences and version">
             <dl class="facts-of">

@@ -10,44 +10,44 @@ mod sides;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::Differ as Ask;
-use shared::differ::Differences;
+use shared::api::CompareRankersRequest;
+use shared::differ::RankerComparison;
 use shared::report::{self, format};
 
 use crate::api;
-use crate::api::latest::Latest;
+use crate::api::latest::LatestReply;
 use crate::numbers::plural;
-use crate::page::Page;
-use crate::pages::differ_address::{DifferScene as Scene, DifferView};
+use crate::page::PageRoute;
+use crate::pages::differ_address::{ComparePageState, CompareView};
 use crate::widgets::answered::Crumbs;
-use crate::widgets::error::Failure;
+use crate::widgets::error::ErrorMessage;
 use choices::Choices;
-use figures::Figures;
+use figures::ComparisonFigures;
 use hypotheses::Hypotheses;
 use queries::Queries;
-use sides::Sides;
+use sides::SideBySide;
 
 /// The page of a study, or of runs on the bench.
 #[component]
-pub(crate) fn Differ(
+pub(crate) fn CompareRankers(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let scene = Scene::follow(study, DifferView::read, DifferView::href);
-    let latest = Latest::follow(move || Ask {
+    let scene = ComparePageState::follow(study, CompareView::read, CompareView::href);
+    let latest = LatestReply::follow(move || CompareRankersRequest {
         study: scene.study.get_value(),
         asking: scene.view.get().asking,
     });
     let failure = move || {
         latest.failed.get().map(|error| {
             let retry = Callback::new(move |()| latest.refetch());
-            view! { <Failed error retry scene/> }
+            view! { <CompareError error retry scene/> }
         })
     };
     let body = move || match (latest.reply.get(), latest.failed.get()) {
         (Some(found), None) => view! {
             <div class:stale=latest.busy aria-busy=move || latest.busy.get().to_string()>
-                <Shown found scene/>
+                <Comparison found scene/>
             </div>
         }
         .into_any(),
@@ -66,22 +66,22 @@ pub(crate) fn Differ(
 
 /// What went wrong, with a way back to the comparison that is always there.
 #[component]
-fn Failed(error: api::Error, retry: Callback<()>, scene: Scene) -> impl IntoView {
-    let usual = move || scene.study.with_value(|it| DifferView::default().href(it));
-    let changed = move || scene.view.get() != DifferView::default();
+fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState) -> impl IntoView {
+    let usual = move || scene.study.with_value(|it| CompareView::default().href(it));
+    let changed = move || scene.view.get() != CompareView::default();
     let runs = move || {
         let asking = scene.view.get().asking;
         let of_runs = asking
             .pair
             .iter()
-            .any(|it| matches!(it, shared::differ::Who::Run(_)));
+            .any(|it| matches!(it, shared::differ::RankerRef::Run(_)));
         of_runs.then(|| {
-            view! { <p class="note"><a href=Page::Workbench.href()>"To the Workbench"</a></p> }
+            view! { <p class="note"><a href=PageRoute::Workbench.href()>"To the Workbench"</a></p> }
         })
     };
     view! {
         <h1>"The two cannot be compared"</h1>
-        <Failure error retry/>
+        <ErrorMessage error retry/>
         {move || {
             changed()
                 .then(|| {
@@ -97,7 +97,7 @@ fn Failed(error: api::Error, retry: Callback<()>, scene: Scene) -> impl IntoView
 }
 
 #[component]
-fn Shown(found: Arc<Differences>, scene: Scene) -> impl IntoView {
+fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);
     let n = found.queries.n_counted;
     let notes = found.rankers.iter().filter_map(|it| {
@@ -110,7 +110,7 @@ fn Shown(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         view! {
             <p class="ahead">
                 "The study came without its texts, so nothing is said of what they hold. "
-                <a href=Page::Study { study }.href()>"Bring your own copy of the collection"</a> "."
+                <a href=PageRoute::Study { study }.href()>"Bring your own copy of the collection"</a> "."
             </p>
         }
     });
@@ -120,12 +120,12 @@ fn Shown(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         .map(|it| view! { <p class="ahead">{it}</p> })
         .collect_view();
     let body = match n {
-        0 => view! { <Nothing found=found.clone()/> }.into_any(),
+        0 => view! { <NoQueries found=found.clone()/> }.into_any(),
         _ => view! {
             <Hypotheses found=found.clone() scene/>
-            <Figures found=found.clone() scene/>
+            <ComparisonFigures found=found.clone() scene/>
             <Queries found=found.clone() scene/>
-            <Sides found=found.clone() scene/>
+            <SideBySide found=found.clone() scene/>
         }
         .into_any(),
     };
@@ -159,7 +159,7 @@ fn Shown(found: Arc<Differences>, scene: Scene) -> impl IntoView {
 
 /// Why no query counts, and what to do.
 #[component]
-fn Nothing(found: Arc<Differences>) -> impl IntoView {
+fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
     let queries = found.queries;
     let unranked = plural(queries.n_unranked, "query is", "queries are");
     let without = plural(queries.n_without_relevant, "query has", "queries have");

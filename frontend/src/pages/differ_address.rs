@@ -1,26 +1,26 @@
 //! What stands in the address of a comparison, so that a view can be cited and sent.
 
 use shared::differ::answer::AnswerType;
-use shared::differ::listing::{Fraction, Listing, Selection, Sort, Turn};
-use shared::differ::{Asking, Counted, Who};
+use shared::differ::listing::{TopFraction, QueryListOptions, QuerySelection, QuerySort, RrChangeKind};
+use shared::differ::{ComparisonOptions, ComparisonSubset, RankerRef};
 use shared::text::Stopwords;
 
-use crate::page::Page;
-use crate::pages::scene::Scene;
-use crate::pages::study::address::{Get, query_string};
+use crate::page::PageRoute;
+use crate::pages::scene::StudyPageState;
+use crate::pages::study::address::{ParameterLookup, query_string};
 
 /// Rows of the list at once.
 pub(crate) const ROWS: u64 = 25;
 
 /// What the page shows.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct DifferView {
+pub(crate) struct CompareView {
     /// Which two, and over which queries.
-    pub(crate) asking: Asking,
+    pub(crate) asking: ComparisonOptions,
     /// Whose queries are listed.
-    pub(crate) selection: Selection,
+    pub(crate) selection: QuerySelection,
     /// In which order.
-    pub(crate) sort: Sort,
+    pub(crate) sort: QuerySort,
     /// Which part of the list, counted from 0.
     pub(crate) part: u64,
     /// Id of the query that is shown side by side.
@@ -28,24 +28,24 @@ pub(crate) struct DifferView {
 }
 
 /// What the parts of the page share.
-pub(super) type DifferScene = Scene<DifferView>;
+pub(super) type ComparePageState = StudyPageState<CompareView>;
 
-impl DifferView {
+impl CompareView {
     /// From an address; what cannot be read is as if it was not there.
-    pub(crate) fn read(get: Get<'_>) -> DifferView {
-        let usual = Asking::default();
+    pub(crate) fn read(get: ParameterLookup<'_>) -> CompareView {
+        let usual = ComparisonOptions::default();
         let who = |key: &str, at: usize| {
             let typed = get(key).and_then(|it| who_of(&it));
             typed.unwrap_or_else(|| usual.pair[at].clone())
         };
         let word = |key: &str| get(key).unwrap_or_default();
-        DifferView {
-            asking: Asking {
+        CompareView {
+            asking: ComparisonOptions {
                 pair: [who("a", 0), who("b", 1)],
                 counted: match word("queries").as_str() {
-                    "found" => Counted::Found,
-                    "all" => Counted::All,
-                    _ => Counted::Judged,
+                    "found" => ComparisonSubset::Found,
+                    "all" => ComparisonSubset::All,
+                    _ => ComparisonSubset::Judged,
                 },
                 relevant_from: get("from").and_then(|it| it.parse().ok()),
                 stopwords: match word("stop").as_str() {
@@ -58,9 +58,9 @@ impl DifferView {
                 .and_then(|it| selection_of(&it))
                 .unwrap_or_default(),
             sort: match word("sort").as_str() {
-                "gain" => Sort::Gain,
-                "loss" => Sort::Loss,
-                _ => Sort::Query,
+                "gain" => QuerySort::Gain,
+                "loss" => QuerySort::Loss,
+                _ => QuerySort::Query,
             },
             part: get("part")
                 .and_then(|it| it.parse().ok())
@@ -71,7 +71,7 @@ impl DifferView {
 
     /// The address.
     pub(crate) fn href(&self, study: &str) -> String {
-        let usual = Asking::default();
+        let usual = ComparisonOptions::default();
         let mut pairs: Vec<(&'static str, String)> = Vec::new();
         for (key, at) in [("a", 0), ("b", 1)] {
             let who = &self.asking.pair[at];
@@ -80,25 +80,25 @@ impl DifferView {
             }
         }
         let counted = match self.asking.counted {
-            Counted::Judged => None,
-            Counted::Found => Some("found"),
-            Counted::All => Some("all"),
+            ComparisonSubset::Judged => None,
+            ComparisonSubset::Found => Some("found"),
+            ComparisonSubset::All => Some("all"),
         };
         let stop = match self.asking.stopwords {
             Stopwords::None => Some("none"),
             Stopwords::EnFunction | Stopwords::List(_) => None,
         };
         let sort = match self.sort {
-            Sort::Query => None,
-            Sort::Gain => Some("gain"),
-            Sort::Loss => Some("loss"),
+            QuerySort::Query => None,
+            QuerySort::Gain => Some("gain"),
+            QuerySort::Loss => Some("loss"),
         };
         pairs.extend(counted.map(|it| ("queries", it.to_owned())));
         let from = self.asking.relevant_from;
         pairs.extend(from.map(|it| ("from", it.to_string())));
         pairs.extend(stop.map(|it| ("stop", it.to_owned())));
         pairs.extend(self.asking.split.clone().map(|it| ("split", it)));
-        if self.selection != Selection::All {
+        if self.selection != QuerySelection::All {
             pairs.push(("of", selection_word(&self.selection)));
         }
         pairs.extend(sort.map(|it| ("sort", it.to_owned())));
@@ -106,15 +106,15 @@ impl DifferView {
             pairs.push(("part", self.part.to_string()));
         }
         pairs.extend(self.query.clone().map(|it| ("query", it)));
-        let page = Page::Differ {
+        let page = PageRoute::Differ {
             study: study.to_owned(),
         };
         page.href() + &query_string(pairs)
     }
 
     /// The part of the list that is shown.
-    pub(crate) fn listing(&self) -> Listing {
-        Listing {
+    pub(crate) fn listing(&self) -> QueryListOptions {
+        QueryListOptions {
             selection: self.selection.clone(),
             sort: self.sort,
             offset: self.part.saturating_mul(ROWS),
@@ -124,62 +124,62 @@ impl DifferView {
 }
 
 /// A ranker as it is chosen: its row, or `run:FILE`.
-pub(crate) fn who_word(who: &Who) -> String {
+pub(crate) fn who_word(who: &RankerRef) -> String {
     match who {
-        Who::Ranker(row) => row.to_string(),
-        Who::Run(file) => format!("run:{file}"),
+        RankerRef::Ranker(row) => row.to_string(),
+        RankerRef::Run(file) => format!("run:{file}"),
     }
 }
 
 /// The same, read.
-pub(crate) fn who_of(word: &str) -> Option<Who> {
+pub(crate) fn who_of(word: &str) -> Option<RankerRef> {
     match word.strip_prefix("run:") {
-        Some(file) => Some(Who::Run(file.to_owned())),
-        None => word.parse().ok().map(Who::Ranker),
+        Some(file) => Some(RankerRef::Run(file.to_owned())),
+        None => word.parse().ok().map(RankerRef::Ranker),
     }
 }
 
-const TURNS: [(Turn, &str); 5] = [
-    (Turn::Won, "won"),
-    (Turn::Better, "better"),
-    (Turn::Equal, "level"),
-    (Turn::Worse, "worse"),
-    (Turn::Lost, "lost"),
+const TURNS: [(RrChangeKind, &str); 5] = [
+    (RrChangeKind::Won, "won"),
+    (RrChangeKind::Better, "better"),
+    (RrChangeKind::Equal, "level"),
+    (RrChangeKind::Worse, "worse"),
+    (RrChangeKind::Lost, "lost"),
 ];
 
-fn fraction_word(fraction: Fraction) -> &'static str {
+fn fraction_word(fraction: TopFraction) -> &'static str {
     match fraction {
-        Fraction::Fqt => "fqt",
-        Fraction::Fnt => "fnt",
+        TopFraction::Fqt => "fqt",
+        TopFraction::Fnt => "fnt",
     }
 }
 
-fn selection_word(selection: &Selection) -> String {
+fn selection_word(selection: &QuerySelection) -> String {
     match selection {
-        Selection::All => "all".to_owned(),
-        Selection::Bucket { side, bucket } => format!("bucket.{bucket}.{side}"),
-        Selection::Length { n_tokens } => format!("length.{n_tokens}"),
-        Selection::Change { change } => {
+        QuerySelection::All => "all".to_owned(),
+        QuerySelection::Bucket { side, bucket } => format!("bucket.{bucket}.{side}"),
+        QuerySelection::Length { n_tokens } => format!("length.{n_tokens}"),
+        QuerySelection::Change { change } => {
             let word = TURNS.iter().find(|it| it.0 == *change);
             format!("change.{}", word.map_or("level", |it| it.1))
         }
-        Selection::Answer { answer } => {
+        QuerySelection::Answer { answer } => {
             format!("answer.{}", answer.map_or("none", AnswerType::name))
         }
-        Selection::Bigram { words } => format!("begins.{words}"),
-        Selection::Apart { depth } => format!("apart.{depth}"),
-        Selection::Higher { fraction, side } => format!("{}.{side}", fraction_word(*fraction)),
+        QuerySelection::Bigram { words } => format!("begins.{words}"),
+        QuerySelection::Apart { depth } => format!("apart.{depth}"),
+        QuerySelection::Higher { fraction, side } => format!("{}.{side}", fraction_word(*fraction)),
     }
 }
 
-fn selection_of(word: &str) -> Option<Selection> {
+fn selection_of(word: &str) -> Option<QuerySelection> {
     let (kind, rest) = word.split_once('.')?;
     let side = |it: &str| it.parse::<u8>().ok().filter(|it| *it < 2);
-    let higher = |fraction: Fraction| side(rest).map(|side| Selection::Higher { fraction, side });
+    let higher = |fraction: TopFraction| side(rest).map(|side| QuerySelection::Higher { fraction, side });
     match kind {
         "bucket" => {
             let (bucket, of) = rest.split_once('.')?;
-            Some(Selection::Bucket {
+            Some(QuerySelection::Bucket {
                 side: side(of)?,
                 bucket: bucket.parse().ok()?,
             })
@@ -187,24 +187,24 @@ fn selection_of(word: &str) -> Option<Selection> {
         "length" => rest
             .parse()
             .ok()
-            .map(|n_tokens| Selection::Length { n_tokens }),
+            .map(|n_tokens| QuerySelection::Length { n_tokens }),
         "change" => {
             let (change, _) = *TURNS.iter().find(|it| it.1 == rest)?;
-            Some(Selection::Change { change })
+            Some(QuerySelection::Change { change })
         }
-        "answer" if rest == "none" => Some(Selection::Answer { answer: None }),
+        "answer" if rest == "none" => Some(QuerySelection::Answer { answer: None }),
         "answer" => {
             let answer = AnswerType::ALL.iter().find(|it| it.name() == rest)?;
-            Some(Selection::Answer {
+            Some(QuerySelection::Answer {
                 answer: Some(*answer),
             })
         }
-        "begins" => Some(Selection::Bigram {
+        "begins" => Some(QuerySelection::Bigram {
             words: rest.to_owned(),
         }),
-        "apart" => rest.parse().ok().map(|depth| Selection::Apart { depth }),
-        "fqt" => higher(Fraction::Fqt),
-        "fnt" => higher(Fraction::Fnt),
+        "apart" => rest.parse().ok().map(|depth| QuerySelection::Apart { depth }),
+        "fqt" => higher(TopFraction::Fqt),
+        "fnt" => higher(TopFraction::Fnt),
         _ => None,
     }
 }
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     /// What stands behind `?` of an address without signs to be escaped.
-    fn again(href: &str) -> DifferView {
+    fn again(href: &str) -> CompareView {
         let search = href.split_once('?').map_or("", |it| it.1);
         let pairs: Vec<(&str, &str)> = search
             .split('&')
@@ -224,24 +224,24 @@ mod tests {
             let found = pairs.iter().find(|it| it.0 == key);
             found.map(|it| it.1.replace("%20", " ").replace("%3A", ":"))
         };
-        DifferView::read(&get)
+        CompareView::read(&get)
     }
 
     #[test]
     fn a_view_survives_its_address() {
-        assert_eq!(DifferView::default().href("demo"), "/study/demo/differ");
-        let view = DifferView {
-            asking: Asking {
-                pair: [Who::Ranker(2), Who::Run("a.run".to_owned())],
-                counted: Counted::Found,
+        assert_eq!(CompareView::default().href("demo"), "/study/demo/differ");
+        let view = CompareView {
+            asking: ComparisonOptions {
+                pair: [RankerRef::Ranker(2), RankerRef::Run("a.run".to_owned())],
+                counted: ComparisonSubset::Found,
                 relevant_from: Some(2),
                 stopwords: Stopwords::None,
                 split: Some("test".to_owned()),
             },
-            selection: Selection::Bigram {
+            selection: QuerySelection::Bigram {
                 words: "what is".to_owned(),
             },
-            sort: Sort::Loss,
+            sort: QuerySort::Loss,
             part: 3,
             query: Some("q1".to_owned()),
         };
@@ -257,18 +257,18 @@ mod tests {
     #[test]
     fn every_selection_survives_its_word() {
         let answers = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
-        let answers = answers.map(|answer| Selection::Answer { answer });
-        let changes = Turn::ALL.iter().map(|it| Selection::Change { change: *it });
+        let answers = answers.map(|answer| QuerySelection::Answer { answer });
+        let changes = RrChangeKind::ALL.iter().map(|it| QuerySelection::Change { change: *it });
         let others = [
-            Selection::Bucket { side: 1, bucket: 4 },
-            Selection::Length { n_tokens: 11 },
-            Selection::Apart { depth: 10 },
-            Selection::Higher {
-                fraction: Fraction::Fqt,
+            QuerySelection::Bucket { side: 1, bucket: 4 },
+            QuerySelection::Length { n_tokens: 11 },
+            QuerySelection::Apart { depth: 10 },
+            QuerySelection::Higher {
+                fraction: TopFraction::Fqt,
                 side: 0,
             },
-            Selection::Higher {
-                fraction: Fraction::Fnt,
+            QuerySelection::Higher {
+                fraction: TopFraction::Fnt,
                 side: 1,
             },
         ];

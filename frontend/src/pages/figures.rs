@@ -2,21 +2,21 @@
 //! scatter. Each figure with its table and its files.
 
 use leptos::prelude::*;
-use shared::api::Draw;
+use shared::api::GetFiguresRequest;
 use shared::plot;
-use shared::probe::Mode;
+use shared::probe::AxiomVariant;
 use shared::report::{self, format};
-use shared::study::dials::Dials;
-use shared::study::figures::{Choice, Figures as Found};
+use shared::study::dials::StudyControls;
+use shared::study::figures::{FigureOptions, StudyFigures};
 
 use crate::api;
-use crate::browser::Address;
-use crate::page::Page;
+use crate::browser::PageLocation;
+use crate::page::PageRoute;
 use crate::pages::study::address;
-use crate::widgets::answered::{Answered, Crumbs};
-use crate::widgets::dials::Splits;
-use crate::widgets::form::Select;
-use crate::widgets::part::{Drawn, Part};
+use crate::widgets::answered::{ResourceView, Crumbs};
+use crate::widgets::dials::SplitSelect;
+use crate::widgets::form::SelectField;
+use crate::widgets::part::{InteractiveFigure, FigureSection};
 
 /// The page of a study.
 #[component]
@@ -24,17 +24,17 @@ pub(crate) fn Figures(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let choice = Address::follow(read);
+    let choice = PageLocation::follow(read);
     let name = study.clone();
-    let drawn = api::fetch(move || Draw {
+    let drawn = api::fetch(move || GetFiguresRequest {
         study: name.clone(),
         choice: choice.get(),
     });
     let name = study.clone();
-    let shown = move |figures| view! { <Shown figures choice study=name.clone()/> }.into_any();
+    let shown = move |figures| view! { <FiguresView figures choice study=name.clone()/> }.into_any();
     view! {
         <Crumbs study here="Figures"/>
-        <Answered
+        <ResourceView
             answer=drawn
             until="Counting pairs"
             without="The figures cannot be shown"
@@ -43,10 +43,10 @@ pub(crate) fn Figures(
     }
 }
 
-fn read(address: &Address) -> Choice {
+fn read(address: &PageLocation) -> FigureOptions {
     let number = |key: &str| address.word(key)?.parse().ok();
     let get = |key: &str| address.word(key);
-    Choice {
+    FigureOptions {
         dials: address::dials(&get),
         reference: number("against").unwrap_or_default(),
         measure: number("measure").unwrap_or_default(),
@@ -54,7 +54,7 @@ fn read(address: &Address) -> Choice {
 }
 
 /// Puts a choice in the address; the figures follow.
-fn choose(study: &str, next: Choice, choice: RwSignal<Choice>) {
+fn choose(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
     let mut pairs = address::dials_pairs(&next.dials);
     if next.reference > 0 {
         pairs.push(("against", next.reference.to_string()));
@@ -62,7 +62,7 @@ fn choose(study: &str, next: Choice, choice: RwSignal<Choice>) {
     if next.measure > 0 {
         pairs.push(("measure", next.measure.to_string()));
     }
-    let page = Page::Figures {
+    let page = PageRoute::Figures {
         study: study.to_owned(),
     };
     let href = page.href() + &address::query_string(pairs);
@@ -74,17 +74,17 @@ fn choose(study: &str, next: Choice, choice: RwSignal<Choice>) {
 }
 
 #[component]
-fn Shown(figures: Found, choice: RwSignal<Choice>, study: String) -> impl IntoView {
+fn FiguresView(figures: StudyFigures, choice: RwSignal<FigureOptions>, study: String) -> impl IntoView {
     let tables = report::of_figures(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.overlap.as_ref().map(|it| {
-        let draw = |thirds| Drawn::still(plot::thirds(&names, &it.measure, thirds));
+        let draw = |thirds| InteractiveFigure::still(plot::thirds(&names, &it.measure, thirds));
         (draw(&it.all), draw(&it.in_pool))
     });
     let (all, in_pool) = overlap.unzip();
     let scatter = figures.scatter.as_ref();
-    let scatter = scatter.map(|it| Drawn::still(plot::scatter(&names, it)));
+    let scatter = scatter.map(|it| InteractiveFigure::still(plot::scatter(&names, it)));
     let modes = figures.modes.clone();
     view! {
         <div class="head">
@@ -99,15 +99,15 @@ fn Shown(figures: Found, choice: RwSignal<Choice>, study: String) -> impl IntoVi
             </div>
         </div>
         <Choices figures=figures.clone() modes choice study/>
-        <Part
+        <FigureSection
             id="funnel"
             name="From candidates to instances"
             said="How many pairs of texts pass an axiom as first stated, once it is relaxed, \
                   and once it is extended to queries of any length."
-            drawing=Some(Drawn::still(plot::funnel(&figures.funnels)))
+            drawing=Some(InteractiveFigure::still(plot::funnel(&figures.funnels)))
             table=table("funnel")
         />
-        <Part
+        <FigureSection
             id="premises"
             name="What sends pairs away"
             said="Each premise with the share of candidates that fail it, or only it, \
@@ -115,14 +115,14 @@ fn Shown(figures: Found, choice: RwSignal<Choice>, study: String) -> impl IntoVi
             drawing=None
             table=table("premises")
         />
-        <Part
+        <FigureSection
             id="tokenisation"
             name="Under other terms"
             said="How many of the instances are instances under another analyser."
             drawing=None
             table=table("tokenisation")
         />
-        <Part
+        <FigureSection
             id="compared"
             name="Rankers compared"
             said="The difference of two fractions over the same instances, and whether chance \
@@ -130,28 +130,28 @@ fn Shown(figures: Found, choice: RwSignal<Choice>, study: String) -> impl IntoVi
             drawing=None
             table=table("compared")
         />
-        <Part
+        <FigureSection
             id="effectiveness"
             name="Effectiveness"
             said="By the judgements, over the pools, with the marks of a signed-rank test."
             drawing=None
             table=table("effectiveness")
         />
-        <Part
+        <FigureSection
             id="overlap"
             name="Effectiveness by overlap, all queries"
             said="Queries in thirds by how much of the query its relevant texts hold."
             drawing=all
             table=table("overlap")
         />
-        <Part
+        <FigureSection
             id="overlap-pool"
             name="Effectiveness by overlap, relevant text in the pool"
             said="The same over the queries for which a ranker had something to find."
             drawing=in_pool
             table=table("overlap")
         />
-        <Part
+        <FigureSection
             id="scatter"
             name="Effectiveness against the axioms"
             said="Whether rankers that follow the axioms are better rankers."
@@ -164,13 +164,13 @@ fn Shown(figures: Found, choice: RwSignal<Choice>, study: String) -> impl IntoVi
 /// What can be chosen.
 #[component]
 fn Choices(
-    figures: Found,
-    modes: Vec<Mode>,
-    choice: RwSignal<Choice>,
+    figures: StudyFigures,
+    modes: Vec<AxiomVariant>,
+    choice: RwSignal<FigureOptions>,
     study: String,
 ) -> impl IntoView {
     let now = figures.choice.clone();
-    let change = move |turn: &dyn Fn(&mut Choice)| {
+    let change = move |turn: &dyn Fn(&mut FigureOptions)| {
         let mut next = choice.get_untracked();
         turn(&mut next);
         choose(&study, next, choice);
@@ -194,10 +194,10 @@ fn Choices(
     let by_measure = change.clone();
     let measure = figures.effectiveness.is_some().then(|| {
         view! {
-            <Select label="Measure" choose=move |at: String| {
+            <SelectField label="Measure" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();
                 by_measure(&|it| it.measure = at);
-            }>{measures}</Select>
+            }>{measures}</SelectField>
         }
     });
     let first = modes.first().copied();
@@ -208,21 +208,21 @@ fn Choices(
         };
         let chosen = Signal::derive(move || choice.get().dials.split);
         let splits = figures.splits.clone();
-        view! { <Splits splits chosen turn=Callback::new(turn)/> }
+        view! { <SplitSelect splits chosen turn=Callback::new(turn)/> }
     });
     let by_mode = change.clone();
     let by_ranker = change;
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <Select label="Reading of the axioms" choose=move |word: String| {
-                let mode = Mode::ALL.iter().copied().find(|it| it.name() == word);
+            <SelectField label="Reading of the axioms" choose=move |word: String| {
+                let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
-                by_mode(&|it| it.dials = Dials { mode, ..it.dials.clone() });
-            }>{modes_options}</Select>
-            <Select label="Compare with" choose=move |at: String| {
+                by_mode(&|it| it.dials = StudyControls { mode, ..it.dials.clone() });
+            }>{modes_options}</SelectField>
+            <SelectField label="Compare with" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();
                 by_ranker(&|it| it.reference = at);
-            }>{rankers}</Select>
+            }>{rankers}</SelectField>
             {measure}
             {splits}
         </form>

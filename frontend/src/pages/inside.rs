@@ -10,55 +10,55 @@ mod texts;
 mod word;
 
 use leptos::prelude::*;
-use shared::api::{Inside as Ask, Look};
+use shared::api::{ListLateInteractionAnalysesRequest, GetStudyRequest};
 use shared::report::{self, format};
-use shared::score::RankerAbout;
-use shared::study::dials::Dials;
-use shared::study::overview::Overview;
-use shared::whitebox::WhiteBox;
+use shared::score::RankerInfo;
+use shared::study::dials::StudyControls;
+use shared::study::overview::StudyOverview;
+use shared::whitebox::LateInteractionAnalysis;
 
 use crate::api;
 use crate::numbers::plural;
-use crate::widgets::answered::{Answered, Crumbs};
-use crate::widgets::form::Select;
-use crate::widgets::part::Part;
-use address::{InsideScene as Scene, InsideView};
-use lists::Lists;
+use crate::widgets::answered::{ResourceView, Crumbs};
+use crate::widgets::form::SelectField;
+use crate::widgets::part::FigureSection;
+use address::{LateInteractionPageState, LateInteractionView};
+use lists::InstanceListLinks;
 use plots::Plots;
-use table::Words;
-use texts::Texts;
-use word::Word;
+use table::TermImportanceTable;
+use texts::QueryDocuments;
+use word::TermDetails;
 
 /// The study, once it is known.
-type Study = LocalResource<Result<Overview, api::Error>>;
+type OverviewResource = LocalResource<Result<StudyOverview, api::Error>>;
 
 /// The page of a study.
 #[component]
-pub(crate) fn Inside(
+pub(crate) fn LateInteraction(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let scene = Scene::follow(study.clone(), InsideView::read, InsideView::href);
+    let scene = LateInteractionPageState::follow(study.clone(), LateInteractionView::read, LateInteractionView::href);
     let name = scene.study;
-    let overview = api::fetch(move || Look {
+    let overview = api::fetch(move || GetStudyRequest {
         study: name.get_value(),
-        dials: Dials::default(),
+        dials: StudyControls::default(),
     });
-    let found = api::fetch(move || Ask {
+    let found = api::fetch(move || ListLateInteractionAnalysesRequest {
         study: name.get_value(),
     });
-    let shown = move |found: Vec<WhiteBox>| match found.is_empty() {
-        true => view! { <Nothing study=name.get_value()/> }.into_any(),
-        false => view! { <Shown found overview scene/> }.into_any(),
+    let shown = move |found: Vec<LateInteractionAnalysis>| match found.is_empty() {
+        true => view! { <NoAnalysis study=name.get_value()/> }.into_any(),
+        false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
     view! {
         <Crumbs study here="Inside"/>
-        <Answered answer=found until="Looking" without="This cannot be shown" shown/>
+        <ResourceView answer=found until="Looking" without="This cannot be shown" shown/>
     }
 }
 
 #[component]
-fn Nothing(study: String) -> impl IntoView {
+fn NoAnalysis(study: String) -> impl IntoView {
     let command = format!("axioscope whitebox --study {study} --ranker MODEL:late");
     view! {
         <h1>"No ranker of this study was looked into"</h1>
@@ -68,31 +68,31 @@ fn Nothing(study: String) -> impl IntoView {
 }
 
 #[component]
-fn Shown(
-    found: Vec<WhiteBox>,
+fn AnalysisView(
+    found: Vec<LateInteractionAnalysis>,
     /// For the ways to instances; the page is whole without it.
-    overview: Study,
-    scene: Scene,
+    overview: OverviewResource,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let last = found.len() - 1;
     let at = Memo::new(move |_| scene.view.get().ranker.min(last));
     let rankers = (last > 0).then(|| {
         let rankers = found.iter().map(|it| it.head.ranker.clone()).collect();
-        view! { <Rankers rankers at scene/> }
+        view! { <RankerSelect rankers at scene/> }
     });
     let found = StoredValue::new(found);
     view! {
         {rankers}
         {move || {
             let found = found.with_value(|it| it[at.get()].clone());
-            view! { <One found overview scene/> }
+            view! { <RankerAnalysis found overview scene/> }
         }}
     }
 }
 
 /// Which of them is shown.
 #[component]
-fn Rankers(rankers: Vec<RankerAbout>, at: Memo<usize>, scene: Scene) -> impl IntoView {
+fn RankerSelect(rankers: Vec<RankerInfo>, at: Memo<usize>, scene: LateInteractionPageState) -> impl IntoView {
     let options = rankers.into_iter().enumerate().map(|(number, it)| {
         let note = it.note.map(|it| format!(", {it}")).unwrap_or_default();
         let selected = move || at.get() == number;
@@ -102,22 +102,22 @@ fn Rankers(rankers: Vec<RankerAbout>, at: Memo<usize>, scene: Scene) -> impl Int
     let choose = move |at: String| {
         let ranker = at.parse().unwrap_or_default();
         scene.turn(|it| {
-            *it = InsideView {
+            *it = LateInteractionView {
                 ranker,
-                ..InsideView::default()
+                ..LateInteractionView::default()
             };
         });
     };
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <Select label="Ranker" choose>{options}</Select>
+            <SelectField label="Ranker" choose>{options}</SelectField>
         </form>
     }
 }
 
 /// One ranker.
 #[component]
-fn One(found: WhiteBox, overview: Study, scene: Scene) -> impl IntoView {
+fn RankerAnalysis(found: LateInteractionAnalysis, overview: OverviewResource, scene: LateInteractionPageState) -> impl IntoView {
     let head = found.head.clone();
     let note = head
         .ranker
@@ -132,13 +132,13 @@ fn One(found: WhiteBox, overview: Study, scene: Scene) -> impl IntoView {
     });
     let lists = Memo::new(move |_| {
         let overview = overview.get().and_then(Result::ok);
-        let of = |it: Overview| found.with_value(|found| Lists::of(&it, &found.head.ranker));
+        let of = |it: StudyOverview| found.with_value(|found| InstanceListLinks::of(&it, &found.head.ranker));
         overview.map(of).unwrap_or_default()
     });
     let of_word = move || {
         chosen
             .get()
-            .map(|word| view! { <Word word found lists scene/> })
+            .map(|word| view! { <TermDetails word found lists scene/> })
     };
     view! {
         <div class="head">
@@ -154,7 +154,7 @@ fn One(found: WhiteBox, overview: Study, scene: Scene) -> impl IntoView {
                 </p>
             </div>
         </div>
-        <Part
+        <FigureSection
             of="inside-"
             id="correlations"
             name="With idf"
@@ -164,7 +164,7 @@ fn One(found: WhiteBox, overview: Study, scene: Scene) -> impl IntoView {
         />
         <Plots found pieces chosen scene/>
         {of_word}
-        <Texts found lists scene/>
-        <Words found table=words chosen scene/>
+        <QueryDocuments found lists scene/>
+        <TermImportanceTable found table=words chosen scene/>
     }
 }

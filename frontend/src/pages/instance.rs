@@ -11,49 +11,49 @@ mod texts;
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::Show;
-use shared::probe::{Mode, Probe};
+use shared::api::GetInstanceRequest;
+use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
 use shared::score::RankerKind;
-use shared::study::instance::Shown;
+use shared::study::instance::InstanceDetails;
 
 use super::study::address::{InstanceView, StudyView, query_string};
 use crate::api;
-use crate::browser::{self, Address};
-use crate::keys::{self, Press};
-use crate::page::Page;
+use crate::browser::{self, PageLocation};
+use crate::keys::{self, KeyOutcome};
+use crate::page::PageRoute;
 use crate::widgets::attention::{AttentionMaps, CROSS};
 use crate::widgets::dials::mode_word;
-use crate::widgets::error::{Failed, Failure};
-use crate::widgets::looked::Looked;
-use crate::widgets::marked::MarkedText;
+use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
+use crate::widgets::looked::TokenMatchesSection;
+use crate::widgets::marked::HighlightedTextView;
 use crate::widgets::section::Section;
-use around::Around;
-use changes::Changes;
-use likeness::LikeWords;
-use premises::Premises;
-use said::Rankers;
-use terms::Terms;
-use texts::Texts;
+use around::InstanceNeighbors;
+use changes::Edits;
+use likeness::SimilarWords;
+use premises::PreconditionTable;
+use said::RankerScores;
+use terms::TermContributionsSection;
+use texts::InstanceDocuments;
 
 /// What the path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct InstancePath {
     study: String,
     probe: Probe,
-    mode: Mode,
+    mode: AxiomVariant,
     number: u64,
 }
 
-impl Place {
-    fn read(path: &str) -> Option<Place> {
-        match Page::parse(path) {
-            Some(Page::Instance {
+impl InstancePath {
+    fn read(path: &str) -> Option<InstancePath> {
+        match PageRoute::parse(path) {
+            Some(PageRoute::Instance {
                 study,
                 probe,
                 mode,
                 number,
-            }) => Some(Place {
+            }) => Some(InstancePath {
                 study,
                 probe,
                 mode,
@@ -71,13 +71,13 @@ impl Place {
 /// The page.
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
-    let Address { path, search, .. } = Address::here();
+    let PageLocation { path, search, .. } = PageLocation::here();
     // The address of another page is no news: this one is about to go.
-    let place = Memo::new(move |before: Option<&Option<Place>>| {
-        Place::read(&path.read()).or_else(|| before.cloned().flatten())
+    let place = Memo::new(move |before: Option<&Option<InstancePath>>| {
+        InstancePath::read(&path.read()).or_else(|| before.cloned().flatten())
     });
     let view = Memo::new(move |_| {
-        let mode = place.get().map_or(Mode::Fixed, |it| it.mode);
+        let mode = place.get().map_or(AxiomVariant::Fixed, |it| it.mode);
         let search = search.get();
         InstanceView::read(&|key| browser::word(&search, key), mode)
     });
@@ -86,13 +86,13 @@ pub(crate) fn Instance() -> impl IntoView {
         let (place, delta_score) = (place.get(), tie.get());
         async move {
             let place = place?;
-            let Place {
+            let InstancePath {
                 study,
                 probe,
                 mode,
                 number,
             } = place.clone();
-            let request = Show {
+            let request = GetInstanceRequest {
                 study,
                 probe,
                 mode,
@@ -104,7 +104,7 @@ pub(crate) fn Instance() -> impl IntoView {
     });
     let around = LocalResource::new(move || {
         let (place, view) = (place.get(), view.get());
-        async move { Some(Around::ask(&place?, &view).await) }
+        async move { Some(InstanceNeighbors::ask(&place?, &view).await) }
     });
     let ways = Memo::new(move |_| around.get().flatten()?.ok());
     let lost = Signal::derive(move || around.get().flatten()?.err());
@@ -113,24 +113,24 @@ pub(crate) fn Instance() -> impl IntoView {
         let said = answer.ok()?.said.into_iter().nth(view.get().ranker?)?;
         Some(said.ranker.label)
     });
-    let wanted = RwSignal::new(None::<Step>);
+    let wanted = RwSignal::new(None::<ListDirection>);
     let body = move || match (place.get(), show.get().flatten()) {
-        (None, _) | (_, None) => Waiting().into_any(),
+        (None, _) | (_, None) => InstancePlaceholder().into_any(),
         (Some(now), Some((_, Err(error)))) => {
             let retry = Callback::new(move |()| show.refetch());
-            let href = Page::Study {
+            let href = PageRoute::Study {
                 study: now.study.clone(),
             }
             .href();
             view! {
                 <h1>"The instance cannot be shown"</h1>
-                <Failure error retry/>
+                <ErrorMessage error retry/>
                 <p class="note"><a href=href>"Back to the study"</a></p>
             }
             .into_any()
         }
         (Some(_), Some((here, Ok(shown)))) => {
-            view! { <Loaded here place shown view ways wanted/> }.into_any()
+            view! { <InstanceContent here place shown view ways wanted/> }.into_any()
         }
     };
     let stale = move || {
@@ -139,7 +139,7 @@ pub(crate) fn Instance() -> impl IntoView {
     };
     view! {
         <Crumbs place view ranker ways/>
-        <Failed error=lost retry=Callback::new(move |()| around.refetch())/>
+        <OptionalErrorMessage error=lost retry=Callback::new(move |()| around.refetch())/>
         <div class:stale=stale aria-busy=move || stale().to_string()>{body}</div>
     }
 }
@@ -147,10 +147,10 @@ pub(crate) fn Instance() -> impl IntoView {
 /// Where the instance stands.
 #[component]
 fn Crumbs(
-    place: Memo<Option<Place>>,
+    place: Memo<Option<InstancePath>>,
     view: Memo<InstanceView>,
     ranker: Memo<Option<String>>,
-    ways: Memo<Option<Around>>,
+    ways: Memo<Option<InstanceNeighbors>>,
 ) -> impl IntoView {
     let parts = move || {
         let place = place.get()?;
@@ -185,22 +185,22 @@ fn Crumbs(
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Studies.href()>"Studies"</a>
+            <a href=PageRoute::Studies.href()>"Studies"</a>
             {parts}
         </nav>
     }
 }
 
 #[component]
-fn Loaded(
+fn InstanceContent(
     /// What is shown.
-    here: Place,
+    here: InstancePath,
     /// What the address names by now.
-    place: Memo<Option<Place>>,
-    shown: Shown,
+    place: Memo<Option<InstancePath>>,
+    shown: InstanceDetails,
     view: Memo<InstanceView>,
-    ways: Memo<Option<Around>>,
-    wanted: RwSignal<Option<Step>>,
+    ways: Memo<Option<InstanceNeighbors>>,
+    wanted: RwSignal<Option<ListDirection>>,
 ) -> impl IntoView {
     // The term that is pointed at, in a table or in a text.
     let lit = RwSignal::new(None::<u32>);
@@ -225,11 +225,11 @@ fn Loaded(
         let (premises, terms) = (shown.premises.clone(), shown.terms.clone());
         view! {
             <Section id="why" name header>
-                <Premises premises terms caption/>
+                <PreconditionTable premises terms caption/>
             </Section>
         }
     });
-    let changes = (!shown.withheld).then(|| view! { <Changes shown=shown.clone()/> });
+    let changes = (!shown.withheld).then(|| view! { <Edits shown=shown.clone()/> });
     let neural = shown.said.iter().map(|it| &it.ranker);
     let neural = neural.filter(|it| it.kind == RankerKind::Neural);
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
@@ -243,27 +243,27 @@ fn Loaded(
         let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
         let (study, shown) = (study.clone(), shown.clone());
         view! {
-            <LikeWords shown=shown.clone()/>
-            <Terms study=study.clone() shown=shown.clone() lit/>
-            <Looked name specs query texts/>
+            <SimilarWords shown=shown.clone()/>
+            <TermContributionsSection study=study.clone() shown=shown.clone() lit/>
+            <TokenMatchesSection name specs query texts/>
         }
     });
     view! {
         <div class="claim">
             <div>
                 <h1 class="query" dir="auto">
-                    <MarkedText marked=shown.query.clone() terms=shown.terms.clone() lit/>
+                    <HighlightedTextView marked=shown.query.clone() terms=shown.terms.clone() lit/>
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>
-            <Buttons here place view ways wanted withheld=shown.withheld/>
+            <InstanceButtons here place view ways wanted withheld=shown.withheld/>
         </div>
-        <Texts study=study.clone() shown=shown.clone() lit/>
+        <InstanceDocuments study=study.clone() shown=shown.clone() lit/>
         {changes}
         <div class:behaviour=!shown.probe.is_axiom()>
             <div class="why" class:alone=!measured>
                 {premises}
-                <Rankers study=study.clone() shown=shown.clone()/>
+                <RankerScores study=study.clone() shown=shown.clone()/>
             </div>
             {counted}
             {attention}
@@ -273,17 +273,17 @@ fn Loaded(
 
 /// Previous, next, Playground.
 #[component]
-fn Buttons(
-    here: Place,
-    place: Memo<Option<Place>>,
+fn InstanceButtons(
+    here: InstancePath,
+    place: Memo<Option<InstancePath>>,
     view: Memo<InstanceView>,
-    ways: Memo<Option<Around>>,
+    ways: Memo<Option<InstanceNeighbors>>,
     /// A step asked for by key before its way was known.
-    wanted: RwSignal<Option<Step>>,
+    wanted: RwSignal<Option<ListDirection>>,
     /// There is nothing to try in the Playground.
     withheld: bool,
 ) -> impl IntoView {
-    let playground = Page::Playground.href()
+    let playground = PageRoute::Playground.href()
         + &query_string([
             ("study", here.study.clone()),
             ("axiom", here.probe.slug().into_owned()),
@@ -297,11 +297,11 @@ fn Buttons(
         let current = here.with_value(|it| *it == now);
         ways.get().filter(|it| current && it.number == now.number)
     };
-    let href = move |step: Step| {
+    let href = move |step: ListDirection| {
         let around = known()?;
         let (at, number) = match step {
-            Step::Previous => around.previous?,
-            Step::Next => around.next?,
+            ListDirection::Previous => around.previous?,
+            ListDirection::Next => around.next?,
         };
         let view = view.get();
         // Outside of the list there is no place to keep.
@@ -317,16 +317,16 @@ fn Buttons(
     };
     keys::on_key(move |key| {
         let (button, step) = match key {
-            "k" => (previous, Some(Step::Previous)),
-            "j" => (next, Some(Step::Next)),
+            "k" => (previous, Some(ListDirection::Previous)),
+            "j" => (next, Some(ListDirection::Next)),
             "p" => (play, None),
-            _ => return Press::Passed,
+            _ => return KeyOutcome::Passed,
         };
         match (untrack(known), step) {
             (None, Some(step)) => wanted.set(Some(step)),
             _ => follow(button),
         }
-        Press::Taken
+        KeyOutcome::Taken
     });
     Effect::new(move |_| {
         if known().is_none() {
@@ -334,8 +334,8 @@ fn Buttons(
         }
         if let Some(step) = wanted.try_update(Option::take).flatten() {
             let button = match step {
-                Step::Previous => previous,
-                Step::Next => next,
+                ListDirection::Previous => previous,
+                ListDirection::Next => next,
             };
             // Once the links are drawn.
             request_animation_frame(move || follow(button));
@@ -349,15 +349,15 @@ fn Buttons(
             </a>
         }
     });
-    let disabled = move |step: Step| href(step).is_none().then_some("true");
+    let disabled = move |step: ListDirection| href(step).is_none().then_some("true");
     view! {
         <div class="btns">
             <a
                 node_ref=previous
                 class="btn"
                 rel="prev"
-                href=move || href(Step::Previous)
-                aria-disabled=move || disabled(Step::Previous)
+                href=move || href(ListDirection::Previous)
+                aria-disabled=move || disabled(ListDirection::Previous)
             >
                 <kbd>"K"</kbd>
                 "Previous"
@@ -366,8 +366,8 @@ fn Buttons(
                 node_ref=next
                 class="btn"
                 rel="next"
-                href=move || href(Step::Next)
-                aria-disabled=move || disabled(Step::Next)
+                href=move || href(ListDirection::Next)
+                aria-disabled=move || disabled(ListDirection::Next)
             >
                 "Next"
                 <kbd>"J"</kbd>
@@ -379,14 +379,14 @@ fn Buttons(
 
 /// A way through the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum ListDirection {
     Previous,
     Next,
 }
 
 /// The page before its texts: everything has its room.
 #[component]
-fn Waiting() -> impl IntoView {
+fn InstancePlaceholder() -> impl IntoView {
     view! {
         <div class="claim waiting">
             <div>

@@ -7,69 +7,69 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
-use shared::api::Look;
-use shared::plot::{self, Theme};
-use shared::probe::{Mode, Probe};
-use shared::report::{self, Column, Kind, Value, format};
-use shared::study::cell::{Histogram, Line, Sort};
-use shared::study::dials::Dials;
+use shared::api::GetStudyRequest;
+use shared::plot::{self, FigureTheme};
+use shared::probe::{AxiomVariant, Probe};
+use shared::report::{self, TableColumn, ColumnKind, TableValue, format};
+use shared::study::cell::{MarginHistogram, ListedInstance, InstanceSort};
+use shared::study::dials::StudyControls;
 use shared::verdict::Outcome;
 
-use super::study::address::{InstanceView, ListView, StudyView};
+use super::study::address::{InstanceView, InstanceListView, StudyView};
 use super::study::{margin, margin_digits, margin_label, texts_said};
-use crate::api::latest::Latest;
+use crate::api::latest::LatestReply;
 use crate::numbers::plural;
-use crate::page::Page;
-use crate::widgets::contributions::Lean;
-use crate::widgets::dials::{DialBar, Reach, Turned};
+use crate::page::PageRoute;
+use crate::widgets::contributions::DifferenceBar;
+use crate::widgets::dials::{ControlBar, ControlOptions, DebouncedControls};
 use crate::widgets::download;
-use crate::widgets::drawing::Drawing;
-use crate::widgets::error::Failure;
-use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::drawing::FigureView;
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::heatmap::{MapPosition, MapRow};
 use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
-use crate::widgets::verdict::Verdict;
+use crate::widgets::takes::ExportButtons;
+use crate::widgets::verdict::VerdictChip;
 use crate::widgets::virtual_list::{VirtualList, row_id};
 use filters::Filters;
-use rows::{Asked, Row, Rows};
+use rows::{InstanceListQuery, InstanceRow, InstanceRows};
 
 /// The page.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
     crate::apart::fetch_ahead();
     let url = use_url();
-    let page = Memo::new(move |_| Page::parse(url.read().path()));
+    let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
     move || match page.get() {
-        Some(Page::Instances {
+        Some(PageRoute::Instances {
             study,
             probe,
             ranker,
-        }) => Some(view! { <OfCell study probe ranker/> }),
+        }) => Some(view! { <InstanceListPage study probe ranker/> }),
         _ => None,
     }
 }
 
 #[component]
-fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
+fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView {
     let query = use_query_map();
-    let view = Memo::new(move |_| ListView::read(&|key| query.read().get(key)));
+    let view = Memo::new(move |_| InstanceListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let name = StoredValue::new(study.clone());
-    let look = Latest::follow(move || Look {
+    let look = LatestReply::follow(move || GetStudyRequest {
         study: name.get_value(),
         dials: dials.get(),
     });
     let (overview, failed) = (look.reply, look.failed);
-    let asked = Memo::new(move |_| Asked {
+    let asked = Memo::new(move |_| InstanceListQuery {
         study: name.get_value(),
         probe,
         ranker,
         view: view.get(),
     });
-    let rows = Rows::of(asked);
+    let rows = InstanceRows::of(asked);
     let navigate = use_navigate();
-    let go = Callback::new(move |view: ListView| {
+    let go = Callback::new(move |view: InstanceListView| {
         let options = NavigateOptions {
             replace: true,
             scroll: false,
@@ -77,15 +77,15 @@ fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
         };
         navigate(&name.with_value(|it| view.href(it, probe, ranker)), options);
     });
-    let settle = Callback::new(move |dials: Dials| {
-        go.run(ListView {
+    let settle = Callback::new(move |dials: StudyControls| {
+        go.run(InstanceListView {
             dials,
             ..view.get_untracked()
         });
     });
-    let turned = Turned::new(dials.into(), settle);
-    let spot = Memo::new(move |_| Spot {
-        who: Who::Ranker(ranker),
+    let turned = DebouncedControls::new(dials.into(), settle);
+    let spot = Memo::new(move |_| MapPosition {
+        who: MapRow::Ranker(ranker),
         probe,
     });
     let about = probe.about();
@@ -98,9 +98,9 @@ fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
     };
     let heading = move || format!("{} on {}", title(), probe.name());
     // The dials are built once the study has said what they can be turned to.
-    let reach = Memo::new(move |_| overview.get().map(|it| Reach::of_probe(&it, probe)));
+    let reach = Memo::new(move |_| overview.get().map(|it| ControlOptions::of_probe(&it, probe)));
     let bar = move || match reach.get() {
-        Some(reach) => view! { <DialBar reach turned/> }.into_any(),
+        Some(reach) => view! { <ControlBar reach turned/> }.into_any(),
         None => {
             view! { <div class="section bar dials waiting" aria-hidden="true"></div> }.into_any()
         }
@@ -111,17 +111,17 @@ fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
                 look.refetch();
                 rows.again();
             });
-            let href = Page::Study {
+            let href = PageRoute::Study {
                 study: name.get_value(),
             }
             .href();
             view! {
-                <Failure error retry/>
+                <ErrorMessage error retry/>
                 <p class="note"><a href=href>"Back to the study"</a></p>
             }
         })
     };
-    let mode = Memo::new(move |_| overview.get().map_or(Mode::Fixed, |it| it.mode));
+    let mode = Memo::new(move |_| overview.get().map_or(AxiomVariant::Fixed, |it| it.mode));
     let study_href = move || {
         let view = StudyView::on(dials.get(), probe, ranker);
         name.with_value(|it| view.href(it))
@@ -130,7 +130,7 @@ fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
     view! {
         <Title text=heading/>
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Studies.href()>"Studies"</a>
+            <a href=PageRoute::Studies.href()>"Studies"</a>
             <a href=study_href>{study_title}</a>
             <span>{heading}</span>
         </nav>
@@ -139,27 +139,27 @@ fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
         {bar}
         <Filters view go overview spot/>
         {failure}
-        <Margins rows probe/>
-        <Listed rows probe view mode go/>
+        <MarginFigure rows probe/>
+        <InstanceList rows probe view mode go/>
     }
 }
 
 /// A row by its number, for who has no name yet.
-fn ranker_word(spot: Spot) -> String {
+fn ranker_word(spot: MapPosition) -> String {
     match spot.who {
-        Who::Ranker(row) => format::count(row as u64 + 1),
-        Who::Relevance => String::new(),
+        MapRow::Ranker(row) => format::count(row as u64 + 1),
+        MapRow::Relevance => String::new(),
     }
 }
 
 /// How the margins lie, with what of them is listed.
 #[component]
-fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
+fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let sides = match probe.is_axiom() {
         true => "Right of zero the ranker agrees with the axiom; ties stand apart.",
         false => "Right of zero the ranker prefers the first text; neutral samples stand apart.",
     };
-    let drawing = move |histogram: &Histogram| match probe.is_axiom() {
+    let drawing = move |histogram: &MarginHistogram| match probe.is_axiom() {
         true => plot::histogram(histogram),
         // Those within δ are not among the bars.
         false => plot::differences(histogram, 0.0),
@@ -169,7 +169,7 @@ fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
     let file = move || {
         rows.about.with_untracked(|it| {
             it.as_ref().map(|it| {
-                let Asked {
+                let InstanceListQuery {
                     study,
                     probe,
                     ranker,
@@ -184,7 +184,7 @@ fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
     };
     let svg = Callback::new(move |()| {
         if let Some((name, histogram)) = file() {
-            let text = plot::to_svg(&drawing(&histogram), Theme::Light);
+            let text = plot::to_svg(&drawing(&histogram), FigureTheme::Light);
             download::save(&format!("{name}.svg"), "image/svg+xml", &text);
         }
     });
@@ -204,7 +204,7 @@ fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
             Some(it) if as_table.get() => {
                 view! { <DataTable table=bins(&it.histogram, "margins")/> }.into_any()
             }
-            Some(it) => view! { <Drawing figure=drawing(&it.histogram)/> }.into_any(),
+            Some(it) => view! { <FigureView figure=drawing(&it.histogram)/> }.into_any(),
         }
     };
     view! {
@@ -215,7 +215,7 @@ fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
                     " "
                     {sides}
                 </p>
-                <Takes of="margins" table=as_table turn svg csv/>
+                <ExportButtons of="margins" table=as_table turn svg csv/>
             </figcaption>
             {picture}
         </figure>
@@ -223,31 +223,31 @@ fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
 }
 
 /// The bars as a table.
-fn bins(histogram: &Histogram, name: &str) -> report::Table {
+fn bins(histogram: &MarginHistogram, name: &str) -> report::ReportTable {
     let digits = margin_digits(histogram);
-    let score = |value: f64| Value::Score { value, digits };
+    let score = |value: f64| TableValue::Score { value, digits };
     let rows = histogram.counts.iter().enumerate().map(|(at, &count)| {
         let from = histogram.from + at as f64 * histogram.width;
         vec![
             score(from),
             score(from + histogram.width),
-            Value::Count(count),
+            TableValue::Count(count),
         ]
     });
-    let mut rows: Vec<Vec<Value>> = rows.collect();
+    let mut rows: Vec<Vec<TableValue>> = rows.collect();
     if histogram.n_tied > 0 {
-        let tied = Value::Text("tied".to_owned());
-        rows.push(vec![tied, Value::Missing, Value::Count(histogram.n_tied)]);
+        let tied = TableValue::Text("tied".to_owned());
+        rows.push(vec![tied, TableValue::Missing, TableValue::Count(histogram.n_tied)]);
     }
     let columns = [
-        ("from", Kind::Number),
-        ("to", Kind::Number),
-        ("instances", Kind::Number),
+        ("from", ColumnKind::Number),
+        ("to", ColumnKind::Number),
+        ("instances", ColumnKind::Number),
     ];
-    report::Table {
+    report::ReportTable {
         name: name.to_owned(),
         title: "Margins".to_owned(),
-        columns: columns.map(|(name, kind)| Column::new(name, kind)).to_vec(),
+        columns: columns.map(|(name, kind)| TableColumn::new(name, kind)).to_vec(),
         rows,
         notes: Vec::new(),
     }
@@ -255,12 +255,12 @@ fn bins(histogram: &Histogram, name: &str) -> report::Table {
 
 /// The list, or why it is empty.
 #[component]
-fn Listed(
-    rows: Rows,
+fn InstanceList(
+    rows: InstanceRows,
     probe: Probe,
-    view: Memo<ListView>,
-    mode: Memo<Mode>,
-    go: Callback<ListView>,
+    view: Memo<InstanceListView>,
+    mode: Memo<AxiomVariant>,
+    go: Callback<InstanceListView>,
 ) -> impl IntoView {
     let (name, one, many) = match probe.is_axiom() {
         true => ("Instances", "instance", "instances"),
@@ -278,13 +278,13 @@ fn Listed(
         rows.about.track();
         rows.see(seen.get());
     });
-    let row = Callback::new(move |at: u64| view! { <OneRow at rows current mode/> }.into_any());
+    let row = Callback::new(move |at: u64| view! { <InstanceListRow at rows current mode/> }.into_any());
     let is_empty = Memo::new(move |_| n.get() == Some(0));
     let body = move || {
         // Another list begins at its top.
         view.track();
         if is_empty.get() {
-            return view! { <Empty probe view go/> }.into_any();
+            return view! { <NoInstances probe view go/> }.into_any();
         }
         let n = Signal::derive(move || n.get().unwrap_or(0));
         view! { <VirtualList n label=name current seen row/> }.into_any()
@@ -310,12 +310,12 @@ fn Listed(
 }
 
 #[component]
-fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl IntoView {
+fn InstanceListRow(at: u64, rows: InstanceRows, current: RwSignal<u64>, mode: Memo<AxiomVariant>) -> impl IntoView {
     let found = Memo::new(move |_| rows.row(at));
     let tabindex = move || if current.get() == at { "0" } else { "-1" };
     move || match found.get() {
-        Row::Waits => view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any(),
-        Row::Failed(error) => view! {
+        InstanceRow::Waits => view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any(),
+        InstanceRow::Failed(error) => view! {
             <span class="line">
                 <span class="miss">{error.to_string()}</span>
                 <button class="btn" type="button" on:click=move |_| rows.again()>
@@ -324,14 +324,14 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
             </span>
         }
         .into_any(),
-        Row::Here(line) => {
+        InstanceRow::Here(line) => {
             let Some((asked, histogram)) = rows.about.with_untracked(|it| {
                 it.as_ref()
                     .map(|it| (it.asked.clone(), it.histogram.clone()))
             }) else {
                 return view! { <span class="line waiting">"…"</span> }.into_any();
             };
-            let Asked {
+            let InstanceListQuery {
                 study,
                 probe,
                 ranker,
@@ -361,9 +361,9 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
                         <span class="label">{below}</span>
                     </span>
                     {part}
-                    <Lean share=share(&line, &histogram)/>
+                    <DifferenceBar share=share(&line, &histogram)/>
                     <span class="num">{margin(line.margin, digits)}</span>
-                    <Verdict probe outcome=line.outcome/>
+                    <VerdictChip probe outcome=line.outcome/>
                 </a>
             }
             .into_any()
@@ -372,7 +372,7 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
 }
 
 /// The margin against the largest of the cell.
-fn share(line: &Line, histogram: &Histogram) -> Option<f64> {
+fn share(line: &ListedInstance, histogram: &MarginHistogram) -> Option<f64> {
     let to = histogram.from + histogram.counts.len() as f64 * histogram.width;
     let most = histogram.from.abs().max(to.abs());
     line.margin.filter(|_| most > 0.0).map(|it| it / most)
@@ -380,7 +380,7 @@ fn share(line: &Line, histogram: &Histogram) -> Option<f64> {
 
 /// No instance, and what to do.
 #[component]
-fn Empty(probe: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
+fn NoInstances(probe: Probe, view: Memo<InstanceListView>, go: Callback<InstanceListView>) -> impl IntoView {
     let now = view.get();
     let filtered = !now.query.is_empty() || now.from.is_some() || now.to.is_some();
     let said = match now.outcome {
@@ -393,9 +393,9 @@ fn Empty(probe: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl Int
     let (words, next) = match now.outcome {
         Some(Outcome::Violated) if !filtered && probe.is_axiom() => (
             "See the satisfied instances",
-            ListView {
+            InstanceListView {
                 outcome: Some(Outcome::Satisfied),
-                sort: Sort::Closest,
+                sort: InstanceSort::Closest,
                 ..now.clone()
             },
         ),
@@ -405,9 +405,9 @@ fn Empty(probe: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl Int
             } else {
                 "See all samples"
             },
-            ListView {
+            InstanceListView {
                 dials: now.dials.clone(),
-                ..ListView::default()
+                ..InstanceListView::default()
             },
         ),
     };

@@ -4,21 +4,21 @@ mod account;
 mod forms;
 
 use leptos::prelude::*;
-use shared::api::people::{Invitation, InvitedTo, Role, Who};
+use shared::api::people::{LookUpInvitationRequest, InvitationResponse, AccessRole, SessionResponse};
 
 use crate::api::{self, Error};
-use crate::browser::{self, Address};
-use crate::page::Page;
+use crate::browser::{self, PageLocation};
+use crate::page::PageRoute;
 use crate::pages::review::who::who;
-use crate::widgets::answered::Answered;
-use crate::widgets::error::Failure;
+use crate::widgets::answered::ResourceView;
+use crate::widgets::error::ErrorMessage;
 use account::{Account, SignOutHere};
 use forms::{JoinForm, SignInForm};
 
 /// The page.
 #[component]
 pub(crate) fn Join() -> impl IntoView {
-    let Address { hash, .. } = Address::here();
+    let PageLocation { hash, .. } = PageLocation::here();
     let given = hash.get_untracked();
     let token = RwSignal::new((!given.is_empty()).then_some(given));
     Effect::new(move |_| {
@@ -28,7 +28,7 @@ pub(crate) fn Join() -> impl IntoView {
                 token.set(Some(found));
             }
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            browser::go(&Page::Join.href());
+            browser::go(&PageRoute::Join.href());
         }
     });
     let asked = LocalResource::new(move || {
@@ -39,72 +39,72 @@ pub(crate) fn Join() -> impl IntoView {
         token.set(None);
         asked.refetch();
     });
-    let shown = move |found: Found| shown(found, again);
-    view! { <Answered answer=asked until="Asking the server" without="Join" shown/> }
+    let shown = move |found: JoinPageState| shown(found, again);
+    view! { <ResourceView answer=asked until="Asking the server" without="Join" shown/> }
 }
 
 /// What there is to do here.
 #[derive(Debug, Clone)]
-enum Found {
+enum JoinPageState {
     NoServer,
     /// An invitation that can be used, and who is signed in so far.
-    Invited(String, InvitedTo, Who),
+    Invited(String, InvitationResponse, SessionResponse),
     /// One that cannot be used.
-    Unusable(Error, Who),
+    Unusable(Error, SessionResponse),
     /// No invitation.
-    Nothing(Who),
+    Nothing(SessionResponse),
 }
 
-async fn look(token: Option<String>) -> Result<Found, Error> {
+async fn look(token: Option<String>) -> Result<JoinPageState, Error> {
     let Some(who) = who().await? else {
-        return Ok(Found::NoServer);
+        return Ok(JoinPageState::NoServer);
     };
     let Some(token) = token else {
-        return Ok(Found::Nothing(who));
+        return Ok(JoinPageState::Nothing(who));
     };
-    let invitation = Invitation {
+    let invitation = LookUpInvitationRequest {
         token: token.clone(),
     };
     match api::call(&invitation).await {
-        Ok(to) => Ok(Found::Invited(token, to, who)),
+        Ok(to) => Ok(JoinPageState::Invited(token, to, who)),
         Err(Error::Network(reason)) => Err(Error::Network(reason)),
-        Err(error) => Ok(Found::Unusable(error, who)),
+        Err(error) => Ok(JoinPageState::Unusable(error, who)),
     }
 }
 
-fn shown(found: Found, again: Callback<()>) -> AnyView {
+fn shown(found: JoinPageState, again: Callback<()>) -> AnyView {
     match found {
-        Found::NoServer => view! {
+        JoinPageState::NoServer => view! {
             <h1>"Join"</h1>
             <p class="ahead">
                 "There is no server here: this page comes from a host of files only, and keeps
                 nothing. "
-                <a href=Page::Review.href()>"Try reviewing"</a>
+                <a href=PageRoute::Review.href()>"Try reviewing"</a>
                 " works here as well."
             </p>
         }
         .into_any(),
-        Found::Invited(token, to, who) => invited(token, to, who),
-        Found::Unusable(error, who) => view! {
+        JoinPageState::Invited(token, to, who) => invited(token, to, who),
+        JoinPageState::Unusable(error, who) => view! {
             <h1>"This invitation cannot be used"</h1>
-            <Failure error/>
+            <ErrorMessage error/>
             <p class="lead">
                 "An invitation works once, and for a time. Ask whoever sent it for another. If you
                 have used it before, in this browser or with a password, you need none."
             </p>
-            <Nobody who again/>
+            <NoInvitation who again/>
         }
         .into_any(),
-        Found::Nothing(who) => view! {
+        JoinPageState::Nothing(who) => view! {
             <h1>{if who.person.is_some() { "Your account" } else { "Sign in" }}</h1>
-            <Nobody who again/>
+            <NoInvitation who again/>
         }
         .into_any(),
     }
 }
 
 /// What an invitation is to, and the way in.
-fn invited(token: String, to: InvitedTo, who: Who) -> AnyView {
+fn invited(token: String, to: InvitationResponse, who: SessionResponse) -> AnyView {
     let until = moment(to.until_ms);
     let signed_in = who.person.map(|it| {
         view! {
@@ -130,15 +130,15 @@ fn invited(token: String, to: InvitedTo, who: Who) -> AnyView {
 
 /// Whoever comes without an invitation.
 #[component]
-fn Nobody(
+fn NoInvitation(
     /// Who it is.
-    who: Who,
+    who: SessionResponse,
     /// Asks once more who it is.
     again: Callback<()>,
 ) -> impl IntoView {
     match (who.person, who.role) {
         (Some(person), role) => view! { <Account person role again/> }.into_any(),
-        (None, Role::Operator) => view! {
+        (None, AccessRole::Operator) => view! {
             <p class="lead">
                 "You are the operator of this server. Take a name, so that what you decide is
                 known as yours."
@@ -156,32 +156,32 @@ fn Nobody(
             <p class="note">
                 "The operator of the server opens the link that the server printed when it
                 started, or shows the operator's token on the page "
-                <a href=Page::Operator.href()>"Models and jobs"</a> "."
+                <a href=PageRoute::Operator.href()>"Models and jobs"</a> "."
             </p>
         }
         .into_any(),
     }
 }
 
-fn with_article(role: Role) -> &'static str {
+fn with_article(role: AccessRole) -> &'static str {
     match role {
-        Role::Visitor => "a visitor",
-        Role::Annotator => "an annotator",
-        Role::Curator => "a curator",
-        Role::Operator => "an operator",
+        AccessRole::Visitor => "a visitor",
+        AccessRole::Annotator => "an annotator",
+        AccessRole::Curator => "a curator",
+        AccessRole::Operator => "an operator",
     }
 }
 
 /// What a role may do.
-pub(super) fn may(role: Role) -> &'static str {
+pub(super) fn may(role: AccessRole) -> &'static str {
     match role {
-        Role::Visitor => "You read what is published.",
-        Role::Annotator => {
+        AccessRole::Visitor => "You read what is published.",
+        AccessRole::Annotator => {
             "You say of two texts which answers a query better. You need no account elsewhere, \
              only a name."
         }
-        Role::Curator => "You make review tasks, invite annotators, and see how far they agree.",
-        Role::Operator => "You may do everything on this server.",
+        AccessRole::Curator => "You make review tasks, invite annotators, and see how far they agree.",
+        AccessRole::Operator => "You may do everything on this server.",
     }
 }
 

@@ -6,23 +6,23 @@ mod models;
 mod shelf;
 
 use leptos::prelude::*;
-use shared::api::people::{Me, Role, SignInAsOperator};
+use shared::api::people::{GetSessionRequest, AccessRole, OperatorSignInRequest};
 
 use crate::api::{self, Error};
-use crate::browser::{self, Address};
-use crate::page::Page;
-use crate::widgets::error::{Failed, Failure};
-use crate::widgets::token_form::TokenForm;
+use crate::browser::{self, PageLocation};
+use crate::page::PageRoute;
+use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
+use crate::widgets::token_form::OperatorTokenForm;
 use health::Health;
 use jobs::Jobs;
 use models::Models;
-use shelf::{Shelf, Stand};
+use shelf::{ModelList, ModelListState};
 
 /// The page, and where the link leads that the server prints when it starts.
 #[component]
 pub(crate) fn Operator() -> impl IntoView {
-    let Address { hash, .. } = Address::here();
-    let shelf = Shelf::new();
+    let PageLocation { hash, .. } = PageLocation::here();
+    let shelf = ModelList::new();
     let failed = RwSignal::new(None::<Error>);
     if hash.with_untracked(String::is_empty) {
         shelf.ask();
@@ -31,24 +31,24 @@ pub(crate) fn Operator() -> impl IntoView {
         let token = hash.get();
         if !token.is_empty() {
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            browser::go(&Page::Operator.href());
+            browser::go(&PageRoute::Operator.href());
             follow_link(token, shelf, failed);
         }
     });
     let again = Callback::new(move |()| shelf.ask());
     let stand = Memo::new(move |_| shelf.stand.get());
     let body = move || match stand.get() {
-        Stand::Asking => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
-        Stand::NoServer => view! {
+        ModelListState::Asking => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
+        ModelListState::NoServer => view! {
             <p class="ahead">
                 "There is no server here: this page comes from a host of files only. Run "
                 <code>"axioscope serve"</code> " to have models and jobs."
             </p>
         }
         .into_any(),
-        Stand::Visitor => view! { <Visitor refused=shelf.refused again/> }.into_any(),
-        Stand::Failed(error) => view! { <Failure error retry=again/> }.into_any(),
-        Stand::Operator => view! {
+        ModelListState::Visitor => view! { <OperatorSignIn refused=shelf.refused again/> }.into_any(),
+        ModelListState::Failed(error) => view! { <ErrorMessage error retry=again/> }.into_any(),
+        ModelListState::Operator => view! {
             <Models shelf/>
             <Health shelf/>
             <Jobs/>
@@ -58,18 +58,18 @@ pub(crate) fn Operator() -> impl IntoView {
     view! {
         <h1>"Models and jobs"</h1>
         <p class="lead">"What this server scores with, and what it is working on."</p>
-        <Failed error=failed/>
+        <OptionalErrorMessage error=failed/>
         <div class="operator">{body}</div>
     }
 }
 
 /// Signs in by the link of the operator, and goes on to the studies. Whoever is the operator
 /// already goes on without it.
-fn follow_link(token: String, shelf: Shelf, failed: RwSignal<Option<Error>>) {
+fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>) {
     leptos::task::spawn_local(async move {
-        let known = api::call(&Me {}).await;
+        let known = api::call(&GetSessionRequest {}).await;
         let who = match known {
-            Ok(who) if who.role < Role::Operator => api::call(&SignInAsOperator { token }).await,
+            Ok(who) if who.role < AccessRole::Operator => api::call(&OperatorSignInRequest { token }).await,
             known => known,
         };
         // The reader may be on another page by now.
@@ -77,7 +77,7 @@ fn follow_link(token: String, shelf: Shelf, failed: RwSignal<Option<Error>>) {
             return;
         }
         match who {
-            Ok(_) => browser::go(&Page::Studies.href()),
+            Ok(_) => browser::go(&PageRoute::Studies.href()),
             Err(error) if error.is(api::NO_SERVER) => shelf.ask(),
             Err(error) => {
                 failed.set(Some(error));
@@ -89,7 +89,7 @@ fn follow_link(token: String, shelf: Shelf, failed: RwSignal<Option<Error>>) {
 
 /// Whoever is not known as the operator.
 #[component]
-fn Visitor(
+fn OperatorSignIn(
     /// Whether the server did not know a token.
     refused: RwSignal<bool>,
     /// Asks with the token that was typed.
@@ -108,7 +108,7 @@ fn Visitor(
         })
     };
     view! {
-        <TokenForm why="Only the operator of this server sees its models and jobs." again/>
+        <OperatorTokenForm why="Only the operator of this server sees its models and jobs." again/>
         {wrong}
     }
 }

@@ -5,48 +5,48 @@ mod invite;
 mod rows;
 
 use leptos::prelude::*;
-use shared::api::people::Who;
+use shared::api::people::SessionResponse;
 
-use crate::pages::review::gate::ForCurators;
-use crate::widgets::error::Failed;
-use board::{ActionNotice, Board};
-use invite::Inviting;
+use crate::pages::review::gate::CuratorsOnly;
+use crate::widgets::error::OptionalErrorMessage;
+use board::{ActionNotice, PeopleState};
+use invite::InviteForm;
 pub(crate) use rows::minute;
-use rows::{Invitations, Persons};
+use rows::{Invitations, PeopleTable};
 
 /// The page.
 #[component]
 pub(crate) fn People() -> impl IntoView {
-    let shown = |who: Who| view! { <Shown who/> }.into_any();
-    view! { <ForCurators heading="People" why="Curators see who takes part." shown/> }
+    let shown = |who: SessionResponse| view! { <PeopleView who/> }.into_any();
+    view! { <CuratorsOnly heading="People" why="Curators see who takes part." shown/> }
 }
 
 #[component]
-fn Shown(who: Who) -> impl IntoView {
-    let board = Board::new(who);
+fn PeopleView(who: SessionResponse) -> impl IntoView {
+    let board = PeopleState::new(who);
     board.ask();
     let retry = Callback::new(move |()| board.ask());
-    let told = move || board.told.get().map(|told| view! { <Done board told/> });
+    let told = move || board.told.get().map(|told| view! { <ActionNoticeView board told/> });
     let waits = move || board.everybody.with(Option::is_none) && board.failed.with(Option::is_none);
     view! {
         <h1>"People"</h1>
         <p class="lead">"Who takes part here, and who is invited to."</p>
-        <Failed error=board.failed retry/>
+        <OptionalErrorMessage error=board.failed retry/>
         <div class="told-here" role="status">{told}</div>
-        <Show when=waits>
+        <GetInstanceRequest when=waits>
             <p class="note">"Asking for everybody"</p>
-        </Show>
-        <Show when=move || board.everybody.with(Option::is_some)>
-            <Inviting board/>
+        </GetInstanceRequest>
+        <GetInstanceRequest when=move || board.everybody.with(Option::is_some)>
+            <InviteForm board/>
             <Invitations board/>
-            <Persons board/>
-        </Show>
+            <PeopleTable board/>
+        </GetInstanceRequest>
     }
 }
 
 /// What was done, and the way back.
 #[component]
-fn Done(board: Board, told: ActionNotice) -> impl IntoView {
+fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
     let back = told.back.map(|it| {
         let again = move |_| invite::let_in_again(board, &it);
         view! {

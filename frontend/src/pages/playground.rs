@@ -23,17 +23,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::Statistics;
+use shared::api::GetCollectionStatisticsRequest;
 use shared::probe::Probe;
-use shared::study::bench::{Known, answer};
+use shared::study::bench::{CollectionStatistics, answer};
 use shared::text::Analyzer;
 
 use crate::api;
-use crate::later::Later;
+use crate::later::Debounce;
 use crate::widgets::download;
-use desk::{Collection, Desk, Model, Outcome};
-use history::History;
-use sheet::Sheet;
+use desk::{SelectedCollection, PlaygroundState, NeuralRankerState, AnswerState};
+use history::TextHistory;
+use sheet::PlaygroundInput;
 
 /// The page.
 #[component]
@@ -45,22 +45,22 @@ pub(crate) fn Playground() -> impl IntoView {
         let study = study.get();
         async move {
             let study = study?;
-            let stats = api::call(&Statistics {
+            let stats = api::call(&GetCollectionStatisticsRequest {
                 study: study.clone(),
             })
             .await
             .map(Rc::new);
-            Some(Collection { study, stats })
+            Some(SelectedCollection { study, stats })
         }
     });
-    let desk = Desk {
+    let desk = PlaygroundState {
         query: RwSignal::new(sheet.query),
-        texts: RwSignal::new(sheet.texts.into_iter().map(History::new).collect()),
+        texts: RwSignal::new(sheet.texts.into_iter().map(TextHistory::new).collect()),
         settings,
         origin: RwSignal::new(opening.origin()),
         before: RwSignal::new(None),
         collection,
-        outcome: RwSignal::new(Outcome::Blank),
+        outcome: RwSignal::new(AnswerState::Blank),
         models: RwSignal::new(Vec::new()),
         manipulated: RwSignal::new(None),
     };
@@ -77,29 +77,29 @@ pub(crate) fn Playground() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <open::Where desk opened/>
-                <link::Share desk/>
+                <open::OriginNotice desk opened/>
+                <link::ShareButton desk/>
                 <button class="btn" type="button" on:click=move |_| save(desk)>
                     "Save as instance"
                 </button>
                 <button
                     class="btn bare"
                     type="button"
-                    on:click=move |_| desk.open("an empty page", Sheet::empty())
+                    on:click=move |_| desk.open("an empty page", PlaygroundInput::empty())
                 >
                     "Clear"
                 </button>
             </div>
         </div>
-        <open::PutBack desk/>
-        <texts::Texts desk/>
-        <effect::Effect desk/>
-        <settings::Reading desk/>
+        <open::RestorePrevious desk/>
+        <texts::DocumentFields desk/>
+        <effect::ManipulationEffect desk/>
+        <settings::AnalysisSettings desk/>
         <div class="bench">
             <axioms::Axioms desk/>
             <div>
-                <terms::Terms desk/>
-                <rankers::Rankers desk/>
+                <terms::QueryTermSection desk/>
+                <rankers::LexicalRankers desk/>
                 <neural::Neural desk/>
             </div>
         </div>
@@ -116,10 +116,10 @@ const LONG_PAUSE_MS: u64 = 300;
 const LONG: usize = 30_000;
 
 /// Answers what is typed, always the newest.
-fn keep_answered(desk: Desk) {
-    let soon = Later::after_ms(PAUSE_MS);
-    let later = Later::after_ms(LONG_PAUSE_MS);
-    Effect::new(move |before: Option<()>| {
+fn keep_answered(desk: PlaygroundState) {
+    let soon = Debounce::after_ms(PAUSE_MS);
+    let later = Debounce::after_ms(LONG_PAUSE_MS);
+    ManipulationEffect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
         let collection = desk.collection.get().flatten();
         soon.cancel();
@@ -136,41 +136,41 @@ fn keep_answered(desk: Desk) {
     });
 }
 
-fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
+fn outcome(sheet: PlaygroundInput, collection: Option<SelectedCollection>) -> AnswerState {
     if sheet.is_blank() {
-        return Outcome::Blank;
+        return AnswerState::Blank;
     }
     let mut typed = match sheet.read() {
         Ok(typed) => typed,
-        Err(wrong) => return Outcome::Wrong(wrong),
+        Err(wrong) => return AnswerState::Wrong(wrong),
     };
     let stats = match (&sheet.settings.study, collection) {
         (None, _) => None,
         // While another one is fetched, the one before is still there.
         (Some(study), Some(it)) if it.study == *study => match it.stats {
             Ok(stats) => Some(stats),
-            Err(error) => return Outcome::Failed(error),
+            Err(error) => return AnswerState::Failed(error),
         },
-        (Some(_), _) => return Outcome::Waiting,
+        (Some(_), _) => return AnswerState::Waiting,
     };
     // Document frequencies count terms of the collection's own analyser.
     if let Some(stats) = &stats {
         typed.analyzer = stats.analyzer.clone();
     }
-    let known = stats.as_ref().map(|it| Known {
+    let known = stats.as_ref().map(|it| CollectionStatistics {
         totals: it.totals,
         terms: &it.terms,
         vectors: it.words.as_ref().map(|it| &it.vectors),
     });
     match answer(&typed, known) {
-        Ok(found) => Outcome::Answered(Arc::new(found)),
-        Err(error) => Outcome::Refused(error.to_string()),
+        Ok(found) => AnswerState::Answered(Arc::new(found)),
+        Err(error) => AnswerState::Refused(error.to_string()),
     }
 }
 
 /// What is saved as an instance.
 #[derive(serde::Serialize)]
-struct Saved {
+struct SavedInstance {
     /// Version of this layout.
     format: u32,
     software: &'static str,
@@ -181,22 +181,22 @@ struct Saved {
     /// What was asked, with analyser, limits, mode and rankers.
     settings: SavedSettings,
     /// Axioms that apply.
-    instances: Vec<shared::study::bench::Applied>,
+    instances: Vec<shared::study::bench::AxiomResult>,
     /// Axioms by name that do not apply.
     others: Vec<Probe>,
     /// What neural rankers said.
-    neural: Vec<shared::api::Scored>,
+    neural: Vec<shared::api::ScoreDocumentsResponse>,
 }
 
 #[derive(serde::Serialize)]
 struct SavedSettings {
     analyzer: Analyzer,
     limits: shared::probe::Limits,
-    mode: shared::probe::Mode,
+    mode: shared::probe::AxiomVariant,
     rankers: Vec<String>,
 }
 
-fn save(desk: Desk) {
+fn save(desk: PlaygroundState) {
     let sheet = untrack(|| desk.sheet());
     let (Ok(read), Some(answer)) = (sheet.read(), untrack(|| desk.answer())) else {
         return;
@@ -204,7 +204,7 @@ fn save(desk: Desk) {
     let analyzer = untrack(|| desk.analyzer_of_collection()).unwrap_or(read.analyzer);
     let (instances, others): (Vec<_>, Vec<_>) =
         answer.axioms.iter().cloned().partition(|it| it.applies);
-    let saved = Saved {
+    let saved = SavedInstance {
         format: 1,
         software: env!("CARGO_PKG_VERSION"),
         query: sheet.query,
@@ -220,7 +220,7 @@ fn save(desk: Desk) {
         others: others.into_iter().map(|it| it.probe).collect(),
         neural: desk
             .models
-            .with_untracked(|it| it.iter().filter_map(Model::scored).collect()),
+            .with_untracked(|it| it.iter().filter_map(NeuralRankerState::scored).collect()),
     };
     let json = serde_json::to_string_pretty(&saved).expect("an instance has only text keys");
     download::save("axioscope-instance.json", "application/json", &json);

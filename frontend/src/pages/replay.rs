@@ -1,41 +1,41 @@
 //! The papers' tables beside ours, cell by cell, and what is wrong with them.
 
 use leptos::prelude::*;
-use shared::api::worker::Printed;
-use shared::api::{Replay as Ask, Studies};
-use shared::replay::{Asked, Paper};
-use shared::report::{self, Table};
-use shared::study::overview::Card;
+use shared::api::worker::GetPublishedTableRequest;
+use shared::api::{GetReproductionRequest, ListStudiesRequest};
+use shared::replay::{PaperTable, Paper};
+use shared::report::{self, ReportTable};
+use shared::study::overview::StudySummary;
 
 use crate::api::{self, Error};
-use crate::browser::Address;
-use crate::page::Page;
+use crate::browser::PageLocation;
+use crate::page::PageRoute;
 use crate::pages::study::address;
-use crate::widgets::answered::{Answered, Refused};
+use crate::widgets::answered::{ResourceView, ResourceError};
 use crate::widgets::download;
-use crate::widgets::form::Select;
+use crate::widgets::form::SelectField;
 use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
+use crate::widgets::takes::ExportButtons;
 
 /// What is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Choice {
-    asked: Asked,
+struct ReproductionChoice {
+    asked: PaperTable,
     /// None takes no study: ours are missing then.
     study: Option<String>,
 }
 
 /// The page.
 #[component]
-pub(crate) fn Replay() -> impl IntoView {
-    let choice = Address::follow(read);
-    let studies = api::fetch(|| Studies {});
+pub(crate) fn Reproductions() -> impl IntoView {
+    let choice = PageLocation::follow(read);
+    let studies = api::fetch(|| ListStudiesRequest {});
     let replayed = LocalResource::new(move || {
-        let Choice { asked, study } = choice.get();
+        let ReproductionChoice { asked, study } = choice.get();
         async move { fetch(asked, study).await }
     });
-    let shown = |tables: Vec<Table>| {
-        let tables = tables.into_iter().map(|table| view! { <One table/> });
+    let shown = |tables: Vec<ReportTable>| {
+        let tables = tables.into_iter().map(|table| view! { <ReproducedTable table/> });
         tables.collect_view().into_any()
     };
     view! {
@@ -47,25 +47,25 @@ pub(crate) fn Replay() -> impl IntoView {
             whose tables could not be recovered, it is what its text says."
         </p>
         <Choices choice studies/>
-        <Answered answer=replayed until="Counting" shown/>
+        <ResourceView answer=replayed until="Counting" shown/>
     }
 }
 
-async fn fetch(asked: Asked, study: Option<String>) -> Result<Vec<Table>, Error> {
+async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTable>, Error> {
     match study {
-        Some(study) => api::call(&Ask { study, asked }).await,
-        None => api::call(&Printed { asked }).await,
+        Some(study) => api::call(&GetReproductionRequest { study, asked }).await,
+        None => api::call(&GetPublishedTableRequest { asked }).await,
     }
 }
 
 /// Table 3 of Câmara & Hauff, unless the address says otherwise.
-fn read(address: &Address) -> Choice {
+fn read(address: &PageLocation) -> ReproductionChoice {
     let paper = address.word("paper").and_then(|it| it.parse().ok());
     let paper = paper.unwrap_or(Paper::Camara2020);
     let table = address.word("table").and_then(|it| it.parse().ok());
     let known = table.filter(|it| paper.tables().contains(it));
-    Choice {
-        asked: Asked {
+    ReproductionChoice {
+        asked: PaperTable {
             paper,
             table: known.unwrap_or(paper.tables()[paper.tables().len() - 1]),
         },
@@ -73,13 +73,13 @@ fn read(address: &Address) -> Choice {
     }
 }
 
-fn choose(next: Choice, choice: RwSignal<Choice>) {
+fn choose(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
     let mut pairs = vec![
         ("paper", next.asked.paper.name().to_owned()),
         ("table", next.asked.table.to_string()),
     ];
     pairs.extend(next.study.clone().map(|it| ("study", it)));
-    let href = Page::Replay.href() + &address::query_string(pairs);
+    let href = PageRoute::Replay.href() + &address::query_string(pairs);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));
@@ -89,14 +89,14 @@ fn choose(next: Choice, choice: RwSignal<Choice>) {
 
 #[component]
 fn Choices(
-    choice: RwSignal<Choice>,
-    studies: LocalResource<Result<Vec<Card>, Error>>,
+    choice: RwSignal<ReproductionChoice>,
+    studies: LocalResource<Result<Vec<StudySummary>, Error>>,
 ) -> impl IntoView {
     let tables = Paper::ALL.iter().flat_map(|&paper| {
         let tables = paper.tables().iter();
-        tables.map(move |&table| Asked { paper, table })
+        tables.map(move |&table| PaperTable { paper, table })
     });
-    let tables: Vec<Asked> = tables.collect();
+    let tables: Vec<PaperTable> = tables.collect();
     let options = tables.iter().enumerate().map(|(at, asked)| {
         let asked = *asked;
         let name = format!("{}, table {}", asked.paper.name(), asked.table);
@@ -108,12 +108,12 @@ fn Choices(
         let at: usize = at.parse().unwrap_or_default();
         if let Some(&asked) = tables.get(at) {
             let study = choice.get_untracked().study;
-            choose(Choice { asked, study }, choice);
+            choose(ReproductionChoice { asked, study }, choice);
         }
     };
     let of_studies = move || {
         let cards = studies.get().and_then(Result::ok).unwrap_or_default();
-        let one = |card: Card| {
+        let one = |card: StudySummary| {
             let name = card.name.clone();
             let selected = move || choice.with(|it| it.study.as_deref() == Some(name.as_str()));
             view! { <option value=card.name.clone() selected=selected>{card.title}</option> }
@@ -123,23 +123,23 @@ fn Choices(
     let none = move || choice.with(|it| it.study.is_none());
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <Select label="Table" choose=change>{options}</Select>
-            <Select label="Beside it, the study" choose=move |name: String| {
+            <SelectField label="Table" choose=change>{options}</SelectField>
+            <SelectField label="Beside it, the study" choose=move |name: String| {
                 let study = Some(name).filter(|it| !it.is_empty());
                 let asked = choice.get_untracked().asked;
-                choose(Choice { asked, study }, choice);
+                choose(ReproductionChoice { asked, study }, choice);
             }>
                 <option value="" selected=none>"none"</option>
                 {of_studies}
-            </Select>
-            <Refused answer=studies/>
+            </SelectField>
+            <ResourceError answer=studies/>
         </form>
     }
 }
 
 /// A table with its file.
 #[component]
-fn One(table: Table) -> impl IntoView {
+fn ReproducedTable(table: ReportTable) -> impl IntoView {
     let id = table.name.clone();
     let title = table.title.clone();
     let csv = {
@@ -153,7 +153,7 @@ fn One(table: Table) -> impl IntoView {
         <section class="section lines" aria-labelledby=id.clone()>
             <header>
                 <h2 id=id.clone()>{title.clone()}</h2>
-                <Takes of=title csv/>
+                <ExportButtons of=title csv/>
             </header>
             <DataTable table/>
         </section>

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use super::study::address;
-use crate::browser::{self, Address};
+use crate::browser::{self, PageLocation};
 
 /// A study and what the address says of it.
-pub(crate) struct Scene<V: Send + Sync + 'static> {
+pub(crate) struct StudyPageState<V: Send + Sync + 'static> {
     /// Name of the study.
     pub(crate) study: StoredValue<String>,
     /// What the address says.
@@ -14,27 +14,27 @@ pub(crate) struct Scene<V: Send + Sync + 'static> {
     href: fn(&V, &str) -> String,
 }
 
-impl<V: Send + Sync> Clone for Scene<V> {
-    fn clone(&self) -> Scene<V> {
+impl<V: Send + Sync> Clone for StudyPageState<V> {
+    fn clone(&self) -> StudyPageState<V> {
         *self
     }
 }
 
-impl<V: Send + Sync> Copy for Scene<V> {}
+impl<V: Send + Sync> Copy for StudyPageState<V> {}
 
-impl<V: Clone + PartialEq + Send + Sync> Scene<V> {
+impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     /// Follows the address, with how a view is read from it and written.
     pub(crate) fn follow(
         study: String,
-        read: fn(address::Get<'_>) -> V,
+        read: fn(address::ParameterLookup<'_>) -> V,
         href: fn(&V, &str) -> String,
-    ) -> Scene<V> {
-        let here = Address::here();
+    ) -> StudyPageState<V> {
+        let here = PageLocation::here();
         let view = Memo::new(move |_| {
             let search = here.search.get();
             read(&|key| browser::word(&search, key))
         });
-        Scene {
+        StudyPageState {
             study: StoredValue::new(study),
             view,
             href,

@@ -5,27 +5,27 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use shared::report::format;
-use shared::study::overview::Card;
+use shared::study::overview::StudySummary;
 
 use crate::api;
 use crate::numbers;
-use crate::page::Page;
-use crate::widgets::answered::Answered;
+use crate::page::PageRoute;
+use crate::widgets::answered::ResourceView;
 
 /// What hosted studies there are, and how to read them.
 #[component]
 pub(crate) fn Studies() -> impl IntoView {
-    let cards = api::fetch(|| shared::api::Studies {});
-    let shown = |found: Vec<Card>| match found.is_empty() {
-        true => Empty().into_any(),
-        false => view! { <Cards found/> }.into_any(),
+    let cards = api::fetch(|| shared::api::ListStudiesRequest {});
+    let shown = |found: Vec<StudySummary>| match found.is_empty() {
+        true => NoStudies().into_any(),
+        false => view! { <StudyCards found/> }.into_any(),
     };
     let first = move || match cards.get() {
         Some(Ok(found)) => found.first().map(|it| it.name.clone()),
         Some(Err(_)) | None => None,
     };
     let sample = move || match cards.get() {
-        Some(Ok(found)) => found.iter().find_map(Sample::of),
+        Some(Ok(found)) => found.iter().find_map(LegendExample::of),
         Some(Err(_)) | None => None,
     };
     view! {
@@ -43,18 +43,18 @@ pub(crate) fn Studies() -> impl IntoView {
                     {move || {
                         first()
                             .map(|study| {
-                                let href = Page::Study { study }.href();
+                                let href = PageRoute::Study { study }.href();
                                 view! { <a class="btn main" href=href>"Open a study"</a> }
                             })
                     }}
-                    <a class="btn" href=Page::Playground.href()>"Try your own texts"</a>
-                    <a class="btn" href=Page::Workbench.href()>"Bring your own collection"</a>
+                    <a class="btn" href=PageRoute::Playground.href()>"Try your own texts"</a>
+                    <a class="btn" href=PageRoute::Workbench.href()>"Bring your own collection"</a>
                 </p>
             </div>
             {move || sample().map(|sample| view! { <Legend sample/> })}
         </div>
         <section class="section" aria-labelledby="hosted">
-            <Answered answer=cards waiting=Waiting shown/>
+            <ResourceView answer=cards waiting=CardPlaceholders shown/>
         </section>
     }
 }
@@ -70,7 +70,7 @@ enum Sort {
 impl Sort {
     const ALL: [Sort; 3] = [Sort::Newest, Sort::Size, Sort::Name];
 
-    fn apply(self, cards: &mut [Card]) {
+    fn apply(self, cards: &mut [StudySummary]) {
         match self {
             Sort::Newest => cards.sort_by(|a, b| (&b.made, &a.name).cmp(&(&a.made, &b.name))),
             Sort::Size => cards.sort_by_key(|it| std::cmp::Reverse(it.n_instances)),
@@ -102,9 +102,9 @@ impl std::str::FromStr for Sort {
 
 /// The cards with their order and, where there are many, a search.
 #[component]
-fn Cards(
+fn StudyCards(
     /// At least one.
-    found: Vec<Card>,
+    found: Vec<StudySummary>,
 ) -> impl IntoView {
     const MANY: usize = 6;
     let in_place = || NavigateOptions {
@@ -119,7 +119,7 @@ fn Cards(
     let many = found.len() > MANY;
     let shown = move || {
         let wanted = search.get().unwrap_or_default().to_lowercase();
-        let mut cards: Vec<Card> = found.clone();
+        let mut cards: Vec<StudySummary> = found.clone();
         cards.retain(|it| matches(it, &wanted));
         sort().apply(&mut cards);
         if cards.is_empty() {
@@ -127,7 +127,7 @@ fn Cards(
         }
         let cards = cards
             .into_iter()
-            .map(|card| view! { <One card/> })
+            .map(|card| view! { <StudyCard card/> })
             .collect_view();
         view! { <ul class="cards">{cards}</ul> }.into_any()
     };
@@ -168,12 +168,12 @@ fn Cards(
     }
 }
 
-fn matches(card: &Card, wanted: &str) -> bool {
+fn matches(card: &StudySummary, wanted: &str) -> bool {
     let texts = [&card.name, &card.title, &card.description];
     texts.iter().any(|it| it.to_lowercase().contains(wanted))
 }
 
-fn sentence(found: &[Card]) -> String {
+fn sentence(found: &[StudySummary]) -> String {
     let rankers = found.iter().map(|it| it.rankers.len() as u64);
     format!(
         "{}, {}",
@@ -184,11 +184,11 @@ fn sentence(found: &[Card]) -> String {
 
 /// One study.
 #[component]
-fn One(
+fn StudyCard(
     /// As the server lists it.
-    card: Card,
+    card: StudySummary,
 ) -> impl IntoView {
-    let href = Page::Study {
+    let href = PageRoute::Study {
         study: card.name.clone(),
     }
     .href();
@@ -251,7 +251,7 @@ fn One(
 
 /// Room for the cards that are on their way.
 #[component]
-fn Waiting() -> impl IntoView {
+fn CardPlaceholders() -> impl IntoView {
     let card = || {
         view! {
             <li>
@@ -273,14 +273,14 @@ fn Waiting() -> impl IntoView {
 
 /// No study yet, and how to get one.
 #[component]
-fn Empty() -> impl IntoView {
+fn NoStudies() -> impl IntoView {
     view! {
         <header>
             <h2 id="hosted">"Hosted studies"</h2>
             <p class="note">"There is none here yet."</p>
         </header>
         <p class="ahead">
-            "Make one in the " <a href=Page::Workbench.href()>"Workbench"</a>
+            "Make one in the " <a href=PageRoute::Workbench.href()>"Workbench"</a>
             " from your own files, or on a terminal with "
             <code>"axioscope study run study.toml"</code> "."
         </p>
@@ -289,20 +289,20 @@ fn Empty() -> impl IntoView {
 
 /// A cell of a hosted study, as an example of all.
 #[derive(Clone)]
-struct Sample {
+struct LegendExample {
     ranker: String,
     axiom: String,
     fraction: f64,
 }
 
-impl Sample {
+impl LegendExample {
     /// The first cell of a card that has a number.
-    fn of(card: &Card) -> Option<Sample> {
+    fn of(card: &StudySummary) -> Option<LegendExample> {
         let mut rows = card.rankers.iter().zip(&card.fractions);
         rows.find_map(|(ranker, fractions)| {
             let mut cells = card.probes.iter().zip(fractions);
             cells.find_map(|(axiom, fraction)| {
-                Some(Sample {
+                Some(LegendExample {
                     ranker: ranker.clone(),
                     axiom: axiom.name().into_owned(),
                     fraction: (*fraction)?,
@@ -314,7 +314,7 @@ impl Sample {
 
 /// How to read a cell, with one of a hosted study as the example.
 #[component]
-fn Legend(sample: Sample) -> impl IntoView {
+fn Legend(sample: LegendExample) -> impl IntoView {
     const STEPS: [&str; 11] = [
         "n5", "n4", "n3", "n2", "n1", "zero", "p1", "p2", "p3", "p4", "p5",
     ];
@@ -325,7 +325,7 @@ fn Legend(sample: Sample) -> impl IntoView {
         }
     });
     let steps = steps.collect_view();
-    let Sample {
+    let LegendExample {
         ranker,
         axiom,
         fraction,

@@ -19,32 +19,32 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
-use shared::api::Look;
-use shared::api::people::{Me, Role};
-use shared::api::review::Results;
+use shared::api::GetStudyRequest;
+use shared::api::people::{GetSessionRequest, AccessRole};
+use shared::api::review::ListHumanJudgmentsRequest;
 use shared::api::worker::LOCAL;
-use shared::plot::{self, Theme};
+use shared::plot::{self, FigureTheme};
 use shared::report;
-use shared::study::dials::Dials;
-use shared::study::overview::Overview;
+use shared::study::dials::StudyControls;
+use shared::study::overview::StudyOverview;
 use shared::verdict::Outcome;
 
-use crate::apart::Part;
+use crate::apart::LazyPage;
 use crate::api;
-use crate::keys::{self, Press};
-use crate::later::Later;
-use crate::page::Page;
-use crate::widgets::dials::{DialBar, Reach, Splits, Turned};
+use crate::keys::{self, KeyOutcome};
+use crate::later::Debounce;
+use crate::page::PageRoute;
+use crate::widgets::dials::{ControlBar, ControlOptions, SplitSelect, DebouncedControls};
 use crate::widgets::download;
-use crate::widgets::error::Failure;
-use crate::widgets::heatmap::{HeatMap, Spot, WaitingMap, Who};
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::heatmap::{HeatMap, MapPosition, HeatMapPlaceholder, MapRow};
 use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
-use address::{ListView, Shape, StudyView};
-use certificates::Certificates;
+use crate::widgets::takes::ExportButtons;
+use address::{InstanceListView, FigureDisplay, StudyView};
+use certificates::StabilityCheck;
 use findings::Findings;
-use head::Head;
-use own_copy::OwnCopy;
+use head::StudyHeader;
+use own_copy::RestoreTexts;
 use panel::CellPanel;
 
 pub(crate) use panel::{margin, margin_digits, margin_label, texts_said};
@@ -54,14 +54,14 @@ pub(crate) use panel::{margin, margin_digits, margin_label, texts_said};
 pub(crate) fn Study() -> impl IntoView {
     let url = use_url();
     let query = use_query_map();
-    let study = Memo::new(move |_| match Page::parse(url.read().path()) {
-        Some(Page::Study { study }) => study,
+    let study = Memo::new(move |_| match PageRoute::parse(url.read().path()) {
+        Some(PageRoute::Study { study }) => study,
         _ => String::new(),
     });
     let view = Memo::new(move |_| StudyView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let look = LocalResource::new(move || {
-        let request = Look {
+        let request = GetStudyRequest {
             study: study.get(),
             dials: dials.get(),
         };
@@ -71,25 +71,25 @@ pub(crate) fn Study() -> impl IntoView {
         }
     });
     let phase = Memo::new(move |_| match look.get() {
-        None => Phase::Waiting,
+        None => PageLoadState::Waiting,
         // The name has changed, and the answer is still that of the other study.
-        Some((request, _)) if request.study != study.get() => Phase::Waiting,
-        Some((_, Err(error))) => Phase::Failed(error),
-        Some((_, Ok(overview))) => Phase::Shown(Frame(overview)),
+        Some((request, _)) if request.study != study.get() => PageLoadState::Waiting,
+        Some((_, Err(error))) => PageLoadState::Failed(error),
+        Some((_, Ok(overview))) => PageLoadState::Shown(OverviewFrame(overview)),
     });
     let latest = Memo::new(
-        move |before: Option<&Option<Arc<Overview>>>| match look.get() {
+        move |before: Option<&Option<Arc<StudyOverview>>>| match look.get() {
             Some((_, Ok(overview))) => Some(overview),
             Some((_, Err(_))) | None => before.cloned().flatten(),
         },
     );
     let busy = Memo::new(move |_| look.get().is_none_or(|it| it.0.dials != dials.get()));
     move || match phase.get() {
-        Phase::Waiting => view! { <Waiting/> }.into_any(),
-        Phase::Failed(error) => {
+        PageLoadState::Waiting => view! { <StudyPlaceholder/> }.into_any(),
+        PageLoadState::Failed(error) => {
             let retry = Callback::new(move |()| look.refetch());
-            let usual = (dials.get_untracked() != Dials::default()).then(|| {
-                let href = Page::Study {
+            let usual = (dials.get_untracked() != StudyControls::default()).then(|| {
+                let href = PageRoute::Study {
                     study: study.get_untracked(),
                 }
                 .href();
@@ -101,41 +101,41 @@ pub(crate) fn Study() -> impl IntoView {
                 <Title text="Study"/>
                 <Crumbs title=study.get_untracked()/>
                 <h1>"The study cannot be shown"</h1>
-                <Failure error retry/>
+                <ErrorMessage error retry/>
                 {usual}
             }
             .into_any()
         }
-        Phase::Shown(Frame(frame)) => {
+        PageLoadState::Shown(OverviewFrame(frame)) => {
             let first = frame.clone();
             let overview = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
             let study = study.get_untracked();
             let again = Callback::new(move |()| look.refetch());
-            view! { <Loaded study frame overview view busy again/> }.into_any()
+            view! { <StudyContent study frame overview view busy again/> }.into_any()
         }
     }
 }
 
 /// Where the page stands.
 #[derive(Clone, PartialEq)]
-enum Phase {
+enum PageLoadState {
     Waiting,
     Failed(api::Error),
-    Shown(Frame),
+    Shown(OverviewFrame),
 }
 
 /// An overview by its rows and columns: the page is built once for all states of its dials.
 #[derive(Clone)]
-struct Frame(Arc<Overview>);
+struct OverviewFrame(Arc<StudyOverview>);
 
-impl PartialEq for Frame {
-    fn eq(&self, other: &Frame) -> bool {
-        let rankers = |it: &Frame| {
+impl PartialEq for OverviewFrame {
+    fn eq(&self, other: &OverviewFrame) -> bool {
+        let rankers = |it: &OverviewFrame| {
             let rows = it.0.rankers.iter().map(|it| it.ranker.fingerprint.clone());
             rows.collect::<Vec<String>>()
         };
         let (a, b) = (&self.0, &other.0);
-        let about = |it: &Overview| {
+        let about = |it: &StudyOverview| {
             (
                 it.hash.clone(),
                 it.title.clone(),
@@ -154,10 +154,10 @@ impl PartialEq for Frame {
 }
 
 #[component]
-fn Loaded(
+fn StudyContent(
     study: String,
-    frame: Arc<Overview>,
-    overview: Memo<Arc<Overview>>,
+    frame: Arc<StudyOverview>,
+    overview: Memo<Arc<StudyOverview>>,
     view: Memo<StudyView>,
     busy: Memo<bool>,
     /// Asks for the study again.
@@ -175,19 +175,19 @@ fn Loaded(
         navigate(&name.with_value(|it| view.href(it)), options);
     });
     let dials = Memo::new(move |_| view.get().dials);
-    let settle = Callback::new(move |dials: Dials| {
+    let settle = Callback::new(move |dials: StudyControls| {
         go.run(StudyView {
             dials,
             ..view.get_untracked()
         });
     });
-    let turned = Turned::new(dials.into(), settle);
-    let reach = Reach::of(&frame);
+    let turned = DebouncedControls::new(dials.into(), settle);
+    let reach = ControlOptions::of(&frame);
     let first = frame.clone();
     let selected = Memo::new(move |_| select(&first, view.get().cell));
     // The panel follows a focus that has rested for a moment.
-    let rest = Later::after_ms(150);
-    let focus = Callback::new(move |spot: Spot| {
+    let rest = Debounce::after_ms(150);
+    let focus = Callback::new(move |spot: MapPosition| {
         rest.run(move || {
             let now = view.get_untracked();
             if now.cell != Some(spot) {
@@ -198,18 +198,18 @@ fn Loaded(
             }
         });
     });
-    let way = move |spot: Spot, outcome: Option<Outcome>| match (selected.get(), spot.who) {
-        (None, _) | (_, Who::Relevance) => None,
-        (Some(_), Who::Ranker(row)) => {
-            let list = ListView {
+    let way = move |spot: MapPosition, outcome: Option<Outcome>| match (selected.get(), spot.who) {
+        (None, _) | (_, MapRow::Relevance) => None,
+        (Some(_), MapRow::Ranker(row)) => {
+            let list = InstanceListView {
                 dials: dials.get(),
                 outcome,
-                ..ListView::default()
+                ..InstanceListView::default()
             };
             Some(name.with_value(|it| list.href(it, spot.probe, row)))
         }
     };
-    let href = Callback::new(move |spot: Spot| way(spot, None));
+    let href = Callback::new(move |spot: MapPosition| way(spot, None));
     let open = use_navigate();
     let for_keys = reach.clone();
     keys::on_key(move |key| {
@@ -222,28 +222,28 @@ fn Loaded(
                 let spot = untrack(move || selected.get());
                 let Some(href) = spot.and_then(|it| untrack(|| way(it, Some(Outcome::Violated))))
                 else {
-                    return Press::Passed;
+                    return KeyOutcome::Passed;
                 };
                 open(&href, NavigateOptions::default());
             }
-            _ => return Press::Passed,
+            _ => return KeyOutcome::Passed,
         }
-        Press::Taken
+        KeyOutcome::Taken
     });
     let title = frame.title.clone();
     let told = study.clone();
     let no_axioms = frame.probes.is_empty();
     let behaviours = (frame.n_behaviours > 0).then(|| {
-        let path = Page::Behaviours {
+        let path = PageRoute::Behaviours {
             study: study.clone(),
         };
         view! {
             <div class="behaving">
-                <Part path=path.href() until="Fetching the behaviours"/>
+                <LazyPage path=path.href() until="Fetching the behaviours"/>
             </div>
         }
     });
-    let said = Page::Said {
+    let said = PageRoute::Said {
         study: study.clone(),
     };
     let is_said = RwSignal::new(false);
@@ -254,8 +254,8 @@ fn Loaded(
         is_said.try_set(found);
     });
     let bar = match no_axioms {
-        false => view! { <DialBar reach turned/> }.into_any(),
-        true => view! { <SplitBar reach turned/> }.into_any(),
+        false => view! { <ControlBar reach turned/> }.into_any(),
+        true => view! { <SplitControl reach turned/> }.into_any(),
     };
     let body = match selected.get_untracked() {
         None if no_axioms => ().into_any(),
@@ -272,15 +272,15 @@ fn Loaded(
             let turn = Callback::new(move |()| {
                 let now = view.get_untracked();
                 let shape = match now.shape {
-                    Shape::Map => Shape::Table,
-                    Shape::Table => Shape::Map,
+                    FigureDisplay::Map => FigureDisplay::Table,
+                    FigureDisplay::Table => FigureDisplay::Map,
                 };
                 go.run(StudyView { shape, ..now });
             });
             view! {
                 <div class="study">
                     <div>
-                        <Figure frame overview spot focus href busy shape turn/>
+                        <ResultFigure frame overview spot focus href busy shape turn/>
                     </div>
                     <CellPanel study overview spot dials/>
                 </div>
@@ -288,22 +288,22 @@ fn Loaded(
             .into_any()
         }
     };
-    let own_copy = withheld.map(|study| view! { <OwnCopy study done=again/> });
+    let own_copy = withheld.map(|study| view! { <RestoreTexts study done=again/> });
     view! {
         <Title text=title.clone()/>
         <Crumbs title/>
-        <Head overview/>
+        <StudyHeader overview/>
         {own_copy}
         {(!no_axioms).then(|| view! { <Findings study=told overview view/> })}
         {bar}
         {body}
-        <Show when=move || is_said.get()>
+        <GetInstanceRequest when=move || is_said.get()>
             <div class="said-here">
-                <Part path=said.href() until=""/>
+                <LazyPage path=said.href() until=""/>
             </div>
-        </Show>
+        </GetInstanceRequest>
         {behaviours}
-        <Certificates overview/>
+        <StabilityCheck overview/>
     }
 }
 
@@ -313,40 +313,40 @@ async fn has_said(study: String) -> bool {
     if study == LOCAL || !matches!(api::server().await, Ok(Some(_))) {
         return false;
     }
-    let said = api::call_text(&Results { study }).await;
+    let said = api::call_text(&ListHumanJudgmentsRequest { study }).await;
     // Why there is no answer, the section says as well.
     if said.map_or(true, |it| it.trim() != "[]") {
         return true;
     }
-    let who = api::call(&Me {}).await;
-    who.is_ok_and(|it| it.role >= Role::Curator)
+    let who = api::call(&GetSessionRequest {}).await;
+    who.is_ok_and(|it| it.role >= AccessRole::Curator)
 }
 
 /// The dial that is left where a study has no axiom.
 #[component]
-fn SplitBar(reach: Reach, turned: Turned) -> impl IntoView {
+fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoView {
     let chosen = Signal::derive(move || turned.dials.get().split);
     let turn = Callback::new(move |split| turned.change(|it| it.split = split));
     (!reach.splits.is_empty()).then(|| {
         view! {
             <div class="section bar" role="group" aria-label="Which samples are counted">
-                <Splits splits=reach.splits chosen turn/>
+                <SplitSelect splits=reach.splits chosen turn/>
             </div>
         }
     })
 }
 
 /// The cell of the address if the study has it, or else the first.
-fn select(overview: &Overview, wanted: Option<Spot>) -> Option<Spot> {
-    let known = |it: &Spot| {
+fn select(overview: &StudyOverview, wanted: Option<MapPosition>) -> Option<MapPosition> {
+    let known = |it: &MapPosition| {
         let row = match it.who {
-            Who::Ranker(row) => row < overview.rankers.len(),
-            Who::Relevance => overview.probes.iter().any(|it| it.relevance.is_some()),
+            MapRow::Ranker(row) => row < overview.rankers.len(),
+            MapRow::Relevance => overview.probes.iter().any(|it| it.relevance.is_some()),
         };
         row && it.column(overview).is_some()
     };
-    let first = overview.probes.first().map(|it| Spot {
-        who: Who::Ranker(0),
+    let first = overview.probes.first().map(|it| MapPosition {
+        who: MapRow::Ranker(0),
         probe: it.probe,
     });
     wanted.filter(known).or(first.filter(known))
@@ -354,20 +354,20 @@ fn select(overview: &Overview, wanted: Option<Spot>) -> Option<Spot> {
 
 /// The map, or its table in the same place.
 #[component]
-fn Figure(
-    frame: Arc<Overview>,
-    overview: Memo<Arc<Overview>>,
-    spot: Signal<Spot>,
-    focus: Callback<Spot>,
-    href: Callback<Spot, Option<String>>,
+fn ResultFigure(
+    frame: Arc<StudyOverview>,
+    overview: Memo<Arc<StudyOverview>>,
+    spot: Signal<MapPosition>,
+    focus: Callback<MapPosition>,
+    href: Callback<MapPosition, Option<String>>,
     busy: Memo<bool>,
-    shape: Signal<Shape>,
+    shape: Signal<FigureDisplay>,
     turn: Callback<()>,
 ) -> impl IntoView {
-    let as_table = Memo::new(move |_| shape.get() == Shape::Table);
+    let as_table = Memo::new(move |_| shape.get() == FigureDisplay::Table);
     let svg = Callback::new(move |()| {
         let overview = overview.get_untracked();
-        let text = plot::to_svg(&plot::heatmap(&overview), Theme::Light);
+        let text = plot::to_svg(&plot::heatmap(&overview), FigureTheme::Light);
         download::save(&format!("{}.svg", overview.name), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {
@@ -403,7 +403,7 @@ fn Figure(
                     " Blue follows it, rust goes against it, grey is a coin toss. Select a cell;
                     select it again for its instances."
                 </p>
-                <Takes of="heat map" table=as_table turn svg csv/>
+                <ExportButtons of="heat map" table=as_table turn svg csv/>
             </figcaption>
             {body}
         </figure>
@@ -419,7 +419,7 @@ fn Crumbs(
 ) -> impl IntoView {
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Studies.href()>"Studies"</a>
+            <a href=PageRoute::Studies.href()>"Studies"</a>
             <span>{title}</span>
         </nav>
     }
@@ -427,7 +427,7 @@ fn Crumbs(
 
 /// The page before its numbers: everything has its room.
 #[component]
-fn Waiting() -> impl IntoView {
+fn StudyPlaceholder() -> impl IntoView {
     view! {
         <Title text="Study"/>
         <Crumbs title="…"/>
@@ -441,7 +441,7 @@ fn Waiting() -> impl IntoView {
         <div class="section bar dials waiting" aria-hidden="true"></div>
         <div class="study">
             <div>
-                <WaitingMap/>
+                <HeatMapPlaceholder/>
             </div>
             <aside class="panel waiting" aria-hidden="true"></aside>
         </div>

@@ -15,15 +15,15 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-use shared::api::worker::{Ask, LOCAL};
+use shared::api::worker::{WorkerRequest, LOCAL};
 use wasm_bindgen::JsValue;
 use web_sys::{File, HtmlInputElement};
 
 use crate::api::{Error, worker};
-use crate::keys::{self, Press};
-use crate::page::Page;
-use bench::{Bench, JobLink, Run};
-use settings::Settings;
+use crate::keys::{self, KeyOutcome};
+use crate::page::PageRoute;
+use bench::{WorkbenchState, JobLink, RunState};
+use settings::LocalStudySettings;
 
 /// The page.
 #[component]
@@ -33,12 +33,12 @@ pub(crate) fn Workbench() -> impl IntoView {
         id,
         of: query.get("of").unwrap_or_default(),
     });
-    let bench = Bench {
+    let bench = WorkbenchState {
         files: RwSignal::new_local(Vec::new()),
-        settings: RwSignal::new(Settings::from_query(|key| query.get(key))),
+        settings: RwSignal::new(LocalStudySettings::from_query(|key| query.get(key))),
         stop_list: RwSignal::new(None),
         pieces: RwSignal::new(None),
-        run: RwSignal::new(Run::Idle),
+        run: RwSignal::new(RunState::Idle),
         made: RwSignal::new(None),
         job: RwSignal::new(job),
     };
@@ -47,10 +47,10 @@ pub(crate) fn Workbench() -> impl IntoView {
     keys::on_key(move |key| match key {
         "o" => {
             files::choose();
-            Press::Taken
+            KeyOutcome::Taken
         }
         "Escape" => run::cancel(bench),
-        _ => Press::Passed,
+        _ => KeyOutcome::Passed,
     });
     view! {
         <Title text="Workbench"/>
@@ -62,7 +62,7 @@ pub(crate) fn Workbench() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <sample::Load bench/>
+                <sample::LoadDemoButton bench/>
                 <label class="btn file">
                     "Open a study file"
                     <input type="file" class="unseen" on:change:target=move |it| open(bench, it)/>
@@ -72,11 +72,11 @@ pub(crate) fn Workbench() -> impl IntoView {
         </div>
         <div class="steps-2">
             <div>
-                <files::Files bench/>
-                <form::Form bench/>
+                <files::FilesSection bench/>
+                <form::StudyForm bench/>
             </div>
             <div>
-                <run::RunStudy bench/>
+                <run::RunSection bench/>
                 <results::Results bench/>
                 <neural::Neural bench/>
             </div>
@@ -85,10 +85,10 @@ pub(crate) fn Workbench() -> impl IntoView {
 }
 
 /// Keeps the address equal to the settings and the job.
-fn write_address(bench: Bench) {
+fn write_address(bench: WorkbenchState) {
     let navigate = use_navigate();
     Effect::new(move |before: Option<String>| {
-        let mut query = bench.settings.with(Settings::to_query);
+        let mut query = bench.settings.with(LocalStudySettings::to_query);
         if let Some(JobLink { id, of }) = bench.job.get() {
             query.push(("job", id));
             query.push(("of", of));
@@ -97,7 +97,7 @@ fn write_address(bench: Bench) {
             .iter()
             .map(|(key, value)| format!("{key}={}", js_sys::encode_uri_component(value)))
             .collect();
-        let mut address = Page::Workbench.href();
+        let mut address = PageRoute::Workbench.href();
         if !pairs.is_empty() {
             address = format!("{address}?{}", pairs.join("&"));
         }
@@ -114,17 +114,17 @@ fn write_address(bench: Bench) {
 }
 
 /// Looks for the local study of an earlier visit.
-fn recall(bench: Bench) {
+fn recall(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        match worker::tell(Ask::Local, &JsValue::UNDEFINED).await {
+        match worker::tell(WorkerRequest::Local, &JsValue::UNDEFINED).await {
             Ok(answered) => bench.take(answered.tell),
-            Err(error) => bench.run.set(Run::Failed(error)),
+            Err(error) => bench.run.set(RunState::Failed(error)),
         }
     });
 }
 
 /// Takes a study that was downloaded before as the local one.
-fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
+fn open(bench: WorkbenchState, event: Targeted<Event, HtmlInputElement>) {
     let picker = event.target();
     let Some(file) = picker.files().and_then(|it| it.get(0)) else {
         return;
@@ -133,24 +133,24 @@ fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
     leptos::task::spawn_local(async move {
         match hold(&file).await {
             Ok(answered) => {
-                bench.run.set(Run::Idle);
+                bench.run.set(RunState::Idle);
                 bench.take(answered.tell);
             }
-            Err(error) => bench.run.set(Run::Failed(error)),
+            Err(error) => bench.run.set(RunState::Failed(error)),
         }
     });
 }
 
 async fn hold(file: &File) -> Result<worker::Answered, Error> {
     let text = files::text(file).await?;
-    let ask = Ask::Hold {
+    let ask = WorkerRequest::Hold {
         study: LOCAL.to_owned(),
         file: file.name(),
     };
     worker::tell(ask, &JsValue::from_str(&text)).await
 }
 
-fn clear(bench: Bench) {
+fn clear(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
         let _ = run::cancel(bench);
         bench.files.set(Vec::new());
@@ -158,10 +158,10 @@ fn clear(bench: Bench) {
         bench.job.set(None);
         bench.stop_list.set(None);
         bench.pieces.set(None);
-        bench.settings.set(Settings::standard());
-        match worker::tell(Ask::Clear, &JsValue::UNDEFINED).await {
-            Ok(_) => bench.run.set(Run::Idle),
-            Err(error) => bench.run.set(Run::Failed(error)),
+        bench.settings.set(LocalStudySettings::standard());
+        match worker::tell(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
+            Ok(_) => bench.run.set(RunState::Idle),
+            Err(error) => bench.run.set(RunState::Failed(error)),
         }
     });
 }

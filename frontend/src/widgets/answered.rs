@@ -4,13 +4,13 @@
 use leptos::prelude::*;
 use shared::api::worker::LOCAL;
 
-use super::error::Failure;
+use super::error::ErrorMessage;
 use crate::api::Error;
-use crate::page::Page;
+use crate::page::PageRoute;
 
 /// The answer, in the words of the page.
 #[component]
-pub(crate) fn Answered<T, F>(
+pub(crate) fn ResourceView<T, F>(
     /// What was asked for.
     answer: LocalResource<Result<T, Error>>,
     /// What is said until it is there.
@@ -34,7 +34,7 @@ where
         (None, None) => view! { <p class="note" role="status">{until}</p> }.into_any(),
         (Some(Err(_)), _) => view! {
             {without.map(|it| view! { <h1>{it}</h1> })}
-            <Refused answer/>
+            <ResourceError answer/>
         }
         .into_any(),
         (Some(Ok(found)), _) => shown(found),
@@ -43,14 +43,14 @@ where
 
 /// Why there is no answer; nothing while there may be one.
 #[component]
-pub(crate) fn Refused<T: Clone + 'static>(
+pub(crate) fn ResourceError<T: Clone + 'static>(
     /// What was asked for.
     answer: LocalResource<Result<T, Error>>,
 ) -> impl IntoView {
     let retry = Callback::new(move |()| answer.refetch());
     move || {
         let error = answer.get().and_then(Result::err);
-        error.map(|error| view! { <Failure error retry/> })
+        error.map(|error| view! { <ErrorMessage error retry/> })
     }
 }
 
@@ -63,13 +63,13 @@ pub(crate) fn Crumbs(
     here: &'static str,
 ) -> impl IntoView {
     let (above, called) = match study.as_str() {
-        LOCAL => (Page::Workbench, "Workbench"),
-        _ => (Page::Studies, "Studies"),
+        LOCAL => (PageRoute::Workbench, "Workbench"),
+        _ => (PageRoute::Studies, "Studies"),
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
             <a href=above.href()>{called}</a>
-            <a href=Page::Study { study }.href()>"Study"</a>
+            <a href=PageRoute::Study { study }.href()>"Study"</a>
             <span>{here}</span>
         </nav>
     }

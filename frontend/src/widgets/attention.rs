@@ -1,15 +1,15 @@
 //! Where a cross-encoder looks: how much each piece of the query takes of each piece of a text.
 
 use leptos::prelude::*;
-use shared::api::{Attend, Attention, Matches};
-use shared::plot::{self, Figure, Theme};
+use shared::api::{GetAttentionRequest, AttentionResponse, TokenSimilarities};
+use shared::plot::{self, PlotFigure, FigureTheme};
 use shared::report::format;
 
-use super::answered::Answered;
-use super::drawing::Drawing;
-use super::form::Select;
+use super::answered::ResourceView;
+use super::drawing::FigureView;
+use super::form::SelectField;
 use super::section::Section;
-use super::takes::Takes;
+use super::takes::ExportButtons;
 use super::{download, token_map};
 use crate::api;
 
@@ -18,17 +18,17 @@ pub(crate) const CROSS: &str = ":cross";
 
 /// What a reader chooses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Choice {
+struct AttentionChoice {
     /// None is the last.
     layer: Option<u32>,
     /// None is the mean of all.
     head: Option<u32>,
-    direction: Direction,
+    direction: AttentionDirection,
 }
 
 /// Which pieces take of which.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Direction {
+enum AttentionDirection {
     /// Pieces of the query of those of the text.
     #[default]
     FromText,
@@ -46,25 +46,25 @@ pub(crate) fn AttentionMaps(
     /// As written.
     texts: Vec<String>,
 ) -> impl IntoView {
-    let choice = RwSignal::new(Choice::default());
+    let choice = RwSignal::new(AttentionChoice::default());
     let asked = Memo::new(move |_| choice.with(|it| (it.layer, it.head)));
     let name = format!("Where {spec} attends");
     let found = LocalResource::new(move || {
         let (layer, head) = asked.get();
-        let requests = texts.iter().map(|text| Attend {
+        let requests = texts.iter().map(|text| GetAttentionRequest {
             ranker: spec.clone(),
             query: query.clone(),
             text: text.clone(),
             layer,
             head,
         });
-        let requests: Vec<Attend> = requests.collect();
+        let requests: Vec<GetAttentionRequest> = requests.collect();
         async move {
             let mut all = Vec::new();
             for request in requests {
                 all.push(api::call(&request).await?);
             }
-            Ok::<Vec<Attention>, api::Error>(all)
+            Ok::<Vec<AttentionResponse>, api::Error>(all)
         }
     });
     let answered = move || found.get_untracked()?.ok();
@@ -85,7 +85,7 @@ pub(crate) fn AttentionMaps(
         let all = answered().unwrap_or_default();
         let direction = choice.get_untracked().direction;
         for (at, figure) in figures(&all, direction).iter().enumerate() {
-            let text = plot::to_svg(figure, Theme::Light);
+            let text = plot::to_svg(figure, FigureTheme::Light);
             download::save(&format!("attention-{}.svg", at + 1), "image/svg+xml", &text);
         }
     });
@@ -100,10 +100,10 @@ pub(crate) fn AttentionMaps(
             note="Weights of a layer of the cross-encoder between query and text; darker is more, \
                   the frame marks the most. Weights show where a layer looks, not why the score \
                   is what it is."
-            header=move || view! { <Takes of="attention" svg csv/> }
+            header=move || view! { <ExportButtons of="attention" svg csv/> }
         >
             {form}
-            <Answered answer=found until="Asking the model" shown/>
+            <ResourceView answer=found until="Asking the model" shown/>
         </Section>
     }
 }
@@ -112,8 +112,8 @@ pub(crate) fn AttentionMaps(
 #[component]
 fn Choices(
     /// Of the first text, as it was answered first.
-    first: Attention,
-    choice: RwSignal<Choice>,
+    first: AttentionResponse,
+    choice: RwSignal<AttentionChoice>,
 ) -> impl IntoView {
     let layers = (0..first.n_layers).map(|it| {
         let selected = it == first.layer;
@@ -125,36 +125,36 @@ fn Choices(
         view! { <option value=it.to_string() selected=selected>{(it + 1).to_string()}</option> }
     });
     let heads = heads.collect_view();
-    let of_query = move || choice.with(|it| it.direction) == Direction::FromText;
+    let of_query = move || choice.with(|it| it.direction) == AttentionDirection::FromText;
     let turn = move |word: String| {
         let direction = match word.as_str() {
-            "query" => Direction::FromText,
-            _ => Direction::FromQuery,
+            "query" => AttentionDirection::FromText,
+            _ => AttentionDirection::FromQuery,
         };
         choice.update(|it| it.direction = direction);
     };
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <Select label="Layer" choose=move |layer: String| {
+            <SelectField label="Layer" choose=move |layer: String| {
                 choice.update(|it| it.layer = layer.parse().ok());
-            }>{layers}</Select>
-            <Select label="Head" choose=move |head: String| {
+            }>{layers}</SelectField>
+            <SelectField label="Head" choose=move |head: String| {
                 choice.update(|it| it.head = head.parse().ok());
             }>
                 <option value="mean" selected=first.head.is_none()>"mean of all"</option>
                 {heads}
-            </Select>
-            <Select label="Rows take of columns" choose=turn>
+            </SelectField>
+            <SelectField label="Rows take of columns" choose=turn>
                 <option value="query" selected=of_query>"query of text"</option>
                 <option value="text" selected=move || !of_query()>"text of query"</option>
-            </Select>
+            </SelectField>
         </form>
     }
 }
 
 /// A strip for each text.
 #[component]
-fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
+fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl IntoView {
     let strips = move || {
         let each = figures(&all, choice.with(|it| it.direction)).into_iter();
         let strip = each.enumerate().map(|(at, figure)| {
@@ -163,7 +163,7 @@ fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
             view! {
                 <figure>
                     <div class="strip" role="region" tabindex="0" aria-label=label>
-                        <Drawing figure/>
+                        <FigureView figure/>
                     </div>
                     <p class="note">{said}</p>
                 </figure>
@@ -174,7 +174,7 @@ fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
     view! { <div class="docs strips">{strips}</div> }
 }
 
-fn figures(all: &[Attention], direction: Direction) -> Vec<Figure> {
+fn figures(all: &[AttentionResponse], direction: AttentionDirection) -> Vec<PlotFigure> {
     let each = all.iter().enumerate();
     each.map(|(at, it)| figure(&title(at), it, direction))
         .collect()
@@ -185,7 +185,7 @@ fn title(at: usize) -> String {
 }
 
 /// Places of the pieces of the query and of the text, without special ones at their ends.
-fn sides(it: &Attention) -> [std::ops::Range<usize>; 2] {
+fn sides(it: &AttentionResponse) -> [std::ops::Range<usize>; 2] {
     let (second, n) = (it.second as usize, it.pieces.len());
     [
         1..second.saturating_sub(1).max(1),
@@ -193,19 +193,19 @@ fn sides(it: &Attention) -> [std::ops::Range<usize>; 2] {
     ]
 }
 
-fn figure(name: &str, it: &Attention, direction: Direction) -> Figure {
+fn figure(name: &str, it: &AttentionResponse, direction: AttentionDirection) -> PlotFigure {
     let [query, text] = sides(it);
     let pieces = |of: &std::ops::Range<usize>| it.pieces[of.clone()].to_vec();
     // Rows are always the query, so that both directions stand alike.
     let weight = |q: usize, t: usize| match direction {
-        Direction::FromText => it.weights[q][t],
-        Direction::FromQuery => it.weights[t][q],
+        AttentionDirection::FromText => it.weights[q][t],
+        AttentionDirection::FromQuery => it.weights[t][q],
     };
     let weights: Vec<Vec<f32>> = query
         .clone()
         .map(|q| text.clone().map(|t| weight(q, t)).collect())
         .collect();
-    let matches = Matches {
+    let matches = TokenSimilarities {
         query: pieces(&query),
         text: pieces(&text),
         cosines: weights,
@@ -221,7 +221,7 @@ fn figure(name: &str, it: &Attention, direction: Direction) -> Figure {
         ))
     });
     let most: Vec<String> = most.collect();
-    Figure {
+    PlotFigure {
         label: format!("{name}{cut}: {}.", most.join("; ")),
         detail: "Rows are pieces of the query, columns pieces of the text; darker is more."
             .to_owned(),
@@ -230,7 +230,7 @@ fn figure(name: &str, it: &Attention, direction: Direction) -> Figure {
 }
 
 /// Every weight, one a line.
-fn rows(all: &[Attention]) -> String {
+fn rows(all: &[AttentionResponse]) -> String {
     let clean = |it: &str| it.replace(['\t', '\n', '\r'], " ");
     let mut text = "text\tpiece\tof\tweight\n".to_owned();
     for (at, it) in all.iter().enumerate() {
@@ -247,11 +247,11 @@ fn rows(all: &[Attention]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::score::{RankerAbout, RankerKind};
+    use shared::score::{RankerInfo, RankerKind};
 
     #[test]
     fn both_directions_have_the_query_in_rows_without_special_pieces() {
-        let ranker = RankerAbout {
+        let ranker = RankerInfo {
             spec: "m:cross".to_owned(),
             label: "m".to_owned(),
             detail: String::new(),
@@ -261,7 +261,7 @@ mod tests {
         };
         let pieces = ["[CLS]", "ice", "[SEP]", "cold", "river", "[SEP]"];
         let weights = (0..6_u8).map(|row| (0..6_u8).map(|at| f32::from(10 * row + at)).collect());
-        let it = Attention {
+        let it = AttentionResponse {
             ranker,
             n_layers: 1,
             n_heads: 1,
@@ -274,8 +274,8 @@ mod tests {
         };
         assert_eq!(sides(&it), [1..2, 3..5]);
         let label = |direction| figure("Text 1", &it, direction).label;
-        assert!(label(Direction::FromText).contains("ice, river"));
-        assert!(label(Direction::FromQuery).contains("ice, river"));
+        assert!(label(AttentionDirection::FromText).contains("ice, river"));
+        assert!(label(AttentionDirection::FromQuery).contains("ice, river"));
         assert_eq!(rows(&[it]).lines().count(), 37);
     }
 }

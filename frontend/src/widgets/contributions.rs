@@ -1,20 +1,20 @@
 //! What each query term adds to the score of each text, for one lexical ranker.
 
 use leptos::prelude::*;
-use shared::plot::{Anchor, Figure, Font, Ink, Mark};
+use shared::plot::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark};
 use shared::probe::{Claim, ClaimKind};
-use shared::report::{self, Column, Kind, Value, format};
-use shared::study::instance::{Contributions, Term};
+use shared::report::{self, TableColumn, ColumnKind, TableValue, format};
+use shared::study::instance::{TermContributions, QueryTermInfo};
 
-use super::marked::{MarkedTerm, line};
+use super::marked::{HighlightedTerm, line};
 
 /// A table with a bar for each text and one for the difference that the claim is about.
 #[component]
 pub(crate) fn TermTable(
     /// Terms × texts.
-    contributions: Contributions,
+    contributions: TermContributions,
     /// Distinct query terms.
-    terms: Vec<Term>,
+    terms: Vec<QueryTermInfo>,
     /// Over places in the texts.
     claim: Claim<u32>,
     /// The term that is pointed at here or elsewhere.
@@ -22,7 +22,7 @@ pub(crate) fn TermTable(
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
     let kind = claim.kind();
-    let scale = Scale::of(&contributions, claim);
+    let scale = TermTableScale::of(&contributions, claim);
     let rows = contributions.terms.iter().enumerate().map(|(place, row)| {
         let terms = terms.clone();
         view! { <Row place row=row.clone() terms claim scale lit/> }
@@ -65,7 +65,7 @@ pub(crate) fn TermTable(
                     <td>"Score"</td>
                     <td class="wide-only"></td>
                     {sums}
-                    <td><Lean share=scale.lean(difference(claim, &total))/></td>
+                    <td><DifferenceBar share=scale.lean(difference(claim, &total))/></td>
                     <td class="num">{signed(difference(claim, &total), scale.digits)}</td>
                 </tr>
             </tbody>
@@ -77,9 +77,9 @@ pub(crate) fn TermTable(
 fn Row(
     place: usize,
     row: Vec<f64>,
-    terms: Vec<Term>,
+    terms: Vec<QueryTermInfo>,
     claim: Claim<u32>,
-    scale: Scale,
+    scale: TermTableScale,
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
     let point = move |at: Option<u32>| {
@@ -109,12 +109,12 @@ fn Row(
             on:pointerenter=move |_| point(Some(place as u32))
             on:pointerleave=move |_| point(None)
         >
-            <td><MarkedTerm terms place/></td>
+            <td><HighlightedTerm terms place/></td>
             <td class="wide-only">
                 <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span>
             </td>
             {numbers}
-            <td><Lean share=scale.lean(gap)/></td>
+            <td><DifferenceBar share=scale.lean(gap)/></td>
             <td class="num">{signed(gap, scale.digits)}</td>
         </tr>
     }
@@ -122,7 +122,7 @@ fn Row(
 
 /// A bar from the middle: to the right with the claim, to the left against it.
 #[component]
-pub(crate) fn Lean(
+pub(crate) fn DifferenceBar(
     /// From −1 to 1; none draws the middle line only.
     share: Option<f64>,
 ) -> impl IntoView {
@@ -178,21 +178,21 @@ fn zero(value: f64, digits: u8) -> String {
 
 /// By what bars and digits are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Scale {
+struct TermTableScale {
     most: f64,
     gap: f64,
     digits: u8,
 }
 
-impl Scale {
-    fn of(contributions: &Contributions, claim: Claim<u32>) -> Scale {
+impl TermTableScale {
+    fn of(contributions: &TermContributions, claim: Claim<u32>) -> TermTableScale {
         let all = contributions.terms.iter().flatten().copied();
         let gaps = contributions
             .terms
             .iter()
             .map(|it| difference(claim, it).abs());
         let scores = contributions.scores.iter().map(|it| it.abs());
-        Scale {
+        TermTableScale {
             most: all.fold(0.0, |most, it| it.abs().max(most)),
             gap: gaps.fold(difference(claim, &contributions.scores).abs(), f64::max),
             digits: format::score_digits(scores.fold(0.0, f64::max)),
@@ -214,26 +214,26 @@ impl Scale {
 
 /// All rankers as one table, for programs.
 pub(crate) fn table(
-    all: &[Contributions],
-    terms: &[Term],
+    all: &[TermContributions],
+    terms: &[QueryTermInfo],
     claim: Claim<u32>,
     name: &str,
-) -> report::Table {
+) -> report::ReportTable {
     let n = claim.kind().arity();
     let mut columns = vec![
-        Column::new("ranker", Kind::Text),
-        Column::new("term", Kind::Text),
+        TableColumn::new("ranker", ColumnKind::Text),
+        TableColumn::new("term", ColumnKind::Text),
     ];
-    columns.extend((1..=n).map(|it| Column::new(format!("text {it}"), Kind::Number)));
-    columns.push(Column::new("difference", Kind::Number));
+    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
+    columns.push(TableColumn::new("difference", ColumnKind::Number));
     let mut rows = Vec::new();
     for it in all {
-        let digits = Scale::of(it, claim).digits;
+        let digits = TermTableScale::of(it, claim).digits;
         let mut push = |term: &str, values: &[f64]| {
-            let text = |word: &str| Value::Text(word.to_owned());
+            let text = |word: &str| TableValue::Text(word.to_owned());
             let mut row = vec![text(&it.ranker.label), text(term)];
-            row.extend(values.iter().map(|&value| Value::Score { value, digits }));
-            row.push(Value::Score {
+            row.extend(values.iter().map(|&value| TableValue::Score { value, digits }));
+            row.push(TableValue::Score {
                 value: difference(claim, values),
                 digits,
             });
@@ -245,7 +245,7 @@ pub(crate) fn table(
             .for_each(|(values, term)| push(&term.term, values));
         push("(score)", &it.scores);
     }
-    report::Table {
+    report::ReportTable {
         name: name.to_owned(),
         title: "What each query term adds to a score".to_owned(),
         columns,
@@ -255,7 +255,7 @@ pub(crate) fn table(
 }
 
 /// All rankers as one figure: for each term a bar of the difference.
-pub(crate) fn figure(all: &[Contributions], terms: &[Term], claim: Claim<u32>) -> Figure {
+pub(crate) fn figure(all: &[TermContributions], terms: &[QueryTermInfo], claim: Claim<u32>) -> PlotFigure {
     const NAMES: f64 = 140.0;
     const BAR: f64 = 260.0;
     const ROW: f64 = 22.0;
@@ -265,23 +265,23 @@ pub(crate) fn figure(all: &[Contributions], terms: &[Term], claim: Claim<u32>) -
     let mut marks = Vec::new();
     let mut y = 0.0;
     for it in all {
-        let scale = Scale::of(it, claim);
+        let scale = TermTableScale::of(it, claim);
         marks.push(words(
             [0.0, y + 16.0],
-            Anchor::Start,
-            Font::Head,
+            TextAnchor::Start,
+            FontStyle::Head,
             &it.ranker.label,
         ));
         marks.push(words(
             [NAMES, y + 16.0],
-            Anchor::Start,
-            Font::Label,
+            TextAnchor::Start,
+            FontStyle::Label,
             against,
         ));
         marks.push(words(
             [NAMES + BAR, y + 16.0],
-            Anchor::End,
-            Font::Label,
+            TextAnchor::End,
+            FontStyle::Label,
             with,
         ));
         y += 26.0;
@@ -289,27 +289,27 @@ pub(crate) fn figure(all: &[Contributions], terms: &[Term], claim: Claim<u32>) -
         for (name, row) in names.zip(it.terms.iter().chain([&it.scores])) {
             let gap = difference(claim, row);
             let length = scale.lean(gap).unwrap_or(0.0) * BAR / 2.0;
-            marks.push(words([0.0, y + 15.0], Anchor::Start, Font::Base, name));
-            marks.push(Mark::Line {
+            marks.push(words([0.0, y + 15.0], TextAnchor::Start, FontStyle::Base, name));
+            marks.push(FigureMark::Line {
                 from: [middle, y + 2.0],
                 to: [middle, y + 20.0],
                 width: 1.0,
-                stroke: Ink::Edge,
+                stroke: FigureColor::Edge,
                 opacity: 1.0,
             });
-            marks.push(Mark::Rect {
+            marks.push(FigureMark::Rect {
                 at: [middle + length.min(0.0), y + 5.0],
                 size: [length.abs(), 12.0],
                 round: 0.0,
-                fill: Ink::Step(if gap < 0.0 { -4 } else { 4 }),
+                fill: FigureColor::Step(if gap < 0.0 { -4 } else { 4 }),
             });
             let number = signed(gap, scale.digits);
-            marks.push(words([width, y + 15.0], Anchor::End, Font::Base, &number));
+            marks.push(words([width, y + 15.0], TextAnchor::End, FontStyle::Base, &number));
             y += ROW;
         }
         y += 14.0;
     }
-    Figure {
+    PlotFigure {
         width,
         height: y,
         margin: 16.0,
@@ -322,12 +322,12 @@ pub(crate) fn figure(all: &[Contributions], terms: &[Term], claim: Claim<u32>) -
     }
 }
 
-fn words(at: [f64; 2], anchor: Anchor, font: Font, text: &str) -> Mark {
-    Mark::Text {
+fn words(at: [f64; 2], anchor: TextAnchor, font: FontStyle, text: &str) -> FigureMark {
+    FigureMark::Text {
         at,
         anchor,
         font,
-        fill: Ink::Ink,
+        fill: FigureColor::Ink,
         text: text.to_owned(),
     }
 }

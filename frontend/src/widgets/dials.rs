@@ -1,31 +1,31 @@
 //! What a reader can turn: reading of the axioms, δ, width of a tie, which instances count.
 
 use leptos::prelude::*;
-use shared::probe::{Mode, Probe};
+use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
-use shared::study::dials::{Dials, Only};
-use shared::study::overview::{Overview, Split};
+use shared::study::dials::{StudyControls, InstanceSubset};
+use shared::study::overview::{StudyOverview, SplitSize};
 
-use super::form::Radio;
-use crate::later::Later;
+use super::form::RadioButton;
+use crate::later::Debounce;
 
 /// What the dials of a study can be turned to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub(crate) struct ControlOptions {
     /// Readings that were mined, the first is shown first.
-    pub(crate) modes: Vec<Mode>,
+    pub(crate) modes: Vec<AxiomVariant>,
     /// The δ that was mined with; none for any gap.
     pub(crate) delta: Option<u32>,
     /// Where queries are in splits.
-    pub(crate) splits: Vec<Split>,
+    pub(crate) splits: Vec<SplitSize>,
     /// Whether instances have readings and lengths; a behaviour is read in one way.
     pub(crate) of_axioms: bool,
 }
 
-impl Reach {
+impl ControlOptions {
     /// What a study can be turned to.
-    pub(crate) fn of(overview: &Overview) -> Reach {
-        Reach {
+    pub(crate) fn of(overview: &StudyOverview) -> ControlOptions {
+        ControlOptions {
             modes: overview.modes.clone(),
             delta: overview.limits.length_gap_terms,
             splits: overview.splits.clone(),
@@ -34,11 +34,11 @@ impl Reach {
     }
 
     /// What a list of the instances of an axiom or of the samples of a behaviour can be turned to.
-    pub(crate) fn of_probe(overview: &Overview, probe: Probe) -> Reach {
-        let all = Reach::of(overview);
+    pub(crate) fn of_probe(overview: &StudyOverview, probe: Probe) -> ControlOptions {
+        let all = ControlOptions::of(overview);
         match probe.is_axiom() {
             true => all,
-            false => Reach {
+            false => ControlOptions {
                 modes: Vec::new(),
                 of_axioms: false,
                 ..all
@@ -50,29 +50,29 @@ impl Reach {
     const OPEN: u32 = 50;
 
     fn most(&self) -> u32 {
-        self.delta.unwrap_or(Reach::OPEN + 1)
+        self.delta.unwrap_or(ControlOptions::OPEN + 1)
     }
 
     /// Where the δ dial stands.
-    fn place(&self, dials: &Dials) -> u32 {
+    fn place(&self, dials: &StudyControls) -> u32 {
         dials.delta.map_or(self.most(), |it| it.min(self.most()))
     }
 
     /// The dials with δ at a place of its dial.
-    pub(crate) fn with_delta(&self, dials: &Dials, place: u32) -> Dials {
-        Dials {
+    pub(crate) fn with_delta(&self, dials: &StudyControls, place: u32) -> StudyControls {
+        StudyControls {
             delta: (place < self.most()).then_some(place),
             ..dials.clone()
         }
     }
 
     /// The dials with δ so many terms up or down.
-    pub(crate) fn by(&self, dials: &Dials, terms: i32) -> Dials {
+    pub(crate) fn by(&self, dials: &StudyControls, terms: i32) -> StudyControls {
         self.with_delta(dials, self.place(dials).saturating_add_signed(terms))
     }
 
     /// The dials with the next reading.
-    pub(crate) fn next_mode(&self, dials: &Dials) -> Dials {
+    pub(crate) fn next_mode(&self, dials: &StudyControls) -> StudyControls {
         let now = dials.mode.or(self.modes.first().copied());
         let at = self
             .modes
@@ -83,16 +83,16 @@ impl Reach {
         self.with_mode(dials, next)
     }
 
-    fn with_mode(&self, dials: &Dials, mode: Option<Mode>) -> Dials {
-        Dials {
+    fn with_mode(&self, dials: &StudyControls, mode: Option<AxiomVariant>) -> StudyControls {
+        StudyControls {
             mode: mode.filter(|it| Some(it) != self.modes.first()),
             ..dials.clone()
         }
     }
 
-    fn said(&self, dials: &Dials) -> String {
+    fn said(&self, dials: &StudyControls) -> String {
         match (self.place(dials), self.delta) {
-            (place, None) if place > Reach::OPEN => "any gap".to_owned(),
+            (place, None) if place > ControlOptions::OPEN => "any gap".to_owned(),
             (1, _) => "1 term".to_owned(),
             (place, _) => format!("{place} terms"),
         }
@@ -119,13 +119,13 @@ fn tie_said(width: Option<f64>) -> String {
     })
 }
 
-/// The bar of dials. What they are turned to takes effect after a pause: see [`Turned`].
+/// The bar of dials. What they are turned to takes effect after a pause: see [`DebouncedControls`].
 #[component]
-pub(crate) fn DialBar(
+pub(crate) fn ControlBar(
     /// What they can be turned to.
-    reach: Reach,
+    reach: ControlOptions,
     /// As they stand.
-    turned: Turned,
+    turned: DebouncedControls,
 ) -> impl IntoView {
     let dials = turned.dials;
     let for_delta = StoredValue::new(reach.clone());
@@ -138,7 +138,7 @@ pub(crate) fn DialBar(
             turned.at_once(next);
         };
         view! {
-            <Radio group="mode" title=mode_said(mode) chosen choose=turn>{mode_word(mode)}</Radio>
+            <RadioButton group="mode" title=mode_said(mode) chosen choose=turn>{mode_word(mode)}</RadioButton>
         }
     });
     let modes = modes.collect_view();
@@ -149,18 +149,18 @@ pub(crate) fn DialBar(
             </span>
         }
     });
-    let only = [Only::All, Only::Whole, Only::Relevant].map(|only| {
+    let only = [InstanceSubset::All, InstanceSubset::Whole, InstanceSubset::Relevant].map(|only| {
         let turn = move || turned.change(|it| it.only = only);
         view! {
-            <Radio group="only" chosen=move || dials.get().only == only choose=turn>
+            <RadioButton group="only" chosen=move || dials.get().only == only choose=turn>
                 {only_word(only)}
-            </Radio>
+            </RadioButton>
         }
     });
     let splits = (!reach.splits.is_empty()).then(|| {
         let turn = move |split| turned.change(|it| it.split = split);
         let chosen = Signal::derive(move || dials.get().split);
-        view! { <Splits splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
+        view! { <SplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
     let lengths = reach.of_axioms.then(|| {
         let turn = move |place| {
@@ -173,7 +173,7 @@ pub(crate) fn DialBar(
     let last_tie = TIES.len() as u32;
     let turn_tie = move |place: u32| {
         let width = place.checked_sub(1).and_then(|it| TIES.get(it as usize));
-        turned.soon(Dials {
+        turned.soon(StudyControls {
             delta_score: width.copied(),
             ..dials.get_untracked()
         });
@@ -211,7 +211,7 @@ fn Slider(
     /// Takes the place that it is drawn to.
     turn: impl Fn(u32) + 'static,
 ) -> impl IntoView {
-    let draw = move |event: Event<web_sys::HtmlInputElement>| {
+    let draw = move |event: FormEvent<web_sys::HtmlInputElement>| {
         if let Ok(place) = event.target().value().parse() {
             turn(place);
         }
@@ -234,8 +234,8 @@ fn Slider(
 
 /// Which queries count, where they are in splits.
 #[component]
-pub(crate) fn Splits(
-    splits: Vec<Split>,
+pub(crate) fn SplitSelect(
+    splits: Vec<SplitSize>,
     #[prop(into)] chosen: Signal<Option<String>>,
     turn: Callback<Option<String>>,
 ) -> impl IntoView {
@@ -247,7 +247,7 @@ pub(crate) fn Splits(
         view! { <option selected=selected>{shown}</option> }
     });
     let options = options.collect_view();
-    let change = move |event: Event<web_sys::HtmlSelectElement>| {
+    let change = move |event: FormEvent<web_sys::HtmlSelectElement>| {
         // The first option is all queries.
         let at = event.target().selected_index() - 1;
         turn.run(
@@ -267,79 +267,79 @@ pub(crate) fn Splits(
     }
 }
 
-type Event<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
+type FormEvent<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
 
 /// A reading in a word.
-pub(crate) fn mode_word(mode: Mode) -> &'static str {
+pub(crate) fn mode_word(mode: AxiomVariant) -> &'static str {
     match mode {
-        Mode::Fixed => "fixed",
-        Mode::PaperRennings2019 => "paper 2019",
-        Mode::PaperCamara2020 => "paper",
-        Mode::CodeCamara2020 => "code",
+        AxiomVariant::Fixed => "fixed",
+        AxiomVariant::PaperRennings2019 => "paper 2019",
+        AxiomVariant::PaperCamara2020 => "paper",
+        AxiomVariant::CodeCamara2020 => "code",
     }
 }
 
-fn mode_said(mode: Mode) -> &'static str {
+fn mode_said(mode: AxiomVariant) -> &'static str {
     match mode {
-        Mode::Fixed => "What the axioms say",
-        Mode::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
-        Mode::PaperCamara2020 => "As printed in Câmara & Hauff (ECIR 2020)",
-        Mode::CodeCamara2020 => "As the published code of Câmara & Hauff does it",
+        AxiomVariant::Fixed => "What the axioms say",
+        AxiomVariant::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
+        AxiomVariant::PaperCamara2020 => "As printed in Câmara & Hauff (ECIR 2020)",
+        AxiomVariant::CodeCamara2020 => "As the published code of Câmara & Hauff does it",
     }
 }
 
-fn only_word(only: Only) -> &'static str {
+fn only_word(only: InstanceSubset) -> &'static str {
     match only {
-        Only::All => "all",
-        Only::Whole => "not truncated",
-        Only::Relevant => "relevant",
+        InstanceSubset::All => "all",
+        InstanceSubset::Whole => "not truncated",
+        InstanceSubset::Relevant => "relevant",
     }
 }
 
 /// The dials as the hand has them; the address, and with it every number, follows after a
 /// pause, so that a dial that is being drawn asks once.
 #[derive(Clone, Copy)]
-pub(crate) struct Turned {
+pub(crate) struct DebouncedControls {
     /// As they are shown.
-    pub(crate) dials: Signal<Dials>,
-    ahead: RwSignal<Option<Dials>>,
-    later: Later,
-    settle: Callback<Dials>,
+    pub(crate) dials: Signal<StudyControls>,
+    ahead: RwSignal<Option<StudyControls>>,
+    later: Debounce,
+    settle: Callback<StudyControls>,
 }
 
-impl Turned {
+impl DebouncedControls {
     /// `settled` are the dials of the address; `settle` changes it.
-    pub(crate) fn new(settled: Signal<Dials>, settle: Callback<Dials>) -> Turned {
+    pub(crate) fn new(settled: Signal<StudyControls>, settle: Callback<StudyControls>) -> DebouncedControls {
         const PAUSE_MS: u64 = 200;
-        let ahead = RwSignal::new(None::<Dials>);
+        let ahead = RwSignal::new(None::<StudyControls>);
         Effect::new(move |_| {
             settled.track();
             ahead.set(None);
         });
         let dials = Signal::derive(move || ahead.get().unwrap_or_else(|| settled.get()));
-        Turned {
+        DebouncedControls {
             dials,
             ahead,
-            later: Later::after_ms(PAUSE_MS),
+            later: Debounce::after_ms(PAUSE_MS),
             settle,
         }
     }
 
     /// Turns a dial that may be turned further in a moment.
-    pub(crate) fn soon(self, dials: Dials) {
+    pub(crate) fn soon(self, dials: StudyControls) {
         self.ahead.set(Some(dials.clone()));
         self.later.run(move || self.settle.run(dials));
     }
 
     /// Changes one dial with one press.
-    pub(crate) fn change(self, change: impl FnOnce(&mut Dials)) {
+    pub(crate) fn change(self, change: impl FnOnce(&mut StudyControls)) {
         let mut dials = self.dials.get_untracked();
         change(&mut dials);
         self.at_once(dials);
     }
 
     /// Turns a dial with one press.
-    pub(crate) fn at_once(self, dials: Dials) {
+    pub(crate) fn at_once(self, dials: StudyControls) {
         self.later.cancel();
         self.ahead.set(Some(dials.clone()));
         self.settle.run(dials);
@@ -350,9 +350,9 @@ impl Turned {
 mod tests {
     use super::*;
 
-    fn reach() -> Reach {
-        Reach {
-            modes: vec![Mode::Fixed, Mode::PaperCamara2020],
+    fn reach() -> ControlOptions {
+        ControlOptions {
+            modes: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020],
             delta: Some(10),
             splits: Vec::new(),
             of_axioms: true,
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn delta_stays_between_nothing_and_what_was_mined() {
-        let dials = Dials::default();
+        let dials = StudyControls::default();
         assert_eq!(reach().by(&dials, 1), dials);
         let down = reach().by(&dials, -4);
         assert_eq!(down.delta, Some(6));
@@ -371,9 +371,9 @@ mod tests {
 
     #[test]
     fn modes_go_round() {
-        let paper = reach().next_mode(&Dials::default());
-        assert_eq!(paper.mode, Some(Mode::PaperCamara2020));
-        assert_eq!(reach().next_mode(&paper), Dials::default());
+        let paper = reach().next_mode(&StudyControls::default());
+        assert_eq!(paper.mode, Some(AxiomVariant::PaperCamara2020));
+        assert_eq!(reach().next_mode(&paper), StudyControls::default());
     }
 
     #[test]

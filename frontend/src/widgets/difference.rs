@@ -9,9 +9,9 @@ use crate::numbers::plural;
 
 /// Words and punctuation marks in a row with the same fate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct DiffSegment {
     /// What became of them.
-    pub(crate) fate: Fate,
+    pub(crate) fate: WordChange,
     /// As written, with single spaces.
     pub(crate) text: String,
     /// Whether something stands before it, and white space in between.
@@ -22,7 +22,7 @@ pub(crate) struct Piece {
 
 /// What became of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum WordChange {
     Kept,
     Added,
     Dropped,
@@ -32,36 +32,36 @@ pub(crate) enum Fate {
 
 /// How fates are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wording {
+pub(crate) enum DiffLabels {
     /// Of a text that was changed.
     Changed,
     /// Of two texts, of which neither was made of the other.
     Beside,
 }
 
-impl Wording {
-    fn of(self, fate: Fate) -> &'static str {
+impl DiffLabels {
+    fn of(self, fate: WordChange) -> &'static str {
         match (self, fate) {
-            (Wording::Changed, Fate::Kept) => "kept",
-            (Wording::Changed, Fate::Added) => "added",
-            (Wording::Changed, Fate::Dropped) => "dropped",
-            (Wording::Changed, Fate::Moved) => "moved",
-            (Wording::Beside, Fate::Kept) => "in both",
-            (Wording::Beside, Fate::Added) => "only in text 1",
-            (Wording::Beside, Fate::Dropped) => "only in text 2",
-            (Wording::Beside, Fate::Moved) => "elsewhere in text 2",
+            (DiffLabels::Changed, WordChange::Kept) => "kept",
+            (DiffLabels::Changed, WordChange::Added) => "added",
+            (DiffLabels::Changed, WordChange::Dropped) => "dropped",
+            (DiffLabels::Changed, WordChange::Moved) => "moved",
+            (DiffLabels::Beside, WordChange::Kept) => "in both",
+            (DiffLabels::Beside, WordChange::Added) => "only in text 1",
+            (DiffLabels::Beside, WordChange::Dropped) => "only in text 2",
+            (DiffLabels::Beside, WordChange::Moved) => "elsewhere in text 2",
         }
     }
 }
 
 /// Fates that make a difference, in the order in which they are told.
-const CHANGES: [Fate; 3] = [Fate::Added, Fate::Dropped, Fate::Moved];
+const CHANGES: [WordChange; 3] = [WordChange::Added, WordChange::Dropped, WordChange::Moved];
 
 /// The text after the change, with what was dropped in its place.
 #[component]
 pub(crate) fn ChangedText(
     /// What became of it.
-    pieces: Vec<Piece>,
+    pieces: Vec<DiffSegment>,
 ) -> impl IntoView {
     let pieces = pieces.into_iter().map(|it| {
         let space = it.spaced.then_some(" ");
@@ -74,9 +74,9 @@ pub(crate) fn ChangedText(
 #[component]
 pub(crate) fn Legend(
     /// What became of the text.
-    pieces: Vec<Piece>,
+    pieces: Vec<DiffSegment>,
     /// How its words are called.
-    wording: Wording,
+    wording: DiffLabels,
 ) -> impl IntoView {
     let there = CHANGES
         .into_iter()
@@ -85,19 +85,19 @@ pub(crate) fn Legend(
     view! { <ul class="note keys-to">{keys.collect_view()}</ul> }
 }
 
-fn marked(fate: Fate, text: String) -> AnyView {
+fn marked(fate: WordChange, text: String) -> AnyView {
     match fate {
-        Fate::Kept => text.into_any(),
-        Fate::Added => view! { <ins>{text}</ins> }.into_any(),
-        Fate::Dropped => view! { <del>{text}</del> }.into_any(),
-        Fate::Moved => view! { <span class="moved">{text}</span> }.into_any(),
+        WordChange::Kept => text.into_any(),
+        WordChange::Added => view! { <ins>{text}</ins> }.into_any(),
+        WordChange::Dropped => view! { <del>{text}</del> }.into_any(),
+        WordChange::Moved => view! { <span class="moved">{text}</span> }.into_any(),
     }
 }
 
 /// `4 words added, 1 dropped`; punctuation is told where no word has changed.
-pub(crate) fn summary(pieces: &[Piece], wording: Wording) -> String {
-    let counts = |number: fn(&Piece) -> u64| {
-        let of = move |fate: Fate| -> u64 {
+pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
+    let counts = |number: fn(&DiffSegment) -> u64| {
+        let of = move |fate: WordChange| -> u64 {
             let pieces = pieces.iter().filter(|it| it.fate == fate);
             pieces.map(number).sum()
         };
@@ -129,9 +129,9 @@ const MOST_CELLS: usize = 1 << 20;
 /// The fewest words to drop and to add that make `after` of `before` (longest common
 /// subsequence); a word that is dropped here and added there was moved. None where the changed
 /// part is too long to line up.
-pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<Piece>> {
+pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<DiffSegment>> {
     let (old, new) = (tokens(before), tokens(after));
-    let is_same = |(a, b): &(&Token<'_>, &Token<'_>)| a.text == b.text;
+    let is_same = |(a, b): &(&DiffToken<'_>, &DiffToken<'_>)| a.text == b.text;
     let same = old.iter().zip(&new).take_while(is_same).count();
     let (old_rest, new_rest) = (&old[same..], &new[same..]);
     let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
@@ -146,9 +146,9 @@ pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<Piece>> {
     }
     let mut changed = line_up(old_middle, new_middle);
     find_moved(&mut changed);
-    let head = new[..same].iter().map(|&it| (Fate::Kept, it));
+    let head = new[..same].iter().map(|&it| (WordChange::Kept, it));
     let tail = new_rest[new_middle.len()..].iter();
-    let tail = tail.map(|&it| (Fate::Kept, it));
+    let tail = tail.map(|&it| (WordChange::Kept, it));
     let mut pieces = Vec::new();
     for (fate, token) in head.chain(changed).chain(tail) {
         push(&mut pieces, fate, token);
@@ -158,13 +158,13 @@ pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<Piece>> {
 
 /// A word or a punctuation mark.
 #[derive(Debug, Clone, Copy)]
-struct Token<'a> {
+struct DiffToken<'a> {
     text: &'a str,
     /// Whether white space stands before it.
     spaced: bool,
 }
 
-impl Token<'_> {
+impl DiffToken<'_> {
     fn is_word(self) -> bool {
         self.text.contains(char::is_alphanumeric)
     }
@@ -172,8 +172,8 @@ impl Token<'_> {
 
 /// Words keep their inner hyphens, apostrophes, points and commas; every other character that is
 /// no white space stands alone.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens: Vec<Token<'_>> = Vec::new();
+fn tokens(text: &str) -> Vec<DiffToken<'_>> {
+    let mut tokens: Vec<DiffToken<'_>> = Vec::new();
     // So that the first word of one text does not stick to a word of the other.
     let mut spaced = true;
     let mut rest = text;
@@ -188,7 +188,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             length => length,
         };
         let (text, behind) = rest.split_at(length);
-        tokens.push(Token { text, spaced });
+        tokens.push(DiffToken { text, spaced });
         (rest, spaced) = (behind, false);
     }
     tokens
@@ -208,7 +208,7 @@ fn word_length(text: &str) -> usize {
     length
 }
 
-fn line_up<'a>(old: &[Token<'a>], new: &[Token<'a>]) -> Vec<(Fate, Token<'a>)> {
+fn line_up<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, DiffToken<'a>)> {
     let width = new.len() + 1;
     // longest[i][j]: common words of old[i..] and new[j..], in order.
     let mut longest = vec![0_u32; (old.len() + 1) * width];
@@ -225,38 +225,38 @@ fn line_up<'a>(old: &[Token<'a>], new: &[Token<'a>]) -> Vec<(Fate, Token<'a>)> {
     let (mut i, mut j) = (0, 0);
     while i < old.len() && j < new.len() {
         if old[i].text == new[j].text {
-            taken.push((Fate::Kept, new[j]));
+            taken.push((WordChange::Kept, new[j]));
             (i, j) = (i + 1, j + 1);
         } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
-            taken.push((Fate::Dropped, old[i]));
+            taken.push((WordChange::Dropped, old[i]));
             i += 1;
         } else {
-            taken.push((Fate::Added, new[j]));
+            taken.push((WordChange::Added, new[j]));
             j += 1;
         }
     }
-    taken.extend(old[i..].iter().map(|&it| (Fate::Dropped, it)));
-    taken.extend(new[j..].iter().map(|&it| (Fate::Added, it)));
+    taken.extend(old[i..].iter().map(|&it| (WordChange::Dropped, it)));
+    taken.extend(new[j..].iter().map(|&it| (WordChange::Added, it)));
     taken
 }
 
 /// Makes one of a word that is dropped and the same word added elsewhere.
-fn find_moved(taken: &mut Vec<(Fate, Token<'_>)>) {
+fn find_moved(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     let mut dropped: BTreeMap<&str, u32> = BTreeMap::new();
-    for (_, token) in taken.iter().filter(|it| it.0 == Fate::Dropped) {
+    for (_, token) in taken.iter().filter(|it| it.0 == WordChange::Dropped) {
         *dropped.entry(token.text).or_default() += 1;
     }
     let mut moved: BTreeMap<&str, u32> = BTreeMap::new();
-    for (fate, token) in taken.iter_mut().filter(|it| it.0 == Fate::Added) {
+    for (fate, token) in taken.iter_mut().filter(|it| it.0 == WordChange::Added) {
         if let Some(left) = dropped.get_mut(token.text).filter(|it| **it > 0) {
             *left -= 1;
             *moved.entry(token.text).or_default() += 1;
-            *fate = Fate::Moved;
+            *fate = WordChange::Moved;
         }
     }
     taken.retain(|(fate, token)| {
         let of = moved.get_mut(token.text).filter(|it| **it > 0);
-        let (Fate::Dropped, Some(left)) = (fate, of) else {
+        let (WordChange::Dropped, Some(left)) = (fate, of) else {
             return true;
         };
         *left -= 1;
@@ -264,9 +264,9 @@ fn find_moved(taken: &mut Vec<(Fate, Token<'_>)>) {
     });
 }
 
-fn push(pieces: &mut Vec<Piece>, fate: Fate, token: Token<'_>) {
+fn push(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<'_>) {
     if pieces.last().is_none_or(|it| it.fate != fate) {
-        pieces.push(Piece {
+        pieces.push(DiffSegment {
             fate,
             text: String::new(),
             spaced: token.spaced && !pieces.is_empty(),
@@ -296,10 +296,10 @@ mod tests {
         let shown = pieces.iter().map(|it| {
             let space = if it.spaced { " " } else { "" };
             match it.fate {
-                Fate::Kept => format!("{space}{}", it.text),
-                Fate::Added => format!("{space}+[{}]", it.text),
-                Fate::Dropped => format!("{space}-[{}]", it.text),
-                Fate::Moved => format!("{space}~[{}]", it.text),
+                WordChange::Kept => format!("{space}{}", it.text),
+                WordChange::Added => format!("{space}+[{}]", it.text),
+                WordChange::Dropped => format!("{space}-[{}]", it.text),
+                WordChange::Moved => format!("{space}~[{}]", it.text),
             }
         });
         assert_eq!(shown.collect::<String>(), expected);
@@ -335,10 +335,10 @@ mod tests {
 
     #[test]
     fn a_change_is_counted_in_words() {
-        let said = |before: &str, after: &str, wording: Wording| {
+        let said = |before: &str, after: &str, wording: DiffLabels| {
             summary(&difference(before, after).unwrap(), wording)
         };
-        let changed = |before: &str, after: &str| said(before, after, Wording::Changed);
+        let changed = |before: &str, after: &str| said(before, after, DiffLabels::Changed);
         assert_eq!(changed("a b", "a b c d"), "2 words added");
         assert_eq!(changed("a b", "b"), "1 word dropped");
         assert_eq!(changed("a b", "b c"), "1 word added, 1 dropped");
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(changed("a, b.", "a b"), "2 punctuation marks dropped");
         assert_eq!(changed("a b", "a  b"), "only white space differs");
         assert_eq!(
-            said("a b c", "c a x", Wording::Beside),
+            said("a b c", "c a x", DiffLabels::Beside),
             "1 word only in text 1, 1 only in text 2, 1 elsewhere in text 2"
         );
     }

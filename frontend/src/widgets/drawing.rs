@@ -2,22 +2,22 @@
 //! follows the theme.
 
 use leptos::prelude::*;
-use shared::plot::{Anchor, Figure, Font, Ink, Mark};
+use shared::plot::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark};
 
 /// The figure as wide as its place.
 #[component]
-pub(crate) fn Drawing(
+pub(crate) fn FigureView(
     /// What is drawn.
-    figure: Figure,
+    figure: PlotFigure,
 ) -> impl IntoView {
     framed(figure, "img", drawn)
 }
 
 /// A figure each of whose marks is drawn in some way.
 pub(super) fn framed(
-    figure: Figure,
+    figure: PlotFigure,
     role: &'static str,
-    mark: impl FnMut(Mark) -> AnyView,
+    mark: impl FnMut(FigureMark) -> AnyView,
 ) -> impl IntoView {
     let corner = -figure.margin;
     let [width, height] = [figure.width, figure.height].map(|it| it + 2.0 * figure.margin);
@@ -35,9 +35,9 @@ pub(super) fn framed(
 }
 
 /// One mark; what is said of a group shows where a pointer rests on it.
-pub(super) fn drawn(mark: Mark) -> AnyView {
+pub(super) fn drawn(mark: FigureMark) -> AnyView {
     match mark {
-        Mark::Rect {
+        FigureMark::Rect {
             at: [x, y],
             size: [width, height],
             round,
@@ -53,7 +53,7 @@ pub(super) fn drawn(mark: Mark) -> AnyView {
             ></rect>
         }
         .into_any(),
-        Mark::Line {
+        FigureMark::Line {
             from: [x1, y1],
             to: [x2, y2],
             width,
@@ -68,12 +68,12 @@ pub(super) fn drawn(mark: Mark) -> AnyView {
             ></path>
         }
         .into_any(),
-        Mark::Dot { at, fill, stroke } => {
+        FigureMark::Dot { at, fill, stroke } => {
             let ([x, y], fill, stroke) = (at.map(px), colour(fill), colour(stroke));
             view! { <circle cx=x cy=y r="3" fill=fill stroke=stroke stroke-width="1.5"></circle> }
                 .into_any()
         }
-        Mark::Text {
+        FigureMark::Text {
             at: [x, y],
             anchor,
             font,
@@ -95,7 +95,7 @@ pub(super) fn drawn(mark: Mark) -> AnyView {
             }
             .into_any()
         }
-        Mark::Group { title, marks } => {
+        FigureMark::Group { title, marks } => {
             let marks = marks.into_iter().map(drawn).collect_view();
             view! { <g><title>{title}</title>{marks}</g> }.into_any()
         }
@@ -103,43 +103,43 @@ pub(super) fn drawn(mark: Mark) -> AnyView {
 }
 
 /// An ink as the sheet names it.
-fn colour(ink: Ink) -> &'static str {
+fn colour(ink: FigureColor) -> &'static str {
     match ink {
-        Ink::Paper => "var(--paper)",
-        Ink::Ink | Ink::OnStep(-3..=3) => "var(--ink)",
-        Ink::Ink2 => "var(--ink-2)",
-        Ink::Ink3 => "var(--ink-3)",
-        Ink::Edge => "var(--edge)",
-        Ink::Rule => "var(--rule)",
-        Ink::Step(..=-5) => "var(--n5)",
-        Ink::Step(-4) => "var(--n4)",
-        Ink::Step(-3) => "var(--n3)",
-        Ink::Step(-2) => "var(--n2)",
-        Ink::Step(-1) => "var(--n1)",
-        Ink::Step(0) => "var(--zero)",
-        Ink::Step(1) => "var(--p1)",
-        Ink::Step(2) => "var(--p2)",
-        Ink::Step(3) => "var(--p3)",
-        Ink::Step(4) => "var(--p4)",
-        Ink::Step(5..) => "var(--p5)",
-        Ink::OnStep(..=-4) | Ink::OnStep(4..) => "var(--on-strong)",
+        FigureColor::Paper => "var(--paper)",
+        FigureColor::Ink | FigureColor::OnStep(-3..=3) => "var(--ink)",
+        FigureColor::Ink2 => "var(--ink-2)",
+        FigureColor::Ink3 => "var(--ink-3)",
+        FigureColor::Edge => "var(--edge)",
+        FigureColor::Rule => "var(--rule)",
+        FigureColor::Step(..=-5) => "var(--n5)",
+        FigureColor::Step(-4) => "var(--n4)",
+        FigureColor::Step(-3) => "var(--n3)",
+        FigureColor::Step(-2) => "var(--n2)",
+        FigureColor::Step(-1) => "var(--n1)",
+        FigureColor::Step(0) => "var(--zero)",
+        FigureColor::Step(1) => "var(--p1)",
+        FigureColor::Step(2) => "var(--p2)",
+        FigureColor::Step(3) => "var(--p3)",
+        FigureColor::Step(4) => "var(--p4)",
+        FigureColor::Step(5..) => "var(--p5)",
+        FigureColor::OnStep(..=-4) | FigureColor::OnStep(4..) => "var(--on-strong)",
     }
 }
 
-fn stands(anchor: Anchor) -> &'static str {
+fn stands(anchor: TextAnchor) -> &'static str {
     match anchor {
-        Anchor::Start => "start",
-        Anchor::Middle => "middle",
-        Anchor::End => "end",
+        TextAnchor::Start => "start",
+        TextAnchor::Middle => "middle",
+        TextAnchor::End => "end",
     }
 }
 
-fn set(font: Font) -> (&'static str, &'static str) {
+fn set(font: FontStyle) -> (&'static str, &'static str) {
     match font {
-        Font::Label => ("12px", "400"),
-        Font::Base => ("14px", "400"),
-        Font::Head => ("14px", "600"),
-        Font::Cell => ("15px", "400"),
+        FontStyle::Label => ("12px", "400"),
+        FontStyle::Base => ("14px", "400"),
+        FontStyle::Head => ("14px", "600"),
+        FontStyle::Cell => ("15px", "400"),
     }
 }
 

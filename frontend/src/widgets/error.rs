@@ -6,7 +6,7 @@ use crate::api;
 
 /// One message in the place where its answer would have stood.
 #[component]
-pub(crate) fn Failure(
+pub(crate) fn ErrorMessage(
     /// What went wrong.
     error: api::Error,
     /// Asks again.
@@ -30,7 +30,7 @@ pub(crate) fn Failure(
 
 /// The message of an error while there is one.
 #[component]
-pub(crate) fn Failed(
+pub(crate) fn OptionalErrorMessage(
     /// What went wrong, if something did.
     #[prop(into)]
     error: Signal<Option<api::Error>>,
@@ -40,13 +40,13 @@ pub(crate) fn Failed(
 ) -> impl IntoView {
     move || {
         let error = error.get()?;
-        Some(Failure(FailureProps { error, retry }))
+        Some(ErrorMessage(FailureProps { error, retry }))
     }
 }
 
 /// The messages of an `ErrorBoundary`, with a reload as the way out.
 #[component]
-pub(crate) fn Failures(
+pub(crate) fn ErrorBoundaryMessages(
     /// As the boundary gives them.
     errors: ArcRwSignal<Errors>,
 ) -> impl IntoView {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// What is wrong with a field, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal<F> {
+pub(crate) struct FormFieldError<F> {
     /// The field that holds the mistake.
     pub(crate) field: F,
     /// Starts small, without full stop.
@@ -18,22 +18,22 @@ pub(crate) trait FieldName: Copy + PartialEq + Send + Sync + 'static {
 }
 
 /// What is typed into a form, and what is wrong with it.
-pub(crate) struct Fields<V: Send + Sync + 'static, F: FieldName> {
+pub(crate) struct FormState<V: Send + Sync + 'static, F: FieldName> {
     /// As typed; a mistake is text, so a number is text.
     pub(crate) values: RwSignal<V>,
     /// Everything that is wrong now.
-    pub(crate) wrong: Signal<Vec<Refusal<F>>>,
+    pub(crate) wrong: Signal<Vec<FormFieldError<F>>>,
 }
 
-impl<V: Send + Sync, F: FieldName> Clone for Fields<V, F> {
-    fn clone(&self) -> Fields<V, F> {
+impl<V: Send + Sync, F: FieldName> Clone for FormState<V, F> {
+    fn clone(&self) -> FormState<V, F> {
         *self
     }
 }
 
-impl<V: Send + Sync, F: FieldName> Copy for Fields<V, F> {}
+impl<V: Send + Sync, F: FieldName> Copy for FormState<V, F> {}
 
-impl<V: Send + Sync, F: FieldName> Fields<V, F> {
+impl<V: Send + Sync, F: FieldName> FormState<V, F> {
     /// Returns what is wrong with a field.
     pub(crate) fn reason(self, field: F) -> Option<String> {
         let wrong = self.wrong.read();
@@ -52,8 +52,8 @@ impl<V: Send + Sync, F: FieldName> Fields<V, F> {
         self.values.update_untracked(|it| place(it).clone())
     }
 
-    fn mistake(self, field: F) -> Mistake {
-        Mistake {
+    fn mistake(self, field: F) -> InputError {
+        InputError {
             id: field.id(),
             reason: Signal::derive(move || self.reason(field)),
         }
@@ -62,16 +62,16 @@ impl<V: Send + Sync, F: FieldName> Fields<V, F> {
 
 /// The text of a field.
 #[derive(Clone, Copy)]
-pub(crate) struct Text {
+pub(crate) struct TextInput {
     /// The text of the field as it stands.
     pub(crate) value: Signal<String>,
     /// Takes what is typed.
     pub(crate) set: Callback<String>,
 }
 
-impl From<RwSignal<String>> for Text {
-    fn from(text: RwSignal<String>) -> Text {
-        Text {
+impl From<RwSignal<String>> for TextInput {
+    fn from(text: RwSignal<String>) -> TextInput {
+        TextInput {
             value: text.into(),
             set: Callback::new(move |it| text.set(it)),
         }
@@ -80,7 +80,7 @@ impl From<RwSignal<String>> for Text {
 
 /// What is wrong with the text of a field.
 #[derive(Clone)]
-pub(crate) struct Mistake {
+pub(crate) struct InputError {
     /// Of the message, for `aria-describedby`.
     pub(crate) id: String,
     /// None while nothing is wrong.
@@ -89,7 +89,7 @@ pub(crate) struct Mistake {
 
 /// The message of a mistake, beside its field.
 #[component]
-fn Message(mistake: Mistake) -> impl IntoView {
+fn Message(mistake: InputError) -> impl IntoView {
     let message = move || {
         let reason = mistake.reason.get();
         reason.map(|it| view! { <span class="verdict bad">{it}</span> })
@@ -99,9 +99,9 @@ fn Message(mistake: Mistake) -> impl IntoView {
 
 /// What is wrong with a field.
 #[component]
-pub(crate) fn Wrong<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// The field of the form that is shown.
     field: F,
 ) -> impl IntoView {
@@ -110,13 +110,13 @@ pub(crate) fn Wrong<V: Send + Sync + 'static, F: FieldName>(
 
 /// A line of text.
 #[component]
-pub(crate) fn Line(
+pub(crate) fn TextField(
     /// The label above the line.
     #[prop(into)]
     label: String,
     /// What is typed.
     #[prop(into)]
-    text: Text,
+    text: TextInput,
     /// `password`, say.
     #[prop(optional)]
     kind: Option<&'static str>,
@@ -137,7 +137,7 @@ pub(crate) fn Line(
     required: bool,
     /// What is wrong with it.
     #[prop(optional)]
-    mistake: Option<Mistake>,
+    mistake: Option<InputError>,
     /// A note below the line.
     #[prop(optional)]
     note: Option<&'static str>,
@@ -168,7 +168,7 @@ pub(crate) fn Line(
 
 /// A list to choose from.
 #[component]
-pub(crate) fn Select(
+pub(crate) fn SelectField(
     /// The label above the list.
     label: &'static str,
     /// Takes the value of the option that is chosen.
@@ -189,9 +189,9 @@ pub(crate) fn Select(
 
 /// A line of a form, with what is wrong in it.
 #[component]
-pub(crate) fn Words<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// The field of the form that is shown.
     field: F,
     /// The label above the line.
@@ -202,18 +202,18 @@ pub(crate) fn Words<V: Send + Sync + 'static, F: FieldName>(
     /// Its text among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView {
-    let text = Text {
+    let text = TextInput {
         value: Signal::derive(move || form.get(text)),
         set: Callback::new(move |typed| form.values.update(|it| *text(it) = typed)),
     };
-    view! { <Line label text inputmode mistake=form.mistake(field)/> }
+    view! { <TextField label text inputmode mistake=form.mistake(field)/> }
 }
 
 /// A number as text, since a mistake is text.
 #[component]
-pub(crate) fn Number<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// The field of the form that is shown.
     field: F,
     /// The label above the line.
@@ -221,14 +221,14 @@ pub(crate) fn Number<V: Send + Sync + 'static, F: FieldName>(
     /// Its text among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView {
-    view! { <Words form field label inputmode="decimal" text/> }
+    view! { <FormTextField form field label inputmode="decimal" text/> }
 }
 
 /// A drop-down list, which chooses one of several values.
 #[component]
-pub(crate) fn OneOf<V, F, T>(
+pub(crate) fn FormSelect<V, F, T>(
     /// The form that holds the value.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// The label above the list.
     label: &'static str,
     /// Each value with its word in the list and its words for people.
@@ -251,14 +251,14 @@ where
             form.values.update(|it| *value(it) = chosen.0);
         }
     };
-    view! { <Select label choose>{listed}</Select> }
+    view! { <SelectField label choose>{listed}</SelectField> }
 }
 
 /// One of several words.
 #[component]
-pub(crate) fn Choice<V, F, W>(
+pub(crate) fn FormOwnedSelect<V, F, W>(
     /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// The label above the list.
     label: &'static str,
     /// Word in the values and words for people.
@@ -281,14 +281,14 @@ where
     });
     let options = options.collect_view();
     let choose = move |word| form.values.update(|it| set(it, word));
-    view! { <Select label choose>{options}</Select> }
+    view! { <SelectField label choose>{options}</SelectField> }
 }
 
 /// One of several words that the values hold as they are.
 #[component]
-pub(crate) fn WordChoice<V, F>(
+pub(crate) fn FormStringSelect<V, F>(
     /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// The label above the list.
     label: &'static str,
     /// Words in the values and words for people.
@@ -306,14 +306,14 @@ where
     });
     let options = options.collect_view();
     let choose = move |word: String| form.values.update(|it| *text(it) = word);
-    view! { <Select label choose>{options}</Select> }
+    view! { <SelectField label choose>{options}</SelectField> }
 }
 
 /// Something that is so or not.
 #[component]
-pub(crate) fn Tick<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
+    form: FormState<V, F>,
     /// Beside the box.
     label: &'static str,
     /// Whether it is so, among the values.
@@ -335,7 +335,7 @@ pub(crate) fn Tick<V: Send + Sync + 'static, F: FieldName>(
 
 /// One of several ways, of which one is chosen.
 #[component]
-pub(crate) fn Radio<S, C>(
+pub(crate) fn RadioButton<S, C>(
     /// The name of the ways.
     group: &'static str,
     /// What it means.

@@ -8,128 +8,128 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::plot::rows::{Count, Row};
+use shared::plot::rows::{HeatmapCount, HeatmapRow};
 use shared::plot::step_of_fraction;
 use shared::probe::Probe;
 use shared::report::format;
 use shared::stats::correction::LEVEL;
-use shared::study::overview::{Cell, Overview, Row as Ranker};
+use shared::study::overview::{OverviewCell, StudyOverview, OverviewRow};
 use wasm_bindgen::JsCast;
 
-use layout::{GridLine, ON_PHONE, What, families, measure_track, track};
+use layout::{GridTrack, ON_PHONE, TrackContent, families, measure_track, track};
 use legend::Legend;
 
 pub(crate) use layout::{family, step};
-pub(crate) use legend::WaitingMap;
+pub(crate) use legend::HeatMapPlaceholder;
 
 /// A place on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct MapPosition {
     /// Row.
-    pub(crate) who: Who,
+    pub(crate) who: MapRow,
     /// Column.
     pub(crate) probe: Probe,
 }
 
 /// Whose row it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum MapRow {
     /// A ranker, counted from 0.
     Ranker(usize),
     /// Agreement of the axiom with the judgements.
     Relevance,
 }
 
-impl Spot {
+impl MapPosition {
     /// The column of an overview.
-    pub(crate) fn column(self, overview: &Overview) -> Option<usize> {
+    pub(crate) fn column(self, overview: &StudyOverview) -> Option<usize> {
         overview.probes.iter().position(|it| it.probe == self.probe)
     }
 
     /// What an overview knows of this place.
-    pub(crate) fn cell(self, overview: &Overview) -> Option<&Cell> {
+    pub(crate) fn cell(self, overview: &StudyOverview) -> Option<&OverviewCell> {
         let column = self.column(overview)?;
         match self.who {
-            Who::Ranker(row) => overview.rankers.get(row)?.cells.get(column)?.as_ref(),
-            Who::Relevance => overview.probes[column].relevance.as_ref(),
+            MapRow::Ranker(row) => overview.rankers.get(row)?.cells.get(column)?.as_ref(),
+            MapRow::Relevance => overview.probes[column].relevance.as_ref(),
         }
     }
 
     /// The name of the row.
-    pub(crate) fn name(self, overview: &Overview) -> String {
+    pub(crate) fn name(self, overview: &StudyOverview) -> String {
         match self.who {
-            Who::Ranker(row) => {
+            MapRow::Ranker(row) => {
                 let row = overview.rankers.get(row);
                 row.map_or(String::new(), |it| it.ranker.label.clone())
             }
-            Who::Relevance => "Relevance".to_owned(),
+            MapRow::Relevance => "Relevance".to_owned(),
         }
     }
 }
 
 /// What a cell shows.
 #[derive(Debug, Clone, PartialEq)]
-enum State {
+enum CellState {
     /// A fraction.
-    Known(Cell),
+    Known(OverviewCell),
     /// The axiom has no instance here.
     Undefined,
     /// It has, but none has all its scores.
     Failed,
 }
 
-impl State {
-    fn of(overview: &Overview, spot: Spot) -> State {
+impl CellState {
+    fn of(overview: &StudyOverview, spot: MapPosition) -> CellState {
         if let Some(cell) = spot.cell(overview) {
-            return State::Known(cell.clone());
+            return CellState::Known(cell.clone());
         }
         let column = spot.column(overview).and_then(|it| overview.probes.get(it));
         let n = column.map_or(0, |it| it.n_instances);
-        let Who::Ranker(row) = spot.who else {
-            return State::Undefined;
+        let MapRow::Ranker(row) = spot.who else {
+            return CellState::Undefined;
         };
         let n_missing = overview.rankers.get(row).map_or(0, |it| it.n_missing);
         if n > 0 && n_missing > 0 {
-            State::Failed
+            CellState::Failed
         } else {
-            State::Undefined
+            CellState::Undefined
         }
     }
 
     fn number(&self) -> String {
         match self {
-            State::Known(cell) => format::fraction_within(cell.micro.value, cell.micro.interval),
-            State::Undefined => format::MISSING.to_owned(),
-            State::Failed => "✕".to_owned(),
+            CellState::Known(cell) => format::fraction_within(cell.micro.value, cell.micro.interval),
+            CellState::Undefined => format::MISSING.to_owned(),
+            CellState::Failed => "✕".to_owned(),
         }
     }
 
     fn step(&self) -> Option<String> {
         match self {
-            State::Known(cell) => Some(step_of_fraction(cell.micro.value).to_string()),
-            State::Undefined | State::Failed => None,
+            CellState::Known(cell) => Some(step_of_fraction(cell.micro.value).to_string()),
+            CellState::Undefined | CellState::Failed => None,
         }
     }
 
     fn is_chance(&self) -> bool {
-        matches!(self, State::Known(cell) if cell.p_holm >= LEVEL)
+        matches!(self, CellState::Known(cell) if cell.p_holm >= LEVEL)
     }
 
     fn is_part(&self) -> bool {
-        matches!(self, State::Known(cell) if cell.tally.unscored > 0)
+        matches!(self, CellState::Known(cell) if cell.tally.unscored > 0)
     }
 
     /// Everything, for those who do not see the cell.
     fn said(&self, who: &str, probe: &str) -> String {
         match self {
-            State::Known(cell) => said(who, probe, cell),
-            State::Undefined => format!("{who}, {probe}: no instance, so not defined"),
-            State::Failed => format!("{who}, {probe}: no instance has all its scores"),
+            CellState::Known(cell) => said(who, probe, cell),
+            CellState::Undefined => format!("{who}, {probe}: no instance, so not defined"),
+            CellState::Failed => format!("{who}, {probe}: no instance has all its scores"),
         }
     }
 }
 
-fn said(who: &str, probe: &str, cell: &Cell) -> String {
+fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
     let [low, high] = cell.micro.interval.map(format::fraction);
     let mut said = format!(
         "{who}, {probe}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
@@ -148,13 +148,13 @@ fn said(who: &str, probe: &str, cell: &Cell) -> String {
 
 /// What the parts of the map share.
 #[derive(Clone, Copy)]
-struct Map {
-    overview: Signal<Arc<Overview>>,
-    selected: Signal<Spot>,
+struct HeatMapState {
+    overview: Signal<Arc<StudyOverview>>,
+    selected: Signal<MapPosition>,
     /// Where the focus is or would be: the one tab stop.
-    current: RwSignal<Spot>,
-    focus: Callback<Spot>,
-    href: Callback<Spot, Option<String>>,
+    current: RwSignal<MapPosition>,
+    focus: Callback<MapPosition>,
+    href: Callback<MapPosition, Option<String>>,
 }
 
 /// The map with its legend. Rows and columns are those of `frame`, numbers those of
@@ -162,24 +162,24 @@ struct Map {
 #[component]
 pub(crate) fn HeatMap(
     /// Its rows and columns.
-    frame: Arc<Overview>,
+    frame: Arc<StudyOverview>,
     /// Its numbers.
     #[prop(into)]
-    overview: Signal<Arc<Overview>>,
+    overview: Signal<Arc<StudyOverview>>,
     /// The cell of the side panel.
     #[prop(into)]
-    selected: Signal<Spot>,
+    selected: Signal<MapPosition>,
     /// A cell has got the focus.
-    focus: Callback<Spot>,
+    focus: Callback<MapPosition>,
     /// Where a cell leads.
-    href: Callback<Spot, Option<String>>,
+    href: Callback<MapPosition, Option<String>>,
     /// Whether new numbers are on their way.
     #[prop(into)]
     busy: Signal<bool>,
 ) -> impl IntoView {
     let current = RwSignal::new(selected.get_untracked());
     Effect::new(move |_| current.set(selected.get()));
-    let map = Map {
+    let map = HeatMapState {
         overview,
         selected,
         current,
@@ -189,9 +189,9 @@ pub(crate) fn HeatMap(
     let lines = layout::lines(&frame);
     let grid = layout::whos(&lines).into_iter().map(|who| {
         let columns = frame.probes.iter().map(|it| it.probe);
-        columns.map(|probe| Some(Spot { who, probe })).collect()
+        columns.map(|probe| Some(MapPosition { who, probe })).collect()
     });
-    let grid: Vec<Vec<Option<Spot>>> = grid.collect();
+    let grid: Vec<Vec<Option<MapPosition>>> = grid.collect();
     let [wide, turned_columns, turned_rows] = layout::tracks(&frame, &lines);
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
@@ -205,7 +205,7 @@ pub(crate) fn HeatMap(
     };
     let parts = lines.into_iter().map(|it| {
         let frame = frame.clone();
-        view! { <Line line=it frame map/> }
+        view! { <TrackView line=it frame map/> }
     });
     let parts = parts.collect_view();
     let n_hidden = frame.rankers.len().saturating_sub(ON_PHONE);
@@ -233,14 +233,14 @@ pub(crate) fn HeatMap(
     }
 }
 
-fn id(spot: Spot) -> String {
+fn id(spot: MapPosition) -> String {
     match spot.who {
-        Who::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
-        Who::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
+        MapRow::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
+        MapRow::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
     }
 }
 
-fn focus_on(spot: Spot) {
+fn focus_on(spot: MapPosition) {
     let found = document().get_element_by_id(&id(spot));
     if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         let _ = cell.focus();
@@ -248,33 +248,33 @@ fn focus_on(spot: Spot) {
 }
 
 #[component]
-fn Line(line: GridLine, frame: Arc<Overview>, map: Map) -> impl IntoView {
+fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let at = line.at.to_string();
     match line.what {
-        What::Families => {
-            view! { <div role="row" class="wide-only" style=("--r", at)><Families frame/></div> }
+        TrackContent::Families => {
+            view! { <div role="row" class="wide-only" style=("--r", at)><FamilyHeadings frame/></div> }
                 .into_any()
         }
-        What::Heads => view! { <div role="row" style=("--r", at)><Heads frame/></div> }.into_any(),
-        What::Row(Row::Group(name)) => view! {
+        TrackContent::Heads => view! { <div role="row" style=("--r", at)><ColumnHeadings frame/></div> }.into_any(),
+        TrackContent::Row(HeatmapRow::Group(name)) => view! {
             <div role="row" class="wide-only" style=("--r", at)>
                 <span role="rowheader" class="rows" style=("--c", "1/-1")>{name}</span>
             </div>
         }
         .into_any(),
-        What::Row(Row::Ranker(row)) => {
+        TrackContent::Row(HeatmapRow::Ranker(row)) => {
             let class = if row >= ON_PHONE { "wide-only" } else { "" };
-            let who = Who::Ranker(row);
-            view! { <div role="row" class=class style=("--r", at)><Cells who frame map/></div> }
+            let who = MapRow::Ranker(row);
+            view! { <div role="row" class=class style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
         }
-        What::Row(Row::Relevance) => {
-            let who = Who::Relevance;
-            view! { <div role="row" class="" style=("--r", at)><Cells who frame map/></div> }
+        TrackContent::Row(HeatmapRow::Relevance) => {
+            let who = MapRow::Relevance;
+            view! { <div role="row" class="" style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
         }
-        What::Row(Row::Count(count)) => view! {
-            <div role="row" class="wide-only" style=("--r", at)><Counts count frame map/></div>
+        TrackContent::Row(HeatmapRow::Count(count)) => view! {
+            <div role="row" class="wide-only" style=("--r", at)><CountRow count frame map/></div>
         }
         .into_any(),
     }
@@ -282,7 +282,7 @@ fn Line(line: GridLine, frame: Arc<Overview>, map: Map) -> impl IntoView {
 
 /// What groups of columns are about.
 #[component]
-fn Families(frame: Arc<Overview>) -> impl IntoView {
+fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     let mut all = families(&frame);
     if !frame.measures.is_empty() {
         all.push((
@@ -300,7 +300,7 @@ fn Families(frame: Arc<Overview>) -> impl IntoView {
 
 /// Names of the columns.
 #[component]
-fn Heads(frame: Arc<Overview>) -> impl IntoView {
+fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     let axioms = frame.probes.iter().enumerate().map(|(at, column)| {
         let about = column.probe.about();
         view! {
@@ -339,10 +339,10 @@ fn Heads(frame: Arc<Overview>) -> impl IntoView {
 
 /// A row of cells, with the effectiveness of its ranker.
 #[component]
-fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
+fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let ranker = match who {
-        Who::Ranker(row) => frame.rankers.get(row),
-        Who::Relevance => None,
+        MapRow::Ranker(row) => frame.rankers.get(row),
+        MapRow::Relevance => None,
     };
     let (name, detail, note) = match ranker {
         Some(it) => (
@@ -362,7 +362,7 @@ fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
         None => name.clone(),
     };
     let cells = frame.probes.iter().enumerate().map(|(at, column)| {
-        let spot = Spot {
+        let spot = MapPosition {
             who,
             probe: column.probe,
         };
@@ -396,7 +396,7 @@ fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
 }
 
 /// Place, class and value of each measure of a ranker; the best of a column is bold.
-fn measures(frame: &Overview, row: &Ranker) -> Vec<(usize, &'static str, Option<f64>)> {
+fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static str, Option<f64>)> {
     let values = row.effectiveness.iter().enumerate().map(|(at, &value)| {
         let all = frame
             .rankers
@@ -415,8 +415,8 @@ fn measures(frame: &Overview, row: &Ranker) -> Vec<(usize, &'static str, Option<
 
 /// A number with its bounds, as a link to its instances.
 #[component]
-fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
-    let state = Memo::new(move |_| State::of(&map.overview.read(), spot));
+fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
+    let state = Memo::new(move |_| CellState::of(&map.overview.read(), spot));
     let probe = spot.probe.name();
     // A pointer first selects, and opens what is selected already; Enter opens.
     let was_selected = StoredValue::new(false);
@@ -432,7 +432,7 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
     };
     let whisker = move || {
         state.with(|it| match it {
-            State::Known(cell) => {
+            CellState::Known(cell) => {
                 let [low, high] = cell.micro.interval.map(|it| format!("{it:.3}"));
                 let value = format!("{:.3}", cell.micro.value);
                 Some(view! {
@@ -444,7 +444,7 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
                     ></i>
                 })
             }
-            State::Undefined | State::Failed => None,
+            CellState::Undefined | CellState::Failed => None,
         })
     };
     view! {
@@ -452,11 +452,11 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
             role="gridcell"
             id=id(spot)
             class="cell"
-            class:chance=move || state.with(State::is_chance)
-            class:part=move || state.with(State::is_part)
+            class:chance=move || state.with(CellState::is_chance)
+            class:part=move || state.with(CellState::is_part)
             class:none=move || state.with(|it| it.step().is_none())
             style=("--c", place.to_string())
-            data-step=move || state.with(State::step)
+            data-step=move || state.with(CellState::step)
             href=move || map.href.run(spot)
             aria-selected=move || (map.selected.get() == spot).to_string()
             tabindex=move || if map.current.get() == spot { "0" } else { "-1" }
@@ -468,7 +468,7 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
             on:pointerdown=move |_| was_selected.set_value(map.selected.get_untracked() == spot)
             on:click=on_click
         >
-            {move || state.with(State::number)}
+            {move || state.with(CellState::number)}
             {whisker}
         </a>
     }
@@ -476,7 +476,7 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
 
 /// A row of counts.
 #[component]
-fn Counts(count: Count, frame: Arc<Overview>, map: Map) -> impl IntoView {
+fn CountRow(count: HeatmapCount, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let cells = (0..frame.probes.len()).map(|at| {
         let shown = move || {
             let overview = map.overview.read();

@@ -2,30 +2,30 @@
 
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
-use shared::api::{Matches, Score};
-use shared::plot::{self, Theme};
+use shared::api::{TokenSimilarities, ScoreDocumentsRequest};
+use shared::plot::{self, FigureTheme};
 use shared::report;
-use shared::score::RankerAbout;
+use shared::score::RankerInfo;
 
 use super::download;
-use super::error::Failure;
+use super::error::ErrorMessage;
 use super::table::DataTable;
-use super::takes::Takes;
-use super::token_map::{self, TokenMap};
+use super::takes::ExportButtons;
+use super::token_map::{self, TokenMatchMap};
 use crate::api;
 
 /// What there is to show.
 #[derive(Debug, Clone, PartialEq)]
-enum Seen {
+enum TokenMatchesState {
     /// A model, and its matches in each text.
-    At(RankerAbout, Vec<Matches>),
+    At(RankerInfo, Vec<TokenSimilarities>),
     /// Why there is nothing.
     Not(&'static str),
 }
 
 /// The section of a page; none without a ranker.
 #[component]
-pub(crate) fn Looked(
+pub(crate) fn TokenMatchesSection(
     /// For file names.
     name: String,
     /// Rankers that may look, of which the first does that compares piece by piece.
@@ -52,34 +52,34 @@ pub(crate) fn Looked(
             let retry = Callback::new(move |()| looked.refetch());
             view! {
                 <Heading title="Where the models looked".to_owned()/>
-                <Failure error retry/>
+                <ErrorMessage error retry/>
             }
             .into_any()
         }
-        Some(Ok(Seen::Not(why))) => view! {
+        Some(Ok(TokenMatchesState::Not(why))) => view! {
             <Heading title="Where the models looked".to_owned()/>
             <p class="note">{why}</p>
         }
         .into_any(),
-        Some(Ok(Seen::At(ranker, matches))) => {
-            view! { <Strips name=name.clone() ranker matches/> }.into_any()
+        Some(Ok(TokenMatchesState::At(ranker, matches))) => {
+            view! { <MatchStrips name=name.clone() ranker matches/> }.into_any()
         }
     };
     Some(view! { <section class="section" aria-labelledby="tokens">{body}</section> })
 }
 
-async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<Seen, api::Error> {
+async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<TokenMatchesState, api::Error> {
     // Whoever steps through a list asks nothing of the models on the way.
     const PAUSE_MS: u32 = 600;
     TimeoutFuture::new(PAUSE_MS).await;
     let Some(server) = api::server().await? else {
-        return Ok(Seen::Not(
+        return Ok(TokenMatchesState::Not(
             "Token by token needs a server with the model; this page comes from a host of files \
              only.",
         ));
     };
     if texts.len() as u64 > server.max_texts {
-        return Ok(Seen::Not(
+        return Ok(TokenMatchesState::Not(
             "The server takes fewer texts at once than there are here.",
         ));
     }
@@ -88,22 +88,22 @@ async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<S
         .filter(|it| server.models.iter().any(|model| model.spec == **it))
         .collect();
     if known.is_empty() {
-        return Ok(Seen::Not(
+        return Ok(TokenMatchesState::Not(
             "The server does not have the models of this study any more.",
         ));
     }
     for spec in known {
-        let request = Score {
+        let request = ScoreDocumentsRequest {
             ranker: spec.clone(),
             query: query.clone(),
             texts: texts.clone(),
         };
         let scored = api::call(&request).await?;
         if !scored.matches.is_empty() {
-            return Ok(Seen::At(scored.ranker, scored.matches));
+            return Ok(TokenMatchesState::At(scored.ranker, scored.matches));
         }
     }
-    Ok(Seen::Not(
+    Ok(TokenMatchesState::Not(
         "No ranker of this study compares the texts token by token.",
     ))
 }
@@ -119,7 +119,7 @@ fn Heading(title: String) -> impl IntoView {
 
 /// A strip for each text, or the table of the best matches.
 #[component]
-fn Strips(name: String, ranker: RankerAbout, matches: Vec<Matches>) -> impl IntoView {
+fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>) -> impl IntoView {
     let as_table = RwSignal::new(false);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let all = StoredValue::new((name, matches));
@@ -133,7 +133,7 @@ fn Strips(name: String, ranker: RankerAbout, matches: Vec<Matches>) -> impl Into
         all.with_value(|(name, matches)| {
             for (at, it) in matches.iter().enumerate() {
                 let figure = token_map::figure(&title(at), it);
-                let text = plot::to_svg(&figure, Theme::Light);
+                let text = plot::to_svg(&figure, FigureTheme::Light);
                 download::save(&format!("{name}-{}.svg", at + 1), "image/svg+xml", &text);
             }
         });
@@ -147,7 +147,7 @@ fn Strips(name: String, ranker: RankerAbout, matches: Vec<Matches>) -> impl Into
             let strips = all.with_value(|(_, matches)| {
                 let strips = matches.iter().cloned().enumerate();
                 let strips = strips.map(|(at, matches)| {
-                    view! { <TokenMap matches name=title(at)/> }
+                    view! { <TokenMatchMap matches name=title(at)/> }
                 });
                 strips.collect_view()
             });
@@ -162,7 +162,7 @@ fn Strips(name: String, ranker: RankerAbout, matches: Vec<Matches>) -> impl Into
                 "Similarity of each query piece to each piece of the text; darker is closer, the
                 frame marks the match that counts" {note}
             </p>
-            <Takes of="tokens" table=as_table turn svg csv/>
+            <ExportButtons of="tokens" table=as_table turn svg csv/>
         </header>
         {body}
     }

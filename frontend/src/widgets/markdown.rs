@@ -22,17 +22,17 @@ pub(crate) fn Markdown(
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Node {
+enum MarkdownNode {
     Text(String),
     Code(String),
     Break,
     Rule,
-    Within(Kind, Vec<Node>),
+    Within(ContainerKind, Vec<MarkdownNode>),
 }
 
 /// What holds other pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum ContainerKind {
     Paragraph,
     /// 3 to 6: the page has the two above.
     Heading(u8),
@@ -53,14 +53,14 @@ enum Kind {
 }
 
 /// The pieces of a text.
-fn nodes(text: &str) -> Vec<Node> {
-    let mut open: Vec<(Kind, Vec<Node>)> = vec![(Kind::Plain, Vec::new())];
+fn nodes(text: &str) -> Vec<MarkdownNode> {
+    let mut open: Vec<(ContainerKind, Vec<MarkdownNode>)> = vec![(ContainerKind::Plain, Vec::new())];
     for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH) {
         let node = match event {
             Event::Start(tag) => {
                 let kind = match kind(tag) {
-                    Kind::Dropped => Kind::Dropped,
-                    _ if open.len() > DEEPEST => Kind::Plain,
+                    ContainerKind::Dropped => ContainerKind::Dropped,
+                    _ if open.len() > DEEPEST => ContainerKind::Plain,
                     kind => kind,
                 };
                 open.push((kind, Vec::new()));
@@ -73,17 +73,17 @@ fn nodes(text: &str) -> Vec<Node> {
                 };
                 let outer = open.last_mut().map(|it| &mut it.1);
                 match (kind, outer) {
-                    (Kind::Dropped, _) | (_, None) => {}
-                    (Kind::Plain, Some(outer)) => outer.extend(inner),
-                    (kind, Some(outer)) => outer.push(Node::Within(kind, inner)),
+                    (ContainerKind::Dropped, _) | (_, None) => {}
+                    (ContainerKind::Plain, Some(outer)) => outer.extend(inner),
+                    (kind, Some(outer)) => outer.push(MarkdownNode::Within(kind, inner)),
                 }
                 continue;
             }
-            Event::Text(text) => Node::Text(text.into_string()),
-            Event::Code(text) => Node::Code(text.into_string()),
-            Event::SoftBreak => Node::Text(" ".to_owned()),
-            Event::HardBreak => Node::Break,
-            Event::Rule => Node::Rule,
+            Event::Text(text) => MarkdownNode::Text(text.into_string()),
+            Event::Code(text) => MarkdownNode::Code(text.into_string()),
+            Event::SoftBreak => MarkdownNode::Text(" ".to_owned()),
+            Event::HardBreak => MarkdownNode::Break,
+            Event::Rule => MarkdownNode::Rule,
             Event::Html(_)
             | Event::InlineHtml(_)
             | Event::InlineMath(_)
@@ -98,25 +98,25 @@ fn nodes(text: &str) -> Vec<Node> {
     open.into_iter().next().map(|it| it.1).unwrap_or_default()
 }
 
-fn kind(tag: Tag<'_>) -> Kind {
+fn kind(tag: Tag<'_>) -> ContainerKind {
     match tag {
-        Tag::Paragraph => Kind::Paragraph,
-        Tag::Heading { level, .. } => Kind::Heading((level as u8 + 2).min(6)),
-        Tag::BlockQuote(_) => Kind::Quote,
-        Tag::CodeBlock(CodeBlockKind::Indented | CodeBlockKind::Fenced(_)) => Kind::CodeBlock,
-        Tag::List(Some(first)) => Kind::Counted(first),
-        Tag::List(None) => Kind::List,
-        Tag::Item => Kind::Item,
-        Tag::Emphasis => Kind::Emphasis,
-        Tag::Strong => Kind::Strong,
-        Tag::Strikethrough => Kind::Struck,
+        Tag::Paragraph => ContainerKind::Paragraph,
+        Tag::Heading { level, .. } => ContainerKind::Heading((level as u8 + 2).min(6)),
+        Tag::BlockQuote(_) => ContainerKind::Quote,
+        Tag::CodeBlock(CodeBlockKind::Indented | CodeBlockKind::Fenced(_)) => ContainerKind::CodeBlock,
+        Tag::List(Some(first)) => ContainerKind::Counted(first),
+        Tag::List(None) => ContainerKind::List,
+        Tag::Item => ContainerKind::Item,
+        Tag::Emphasis => ContainerKind::Emphasis,
+        Tag::Strong => ContainerKind::Strong,
+        Tag::Strikethrough => ContainerKind::Struck,
         Tag::Link { dest_url, .. } => match way(&dest_url) {
-            Some(href) => Kind::Link(href),
-            None => Kind::Plain,
+            Some(href) => ContainerKind::Link(href),
+            None => ContainerKind::Plain,
         },
-        Tag::HtmlBlock | Tag::MetadataBlock(_) => Kind::Dropped,
+        Tag::HtmlBlock | Tag::MetadataBlock(_) => ContainerKind::Dropped,
         // The words beside an image stand for it.
-        _ => Kind::Plain,
+        _ => ContainerKind::Plain,
     }
 }
 
@@ -133,34 +133,34 @@ fn way(address: &str) -> Option<String> {
     (leads && !rest.contains(odd)).then(|| format!("{scheme}:{rest}"))
 }
 
-fn shown(node: Node) -> AnyView {
+fn shown(node: MarkdownNode) -> AnyView {
     let (kind, inner) = match node {
-        Node::Text(text) => return text.into_any(),
-        Node::Code(text) => return view! { <code>{text}</code> }.into_any(),
-        Node::Break => return view! { <br/> }.into_any(),
-        Node::Rule => return view! { <hr/> }.into_any(),
-        Node::Within(kind, inner) => (kind, inner),
+        MarkdownNode::Text(text) => return text.into_any(),
+        MarkdownNode::Code(text) => return view! { <code>{text}</code> }.into_any(),
+        MarkdownNode::Break => return view! { <br/> }.into_any(),
+        MarkdownNode::Rule => return view! { <hr/> }.into_any(),
+        MarkdownNode::Within(kind, inner) => (kind, inner),
     };
     let inner = inner.into_iter().map(shown).collect_view();
     match kind {
-        Kind::Paragraph => view! { <p>{inner}</p> }.into_any(),
-        Kind::Heading(3) => view! { <h3>{inner}</h3> }.into_any(),
-        Kind::Heading(4) => view! { <h4>{inner}</h4> }.into_any(),
-        Kind::Heading(5) => view! { <h5>{inner}</h5> }.into_any(),
-        Kind::Heading(_) => view! { <h6>{inner}</h6> }.into_any(),
-        Kind::Quote => view! { <blockquote>{inner}</blockquote> }.into_any(),
-        Kind::CodeBlock => view! { <pre><code>{inner}</code></pre> }.into_any(),
-        Kind::List => view! { <ul>{inner}</ul> }.into_any(),
-        Kind::Counted(first) => view! { <ol start=first.to_string()>{inner}</ol> }.into_any(),
-        Kind::Item => view! { <li>{inner}</li> }.into_any(),
-        Kind::Emphasis => view! { <em>{inner}</em> }.into_any(),
-        Kind::Strong => view! { <strong>{inner}</strong> }.into_any(),
-        Kind::Struck => view! { <del>{inner}</del> }.into_any(),
-        Kind::Link(href) => view! {
+        ContainerKind::Paragraph => view! { <p>{inner}</p> }.into_any(),
+        ContainerKind::Heading(3) => view! { <h3>{inner}</h3> }.into_any(),
+        ContainerKind::Heading(4) => view! { <h4>{inner}</h4> }.into_any(),
+        ContainerKind::Heading(5) => view! { <h5>{inner}</h5> }.into_any(),
+        ContainerKind::Heading(_) => view! { <h6>{inner}</h6> }.into_any(),
+        ContainerKind::Quote => view! { <blockquote>{inner}</blockquote> }.into_any(),
+        ContainerKind::CodeBlock => view! { <pre><code>{inner}</code></pre> }.into_any(),
+        ContainerKind::List => view! { <ul>{inner}</ul> }.into_any(),
+        ContainerKind::Counted(first) => view! { <ol start=first.to_string()>{inner}</ol> }.into_any(),
+        ContainerKind::Item => view! { <li>{inner}</li> }.into_any(),
+        ContainerKind::Emphasis => view! { <em>{inner}</em> }.into_any(),
+        ContainerKind::Strong => view! { <strong>{inner}</strong> }.into_any(),
+        ContainerKind::Struck => view! { <del>{inner}</del> }.into_any(),
+        ContainerKind::Link(href) => view! {
             <a href=href target="_blank" rel="noopener noreferrer nofollow">{inner}</a>
         }
         .into_any(),
-        Kind::Plain | Kind::Dropped => inner.into_any(),
+        ContainerKind::Plain | ContainerKind::Dropped => inner.into_any(),
     }
 }
 
@@ -170,13 +170,13 @@ mod tests {
 
     /// `paragraph(strong(two))`
     fn check(text: &str, expected: &str) {
-        fn written(nodes: &[Node]) -> String {
+        fn written(nodes: &[MarkdownNode]) -> String {
             let each = nodes.iter().map(|node| match node {
-                Node::Text(text) => text.clone(),
-                Node::Code(text) => format!("`{text}`"),
-                Node::Break => "⏎".to_owned(),
-                Node::Rule => "—".to_owned(),
-                Node::Within(kind, inner) => format!("{kind:?}[{}]", written(inner)),
+                MarkdownNode::Text(text) => text.clone(),
+                MarkdownNode::Code(text) => format!("`{text}`"),
+                MarkdownNode::Break => "⏎".to_owned(),
+                MarkdownNode::Rule => "—".to_owned(),
+                MarkdownNode::Within(kind, inner) => format!("{kind:?}[{}]", written(inner)),
             });
             each.collect()
         }
@@ -248,9 +248,9 @@ mod tests {
     #[test]
     fn depth_has_an_end() {
         let deepest = |text: &str| {
-            fn depth(nodes: &[Node]) -> usize {
-                let of = |it: &Node| match it {
-                    Node::Within(_, inner) => 1 + depth(inner),
+            fn depth(nodes: &[MarkdownNode]) -> usize {
+                let of = |it: &MarkdownNode| match it {
+                    MarkdownNode::Within(_, inner) => 1 + depth(inner),
                     _ => 0,
                 };
                 nodes.iter().map(of).max().unwrap_or(0)

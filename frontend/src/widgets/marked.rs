@@ -1,24 +1,24 @@
 //! A text in which query terms are marked. What comes from a collection is text, never HTML.
 
 use leptos::prelude::*;
-use shared::study::instance::{Mark, Marked, Term};
+use shared::study::instance::{TermHighlight, HighlightedText, QueryTermInfo};
 
 /// A piece of a text, marked or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct TextSegment {
     /// As written.
     pub(crate) text: String,
     /// The query term that it is, if any.
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<TermHighlight>,
 }
 
 /// The text with its marks; `lit` is the query term that is pointed at elsewhere.
 #[component]
-pub(crate) fn MarkedText(
+pub(crate) fn HighlightedTextView(
     /// The text and where query terms stand in it.
-    marked: Marked,
+    marked: HighlightedText,
     /// Distinct query terms: their rarity chooses the line.
-    terms: Vec<Term>,
+    terms: Vec<QueryTermInfo>,
     /// Place of a term among these.
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
@@ -39,9 +39,9 @@ pub(crate) fn MarkedText(
 
 /// A query term as it is marked in the texts.
 #[component]
-pub(crate) fn MarkedTerm(
+pub(crate) fn HighlightedTerm(
     /// Distinct query terms.
-    terms: Vec<Term>,
+    terms: Vec<QueryTermInfo>,
     /// Place of the term among these.
     place: usize,
 ) -> impl IntoView {
@@ -53,7 +53,7 @@ pub(crate) fn MarkedTerm(
 }
 
 /// The line that a term is marked with: `t1` for the rarest, on to `t5`, then `rest`.
-pub(crate) fn line(terms: &[Term], place: u32) -> &'static str {
+pub(crate) fn line(terms: &[QueryTermInfo], place: u32) -> &'static str {
     const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
     let rarity = terms.get(place as usize).map(|it| it.rarity as usize);
     rarity
@@ -62,7 +62,7 @@ pub(crate) fn line(terms: &[Term], place: u32) -> &'static str {
 }
 
 /// Cuts a text at its marks. A mark that does not fit the text is left out.
-pub(crate) fn segments(marked: &Marked) -> Vec<Segment> {
+pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
     let mut segments = Vec::new();
     let mut from = 0;
     for mark in &marked.marks {
@@ -73,12 +73,12 @@ pub(crate) fn segments(marked: &Marked) -> Vec<Segment> {
             continue;
         };
         if !before.is_empty() {
-            segments.push(Segment {
+            segments.push(TextSegment {
                 text: before.to_owned(),
                 mark: None,
             });
         }
-        segments.push(Segment {
+        segments.push(TextSegment {
             text: term.to_owned(),
             mark: Some(*mark),
         });
@@ -86,7 +86,7 @@ pub(crate) fn segments(marked: &Marked) -> Vec<Segment> {
     }
     let rest = marked.text.get(from..).unwrap_or_default();
     if !rest.is_empty() {
-        segments.push(Segment {
+        segments.push(TextSegment {
             text: rest.to_owned(),
             mark: None,
         });
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use shared::text::Span;
 
-    fn mark(start: u32, end: u32) -> Mark {
-        Mark {
+    fn mark(start: u32, end: u32) -> TermHighlight {
+        TermHighlight {
             span: Span { start, end },
             term: 0,
             nearest: false,
@@ -111,7 +111,7 @@ mod tests {
     fn a_text_is_cut_at_its_marks_and_nothing_is_lost() {
         let text = "Über Täler, <b>Täler</b>".to_owned();
         let marks = vec![mark(6, 12), mark(17, 23)];
-        let pieces: Vec<String> = segments(&Marked {
+        let pieces: Vec<String> = segments(&HighlightedText {
             text: text.clone(),
             marks,
         })
@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn a_mark_that_does_not_fit_is_left_out() {
         let marks = vec![mark(1, 3), mark(4, 90)];
-        let found = segments(&Marked {
+        let found = segments(&HighlightedText {
             text: "Übel".to_owned(),
             marks,
         });
         assert_eq!(
             found,
-            [Segment {
+            [TextSegment {
                 text: "Übel".to_owned(),
                 mark: None
             }]

@@ -3,25 +3,25 @@
 use leptos::ev::MouseEvent;
 use leptos::html;
 use leptos::prelude::*;
-use shared::plot::{self, Figure, Theme};
-use shared::report::{self, Table};
+use shared::plot::{self, PlotFigure, FigureTheme};
+use shared::report::{self, ReportTable};
 
 use super::download;
-use super::drawing::Drawing;
-use super::picking::Picking;
+use super::drawing::FigureView;
+use super::picking::FigurePicker;
 use super::table::DataTable;
-use super::takes::Takes;
+use super::takes::ExportButtons;
 
 /// A figure, and what a reader can pick in it.
 #[derive(Clone, Copy)]
-pub(crate) struct Drawn {
-    figure: Signal<Figure>,
-    pick: Pick,
+pub(crate) struct InteractiveFigure {
+    figure: Signal<PlotFigure>,
+    pick: FigureSelection,
 }
 
 /// What can be picked in a figure.
 #[derive(Clone, Copy)]
-enum Pick {
+enum FigureSelection {
     Nothing,
     /// Its groups: each is a button.
     Groups {
@@ -32,39 +32,39 @@ enum Pick {
     Place(Callback<[f64; 2]>),
 }
 
-impl Drawn {
+impl InteractiveFigure {
     /// To be looked at.
-    pub(crate) fn still(figure: Figure) -> Drawn {
-        Drawn {
+    pub(crate) fn still(figure: PlotFigure) -> InteractiveFigure {
+        InteractiveFigure {
             figure: Signal::stored(figure),
-            pick: Pick::Nothing,
+            pick: FigureSelection::Nothing,
         }
     }
 
     /// Its groups can be picked, by their places among the groups.
     pub(crate) fn groups(
-        figure: Figure,
+        figure: PlotFigure,
         picked: Signal<Option<usize>>,
         pick: Callback<usize>,
-    ) -> Drawn {
-        Drawn {
+    ) -> InteractiveFigure {
+        InteractiveFigure {
             figure: Signal::stored(figure),
-            pick: Pick::Groups { picked, pick },
+            pick: FigureSelection::Groups { picked, pick },
         }
     }
 
     /// A place in it can be pointed at; whoever takes no pointer needs another way.
-    pub(crate) fn places(figure: Signal<Figure>, pick: Callback<[f64; 2]>) -> Drawn {
-        Drawn {
+    pub(crate) fn places(figure: Signal<PlotFigure>, pick: Callback<[f64; 2]>) -> InteractiveFigure {
+        InteractiveFigure {
             figure,
-            pick: Pick::Place(pick),
+            pick: FigureSelection::Place(pick),
         }
     }
 }
 
 /// A section with a figure or a table, and its files; nothing where there is nothing to say.
 #[component]
-pub(crate) fn Part(
+pub(crate) fn FigureSection(
     /// What the names of its files begin with.
     #[prop(optional)]
     of: &'static str,
@@ -77,9 +77,9 @@ pub(crate) fn Part(
     said: String,
     /// None where there is only a table.
     #[prop(optional_no_strip)]
-    drawing: Option<Drawn>,
+    drawing: Option<InteractiveFigure>,
     /// The same as numbers.
-    table: Option<Table>,
+    table: Option<ReportTable>,
 ) -> impl IntoView {
     let table = table?;
     let as_table = RwSignal::new(drawing.is_none());
@@ -95,17 +95,17 @@ pub(crate) fn Part(
         })
     };
     let takes = match drawing {
-        Some(Drawn { figure, .. }) => {
+        Some(InteractiveFigure { figure, .. }) => {
             let svg = Callback::new(move |()| {
-                let text = figure.with_untracked(|it| plot::to_svg(it, Theme::Light));
+                let text = figure.with_untracked(|it| plot::to_svg(it, FigureTheme::Light));
                 download::save(&format!("{of}{id}.svg"), "image/svg+xml", &text);
             });
-            view! { <Takes of=name table=as_table turn svg csv/> }.into_any()
+            view! { <ExportButtons of=name table=as_table turn svg csv/> }.into_any()
         }
-        None => view! { <Takes of=name csv/> }.into_any(),
+        None => view! { <ExportButtons of=name csv/> }.into_any(),
     };
     let body = move || match (drawing, as_table.get()) {
-        (Some(drawn), false) => view! { <Framed drawn name/> }.into_any(),
+        (Some(drawn), false) => view! { <FigureFrame drawn name/> }.into_any(),
         _ => view! { <DataTable table=table.clone()/> }.into_any(),
     };
     Some(view! {
@@ -121,29 +121,29 @@ pub(crate) fn Part(
 }
 
 #[component]
-fn Framed(drawn: Drawn, name: &'static str) -> impl IntoView {
-    let Drawn { figure, pick } = drawn;
+fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
+    let InteractiveFigure { figure, pick } = drawn;
     // Words in a figure are as large as those beside it.
     let width = figure.with_untracked(|it| format!("{}px", it.width + 2.0 * it.margin));
     let place = NodeRef::<html::Div>::new();
     let pointed = move |event: MouseEvent| {
-        if let (Pick::Place(pick), Some(frame)) = (pick, place.get_untracked())
+        if let (FigureSelection::Place(pick), Some(frame)) = (pick, place.get_untracked())
             && let Some(at) = figure.with_untracked(|it| pointed_at(&frame, it, &event))
         {
             pick.run(at);
         }
     };
     let body = move || match pick {
-        Pick::Nothing | Pick::Place(_) => view! { <Drawing figure=figure.get()/> }.into_any(),
-        Pick::Groups { picked, pick } => {
-            view! { <Picking figure=figure.get() picked pick/> }.into_any()
+        FigureSelection::Nothing | FigureSelection::Place(_) => view! { <FigureView figure=figure.get()/> }.into_any(),
+        FigureSelection::Groups { picked, pick } => {
+            view! { <FigurePicker figure=figure.get() picked pick/> }.into_any()
         }
     };
     view! {
         <div
             node_ref=place
             class="drawn"
-            class:dots=matches!(pick, Pick::Place(_))
+            class:dots=matches!(pick, FigureSelection::Place(_))
             role="region"
             tabindex="0"
             aria-label=name
@@ -158,7 +158,7 @@ fn Framed(drawn: Drawn, name: &'static str) -> impl IntoView {
 /// Where in a figure somebody points.
 fn pointed_at(
     frame: &web_sys::HtmlElement,
-    figure: &Figure,
+    figure: &PlotFigure,
     event: &MouseEvent,
 ) -> Option<[f64; 2]> {
     let drawing = frame.query_selector("svg").ok()??;

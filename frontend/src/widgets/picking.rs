@@ -2,15 +2,15 @@
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use shared::plot::{Figure, Mark};
+use shared::plot::{PlotFigure, FigureMark};
 
 use super::drawing::{drawn, framed};
 
 /// The figure; what is picked has a frame of its own.
 #[component]
-pub(crate) fn Picking(
+pub(crate) fn FigurePicker(
     /// What is drawn.
-    figure: Figure,
+    figure: PlotFigure,
     /// Place of the picked group among the groups of the figure.
     #[prop(into)]
     picked: Signal<Option<usize>>,
@@ -19,12 +19,12 @@ pub(crate) fn Picking(
 ) -> impl IntoView {
     let mut n_groups = 0;
     framed(figure, "group", move |mark| match mark {
-        Mark::Group { title, marks } => {
+        FigureMark::Group { title, marks } => {
             let place = n_groups;
             n_groups += 1;
             // A group without marks has no queries; there is nothing to pick.
             (!marks.is_empty())
-                .then(|| view! { <Group place title marks picked pick/> })
+                .then(|| view! { <FigureGroup place title marks picked pick/> })
                 .into_any()
         }
         other => drawn(other),
@@ -32,15 +32,15 @@ pub(crate) fn Picking(
 }
 
 #[component]
-fn Group(
+fn FigureGroup(
     place: usize,
     title: String,
-    marks: Vec<Mark>,
+    marks: Vec<FigureMark>,
     picked: Signal<Option<usize>>,
     pick: Callback<usize>,
 ) -> impl IntoView {
     // Where words stand in it they are its name, and the rest is said of it.
-    let has_words = marks.iter().any(|it| matches!(it, Mark::Text { .. }));
+    let has_words = marks.iter().any(|it| matches!(it, FigureMark::Text { .. }));
     let (label, description) = match has_words {
         true => (None, Some(title)),
         false => (Some(title), None),

@@ -1,20 +1,20 @@
 //! A table of `shared::report`, as the page shows it.
 
 use leptos::prelude::*;
-use shared::report::{Kind, Table};
+use shared::report::{ColumnKind, ReportTable};
 
 /// Columns, rows and notes; wide ones scroll in their own place.
 #[component]
 pub(crate) fn DataTable(
     /// What stands in it.
-    table: Table,
+    table: ReportTable,
 ) -> impl IntoView {
-    let kinds: Vec<Kind> = table.columns.iter().map(|it| it.kind).collect();
+    let kinds: Vec<ColumnKind> = table.columns.iter().map(|it| it.kind).collect();
     let heads = table.columns.into_iter().map(|it| match it.kind {
-        Kind::Text => Head::words(it.name),
-        Kind::Number | Kind::Estimate => Head::number(it.name),
+        ColumnKind::Text => ColumnHeading::words(it.name),
+        ColumnKind::Number | ColumnKind::Estimate => ColumnHeading::number(it.name),
     });
-    let heads: Vec<Head> = heads.collect();
+    let heads: Vec<ColumnHeading> = heads.collect();
     let rows = table.rows.into_iter().map(|row| {
         let cells = row
             .into_iter()
@@ -43,45 +43,45 @@ pub(crate) fn DataTable(
     }
 }
 
-fn class(kind: Kind) -> &'static str {
+fn class(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Text => "",
-        Kind::Number | Kind::Estimate => "num",
+        ColumnKind::Text => "",
+        ColumnKind::Number | ColumnKind::Estimate => "num",
     }
 }
 
 /// The head of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct ColumnHeading {
     name: String,
-    kind: HeadKind,
+    kind: ColumnHeadingKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HeadKind {
+enum ColumnHeadingKind {
     Words,
     Number,
     /// Only for those who hear the page.
     Unseen,
 }
 
-impl Head {
+impl ColumnHeading {
     /// Of a column of words.
-    pub(crate) fn words(name: impl Into<String>) -> Head {
-        let (name, kind) = (name.into(), HeadKind::Words);
-        Head { name, kind }
+    pub(crate) fn words(name: impl Into<String>) -> ColumnHeading {
+        let (name, kind) = (name.into(), ColumnHeadingKind::Words);
+        ColumnHeading { name, kind }
     }
 
     /// Of a column of numbers.
-    pub(crate) fn number(name: impl Into<String>) -> Head {
-        let (name, kind) = (name.into(), HeadKind::Number);
-        Head { name, kind }
+    pub(crate) fn number(name: impl Into<String>) -> ColumnHeading {
+        let (name, kind) = (name.into(), ColumnHeadingKind::Number);
+        ColumnHeading { name, kind }
     }
 
     /// Of a column that needs no head for those who see it.
-    pub(crate) fn unseen(name: impl Into<String>) -> Head {
-        let (name, kind) = (name.into(), HeadKind::Unseen);
-        Head { name, kind }
+    pub(crate) fn unseen(name: impl Into<String>) -> ColumnHeading {
+        let (name, kind) = (name.into(), ColumnHeadingKind::Unseen);
+        ColumnHeading { name, kind }
     }
 }
 
@@ -98,17 +98,17 @@ pub(crate) fn HeadedTable(
     class: &'static str,
     /// From the left.
     #[prop(into)]
-    heads: Vec<Head>,
+    heads: Vec<ColumnHeading>,
     /// Whether it scrolls in its own place where it is wide.
     #[prop(optional)]
     scrolls: bool,
     /// Its rows.
     children: Children,
 ) -> impl IntoView {
-    let heads = heads.into_iter().map(|Head { name, kind }| match kind {
-        HeadKind::Words => view! { <th scope="col">{name}</th> }.into_any(),
-        HeadKind::Number => view! { <th scope="col" class="num">{name}</th> }.into_any(),
-        HeadKind::Unseen => {
+    let heads = heads.into_iter().map(|ColumnHeading { name, kind }| match kind {
+        ColumnHeadingKind::Words => view! { <th scope="col">{name}</th> }.into_any(),
+        ColumnHeadingKind::Number => view! { <th scope="col" class="num">{name}</th> }.into_any(),
+        ColumnHeadingKind::Unseen => {
             view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
         }
     });

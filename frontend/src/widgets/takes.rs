@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// The small buttons at the right of a figure's caption.
 #[component]
-pub(crate) fn Takes(
+pub(crate) fn ExportButtons(
     /// The figure, for those who hear the buttons: `heat map`.
     #[prop(into)]
     of: String,

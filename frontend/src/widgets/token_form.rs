@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::form::Line;
+use super::form::TextField;
 use crate::api::token;
 
 /// Says how the operator comes in, and takes the operator's token.
 #[component]
-pub(crate) fn TokenForm(
+pub(crate) fn OperatorTokenForm(
     /// What the token is needed for, as a sentence.
     why: &'static str,
     /// Asks once more what the server lets us do.
@@ -25,7 +25,7 @@ pub(crate) fn TokenForm(
             it makes this browser yours. It works once, and each start prints another."
         </p>
         <form class="btns send" on:submit=enter>
-            <Line
+            <TextField
                 label="Operator token, printed at the first start"
                 text=typed
                 kind="password"

@@ -1,17 +1,17 @@
 //! Where a late-interaction model looked: each piece of the query against each piece of a text.
 
 use leptos::prelude::*;
-use shared::api::Matches;
-use shared::plot::{Anchor, Figure, Font, Ink, Mark};
-use shared::report::{self, Value, format};
+use shared::api::TokenSimilarities;
+use shared::plot::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark};
+use shared::report::{self, TableValue, format};
 
-use super::drawing::Drawing;
+use super::drawing::FigureView;
 
 /// One strip for one text, with its best matches in words.
 #[component]
-pub(crate) fn TokenMap(
+pub(crate) fn TokenMatchMap(
     /// Of one text.
-    matches: Matches,
+    matches: TokenSimilarities,
     /// What the strip is of: `Text 1`.
     #[prop(into)]
     name: String,
@@ -21,7 +21,7 @@ pub(crate) fn TokenMap(
     view! {
         <figure>
             <div class="strip" role="region" tabindex="0" aria-label=label>
-                <Drawing figure=figure(&name, &matches)/>
+                <FigureView figure=figure(&name, &matches)/>
             </div>
             <p class="note">{said}</p>
         </figure>
@@ -39,7 +39,7 @@ fn best(row: &[f32]) -> Option<(usize, f32)> {
 
 /// Cosines between which the greys lie: the median, since most pieces have little to do with
 /// each other, and the highest.
-fn range(matches: &Matches) -> [f32; 2] {
+fn range(matches: &TokenSimilarities) -> [f32; 2] {
     let mut all: Vec<f32> = matches.cosines.iter().flatten().copied().collect();
     all.sort_by(f32::total_cmp);
     let middle = all.get(all.len() / 2).copied().unwrap_or(0.0);
@@ -54,7 +54,7 @@ fn strength(cosine: f32, [from, to]: [f32; 2]) -> f64 {
     f64::from(((cosine - from) / (to - from)).clamp(0.0, 1.0))
 }
 
-fn sum(matches: &Matches) -> f64 {
+fn sum(matches: &TokenSimilarities) -> f64 {
     matches
         .cosines
         .iter()
@@ -64,7 +64,7 @@ fn sum(matches: &Matches) -> f64 {
 }
 
 /// `Text 1, sum of framed matches 3.44: glaciers → glaciers .93, …`
-fn sentence(name: &str, matches: &Matches) -> String {
+fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     let rows = matches.query.iter().zip(&matches.cosines);
     let pairs = rows.filter_map(|(piece, row)| {
         let (at, cosine) = best(row)?;
@@ -84,7 +84,7 @@ fn cosine_shown(cosine: f32) -> String {
 }
 
 /// The strip as a figure.
-pub(crate) fn figure(name: &str, matches: &Matches) -> Figure {
+pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
     const LEFT: f64 = 78.0;
     const RIGHT: f64 = 638.0;
     const ROW: f64 = 20.0;
@@ -92,11 +92,11 @@ pub(crate) fn figure(name: &str, matches: &Matches) -> Figure {
     let range = range(matches);
     let mut marks = Vec::new();
     let mut line = |from: [f64; 2], to: [f64; 2], width: f64, opacity: f64| {
-        marks.push(Mark::Line {
+        marks.push(FigureMark::Line {
             from,
             to,
             width,
-            stroke: Ink::Ink,
+            stroke: FigureColor::Ink,
             opacity,
         });
     };
@@ -130,14 +130,14 @@ pub(crate) fn figure(name: &str, matches: &Matches) -> Figure {
     let height = matches.cosines.len() as f64 * ROW;
     for (at, piece) in matches.query.iter().enumerate() {
         let y = at as f64 * ROW + 14.0;
-        marks.push(words([LEFT - 8.0, y], Anchor::End, piece));
+        marks.push(words([LEFT - 8.0, y], TextAnchor::End, piece));
     }
     if let (Some(first), Some(last)) = (matches.text.first(), matches.text.last()) {
-        marks.push(words([LEFT, height + 16.0], Anchor::Start, first));
+        marks.push(words([LEFT, height + 16.0], TextAnchor::Start, first));
         let last = format!("{last}, piece {}", matches.text.len());
-        marks.push(words([RIGHT, height + 16.0], Anchor::End, &last));
+        marks.push(words([RIGHT, height + 16.0], TextAnchor::End, &last));
     }
-    Figure {
+    PlotFigure {
         width: 640.0,
         height: height + 22.0,
         margin: 0.0,
@@ -152,20 +152,20 @@ pub(crate) fn figure(name: &str, matches: &Matches) -> Figure {
     }
 }
 
-fn words(at: [f64; 2], anchor: Anchor, text: &str) -> Mark {
+fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
     let text = text.to_owned();
-    Mark::Text {
+    FigureMark::Text {
         at,
         anchor,
-        font: Font::Label,
-        fill: Ink::Ink2,
+        font: FontStyle::Label,
+        fill: FigureColor::Ink2,
         text,
     }
 }
 
 /// The best match of every piece of the query in every text.
-pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
-    let mut table = report::Table::new(name, "The best match of every piece of the query")
+pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
+    let mut table = report::ReportTable::new(name, "The best match of every piece of the query")
         .with_texts("text | query piece | best match")
         .with_numbers("its place | cosine");
     for (text, it) in all.iter().enumerate() {
@@ -174,10 +174,10 @@ pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
                 continue;
             };
             table.rows.push(vec![
-                Value::Text((text + 1).to_string()),
-                Value::Text(piece.clone()),
-                Value::Text(it.text.get(at).cloned().unwrap_or_default()),
-                Value::Count(at as u64 + 1),
+                TableValue::Text((text + 1).to_string()),
+                TableValue::Text(piece.clone()),
+                TableValue::Text(it.text.get(at).cloned().unwrap_or_default()),
+                TableValue::Count(at as u64 + 1),
                 score(cosine, 3),
             ]);
         }
@@ -186,9 +186,9 @@ pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
 }
 
 /// Every cosine, for programs.
-pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
+pub(crate) fn cosines(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let title = "Cosine of every piece of the query with every piece of the texts";
-    let mut table = report::Table::new(name, title)
+    let mut table = report::ReportTable::new(name, title)
         .with_numbers("text")
         .with_texts("query piece")
         .with_numbers("query place")
@@ -198,11 +198,11 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
         for (of, (piece, row)) in it.query.iter().zip(&it.cosines).enumerate() {
             for (at, (met, &cosine)) in it.text.iter().zip(row).enumerate() {
                 table.rows.push(vec![
-                    Value::Count(text as u64 + 1),
-                    Value::Text(piece.clone()),
-                    Value::Count(of as u64 + 1),
-                    Value::Text(met.clone()),
-                    Value::Count(at as u64 + 1),
+                    TableValue::Count(text as u64 + 1),
+                    TableValue::Text(piece.clone()),
+                    TableValue::Count(of as u64 + 1),
+                    TableValue::Text(met.clone()),
+                    TableValue::Count(at as u64 + 1),
                     score(cosine, 4),
                 ]);
             }
@@ -211,18 +211,18 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
     table
 }
 
-fn score(cosine: f32, digits: u8) -> Value {
+fn score(cosine: f32, digits: u8) -> TableValue {
     let value = f64::from(cosine);
-    Value::Score { value, digits }
+    TableValue::Score { value, digits }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn matches() -> Matches {
+    fn matches() -> TokenSimilarities {
         let words = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect();
-        Matches {
+        TokenSimilarities {
             query: words(&["ice", "age"]),
             text: words(&["the", "ice", "##berg"]),
             cosines: vec![vec![0.1, 0.93, 0.4], vec![0.2, 0.3, 0.25]],
@@ -237,12 +237,12 @@ mod tests {
         );
         let table = best_matches(&[matches()], "best");
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(table.rows[0][3], Value::Count(2));
+        assert_eq!(table.rows[0][3], TableValue::Count(2));
     }
 
     #[test]
     fn a_text_without_pieces_is_no_trouble() {
-        let empty = Matches {
+        let empty = TokenSimilarities {
             text: Vec::new(),
             cosines: vec![Vec::new(); 2],
             ..matches()

@@ -6,7 +6,7 @@ use shared::verdict::Outcome;
 
 /// A verdict chip; never a filled pill.
 #[component]
-pub(crate) fn Verdict(
+pub(crate) fn VerdictChip(
     /// Of which axiom or behaviour.
     probe: Probe,
     /// None without all scores.

@@ -16,7 +16,7 @@ const MARGIN: u64 = 6;
 
 /// Which rows are in view.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Window {
+pub(crate) struct VisibleRows {
     /// How many rows there are.
     n: u64,
     /// Height of the view, in pixels.
@@ -25,7 +25,7 @@ pub(crate) struct Window {
     top: f64,
 }
 
-impl Window {
+impl VisibleRows {
     /// Height of all rows, or what a browser can draw of it.
     fn whole(&self) -> f64 {
         (self.n as f64 * ROW).min(HIGHEST)
@@ -76,7 +76,7 @@ impl Window {
     }
 }
 
-/// The list. Arrows, page keys, `Home` and `End` move in it; each row is a link.
+/// The list. Arrows, page keys, `TestHome` and `MakeError` move in it; each row is a link.
 #[component]
 pub(crate) fn VirtualList(
     /// How many rows there are.
@@ -109,7 +109,7 @@ pub(crate) fn VirtualList(
     });
     let window = move || {
         let (top, height) = scrolled.get();
-        Window {
+        VisibleRows {
             n: n.get(),
             height,
             top,
@@ -153,9 +153,9 @@ pub(crate) fn VirtualList(
         match key {
             "j" => go(now + u64::from(has_focus(now))),
             "k" => go(now.saturating_sub(1)),
-            _ => return crate::keys::Press::Passed,
+            _ => return crate::keys::KeyOutcome::Passed,
         }
-        crate::keys::Press::Taken
+        crate::keys::KeyOutcome::Taken
     });
     let children = move |at: u64| {
         let place = move || format!("translateY({:.1}px)", window().place(at));
@@ -218,15 +218,15 @@ mod tests {
 
     #[test]
     fn only_rows_in_view_and_some_around_them_exist() {
-        let window = Window {
+        let window = VisibleRows {
             n: 1000,
             height: 560.0,
             top: 5600.0,
         };
         assert_eq!(window.rows(), (94, 118));
-        assert_eq!(Window { top: 0.0, ..window }.rows(), (0, 18));
+        assert_eq!(VisibleRows { top: 0.0, ..window }.rows(), (0, 18));
         assert_eq!(
-            Window {
+            VisibleRows {
                 n: 3,
                 top: 0.0,
                 ..window
@@ -235,7 +235,7 @@ mod tests {
             (0, 3)
         );
         assert_eq!(
-            Window {
+            VisibleRows {
                 n: 0,
                 top: 0.0,
                 ..window
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_row_out_of_view_is_scrolled_to_the_nearer_edge() {
-        let window = Window {
+        let window = VisibleRows {
             n: 1000,
             height: 560.0,
             top: 5600.0,
@@ -259,18 +259,18 @@ mod tests {
 
     #[test]
     fn millions_of_rows_are_squeezed_and_the_last_can_be_reached() {
-        let start = Window {
+        let start = VisibleRows {
             n: 25_500_000,
             height: 560.0,
             top: 0.0,
         };
-        let end = Window {
+        let end = VisibleRows {
             top: start.whole() - start.height,
             ..start
         };
         assert_eq!(start.rows().0, 0);
         assert_eq!(end.rows().1, 25_500_000);
-        let there = Window {
+        let there = VisibleRows {
             top: start.to(12_000_000).unwrap(),
             ..start
         };

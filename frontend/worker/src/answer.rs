@@ -4,108 +4,108 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::api::review::{Results, TaskResults, Try};
+use shared::api::review::{ListHumanJudgmentsRequest, TaskResults, GetTrialItemsRequest};
 use shared::api::study_request::StudyRequest;
-use shared::api::worker::{Manipulate, Printed};
+use shared::api::worker::{ManipulateTextRequest, GetPublishedTableRequest};
 use shared::api::{
-    Behave, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint, Export, Inside,
-    InsideQuery, JobScores, List, Look, Problem, Replay, Show, Statistics,
+    GetBehavioralTestsRequest, CreateJobRequest, CompareRankersRequest, ListComparedQueriesRequest, GetComparedQueryRequest, GetFiguresRequest, Endpoint, ExportStudyRequest, ListLateInteractionAnalysesRequest,
+    GetTopDocumentsRequest, JobScoresResponse, ListInstancesRequest, GetStudyRequest, ErrorResponse, GetReproductionRequest, GetInstanceRequest, GetCollectionStatisticsRequest,
 };
 use shared::collection::text_hash;
-use shared::collection::trec::BroughtScores;
-use shared::differ::{Asking, Source, Who, differ, listing, sample};
+use shared::collection::trec::ImportedScores;
+use shared::differ::{ComparisonOptions, ComparisonInput, RankerRef, differ, listing, sample};
 use shared::error::Error;
-use shared::probe::TextNo;
-use shared::score::{RankerAbout, RankerKind, Scores};
+use shared::probe::StudyDocNo;
+use shared::score::{RankerInfo, RankerKind, Scores};
 use shared::study::{Study, bench};
-use shared::whitebox::WhiteBox;
+use shared::whitebox::LateInteractionAnalysis;
 
 /// The study that a request is about.
-pub(crate) fn study_of(request: &str) -> Result<String, Problem> {
+pub(crate) fn study_of(request: &str) -> Result<String, ErrorResponse> {
     #[derive(serde::Deserialize)]
-    struct About {
+    struct RequestStudy {
         study: String,
     }
-    parse::<About>(request).map(|it| it.study)
+    parse::<RequestStudy>(request).map(|it| it.study)
 }
 
 /// The reply to a request, as JSON.
-pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String, Problem> {
+pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String, ErrorResponse> {
     match path {
-        Look::PATH => respond::<Look>(study, request),
-        Draw::PATH => respond::<Draw>(study, request),
-        Behave::PATH => respond::<Behave>(study, request),
+        GetStudyRequest::PATH => respond::<GetStudyRequest>(study, request),
+        GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
+        GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
         // What was looked into lies with the server.
-        Inside::PATH => Ok(json(&Vec::<WhiteBox>::new())),
-        InsideQuery::PATH => respond::<InsideQuery>(study, request),
-        Differ::PATH => respond::<Differ>(study, request),
-        DifferQueries::PATH => respond::<DifferQueries>(study, request),
-        DifferQuery::PATH => respond::<DifferQuery>(study, request),
-        Replay::PATH => respond::<Replay>(study, request),
+        ListLateInteractionAnalysesRequest::PATH => Ok(json(&Vec::<LateInteractionAnalysis>::new())),
+        GetTopDocumentsRequest::PATH => respond::<GetTopDocumentsRequest>(study, request),
+        CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
+        ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
+        GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
+        GetReproductionRequest::PATH => respond::<GetReproductionRequest>(study, request),
         // What people said lies with the server.
-        Results::PATH => Ok(json(&Vec::<TaskResults>::new())),
-        Try::PATH => respond::<Try>(study, request),
-        List::PATH => respond::<List>(study, request),
-        Show::PATH => respond::<Show>(study, request),
-        Export::PATH => Ok(export(study)),
-        Statistics::PATH => respond::<Statistics>(study, request),
+        ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
+        GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
+        ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
+        GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
+        ExportStudyRequest::PATH => Ok(export(study)),
+        GetCollectionStatisticsRequest::PATH => respond::<GetCollectionStatisticsRequest>(study, request),
         other => {
             let error = format!("{other} needs a server; run `axioscope serve` to have it");
-            Err(Problem::new(error, "no-server"))
+            Err(ErrorResponse::new(error, "no-server"))
         }
     }
 }
 
-fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, Problem> {
+fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, ErrorResponse> {
     let request: R = parse(request)?;
     Ok(json(&request.respond(study).map_err(refused)?))
 }
 
 /// The two runs that a request compares, if it compares runs.
-pub(crate) fn runs_of(path: &str, request: &str) -> Result<Option<[String; 2]>, Problem> {
+pub(crate) fn runs_of(path: &str, request: &str) -> Result<Option<[String; 2]>, ErrorResponse> {
     #[derive(serde::Deserialize)]
-    struct About {
+    struct RequestStudy {
         #[serde(default)]
-        asking: Asking,
+        asking: ComparisonOptions,
     }
-    if ![Differ::PATH, DifferQueries::PATH, DifferQuery::PATH].contains(&path) {
+    if ![CompareRankersRequest::PATH, ListComparedQueriesRequest::PATH, GetComparedQueryRequest::PATH].contains(&path) {
         return Ok(None);
     }
-    Ok(match parse::<About>(request)?.asking.pair {
-        [Who::Run(first), Who::Run(second)] => Some([first, second]),
+    Ok(match parse::<RequestStudy>(request)?.asking.pair {
+        [RankerRef::Run(first), RankerRef::Run(second)] => Some([first, second]),
         _ => None,
     })
 }
 
 /// The reply to a request that compares two runs, as JSON.
-pub(crate) fn of_runs(source: &Source<'_>, path: &str, request: &str) -> Result<String, Problem> {
+pub(crate) fn of_runs(source: &ComparisonInput<'_>, path: &str, request: &str) -> Result<String, ErrorResponse> {
     match path {
-        DifferQueries::PATH => {
-            let asked: DifferQueries = parse(request)?;
+        ListComparedQueriesRequest::PATH => {
+            let asked: ListComparedQueriesRequest = parse(request)?;
             let page = listing::page(source, &asked.asking, &asked.listing);
             Ok(json(&page.map_err(refused)?))
         }
-        DifferQuery::PATH => {
-            let asked: DifferQuery = parse(request)?;
+        GetComparedQueryRequest::PATH => {
+            let asked: GetComparedQueryRequest = parse(request)?;
             let sample = sample::of_query(source, &asked.asking, &asked.query);
             Ok(json(&sample.map_err(refused)?))
         }
         _ => {
-            let asked: Differ = parse(request)?;
+            let asked: CompareRankersRequest = parse(request)?;
             Ok(json(&differ(source, &asked.asking).map_err(refused)?))
         }
     }
 }
 
-/// The reply to [`Manipulate`], as JSON.
-pub(crate) fn manipulated(request: &str) -> Result<String, Problem> {
-    let Manipulate { changing } = parse(request)?;
+/// The reply to [`ManipulateTextRequest`], as JSON.
+pub(crate) fn manipulated(request: &str) -> Result<String, ErrorResponse> {
+    let ManipulateTextRequest { changing } = parse(request)?;
     Ok(json(&bench::change(&changing).map_err(refused)?))
 }
 
-/// The reply to [`Printed`], as JSON.
-pub(crate) fn printed(request: &str) -> Result<String, Problem> {
-    let Printed { asked } = parse(request)?;
+/// The reply to [`GetPublishedTableRequest`], as JSON.
+pub(crate) fn printed(request: &str) -> Result<String, ErrorResponse> {
+    let GetPublishedTableRequest { asked } = parse(request)?;
     Ok(json(&shared::replay::replay(asked, None).map_err(refused)?))
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn export(study: &Study) -> String {
 /// The unique pairs, one JSON object a line: `query_id, text_id, query, text`.
 pub(crate) fn pair_lines(study: &Study) -> String {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct PairLine<'a> {
         query_id: &'a str,
         text_id: String,
         query: &'a str,
@@ -127,7 +127,7 @@ pub(crate) fn pair_lines(study: &Study) -> String {
     for (query, text) in study.pairs.iter() {
         let query = &study.queries[query];
         let (text_id, text) = (text_id(study, text), body(study, text));
-        lines += &json(&Line {
+        lines += &json(&PairLine {
             query_id: &query.id,
             text_id,
             query: &query.text,
@@ -140,13 +140,13 @@ pub(crate) fn pair_lines(study: &Study) -> String {
 
 /// The unique pairs as a job.
 pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
-    let Sent {
+    let PairExport {
         queries,
         texts,
         pairs,
         places: _,
     } = sent(study);
-    json(&CreateJob {
+    json(&CreateJobRequest {
         ranker,
         title,
         queries,
@@ -156,17 +156,17 @@ pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
 }
 
 /// What a job has scored, in the order of the study's pairs.
-pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, Problem> {
-    let JobScores {
+pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorResponse> {
+    let JobScoresResponse {
         ranker,
         scores,
         truncated,
         certificate,
     } = parse(text)?;
-    let Sent { pairs, places, .. } = sent(study);
+    let PairExport { pairs, places, .. } = sent(study);
     if scores.len() != pairs.len() {
         let error = format!("{} scores for {} pairs", scores.len(), pairs.len());
-        return Err(Problem::new(error, "conflict"));
+        return Err(ErrorResponse::new(error, "conflict"));
     }
     let values = places.iter().map(|&it| scores[it as usize]).collect();
     let cut: BTreeSet<u32> = truncated.into_iter().collect();
@@ -182,9 +182,9 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, Problem> {
 pub(crate) fn brought_scores(
     study: &Study,
     name: &str,
-    brought: &BroughtScores,
-) -> Result<Scores, Problem> {
-    let value = |(query, text): (usize, TextNo)| {
+    brought: &ImportedScores,
+) -> Result<Scores, ErrorResponse> {
+    let value = |(query, text): (usize, StudyDocNo)| {
         brought
             .get(&study.queries[query].id)?
             .get(&text_id(study, text))
@@ -196,10 +196,10 @@ pub(crate) fn brought_scores(
             "{name}: no row names a pair of this study; a row is `qid docid score`, with the ids \
              of the pairs that can be downloaded here"
         );
-        return Err(Problem::new(error, "setting"));
+        return Err(ErrorResponse::new(error, "setting"));
     }
     let missing = values.iter().filter(|it| it.is_none()).count();
-    let ranker = RankerAbout {
+    let ranker = RankerInfo {
         spec: format!("scores:{name}"),
         label: name.to_owned(),
         detail: "scores from a file".to_owned(),
@@ -211,7 +211,7 @@ pub(crate) fn brought_scores(
 }
 
 /// What goes to a server: every query, text and pair once, by its characters.
-struct Sent {
+struct PairExport {
     queries: Vec<String>,
     texts: Vec<String>,
     pairs: Vec<(u32, u32)>,
@@ -219,11 +219,11 @@ struct Sent {
     places: Vec<u32>,
 }
 
-fn sent(study: &Study) -> Sent {
-    let mut queries = Numbered::default();
-    let mut texts = Numbered::default();
-    let mut pairs = Numbered::default();
-    let mut text_numbers: BTreeMap<TextNo, u32> = BTreeMap::new();
+fn sent(study: &Study) -> PairExport {
+    let mut queries = IdNumbering::default();
+    let mut texts = IdNumbering::default();
+    let mut pairs = IdNumbering::default();
+    let mut text_numbers: BTreeMap<StudyDocNo, u32> = BTreeMap::new();
     let mut places = Vec::with_capacity(study.pairs.len());
     for (query, text) in study.pairs.iter() {
         let query = queries.number(study.queries[query].text.clone());
@@ -231,7 +231,7 @@ fn sent(study: &Study) -> Sent {
         let text = *of.or_insert_with(|| texts.number(body(study, text)));
         places.push(pairs.number((query, text)));
     }
-    Sent {
+    PairExport {
         queries: queries.list(),
         texts: texts.list(),
         pairs: pairs.list(),
@@ -240,15 +240,15 @@ fn sent(study: &Study) -> Sent {
 }
 
 /// Things in the order in which they were first seen.
-struct Numbered<T>(BTreeMap<T, u32>);
+struct IdNumbering<T>(BTreeMap<T, u32>);
 
-impl<T> Default for Numbered<T> {
-    fn default() -> Numbered<T> {
-        Numbered(BTreeMap::new())
+impl<T> Default for IdNumbering<T> {
+    fn default() -> IdNumbering<T> {
+        IdNumbering(BTreeMap::new())
     }
 }
 
-impl<T: Ord> Numbered<T> {
+impl<T: Ord> IdNumbering<T> {
     fn number(&mut self, it: T) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(it).or_insert(next)
@@ -261,33 +261,33 @@ impl<T: Ord> Numbered<T> {
     }
 }
 
-fn text_id(study: &Study, text: TextNo) -> String {
+fn text_id(study: &Study, text: StudyDocNo) -> String {
     let text = study.texts[text as usize];
     text.id(&study.docs[text.doc() as usize].id)
 }
 
-fn body(study: &Study, text: TextNo) -> String {
+fn body(study: &Study, text: StudyDocNo) -> String {
     let text = study.texts[text as usize];
     text.body(&study.docs[text.doc() as usize].body())
 }
 
 /// As the server would say it.
-pub(crate) fn refused(error: Error) -> Problem {
+pub(crate) fn refused(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
         Error::Invalid { .. } => "setting",
         Error::Unknown { .. } => "unknown",
     };
-    Problem {
+    ErrorResponse {
         field: error.field().map(str::to_owned),
-        ..Problem::new(error.to_string(), error_type)
+        ..ErrorResponse::new(error.to_string(), error_type)
     }
 }
 
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
     serde_json::from_str(text).map_err(|it| {
         let error = format!("not understood, {it}: load the page again");
-        Problem::new(error, "worker")
+        ErrorResponse::new(error, "worker")
     })
 }
 

@@ -4,34 +4,34 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use js_sys::{Array, Uint8Array};
-use shared::api::Problem;
-use shared::api::worker::{FileKind, FileRead, Stage};
-use shared::collection::Splits;
-use shared::collection::lines::{Bounds, Lines};
-use shared::collection::pairs::{self, TextPair};
-use shared::collection::trec::{self, BroughtScores, topics};
-use shared::collection::{Doc, Qrels, Query, Run, beir, tables};
+use shared::api::ErrorResponse;
+use shared::api::worker::{FileKind, FileSummary, WorkerStage};
+use shared::collection::QuerySplits;
+use shared::collection::lines::{FileSizeLimits, LineReader};
+use shared::collection::pairs::{self, DocumentPair};
+use shared::collection::trec::{self, ImportedScores, topics};
+use shared::collection::{Document, Qrels, Query, Run, beir, tables};
 use shared::error::Error;
-use shared::probe::transfer::Inference;
-use shared::vectors::Vectors;
+use shared::probe::transfer::TransferQuerySource;
+use shared::vectors::WordVectors;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync};
 
 use crate::answer::refused;
-use crate::post::{self, Clock};
+use crate::post::{self, ProgressReporter};
 
 /// A file that was read.
-pub(crate) struct Kept {
+pub(crate) struct LoadedFile {
     /// What there is to say about it.
-    pub(crate) read: FileRead,
+    pub(crate) read: FileSummary,
     /// What it held.
-    pub(crate) holds: Holds,
+    pub(crate) holds: FileContent,
 }
 
 /// What a file held.
-pub(crate) enum Holds {
+pub(crate) enum FileContent {
     /// Texts.
-    Docs(Vec<Doc>),
+    Docs(Vec<Document>),
     /// Queries.
     Queries(Vec<Query>),
     /// Judgements.
@@ -39,23 +39,23 @@ pub(crate) enum Holds {
     /// A ranked list.
     Run(Run),
     /// Word vectors.
-    Vectors(Arc<Vectors>),
+    Vectors(Arc<WordVectors>),
     /// Which queries belong together.
-    Splits(Splits),
+    Splits(QuerySplits),
     /// Pairs of texts.
-    Pairs(Vec<TextPair>),
+    Pairs(Vec<DocumentPair>),
 }
 
-impl Holds {
+impl FileContent {
     /// Of pairs, where their queries come from.
-    fn queries(&self) -> Option<Inference> {
-        let Holds::Pairs(pairs) = self else {
+    fn queries(&self) -> Option<TransferQuerySource> {
+        let FileContent::Pairs(pairs) = self else {
             return None;
         };
-        let has_query = |it: &TextPair| it.query.as_ref().is_some_and(|it| !it.trim().is_empty());
+        let has_query = |it: &DocumentPair| it.query.as_ref().is_some_and(|it| !it.trim().is_empty());
         Some(match pairs.iter().all(has_query) {
-            true => Inference::Given,
-            false => Inference::NounPhrase,
+            true => TransferQuerySource::Given,
+            false => TransferQuerySource::NounPhrase,
         })
     }
 }
@@ -66,18 +66,18 @@ pub(crate) fn read(
     name: &str,
     kind: Option<FileKind>,
     file: &File,
-) -> Result<Kept, Problem> {
+) -> Result<LoadedFile, ErrorResponse> {
     let began = post::now_ms();
     let of = file.size() as u64;
-    let mut clock = Clock::new(number);
+    let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
-        let _ = clock.at(Stage::Read, done, of, None);
+        let _ = clock.at(WorkerStage::Read, done, of, None);
     };
     let kind = match kind {
         Some(kind) => kind,
         None => recognise(name, file).map_err(refused)?,
     };
-    let bytes = Pieces::of(file);
+    let bytes = BlobReader::of(file);
     let (holds, reading) = match kind {
         FileKind::Corpus => beir::read_corpus(name, bytes, &mut progress).map(docs),
         FileKind::Passages => tables::read_passages(name, bytes, &mut progress).map(docs),
@@ -86,20 +86,20 @@ pub(crate) fn read(
         FileKind::Queries => beir::read_queries(name, bytes, &mut progress).map(queries),
         FileKind::Topics => topics::read_topics(name, bytes, &mut progress).map(queries),
         FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
-            .map(|(it, reading)| (Holds::Qrels(it), reading)),
+            .map(|(it, reading)| (FileContent::Qrels(it), reading)),
         FileKind::Run => trec::read_run(name, bytes, &mut progress)
-            .map(|(it, reading)| (Holds::Run(it), reading)),
+            .map(|(it, reading)| (FileContent::Run(it), reading)),
         FileKind::Vectors => shared::vectors::read(name, bytes, &mut progress)
-            .map(|(it, reading)| (Holds::Vectors(Arc::new(it)), reading)),
+            .map(|(it, reading)| (FileContent::Vectors(Arc::new(it)), reading)),
         FileKind::Splits => tables::read_splits(name, bytes, &mut progress)
-            .map(|(it, reading)| (Holds::Splits(it), reading)),
+            .map(|(it, reading)| (FileContent::Splits(it), reading)),
         FileKind::Pairs | FileKind::SymmetricPairs => {
-            pairs::read(name, bytes, &mut progress).map(|(it, reading)| (Holds::Pairs(it), reading))
+            pairs::read(name, bytes, &mut progress).map(|(it, reading)| (FileContent::Pairs(it), reading))
         }
     }
     .map_err(refused)?;
     let took_ms = post::now_ms() - began;
-    let read = FileRead {
+    let read = FileSummary {
         name: name.to_owned(),
         kind,
         n_bytes: of,
@@ -107,17 +107,17 @@ pub(crate) fn read(
         reading,
         queries: holds.queries(),
     };
-    Ok(Kept { read, holds })
+    Ok(LoadedFile { read, holds })
 }
 
 /// The texts of all files of an array.
-pub(crate) fn docs_of(number: u64, files: &JsValue) -> Result<Vec<Doc>, Problem> {
+pub(crate) fn docs_of(number: u64, files: &JsValue) -> Result<Vec<Document>, ErrorResponse> {
     let mut all = Vec::new();
     for file in Array::from(files) {
         let file: File = file.unchecked_into();
         let name = file.name();
         match read(number, &name, None, &file)?.holds {
-            Holds::Docs(docs) => all.extend(docs),
+            FileContent::Docs(docs) => all.extend(docs),
             _ => return Err(refused(Error::file(&name, "holds no texts; give a corpus"))),
         }
     }
@@ -125,13 +125,13 @@ pub(crate) fn docs_of(number: u64, files: &JsValue) -> Result<Vec<Doc>, Problem>
 }
 
 /// Reads a file of scores to its end.
-pub(crate) fn scores(number: u64, name: &str, file: &File) -> Result<BroughtScores, Problem> {
+pub(crate) fn scores(number: u64, name: &str, file: &File) -> Result<ImportedScores, ErrorResponse> {
     let of = file.size() as u64;
-    let mut clock = Clock::new(number);
+    let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
-        let _ = clock.at(Stage::Read, done, of, None);
+        let _ = clock.at(WorkerStage::Read, done, of, None);
     };
-    trec::read_scores(name, Pieces::of(file), &mut progress).map_err(refused)
+    trec::read_scores(name, BlobReader::of(file), &mut progress).map_err(refused)
 }
 
 /// How many lines decide what a file is.
@@ -139,7 +139,7 @@ const LOOKED_AT: usize = 20;
 
 fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
     let mut nobody = |_: u64| ();
-    let mut lines = Lines::open(name, Pieces::of(file), Bounds::FILES, &mut nobody)?;
+    let mut lines = LineReader::open(name, BlobReader::of(file), FileSizeLimits::FILES, &mut nobody)?;
     let mut first = Vec::new();
     while first.len() < LOOKED_AT {
         match lines.next_line()?.map(|it| it.text) {
@@ -159,16 +159,16 @@ fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
     })
 }
 
-fn docs<R>((docs, reading): (Vec<Doc>, R)) -> (Holds, R) {
-    (Holds::Docs(docs), reading)
+fn docs<R>((docs, reading): (Vec<Document>, R)) -> (FileContent, R) {
+    (FileContent::Docs(docs), reading)
 }
 
-fn queries<R>((queries, reading): (Vec<Query>, R)) -> (Holds, R) {
-    (Holds::Queries(queries), reading)
+fn queries<R>((queries, reading): (Vec<Query>, R)) -> (FileContent, R) {
+    (FileContent::Queries(queries), reading)
 }
 
 /// The bytes of a file, fetched from the browser in pieces.
-struct Pieces<'a> {
+struct BlobReader<'a> {
     file: &'a Blob,
     /// Of the file; where the next piece begins.
     next: f64,
@@ -177,12 +177,12 @@ struct Pieces<'a> {
     taken: usize,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> BlobReader<'a> {
     /// Each piece is a round trip to the browser's file thread: few, but not the whole file.
     const BYTES: f64 = 4e6;
 
-    fn of(file: &'a Blob) -> Pieces<'a> {
-        Pieces {
+    fn of(file: &'a Blob) -> BlobReader<'a> {
+        BlobReader {
             file,
             next: 0.0,
             piece: Vec::new(),
@@ -204,7 +204,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-impl Read for Pieces<'_> {
+impl Read for BlobReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.piece.len() && self.next < self.file.size() {
             self.fetch()?;

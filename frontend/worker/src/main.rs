@@ -17,15 +17,15 @@ mod train;
 use std::cell::RefCell;
 
 use js_sys::Array;
-use shared::api::worker::{Ask, Envelope, LOCAL, Manipulate, Printed, Tell};
-use shared::api::{Endpoint, Problem};
+use shared::api::worker::{WorkerRequest, WorkerMessage, LOCAL, ManipulateTextRequest, GetPublishedTableRequest, WorkerResponse};
+use shared::api::{Endpoint, ErrorResponse};
 use wasm_bindgen::prelude::*;
 use web_sys::{File, MessageEvent};
 
-use bench::Bench;
+use bench::WorkerState;
 
 thread_local! {
-    static BENCH: RefCell<Bench> = RefCell::new(Bench::default());
+    static BENCH: RefCell<WorkerState> = RefCell::new(WorkerState::default());
 }
 
 fn main() {
@@ -36,25 +36,25 @@ fn main() {
     post::scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // It listens for as long as the worker lives.
     on_message.forget();
-    post::tell(0, &Tell::Ready, &JsValue::UNDEFINED);
+    post::tell(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
 }
 
 /// Answers one message.
 async fn hear(message: JsValue) {
     let message: Array = message.unchecked_into();
     let json = message.get(0).as_string().unwrap_or_default();
-    let Ok(envelope) = serde_json::from_str::<Envelope<Ask>>(&json) else {
+    let Ok(envelope) = serde_json::from_str::<WorkerMessage<WorkerRequest>>(&json) else {
         return;
     };
     let number = envelope.number;
     match act(number, envelope.says, message.get(1)).await {
         Ok((tell, beside)) => post::tell(number, &tell, &beside),
-        Err(problem) => post::tell(number, &Tell::Failed(problem), &JsValue::UNDEFINED),
+        Err(problem) => post::tell(number, &WorkerResponse::Failed(problem), &JsValue::UNDEFINED),
     }
 }
 
 /// Does what was asked. The bench is borrowed only between two points where others may act.
-async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), Problem> {
+async fn act(number: u64, ask: WorkerRequest, beside: JsValue) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
     let text = || {
         beside
             .as_string()
@@ -64,51 +64,51 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
         let file = beside.clone().dyn_into::<File>();
         file.map_err(|_| problem("a message without its file"))
     };
-    let silent = |tell: Tell| Ok((tell, JsValue::UNDEFINED));
+    let silent = |tell: WorkerResponse| Ok((tell, JsValue::UNDEFINED));
     match ask {
-        Ask::Read { name, kind } => {
+        WorkerRequest::Read { name, kind } => {
             let kept = file::read(number, &name, kind, &file()?)?;
             let read = kept.read.clone();
             BENCH.with_borrow_mut(|it| it.files.insert(name, kept));
-            silent(Tell::Read(read))
+            silent(WorkerResponse::Read(read))
         }
-        Ask::Forget { name } => {
+        WorkerRequest::Forget { name } => {
             BENCH.with_borrow_mut(|it| it.files.remove(&name));
-            silent(Tell::Done)
+            silent(WorkerResponse::Done)
         }
-        Ask::Make { definition, made } => silent(bench::make(number, *definition, made).await?),
-        Ask::Train { analyzer, settings } => train::train(number, analyzer, settings).await,
-        Ask::Hold { study, file } => {
+        WorkerRequest::Make { definition, made } => silent(bench::make(number, *definition, made).await?),
+        WorkerRequest::Train { analyzer, settings } => train::train(number, analyzer, settings).await,
+        WorkerRequest::Hold { study, file } => {
             let tell = BENCH.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
-            if let Tell::Made(_) = tell {
+            if let WorkerResponse::Made(_) = tell {
                 bench::remember().await;
             }
             silent(tell)
         }
-        Ask::Restore { study } => {
+        WorkerRequest::Restore { study } => {
             let docs = file::docs_of(number, &beside)?;
             BENCH.with_borrow_mut(|it| it.restore(&study, &docs))?;
             if study == LOCAL {
                 bench::remember().await;
             }
-            silent(Tell::Done)
+            silent(WorkerResponse::Done)
         }
-        Ask::Answer { path, request } if path == Manipulate::PATH => {
+        WorkerRequest::Answer { path, request } if path == ManipulateTextRequest::PATH => {
             let reply = answer::manipulated(&request)?;
-            Ok((Tell::Answer, JsValue::from_str(&reply)))
+            Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
-        Ask::Answer { path, request } if path == Printed::PATH => {
+        WorkerRequest::Answer { path, request } if path == GetPublishedTableRequest::PATH => {
             let reply = answer::printed(&request)?;
-            Ok((Tell::Answer, JsValue::from_str(&reply)))
+            Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
-        Ask::Answer { path, request } => {
+        WorkerRequest::Answer { path, request } => {
             let study = answer::study_of(&request)?;
             if let Some(runs) = answer::runs_of(&path, &request)?.filter(|_| study == LOCAL) {
                 let reply = BENCH.with_borrow(|it| {
                     let source = runs::compared(it, &runs)?;
                     answer::of_runs(&source, &path, &request)
                 })?;
-                return Ok((Tell::Answer, JsValue::from_str(&reply)));
+                return Ok((WorkerResponse::Answer, JsValue::from_str(&reply)));
             }
             if study == LOCAL {
                 bench::recall().await?;
@@ -117,69 +117,69 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
                 let held = it.studies.get(&study).ok_or_else(|| not_held(&study))?;
                 answer::answer(held, &path, &request)
             })?;
-            Ok((Tell::Answer, JsValue::from_str(&reply)))
+            Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
-        Ask::Local => {
+        WorkerRequest::Local => {
             bench::recall().await?;
             silent(
                 BENCH
                     .with_borrow(|it| it.made())
-                    .map_or(Tell::Done, Tell::Made),
+                    .map_or(WorkerResponse::Done, WorkerResponse::Made),
             )
         }
-        Ask::Export => {
+        WorkerRequest::Export => {
             bench::recall().await?;
             let text = BENCH.with_borrow(|it| it.local().map(answer::export))?;
-            Ok((Tell::Answer, post::blob(&text)?))
+            Ok((WorkerResponse::Answer, post::blob(&text)?))
         }
-        Ask::Pairs => {
+        WorkerRequest::Pairs => {
             bench::recall().await?;
             let lines = BENCH.with_borrow(|it| it.local_with_texts().map(answer::pair_lines))?;
-            Ok((Tell::Answer, post::blob(&lines)?))
+            Ok((WorkerResponse::Answer, post::blob(&lines)?))
         }
-        Ask::Job { ranker, title } => {
+        WorkerRequest::Job { ranker, title } => {
             bench::recall().await?;
             let job = BENCH.with_borrow(|it| {
                 it.local_with_texts()
                     .map(|it| answer::job(it, ranker, title))
             })?;
-            Ok((Tell::Answer, post::blob(&job)?))
+            Ok((WorkerResponse::Answer, post::blob(&job)?))
         }
-        Ask::Merge { of } => {
+        WorkerRequest::Merge { of } => {
             bench::recall().await?;
             let text = text()?;
             let tell = BENCH.with_borrow_mut(|it| it.merge(&of, &text))?;
             bench::remember().await;
             silent(tell)
         }
-        Ask::Bring { name } => {
+        WorkerRequest::Bring { name } => {
             bench::recall().await?;
             let scores = file::scores(number, &name, &file()?)?;
             let tell = BENCH.with_borrow_mut(|it| it.bring(&name, &scores))?;
             bench::remember().await;
             silent(tell)
         }
-        Ask::Cancel { number } => {
+        WorkerRequest::Cancel { number } => {
             BENCH.with_borrow_mut(|it| it.cancelled = Some(number));
-            silent(Tell::Done)
+            silent(WorkerResponse::Done)
         }
-        Ask::Clear => {
-            BENCH.with_borrow_mut(|it| *it = Bench::default());
+        WorkerRequest::Clear => {
+            BENCH.with_borrow_mut(|it| *it = WorkerState::default());
             memory::forget().await;
-            silent(Tell::Done)
+            silent(WorkerResponse::Done)
         }
     }
 }
 
-fn not_held(study: &str) -> Problem {
+fn not_held(study: &str) -> ErrorResponse {
     let way_out = match study {
         LOCAL => "make one in the Workbench",
         _ => "load the page again",
     };
     let error = format!("there is no study named `{study}` in this browser; {way_out}");
-    Problem::new(error, "unknown")
+    ErrorResponse::new(error, "unknown")
 }
 
-fn problem(error: &str) -> Problem {
-    Problem::new(error, "worker")
+fn problem(error: &str) -> ErrorResponse {
+    ErrorResponse::new(error, "worker")
 }

@@ -1,8 +1,8 @@
 //! Messages to the page.
 
 use js_sys::{Array, Promise};
-use shared::api::Problem;
-use shared::api::worker::{Envelope, Progress, Stage, Tell};
+use shared::api::ErrorResponse;
+use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerStage, WorkerResponse};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, DedicatedWorkerGlobalScope};
@@ -13,8 +13,8 @@ pub(crate) fn scope() -> DedicatedWorkerGlobalScope {
 }
 
 /// Says something under a number.
-pub(crate) fn tell(number: u64, says: &Tell, beside: &JsValue) {
-    let envelope = Envelope { number, says };
+pub(crate) fn tell(number: u64, says: &WorkerResponse, beside: &JsValue) {
+    let envelope = WorkerMessage { number, says };
     let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
     let message = Array::of2(&JsValue::from_str(&json), beside);
     // It cannot fail: texts and blobs can always be cloned.
@@ -22,11 +22,11 @@ pub(crate) fn tell(number: u64, says: &Tell, beside: &JsValue) {
 }
 
 /// A text that the page passes on without looking at it.
-pub(crate) fn blob(text: &str) -> Result<JsValue, Problem> {
+pub(crate) fn blob(text: &str) -> Result<JsValue, ErrorResponse> {
     let parts = Array::of1(&JsValue::from_str(text));
     let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
         let error = "the browser has no room for so much text; take fewer queries";
-        Problem::new(error, "worker")
+        ErrorResponse::new(error, "worker")
     })?;
     Ok(blob.into())
 }
@@ -45,19 +45,19 @@ pub(crate) async fn give_way() {
 }
 
 /// Says how far a piece of work is, some times a second.
-pub(crate) struct Clock {
+pub(crate) struct ProgressReporter {
     number: u64,
-    stage: Option<(Stage, f64)>,
+    stage: Option<(WorkerStage, f64)>,
     said_ms: f64,
 }
 
-impl Clock {
+impl ProgressReporter {
     /// How often the page hears, in milliseconds.
     const EVERY_MS: f64 = 100.0;
 
     /// For the work that was asked for under a number.
-    pub(crate) fn new(number: u64) -> Clock {
-        Clock {
+    pub(crate) fn new(number: u64) -> ProgressReporter {
+        ProgressReporter {
             number,
             stage: None,
             said_ms: 0.0,
@@ -65,7 +65,7 @@ impl Clock {
     }
 
     /// Says it, unless it was said a moment ago; each stage's beginning and end always.
-    pub(crate) fn at(&mut self, stage: Stage, done: u64, of: u64, found: Option<u64>) -> Said {
+    pub(crate) fn at(&mut self, stage: WorkerStage, done: u64, of: u64, found: Option<u64>) -> ReportOutcome {
         let now = now_ms();
         let began = match self.stage {
             Some((before, began)) if before == stage => began,
@@ -76,7 +76,7 @@ impl Clock {
             }
         };
         if now - self.said_ms < Self::EVERY_MS && done < of {
-            return Said::No;
+            return ReportOutcome::No;
         }
         self.said_ms = now;
         let seconds = (now - began) / 1000.0;
@@ -86,7 +86,7 @@ impl Clock {
             0.0
         };
         let left_s = (per_s > 0.0).then(|| of.saturating_sub(done) as f64 / per_s);
-        let progress = Progress {
+        let progress = WorkerProgress {
             stage,
             done,
             of,
@@ -94,14 +94,14 @@ impl Clock {
             left_s,
             found,
         };
-        tell(self.number, &Tell::Progress(progress), &JsValue::UNDEFINED);
-        Said::Yes
+        tell(self.number, &WorkerResponse::Progress(progress), &JsValue::UNDEFINED);
+        ReportOutcome::Yes
     }
 }
 
 /// Whether the page was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum ReportOutcome {
     /// It is time to give way as well.
     Yes,
     /// It was told a moment ago.

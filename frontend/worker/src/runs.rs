@@ -3,32 +3,32 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use shared::api::Problem;
+use shared::api::ErrorResponse;
 use shared::api::worker::LOCAL;
-use shared::collection::{Doc, Qrels, Query, Run, text_hash};
-use shared::differ::{Source, about_run, choice_of_run};
+use shared::collection::{Document, Qrels, Query, Run, text_hash};
+use shared::differ::{ComparisonInput, about_run, choice_of_run};
 use shared::text::Tokenizer;
 
-use crate::bench::{Bench, once};
-use crate::file::Holds;
+use crate::bench::{WorkerState, once};
+use crate::file::FileContent;
 
 /// Two runs by the names of their files, with what stands beside them.
-pub(crate) fn compared<'a>(bench: &'a Bench, files: &[String; 2]) -> Result<Source<'a>, Problem> {
+pub(crate) fn compared<'a>(bench: &'a WorkerState, files: &[String; 2]) -> Result<ComparisonInput<'a>, ErrorResponse> {
     let both = [run(bench, &files[0])?, run(bench, &files[1])?];
-    let mut docs: Vec<&Doc> = Vec::new();
+    let mut docs: Vec<&Document> = Vec::new();
     let mut queries: Vec<&Query> = Vec::new();
     let mut qrels = Qrels::default();
     for kept in bench.files.values() {
         match &kept.holds {
-            Holds::Docs(of) => docs.extend(of),
-            Holds::Queries(of) => queries.extend(of),
-            Holds::Qrels(of) => {
+            FileContent::Docs(of) => docs.extend(of),
+            FileContent::Queries(of) => queries.extend(of),
+            FileContent::Qrels(of) => {
                 for (query, grades) in &of.0 {
                     let known = qrels.0.entry(query.clone()).or_default();
                     known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
                 }
             }
-            Holds::Run(_) | Holds::Vectors(_) | Holds::Splits(_) | Holds::Pairs(_) => (),
+            FileContent::Run(_) | FileContent::Vectors(_) | FileContent::Splits(_) | FileContent::Pairs(_) => (),
         }
     }
     once("text", docs.iter().map(|it| it.id.as_str()))?;
@@ -42,11 +42,11 @@ pub(crate) fn compared<'a>(bench: &'a Bench, files: &[String; 2]) -> Result<Sour
         .files
         .iter()
         .filter_map(|(name, kept)| match &kept.holds {
-            Holds::Run(run) => Some(choice_of_run(name, run)),
+            FileContent::Run(run) => Some(choice_of_run(name, run)),
             _ => None,
         });
     let names: Vec<&str> = bench.files.keys().map(String::as_str).collect();
-    Ok(Source {
+    Ok(ComparisonInput {
         name: LOCAL.to_owned(),
         title: "Runs on the bench".to_owned(),
         hash: text_hash(&names.join("\n")),
@@ -65,9 +65,9 @@ pub(crate) fn compared<'a>(bench: &'a Bench, files: &[String; 2]) -> Result<Sour
     })
 }
 
-fn run<'a>(bench: &'a Bench, file: &str) -> Result<&'a Run, Problem> {
+fn run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResponse> {
     match bench.files.get(file).map(|it| &it.holds) {
-        Some(Holds::Run(run)) => Ok(run),
+        Some(FileContent::Run(run)) => Ok(run),
         Some(_) | None => Err(missing(&format!(
             "there is no run `{file}` on the bench, where files last as long as the page; bring \
              it to the Workbench"
@@ -75,6 +75,6 @@ fn run<'a>(bench: &'a Bench, file: &str) -> Result<&'a Run, Problem> {
     }
 }
 
-fn missing(error: &str) -> Problem {
-    Problem::new(error, "setting")
+fn missing(error: &str) -> ErrorResponse {
+    ErrorResponse::new(error, "setting")
 }

@@ -1,15 +1,15 @@
 //! Word vectors of the texts on the bench.
 
-use shared::api::Problem;
-use shared::api::worker::{Stage, Tell, Trained};
-use shared::collection::Doc;
+use shared::api::ErrorResponse;
+use shared::api::worker::{WorkerStage, WorkerResponse, TrainedVectorsSummary};
+use shared::collection::Document;
 use shared::index::{Index, IndexBuilder};
 use shared::text::Analyzer;
-use shared::vectors::glove::{Corpus, Neighbours, Settings, Shard, Trainer};
+use shared::vectors::glove::{GloveCorpus, CooccurrenceCounts, GloveSettings, TrainingShard, GloveTrainer};
 use wasm_bindgen::JsValue;
 
 use crate::answer::refused;
-use crate::post::{self, Clock, Said};
+use crate::post::{self, ProgressReporter, ReportOutcome};
 use crate::{BENCH, problem};
 
 /// Documents read between two reports of progress.
@@ -19,35 +19,35 @@ const DOCS_A_STEP: usize = 200;
 pub(crate) async fn train(
     number: u64,
     analyzer: Analyzer,
-    settings: Settings,
-) -> Result<(Tell, JsValue), Problem> {
+    settings: GloveSettings,
+) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
     settings.check().map_err(refused)?;
     let docs = BENCH.with_borrow(|it| it.docs());
     if docs.is_empty() {
         return Err(problem("there are no texts to train on; bring some first"));
     }
-    let mut watch = Watch {
+    let mut watch = TrainingMonitor {
         number,
-        clock: Clock::new(number),
+        clock: ProgressReporter::new(number),
     };
     let Some(index) = index(&docs, analyzer, &mut watch).await? else {
-        return Ok((Tell::Stopped, JsValue::UNDEFINED));
+        return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
     };
     drop(docs);
-    let corpus = Corpus::new(&index, settings).map_err(refused)?;
+    let corpus = GloveCorpus::new(&index, settings).map_err(refused)?;
     let Some(counted) = count(&corpus, &mut watch).await else {
-        return Ok((Tell::Stopped, JsValue::UNDEFINED));
+        return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
     };
-    let mut trainer = Trainer::new(corpus, vec![counted]);
+    let mut trainer = GloveTrainer::new(corpus, vec![counted]);
     loop {
         let (done, of) = trainer.progress();
-        if watch.stopped(Stage::Train, done.into(), of.into()).await {
-            return Ok((Tell::Stopped, JsValue::UNDEFINED));
+        if watch.stopped(WorkerStage::Train, done.into(), of.into()).await {
+            return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
         }
         if done == of {
             break;
         }
-        trainer.round(|shards| shards.into_iter().map(Shard::train).collect());
+        trainer.round(|shards| shards.into_iter().map(TrainingShard::train).collect());
     }
     let (costs, n_pairs) = (trainer.costs().to_vec(), trainer.n_pairs() as u64);
     let vectors = trainer.finish();
@@ -56,24 +56,24 @@ pub(crate) async fn train(
         text += &vectors.line(row);
         text.push('\n');
     }
-    let trained = Trained {
+    let trained = TrainedVectorsSummary {
         n_words: vectors.len() as u64,
         n_dims: vectors.n_dims() as u64,
         n_pairs,
         cost: [costs.first(), costs.last()].map(|it| it.copied().unwrap_or_default()),
     };
-    Ok((Tell::Trained(trained), post::blob(&text)?))
+    Ok((WorkerResponse::Trained(trained), post::blob(&text)?))
 }
 
 /// Says how far the work is, and hears whether it is to stop.
-struct Watch {
+struct TrainingMonitor {
     number: u64,
-    clock: Clock,
+    clock: ProgressReporter,
 }
 
-impl Watch {
-    async fn stopped(&mut self, stage: Stage, done: u64, of: u64) -> bool {
-        if self.clock.at(stage, done, of, None) == Said::Yes {
+impl TrainingMonitor {
+    async fn stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
+        if self.clock.at(stage, done, of, None) == ReportOutcome::Yes {
             post::give_way().await;
             return BENCH.with_borrow(|it| it.cancelled == Some(self.number));
         }
@@ -83,15 +83,15 @@ impl Watch {
 
 /// None if it was stopped.
 async fn index(
-    docs: &[Doc],
+    docs: &[Document],
     analyzer: Analyzer,
-    watch: &mut Watch,
-) -> Result<Option<Index>, Problem> {
+    watch: &mut TrainingMonitor,
+) -> Result<Option<Index>, ErrorResponse> {
     let mut builder = IndexBuilder::new(analyzer).keeping_tokens();
     for some in docs.chunks(DOCS_A_STEP) {
         some.iter().for_each(|it| builder.add(&it.body()));
         let done = builder.n_docs() as u64;
-        if watch.stopped(Stage::Index, done, docs.len() as u64).await {
+        if watch.stopped(WorkerStage::Index, done, docs.len() as u64).await {
             return Ok(None);
         }
     }
@@ -99,14 +99,14 @@ async fn index(
 }
 
 /// None if it was stopped.
-async fn count(corpus: &Corpus<'_>, watch: &mut Watch) -> Option<Neighbours> {
-    let mut counted = Neighbours::default();
+async fn count(corpus: &GloveCorpus<'_>, watch: &mut TrainingMonitor) -> Option<CooccurrenceCounts> {
+    let mut counted = CooccurrenceCounts::default();
     let n_docs = corpus.n_docs();
     for from in (0..n_docs).step_by(DOCS_A_STEP) {
         let to = n_docs.min(from + DOCS_A_STEP as u32);
         counted.add(corpus, from..to);
         if watch
-            .stopped(Stage::Neighbours, to.into(), n_docs.into())
+            .stopped(WorkerStage::Neighbours, to.into(), n_docs.into())
             .await
         {
             return None;

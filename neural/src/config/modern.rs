@@ -6,9 +6,9 @@ use crate::error::{Error, unsupported};
 
 /// Rotated positions, two reaches of attention, and which parts have a bias.
 #[derive(Clone, Debug)]
-pub(crate) struct Modern {
+pub(crate) struct ModernBertConfig {
     /// Of each layer.
-    pub(crate) reaches: Vec<Reach>,
+    pub(crate) reaches: Vec<AttentionWindow>,
     /// The base of the rotation where all pieces are seen.
     pub(crate) theta_all: f32,
     /// And where the near ones are.
@@ -29,7 +29,7 @@ pub(crate) struct Modern {
 
 /// How far attention goes: its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum AttentionWindow {
     /// Over the whole text.
     All,
     /// So many pieces to each side.
@@ -94,9 +94,9 @@ fn every() -> usize {
     3
 }
 
-impl Modern {
+impl ModernBertConfig {
     /// Of a model of so many layers, whose heads have `d` units.
-    pub(super) fn read(json: &[u8], n_layers: usize, d: usize) -> Result<Modern, Error> {
+    pub(super) fn read(json: &[u8], n_layers: usize, d: usize) -> Result<ModernBertConfig, Error> {
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         if !d.is_multiple_of(2) {
             let found = format!("a head of {d} units");
@@ -116,7 +116,7 @@ impl Modern {
         };
         let reaches = fields.reaches(n_layers)?;
         let ropes = fields.rope_parameters.unwrap_or_default();
-        Ok(Modern {
+        Ok(ModernBertConfig {
             reaches,
             theta_all: theta(ropes.full_attention, fields.global_rope_theta, 160_000.0)?,
             theta_near: theta(ropes.sliding_attention, fields.local_rope_theta, 10_000.0)?,
@@ -131,12 +131,12 @@ impl Modern {
 }
 
 impl Fields {
-    fn reaches(&self, n_layers: usize) -> Result<Vec<Reach>, Error> {
+    fn reaches(&self, n_layers: usize) -> Result<Vec<AttentionWindow>, Error> {
         if !(2..=1 << 24).contains(&self.local_attention) {
             let found = self.local_attention;
             return Err(unsupported("local_attention", &found, "from 2 to 2^24"));
         }
-        let near = Reach::Near(self.local_attention / 2);
+        let near = AttentionWindow::Near(self.local_attention / 2);
         let Some(kinds) = &self.layer_types else {
             let every = self.global_attn_every_n_layers;
             if every == 0 {
@@ -147,7 +147,7 @@ impl Fields {
                 ));
             }
             let of_layer = |layer: usize| match layer.is_multiple_of(every) {
-                true => Reach::All,
+                true => AttentionWindow::All,
                 false => near,
             };
             return Ok((0..n_layers).map(of_layer).collect());
@@ -158,7 +158,7 @@ impl Fields {
             return Err(unsupported("layer_types", &found, &expected));
         }
         let reaches = kinds.iter().map(|it| match it.as_str() {
-            "full_attention" => Ok(Reach::All),
+            "full_attention" => Ok(AttentionWindow::All),
             "sliding_attention" => Ok(near),
             other => {
                 let expected = "full_attention or sliding_attention";

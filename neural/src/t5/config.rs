@@ -7,7 +7,7 @@ use crate::error::{Error, unsupported};
 
 /// What the forward pass needs to know.
 #[derive(Clone, Debug)]
-pub(crate) struct Config {
+pub(crate) struct T5Config {
     pub(crate) vocab_size: usize,
     /// `h`.
     pub(crate) d_model: usize,
@@ -18,9 +18,9 @@ pub(crate) struct Config {
     pub(crate) num_heads: usize,
     pub(crate) num_layers: usize,
     pub(crate) num_decoder_layers: usize,
-    pub(crate) buckets: Buckets,
+    pub(crate) buckets: RelativePositionBuckets,
     pub(crate) layer_norm_epsilon: f32,
-    pub(crate) feed_forward: FeedForward,
+    pub(crate) feed_forward: FeedForwardKind,
     /// Whether states are multiplied by `h^-½` before they become logits, as where the output is
     /// tied to the embeddings.
     pub(crate) scales_output: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Config {
 
 /// How distances become buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Buckets {
+pub(crate) struct RelativePositionBuckets {
     /// `relative_attention_num_buckets`.
     pub(crate) n: usize,
     /// `relative_attention_max_distance`: from there on all distances are alike.
@@ -41,7 +41,7 @@ pub(crate) struct Buckets {
 
 /// The two forms of the feed forward layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FeedForward {
+pub(crate) enum FeedForwardKind {
     /// `relu(x W) U`, of T5 v1.0.
     Relu,
     /// `(gelu(x W) ∘ x V) U`, of T5 v1.1.
@@ -87,9 +87,9 @@ fn epsilon() -> f64 {
     1e-6
 }
 
-impl Config {
+impl T5Config {
     /// Reads `config.json` and refuses what the forward pass would get wrong.
-    pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
+    pub(crate) fn read(json: &[u8]) -> Result<T5Config, Error> {
         let found = model_type(json)?;
         if found != "t5" {
             return Err(unsupported("model_type", &found, "t5"));
@@ -97,8 +97,8 @@ impl Config {
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         fields.check()?;
         let feed_forward = match fields.feed_forward_proj.as_deref() {
-            None | Some("relu") => FeedForward::Relu,
-            Some("gated-gelu") => FeedForward::GatedGelu,
+            None | Some("relu") => FeedForwardKind::Relu,
+            Some("gated-gelu") => FeedForwardKind::GatedGelu,
             Some(other) => {
                 return Err(unsupported(
                     "feed_forward_proj",
@@ -108,7 +108,7 @@ impl Config {
             }
         };
         let tied = fields.tie_word_embeddings.unwrap_or(true);
-        Ok(Config {
+        Ok(T5Config {
             vocab_size: fields.vocab_size,
             d_model: fields.d_model,
             d_kv: fields.d_kv,
@@ -116,7 +116,7 @@ impl Config {
             num_heads: fields.num_heads,
             num_layers: fields.num_layers,
             num_decoder_layers: fields.num_decoder_layers.unwrap_or(fields.num_layers),
-            buckets: Buckets {
+            buckets: RelativePositionBuckets {
                 n: fields.relative_attention_num_buckets,
                 most: fields.relative_attention_max_distance,
             },

@@ -1,7 +1,7 @@
 //! The decoder: states of the next piece of some texts that are being written.
 //!
 //! Keys and values of what is written are kept, so a step costs one piece of each text. Every
-//! number is summed by itself (see [`Product`]): what is written of a text does not depend on what
+//! number is summed by itself (see [`MatrixProduct`]): what is written of a text does not depend on what
 //! is written beside it.
 
 use std::borrow::Cow;
@@ -10,18 +10,18 @@ use gemm::Parallelism;
 use pulp::Arch;
 
 use super::distance;
-use super::parameters::{CrossAttention, Feed, Parameters, SelfAttention};
-use super::rows::{Product, Seen, Step};
-use crate::fused::{Rows, View, multiply};
+use super::parameters::{CrossAttention, FeedForwardLayer, T5Parameters, SelfAttention};
+use super::rows::{MatrixProduct, AttentionKeys, VectorKernel};
+use crate::fused::{MatrixRowsMut, MatrixView, multiply};
 
 /// What the decoder looks up of a text that was read.
-pub(crate) struct Memory {
+pub(crate) struct CrossAttentionCache {
     /// For each layer `[l, 2i]`: each piece's key, then its value.
     layers: Vec<Vec<f32>>,
 }
 
 /// A text that is being written, a hypothesis.
-pub(crate) struct Line {
+pub(crate) struct DecodingState {
     /// Keys and values of the pieces before this one, for each layer `[n, 2i]`.
     past: Vec<Vec<f32>>,
     /// The piece that comes into the decoder next.
@@ -29,19 +29,19 @@ pub(crate) struct Line {
 }
 
 /// The decoder on its way.
-pub(crate) struct Decoder<'a> {
-    model: &'a Parameters,
+pub(crate) struct T5Decoder<'a> {
+    model: &'a T5Parameters,
     arch: Arch,
     /// What is added so many pieces behind, `[a, max_new]`.
     distances: Vec<f32>,
 }
 
-impl Memory {
+impl CrossAttentionCache {
     /// Of a text's states `[l, h]`.
-    pub(super) fn of(model: &Parameters, states: &[f32], parallelism: Parallelism) -> Memory {
+    pub(super) fn of(model: &T5Parameters, states: &[f32], parallelism: Parallelism) -> CrossAttentionCache {
         let layers = model.decoder.iter();
         let layers = layers.map(|it| look_up_of(model, &it.cross, states, parallelism));
-        Memory {
+        CrossAttentionCache {
             layers: layers.collect(),
         }
     }
@@ -49,7 +49,7 @@ impl Memory {
 
 /// Keys and values of a text's states `[l, h]` for one layer, `[l, 2i]`.
 fn look_up_of(
-    model: &Parameters,
+    model: &T5Parameters,
     cross: &CrossAttention,
     states: &[f32],
     parallelism: Parallelism,
@@ -57,18 +57,18 @@ fn look_up_of(
     let (h, i) = (model.config.d_model, model.config.inner());
     let l = states.len() / h;
     let mut pairs = vec![0.0; l * 2 * i];
-    let states = View::new(states, [l, h], h);
-    let weight = View::new(&cross.memory, [2 * i, h], h).transposed();
-    multiply(states, weight, Rows::new(&mut pairs, 2 * i), parallelism);
+    let states = MatrixView::new(states, [l, h], h);
+    let weight = MatrixView::new(&cross.memory, [2 * i, h], h).transposed();
+    multiply(states, weight, MatrixRowsMut::new(&mut pairs, 2 * i), parallelism);
     pairs
 }
 
-impl Decoder<'_> {
+impl T5Decoder<'_> {
     /// A decoder of at most so many pieces.
-    pub(super) fn new(model: &Parameters, max_new: usize) -> Decoder<'_> {
+    pub(super) fn new(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
         let heads = model.config.num_heads;
         let (table, buckets) = (&model.decoder_distances, model.config.buckets);
-        Decoder {
+        T5Decoder {
             model,
             arch: Arch::new(),
             distances: distance::behind(table, heads, buckets, max_new),
@@ -76,8 +76,8 @@ impl Decoder<'_> {
     }
 
     /// A text before its first piece.
-    pub(crate) fn begin(&self) -> Line {
-        Line {
+    pub(crate) fn begin(&self) -> DecodingState {
+        DecodingState {
             past: vec![Vec::new(); self.model.decoder.len()],
             last: self.model.config.start,
         }
@@ -85,7 +85,7 @@ impl Decoder<'_> {
 
     /// Reads the last piece of each line, with the memory of the text that it is written about.
     /// Gives the states that tell the next ones, `[r, h]`.
-    pub(crate) fn step(&self, lines: &mut [&mut Line], memories: &[&Memory]) -> Vec<f32> {
+    pub(crate) fn step(&self, lines: &mut [&mut DecodingState], memories: &[&CrossAttentionCache]) -> Vec<f32> {
         self.run(lines, |at| {
             let each = memories.iter();
             each.map(|it| Cow::Borrowed(it.layers[at].as_slice()))
@@ -94,9 +94,9 @@ impl Decoder<'_> {
     }
 
     /// The first step of texts with these states, each `[l, h]`. The same numbers as after
-    /// [`Memory::of`], but what is looked up is in memory for one layer at a time.
+    /// [`CrossAttentionCache::of`], but what is looked up is in memory for one layer at a time.
     pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
-        let mut lines: Vec<Line> = texts.iter().map(|_| self.begin()).collect();
+        let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.begin()).collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
             let cross = &self.model.decoder[at].cross;
             let each = texts.iter();
@@ -108,7 +108,7 @@ impl Decoder<'_> {
     /// A step, with what each line looks up in a layer, `[l, 2i]`.
     fn run<'m>(
         &self,
-        lines: &mut [&mut Line],
+        lines: &mut [&mut DecodingState],
         pairs_of: impl Fn(usize) -> Vec<Cow<'m, [f32]>>,
     ) -> Vec<f32> {
         let h = self.model.config.d_model;
@@ -119,9 +119,9 @@ impl Decoder<'_> {
         for (at, layer) in self.model.decoder.iter().enumerate() {
             self.look_back(at, &layer.attention, lines, &mut hidden);
             let pairs = pairs_of(at);
-            let memories: Vec<Seen<'_>> = pairs
+            let memories: Vec<AttentionKeys<'_>> = pairs
                 .iter()
-                .map(|pairs| Seen {
+                .map(|pairs| AttentionKeys {
                     pairs,
                     distances: None,
                 })
@@ -156,7 +156,7 @@ impl Decoder<'_> {
         &self,
         at: usize,
         part: &SelfAttention,
-        lines: &mut [&mut Line],
+        lines: &mut [&mut DecodingState],
         hidden: &mut [f32],
     ) {
         let i = self.model.config.inner();
@@ -167,9 +167,9 @@ impl Decoder<'_> {
             queries.extend_from_slice(&qkv[..i]);
             line.past[at].extend_from_slice(&qkv[i..]);
         }
-        let seen: Vec<Seen<'_>> = lines
+        let seen: Vec<AttentionKeys<'_>> = lines
             .iter()
-            .map(|line| Seen {
+            .map(|line| AttentionKeys {
                 pairs: &line.past[at],
                 distances: Some(&self.distances),
             })
@@ -178,52 +178,52 @@ impl Decoder<'_> {
     }
 
     /// Cross-attention: over what was read.
-    fn look_up(&self, part: &CrossAttention, memories: &[Seen<'_>], hidden: &mut [f32]) {
+    fn look_up(&self, part: &CrossAttention, memories: &[AttentionKeys<'_>], hidden: &mut [f32]) {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let queries = self.linear(&normed, self.model.config.d_model, &part.query); // [r, i]
         self.gather(&queries, memories, &part.out, hidden);
     }
 
     /// Adds what the queries `[r, i]` gather to the states `[r, h]`.
-    fn gather(&self, queries: &[f32], seen: &[Seen<'_>], out: &[f32], hidden: &mut [f32]) {
+    fn gather(&self, queries: &[f32], seen: &[AttentionKeys<'_>], out: &[f32], hidden: &mut [f32]) {
         let heads = self.model.config.num_heads;
         let mut gathered = vec![0.0; queries.len()];
-        let step = Step::Gather(queries, seen, heads, &mut gathered); // [r, i]
+        let step = VectorKernel::Gather(queries, seen, heads, &mut gathered); // [r, i]
         self.arch.dispatch(step);
         let more = self.linear(&gathered, self.model.config.inner(), out); // [r, h]
-        self.arch.dispatch(Step::Add(hidden, &more));
+        self.arch.dispatch(VectorKernel::Add(hidden, &more));
     }
 
-    fn feed(&self, part: &Feed, hidden: &mut [f32]) {
+    fn feed(&self, part: &FeedForwardLayer, hidden: &mut [f32]) {
         let config = &self.model.config;
         let (h, m) = (config.d_model, config.d_ff);
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let width = part.up.len() / h; // m or 2m
         let mut wide = self.linear(&normed, h, &part.up); // [r, width]
         self.arch
-            .dispatch(Step::Activate(&mut wide, width, config.feed_forward));
+            .dispatch(VectorKernel::Activate(&mut wide, width, config.feed_forward));
         let mut more = vec![0.0; hidden.len()];
-        self.arch.dispatch(Step::Multiply(Product {
+        self.arch.dispatch(VectorKernel::Multiply(MatrixProduct {
             x: &wide,
             stride: width,
             weight: &part.down,
             inputs: m,
             y: &mut more,
         })); // [r, h]
-        self.arch.dispatch(Step::Add(hidden, &more));
+        self.arch.dispatch(VectorKernel::Add(hidden, &more));
     }
 
     fn norm(&self, x: &[f32], scale: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len()];
         let eps = self.model.config.layer_norm_epsilon;
-        self.arch.dispatch(Step::Norm(x, scale, eps, &mut y));
+        self.arch.dispatch(VectorKernel::Norm(x, scale, eps, &mut y));
         y
     }
 
     /// `x Wᵀ` of rows of `inputs` numbers.
     fn linear(&self, x: &[f32], inputs: usize, weight: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len() / inputs * (weight.len() / inputs)];
-        self.arch.dispatch(Step::Multiply(Product {
+        self.arch.dispatch(VectorKernel::Multiply(MatrixProduct {
             x,
             stride: inputs,
             weight,

@@ -4,11 +4,11 @@
 //! distance up to the largest one that is told apart (Raffel et al. 2020, section 2.1). The
 //! encoder has buckets of their own for each direction, the decoder only looks back.
 
-use super::config::Buckets;
+use super::config::RelativePositionBuckets;
 
 /// For each head, what is added at the distances `1 - n ..= n - 1` (key less query), in this
 /// order: `[a, 2n - 1]`. `table` is `[buckets, a]`.
-pub(super) fn around(table: &[f32], heads: usize, buckets: Buckets, n: usize) -> Vec<f32> {
+pub(super) fn around(table: &[f32], heads: usize, buckets: RelativePositionBuckets, n: usize) -> Vec<f32> {
     let last = n as i64 - 1;
     of_each_head(
         table,
@@ -18,7 +18,7 @@ pub(super) fn around(table: &[f32], heads: usize, buckets: Buckets, n: usize) ->
 }
 
 /// For each head, what is added so many pieces behind: `[a, n]`.
-pub(super) fn behind(table: &[f32], heads: usize, buckets: Buckets, n: usize) -> Vec<f32> {
+pub(super) fn behind(table: &[f32], heads: usize, buckets: RelativePositionBuckets, n: usize) -> Vec<f32> {
     of_each_head(
         table,
         heads,
@@ -36,7 +36,7 @@ fn of_each_head(
 }
 
 /// The encoder's bucket of a distance, key less query.
-pub(super) fn bucket_around(distance: i64, Buckets { n, most }: Buckets) -> usize {
+pub(super) fn bucket_around(distance: i64, RelativePositionBuckets { n, most }: RelativePositionBuckets) -> usize {
     let ahead = match distance > 0 {
         true => n / 2,
         false => 0,

@@ -4,15 +4,15 @@ use gemm::Parallelism;
 use pulp::Arch;
 
 use super::distance;
-use super::parameters::{EncoderLayer, Parameters};
-use super::rows::Step;
-use crate::fused::{Rows, View, multiply};
-use crate::pieces::Input;
+use super::parameters::{T5EncoderLayer, T5Parameters};
+use super::rows::VectorKernel;
+use crate::fused::{MatrixRowsMut, MatrixView, multiply};
+use crate::pieces::EncoderInput;
 
 /// `[t, h]`: the last states, normalised.
 pub(super) fn forward(
-    model: &Parameters,
-    texts: &[Input<'_>],
+    model: &T5Parameters,
+    texts: &[EncoderInput<'_>],
     parallelism: Parallelism,
 ) -> Vec<f32> {
     let lengths = texts.iter().map(|it| it.ids.len());
@@ -48,8 +48,8 @@ pub(super) fn forward(
 
 /// Some texts on their way through the layers.
 struct Pass<'a> {
-    model: &'a Parameters,
-    texts: &'a [Input<'a>],
+    model: &'a T5Parameters,
+    texts: &'a [EncoderInput<'a>],
     arch: Arch,
     parallelism: Parallelism,
     /// `[a, 2n - 1]`.
@@ -67,7 +67,7 @@ struct Room {
 }
 
 impl Pass<'_> {
-    fn layer(&self, layer: &EncoderLayer, hidden: &mut [f32], room: &mut Room) {
+    fn layer(&self, layer: &T5EncoderLayer, hidden: &mut [f32], room: &mut Room) {
         let config = &self.model.config;
         let (h, i, m) = (config.d_model, config.inner(), config.d_ff);
         let t = hidden.len() / h;
@@ -80,36 +80,36 @@ impl Pass<'_> {
 
         self.norm(hidden, &layer.attention.norm, narrow); // [t, h]
         let qkv = &mut wide[..t * 3 * i];
-        let states = View::new(narrow, [t, h], h);
+        let states = MatrixView::new(narrow, [t, h], h);
         self.linear(states, &layer.attention.qkv, qkv); // [t, 3i]
         self.attend(qkv, scores, gathered); // [t, i]
-        let gathered = View::new(gathered, [t, i], i);
+        let gathered = MatrixView::new(gathered, [t, i], i);
         self.linear(gathered, &layer.attention.out, narrow); // [t, h]
-        self.arch.dispatch(Step::Add(hidden, narrow));
+        self.arch.dispatch(VectorKernel::Add(hidden, narrow));
 
         self.norm(hidden, &layer.feed.norm, narrow); // [t, h]
         let width = layer.feed.up.len() / h; // m or 2m
         let wide = &mut wide[..t * width];
-        let states = View::new(narrow, [t, h], h);
+        let states = MatrixView::new(narrow, [t, h], h);
         self.linear(states, &layer.feed.up, wide); // [t, width]
         self.arch
-            .dispatch(Step::Activate(wide, width, config.feed_forward));
-        let active = View::new(wide, [t, m], width);
+            .dispatch(VectorKernel::Activate(wide, width, config.feed_forward));
+        let active = MatrixView::new(wide, [t, m], width);
         self.linear(active, &layer.feed.down, narrow); // [t, h]
-        self.arch.dispatch(Step::Add(hidden, narrow));
+        self.arch.dispatch(VectorKernel::Add(hidden, narrow));
     }
 
     fn norm(&self, x: &[f32], scale: &[f32], y: &mut [f32]) {
         let eps = self.model.config.layer_norm_epsilon;
-        self.arch.dispatch(Step::Norm(x, scale, eps, y));
+        self.arch.dispatch(VectorKernel::Norm(x, scale, eps, y));
     }
 
     /// `y = x Wᵀ`.
-    fn linear(&self, x: View<'_>, weight: &[f32], y: &mut [f32]) {
+    fn linear(&self, x: MatrixView<'_>, weight: &[f32], y: &mut [f32]) {
         let inputs = x.columns();
         let outputs = weight.len() / inputs;
-        let weight = View::new(weight, [outputs, inputs], inputs);
-        let y = Rows::new(y, outputs);
+        let weight = MatrixView::new(weight, [outputs, inputs], inputs);
+        let y = MatrixRowsMut::new(y, outputs);
         multiply(x, weight.transposed(), y, self.parallelism);
     }
 
@@ -124,13 +124,13 @@ impl Pass<'_> {
             let scores = &mut scores[..l * l];
             for (head, distances) in (0..i).step_by(d).zip(of_heads.clone()) {
                 let part =
-                    |part: usize| View::new(&qkv[first * 3 * i + part * i + head..], [l, d], 3 * i);
+                    |part: usize| MatrixView::new(&qkv[first * 3 * i + part * i + head..], [l, d], 3 * i);
                 let [query, key, value] = [part(0), part(1), part(2)]; // [l, d] each
-                let matrix = Rows::new(scores, l);
+                let matrix = MatrixRowsMut::new(scores, l);
                 multiply(query, key.transposed(), matrix, self.parallelism); // [l, l]
-                self.arch.dispatch(Step::Softmax(scores, distances));
-                let weights = View::new(scores, [l, l], l);
-                let gathered = Rows::new(&mut gathered[first * i + head..], i);
+                self.arch.dispatch(VectorKernel::Softmax(scores, distances));
+                let weights = MatrixView::new(scores, [l, l], l);
+                let gathered = MatrixRowsMut::new(&mut gathered[first * i + head..], i);
                 multiply(weights, value, gathered, self.parallelism); // [l, d]
             }
             first += l;

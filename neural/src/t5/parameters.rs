@@ -1,43 +1,43 @@
 //! Every number of a T5, in the order of its file: weights are `[outputs, inputs]`.
 
-use super::config::{Config, FeedForward};
+use super::config::{T5Config, FeedForwardKind};
 use crate::error::Error;
-use crate::weights::Weights;
+use crate::weights::ModelWeights;
 
 /// A scale over `h` units.
-pub(super) type Scale = Vec<f32>;
+pub(super) type NormScale = Vec<f32>;
 
 /// Encoder, decoder and what they share.
-pub(super) struct Parameters {
-    pub(super) config: Config,
+pub(super) struct T5Parameters {
+    pub(super) config: T5Config,
     /// `[v, h]`.
     pub(super) words: Vec<f32>,
     /// `[v, h]`; none where the output is tied to `words`.
     own_output: Option<Vec<f32>>,
-    pub(super) encoder: Vec<EncoderLayer>,
+    pub(super) encoder: Vec<T5EncoderLayer>,
     /// `[buckets, a]`.
     pub(super) encoder_distances: Vec<f32>,
-    pub(super) encoder_norm: Scale,
-    pub(super) decoder: Vec<DecoderLayer>,
+    pub(super) encoder_norm: NormScale,
+    pub(super) decoder: Vec<T5DecoderLayer>,
     /// `[buckets, a]`.
     pub(super) decoder_distances: Vec<f32>,
-    pub(super) decoder_norm: Scale,
+    pub(super) decoder_norm: NormScale,
 }
 
-pub(super) struct EncoderLayer {
+pub(super) struct T5EncoderLayer {
     pub(super) attention: SelfAttention,
-    pub(super) feed: Feed,
+    pub(super) feed: FeedForwardLayer,
 }
 
-pub(super) struct DecoderLayer {
+pub(super) struct T5DecoderLayer {
     pub(super) attention: SelfAttention,
     pub(super) cross: CrossAttention,
-    pub(super) feed: Feed,
+    pub(super) feed: FeedForwardLayer,
 }
 
 /// From a text to itself.
 pub(super) struct SelfAttention {
-    pub(super) norm: Scale,
+    pub(super) norm: NormScale,
     /// Queries, keys, values: `[3i, h]`.
     pub(super) qkv: Vec<f32>,
     /// `[h, i]`.
@@ -46,7 +46,7 @@ pub(super) struct SelfAttention {
 
 /// From the text that is written to the one that was read.
 pub(super) struct CrossAttention {
-    pub(super) norm: Scale,
+    pub(super) norm: NormScale,
     /// `[i, h]`.
     pub(super) query: Vec<f32>,
     /// Keys, values: `[2i, h]`.
@@ -56,8 +56,8 @@ pub(super) struct CrossAttention {
 }
 
 /// The two dense layers.
-pub(super) struct Feed {
-    pub(super) norm: Scale,
+pub(super) struct FeedForwardLayer {
+    pub(super) norm: NormScale,
     /// `[m, h]`, with a gate `[2m, h]`: what goes through the activation, then what it is
     /// multiplied by.
     pub(super) up: Vec<f32>,
@@ -65,8 +65,8 @@ pub(super) struct Feed {
     pub(super) down: Vec<f32>,
 }
 
-impl Parameters {
-    pub(super) fn load(weights: &Weights<'_>, config: Config) -> Result<Parameters, Error> {
+impl T5Parameters {
+    pub(super) fn load(weights: &ModelWeights<'_>, config: T5Config) -> Result<T5Parameters, Error> {
         let (v, h) = (config.vocab_size, config.d_model);
         let tables = [config.buckets.n, config.num_heads];
         let own_output = match weights.has("lm_head.weight") || !config.scales_output {
@@ -88,20 +88,20 @@ impl Parameters {
         };
         let encoder = (0..config.num_layers).map(|at| {
             let of = |layer: usize| part(format!("encoder.block.{at}.layer.{layer}"));
-            Ok(EncoderLayer {
+            Ok(T5EncoderLayer {
                 attention: of(0).self_attention()?,
                 feed: of(1).feed()?,
             })
         });
         let decoder = (0..config.num_decoder_layers).map(|at| {
             let of = |layer: usize| part(format!("decoder.block.{at}.layer.{layer}"));
-            Ok(DecoderLayer {
+            Ok(T5DecoderLayer {
                 attention: of(0).self_attention()?,
                 cross: of(1).cross_attention()?,
                 feed: of(2).feed()?,
             })
         });
-        Ok(Parameters {
+        Ok(T5Parameters {
             words: weights.numbers("shared.weight", &[v, h])?,
             own_output,
             encoder: encoder.collect::<Result<_, Error>>()?,
@@ -122,8 +122,8 @@ impl Parameters {
 
 /// One of the parts of a layer, by its name.
 struct Part<'a> {
-    weights: &'a Weights<'a>,
-    config: &'a Config,
+    weights: &'a ModelWeights<'a>,
+    config: &'a T5Config,
     layer: String,
 }
 
@@ -147,20 +147,20 @@ impl Part<'_> {
         })
     }
 
-    fn feed(&self) -> Result<Feed, Error> {
+    fn feed(&self) -> Result<FeedForwardLayer, Error> {
         let (h, m) = (self.config.d_model, self.config.d_ff);
         let up: &[&str] = match self.config.feed_forward {
-            FeedForward::Relu => &["wi"],
-            FeedForward::GatedGelu => &["wi_0", "wi_1"],
+            FeedForwardKind::Relu => &["wi"],
+            FeedForwardKind::GatedGelu => &["wi_0", "wi_1"],
         };
-        Ok(Feed {
+        Ok(FeedForwardLayer {
             norm: self.norm()?,
             up: self.joined("DenseReluDense", up, [m, h])?,
             down: self.matrix("DenseReluDense.wo", [h, m])?,
         })
     }
 
-    fn norm(&self) -> Result<Scale, Error> {
+    fn norm(&self) -> Result<NormScale, Error> {
         let name = format!("{}.layer_norm.weight", self.layer);
         self.weights.numbers(&name, &[self.config.d_model])
     }

@@ -7,11 +7,11 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::config::FeedForward;
+use super::config::FeedForwardKind;
 use crate::fused::{exp, fold, softmax};
 
 /// One pass over rows, compiled once for each vector unit.
-pub(super) enum Step<'a> {
+pub(super) enum VectorKernel<'a> {
     /// `y = x / √(mean(x²) + eps) ∘ scale`: rows, scale, eps, and where they go.
     Norm(&'a [f32], &'a [f32], f32, &'a mut [f32]),
     /// `y = y + x`.
@@ -21,17 +21,17 @@ pub(super) enum Step<'a> {
     Softmax(&'a mut [f32], &'a [f32]),
     /// Rows of so many units through the activation, in place; with a gate the first half of each
     /// row is what comes out.
-    Activate(&'a mut [f32], usize, FeedForward),
+    Activate(&'a mut [f32], usize, FeedForwardKind),
     /// `y = x Wᵀ`.
-    Multiply(Product<'a>),
+    Multiply(MatrixProduct<'a>),
     /// What each row gathers from what it looks up.
-    Gather(&'a [f32], &'a [Seen<'a>], usize, &'a mut [f32]),
+    Gather(&'a [f32], &'a [AttentionKeys<'a>], usize, &'a mut [f32]),
 }
 
 /// `y = x Wᵀ`, every number by itself in a fixed order of sums: a row's result does not depend on
 /// the rows beside it, so a text is written alike alone and among others. (`gemm` cuts sums by the
 /// shape of the whole.)
-pub(super) struct Product<'a> {
+pub(super) struct MatrixProduct<'a> {
     /// Rows that are `stride` apart.
     pub(super) x: &'a [f32],
     pub(super) stride: usize,
@@ -43,7 +43,7 @@ pub(super) struct Product<'a> {
 }
 
 /// Keys and values that one row looks up.
-pub(super) struct Seen<'a> {
+pub(super) struct AttentionKeys<'a> {
     /// `[n, 2i]`: each the key, then the value.
     pub(super) pairs: &'a [f32],
     /// For each head, what is added at the distances from the last pair back: `[a, ≥ n]`; none
@@ -51,7 +51,7 @@ pub(super) struct Seen<'a> {
     pub(super) distances: Option<&'a [f32]>,
 }
 
-impl WithSimd for Step<'_> {
+impl WithSimd for VectorKernel<'_> {
     type Output = ();
 
     // Everything below is inlined into one function a vector unit, or it would be compiled for the
@@ -59,12 +59,12 @@ impl WithSimd for Step<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match self {
-            Step::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
-            Step::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
-            Step::Softmax(scores, distances) => softmax_all(scores, distances),
-            Step::Activate(rows, width, how) => activate(rows, width, how),
-            Step::Multiply(product) => multiply(simd, product),
-            Step::Gather(queries, seen, heads, gathered) => {
+            VectorKernel::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
+            VectorKernel::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
+            VectorKernel::Softmax(scores, distances) => softmax_all(scores, distances),
+            VectorKernel::Activate(rows, width, how) => activate(rows, width, how),
+            VectorKernel::Multiply(product) => multiply(simd, product),
+            VectorKernel::Gather(queries, seen, heads, gathered) => {
                 gather(simd, queries, seen, heads, gathered);
             }
         }
@@ -95,13 +95,13 @@ fn softmax_all(scores: &mut [f32], distances: &[f32]) {
 }
 
 #[inline(always)]
-fn activate(rows: &mut [f32], width: usize, how: FeedForward) {
+fn activate(rows: &mut [f32], width: usize, how: FeedForwardKind) {
     match how {
-        FeedForward::Relu => rows.iter_mut().for_each(|x| {
+        FeedForwardKind::Relu => rows.iter_mut().for_each(|x| {
             // What is not a number stays so.
             *x = if *x < 0.0 { 0.0 } else { *x };
         }),
-        FeedForward::GatedGelu => {
+        FeedForwardKind::GatedGelu => {
             for row in rows.chunks_exact_mut(width) {
                 let (active, gate) = row.split_at_mut(width / 2);
                 for (x, gate) in active.iter_mut().zip(gate) {
@@ -123,8 +123,8 @@ fn gelu(x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, product: Product<'_>) {
-    let Product {
+fn multiply<S: Simd>(simd: S, product: MatrixProduct<'_>) {
+    let MatrixProduct {
         x,
         stride,
         weight,
@@ -201,7 +201,7 @@ fn dots<S: Simd, const N: usize>(simd: S, rows: [&[f32]; N], weight: &[f32]) -> 
 fn gather<S: Simd>(
     simd: S,
     queries: &[f32],
-    seen: &[Seen<'_>],
+    seen: &[AttentionKeys<'_>],
     heads: usize,
     gathered: &mut [f32],
 ) {

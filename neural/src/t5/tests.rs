@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::config::Buckets;
+use super::config::RelativePositionBuckets;
 use super::*;
 
 /// The two forms of T5, with what the reference computes.
@@ -42,7 +42,7 @@ pub(crate) fn fixtures() -> [(ModelFiles, Value); 2] {
 #[test]
 fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
     for (files, fixture) in fixtures() {
-        let config = Config::read(&files.config).unwrap();
+        let config = T5Config::read(&files.config).unwrap();
         let h = config.d_model;
         let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let texts = fixture["texts"].as_array().unwrap();
@@ -50,7 +50,7 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
             .iter()
             .map(|it| serde_json::from_value(it["ids"].clone()).unwrap())
             .collect();
-        let inputs: Vec<Input<'_>> = ids.iter().map(|ids| Input::whole(ids)).collect();
+        let inputs: Vec<EncoderInput<'_>> = ids.iter().map(|ids| EncoderInput::whole(ids)).collect();
         assert!(ids.iter().any(|it| it.len() == 1) && ids.iter().any(|it| it.len() == 48));
         let states = model.read(&inputs, Parallelism::None);
         let mut rest = states.as_slice();
@@ -91,7 +91,7 @@ fn distances_fall_into_the_buckets_of_the_reference() {
     let [(_, fixture), _] = fixtures();
     for it in fixture["buckets"].as_array().unwrap() {
         let [n, most] = ["n", "most"].map(|name| it[name].as_u64().unwrap() as usize);
-        let around = |distance| distance::bucket_around(distance, Buckets { n, most });
+        let around = |distance| distance::bucket_around(distance, RelativePositionBuckets { n, most });
         assert!(equals_runs((-600..=600).map(around), &it["around"]), "{n}");
         let behind = |distance| distance::bucket(distance, n, most);
         assert!(equals_runs((0..=600).map(behind), &it["behind"]), "{n}");
@@ -102,19 +102,19 @@ fn distances_fall_into_the_buckets_of_the_reference() {
 #[test]
 fn a_line_has_the_same_bits_alone_and_beside_others() {
     for (files, _) in fixtures() {
-        let config = Config::read(&files.config).unwrap();
+        let config = T5Config::read(&files.config).unwrap();
         let (h, v) = (config.d_model, config.vocab_size);
         let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let ids = [5, 9, 30, 31, 7, 1];
         let memory_of = |ids: &[u32]| {
-            let states = model.read(&[Input::whole(ids)], Parallelism::None);
+            let states = model.read(&[EncoderInput::whole(ids)], Parallelism::None);
             model.remember(&states, Parallelism::None)
         };
         let memories = [memory_of(&ids), memory_of(&ids[3..])];
         let decoder = model.decoder(6);
         let run = |places: &[usize]| {
-            let mut lines: Vec<Line> = places.iter().map(|_| decoder.begin()).collect();
-            let memories: Vec<&Memory> = places.iter().map(|it| &memories[it % 2]).collect();
+            let mut lines: Vec<DecodingState> = places.iter().map(|_| decoder.begin()).collect();
+            let memories: Vec<&CrossAttentionCache> = places.iter().map(|it| &memories[it % 2]).collect();
             let mut logits = vec![Vec::new(); places.len()];
             for step in 0..6 {
                 let states = decoder.step(&mut lines.iter_mut().collect::<Vec<_>>(), &memories);

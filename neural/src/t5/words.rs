@@ -1,28 +1,28 @@
 //! From texts to pieces and back, as a T5 has them: no piece at the beginning, one at the end.
 
 use crate::error::Error;
-use crate::pieces::{Pieces, Side};
-use crate::tokenizer::Tokenizer;
+use crate::pieces::{TokenizedText, InputRole};
+use crate::tokenizer::HfTokenizer;
 
 /// Cuts texts into pieces, and joins pieces that were written.
-pub(crate) struct Words {
-    tokenizer: Tokenizer,
+pub(crate) struct T5Tokenizer {
+    tokenizer: HfTokenizer,
 }
 
-impl Words {
+impl T5Tokenizer {
     /// Reads `tokenizer.json`.
-    pub(crate) fn load(json: &[u8], vocab_size: usize) -> Result<Words, Error> {
-        Ok(Words {
-            tokenizer: Tokenizer::read(json, vocab_size)?,
+    pub(crate) fn load(json: &[u8], vocab_size: usize) -> Result<T5Tokenizer, Error> {
+        Ok(T5Tokenizer {
+            tokenizer: HfTokenizer::read(json, vocab_size)?,
         })
     }
 
     /// The pieces of a text, at most so many, without the one that ends it.
-    pub(crate) fn cut(&self, side: Side, text: &str, most: usize) -> Result<Pieces, Error> {
+    pub(crate) fn cut(&self, side: InputRole, text: &str, most: usize) -> Result<TokenizedText, Error> {
         let encoding = self.tokenizer.encode(text)?;
         let kept = encoding.len().min(most);
         let spans = encoding.get_offsets()[..kept].iter();
-        Ok(Pieces {
+        Ok(TokenizedText {
             side,
             ids: encoding.get_ids()[..kept].to_vec(),
             spans: spans.map(|&(a, b)| (a as u32, b as u32)).collect(),

@@ -3,7 +3,7 @@
 use super::sides::{colbert_tiny, dense_tiny, epic_tiny};
 use super::*;
 use expect_test::Expect;
-use neural::{Colbert, Declared, Epic};
+use neural::{Colbert, RankerConfig, Epic};
 
 #[test]
 fn a_folder_without_weights_says_so() {
@@ -123,7 +123,7 @@ fn another_architecture_is_named() {
         expect!["`position_embedding_type` in config.json is relative_key, but must be absolute"],
     );
     check_broken(
-        |files| edit_config(files, "vocab_size", Value::Null),
+        |files| edit_config(files, "vocab_size", TableValue::Null),
         expect![
             "config.json is not the configuration of an encoder: invalid type: null, expected usize at line 1 column 556"
         ],
@@ -153,15 +153,15 @@ fn a_tokenizer_of_another_model_or_none_is_refused() {
 #[test]
 fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
     let mut files = tiny();
-    let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
+    let mut tokenizer: TableValue = serde_json::from_slice(&files.tokenizer).unwrap();
     // Each run of letters can be read in as many ways as there are sums of ones and twos.
     tokenizer["pre_tokenizer"] = json!({
         "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
     });
     files.tokenizer = tokenizer.to_string().into_bytes();
-    let model = load(&files, Matching::BiEncoder, 48);
+    let model = load(&files, EmbeddingKind::BiEncoder, 48);
     let long = "a".repeat(200) + "b";
-    for side in [Side::Query, Side::Text] {
+    for side in [InputRole::Query, InputRole::Text] {
         let error = model.tokenize(side, &long).err().unwrap().to_string();
         let parts = [
             "tokenizer.json: ",
@@ -170,7 +170,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
         ];
         assert!(parts.iter().all(|it| error.contains(it)), "{error}");
     }
-    assert_eq!(model.tokenize(Side::Text, "a").unwrap().ids.len(), 3);
+    assert_eq!(model.tokenize(InputRole::Text, "a").unwrap().ids.len(), 3);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
     let mut fine = tiny();
     fine.modules = modules("Normalize");
     fine.pooling = Some(heads::pooling("cls_token"));
-    load(&fine, Matching::BiEncoder, 48);
+    load(&fine, EmbeddingKind::BiEncoder, 48);
     check_broken(
         |files| {
             files.modules = modules("LSTM");
@@ -295,7 +295,7 @@ fn with_a_preset_the_artifact_is_not_looked_at() {
 
 #[test]
 fn a_ranker_toml_that_says_something_unknown_is_refused() {
-    let refused = |toml: &[u8]| Declared::read(toml).unwrap_err().to_string();
+    let refused = |toml: &[u8]| RankerConfig::read(toml).unwrap_err().to_string();
     let found = [
         refused(b"architektur = \"colbert\""),
         refused(b"architecture = \"colbertv3\""),
@@ -323,7 +323,7 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     let loaded = |ranker: &[u8]| {
         let mut files = tiny();
         files.ranker = Some(ranker.to_vec());
-        let loaded = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu);
+        let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
         loaded.err().map(|it| it.to_string())
     };
     assert_eq!(loaded(b"text_pieces = 64"), None);
@@ -344,12 +344,12 @@ fn modules_that_cannot_be_done_are_refused() {
     let refused = |change: &dyn Fn(&mut ModelFiles)| {
         let mut files = dense_tiny();
         change(&mut files);
-        let loaded = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu);
+        let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
         loaded.err().unwrap().to_string()
     };
-    let config = |field: &'static str, value: Value| {
+    let config = |field: &'static str, value: TableValue| {
         refused(&move |files| {
-            let mut config: Value = serde_json::from_slice(&files.further[1].config).unwrap();
+            let mut config: TableValue = serde_json::from_slice(&files.further[1].config).unwrap();
             config[field] = value.clone();
             files.further[1].config = config.to_string().into_bytes();
         })
@@ -396,7 +396,7 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
             Err(error) => Some(error),
             Ok(model) => {
                 let [query, text] =
-                    [Side::Query, Side::Text].map(|it| model.tokenize(it, "river").unwrap());
+                    [InputRole::Query, InputRole::Text].map(|it| model.tokenize(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
                 query.or(model.encode_texts(&[&text]).err())
             }
@@ -417,9 +417,9 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
 
 #[test]
 fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
-    let load = |files: &ModelFiles| Model::load(files, Matching::BiEncoder, 32, Device::Cpu);
+    let load = |files: &ModelFiles| EmbeddingModel::load(files, EmbeddingKind::BiEncoder, 32, Device::Cpu);
     let mut cross = tiny();
-    let mut config: Value = serde_json::from_slice(&cross.config).unwrap();
+    let mut config: TableValue = serde_json::from_slice(&cross.config).unwrap();
     config["architectures"] = json!(["BertForSequenceClassification"]);
     config["num_labels"] = json!(1);
     cross.config = config.to_string().into_bytes();
@@ -434,7 +434,7 @@ fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
 fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
     let mut files = tiny();
     change(&mut files);
-    let error = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu)
+    let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu)
         .err()
         .unwrap();
     expected.assert_eq(&error.to_string());
@@ -443,19 +443,19 @@ fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
 /// Rewrites the JSON header of the safetensors file.
 pub(crate) fn edit_header(
     files: &mut ModelFiles,
-    edit: impl Fn(&mut serde_json::Map<String, Value>),
+    edit: impl Fn(&mut serde_json::Map<String, TableValue>),
 ) {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let (header, numbers) = rest.split_at(u64::from_le_bytes(*length) as usize);
-    let mut header: Value = serde_json::from_slice(header).unwrap();
+    let mut header: TableValue = serde_json::from_slice(header).unwrap();
     edit(header.as_object_mut().unwrap());
     let header = header.to_string();
     let length = (header.len() as u64).to_le_bytes();
     files.weights = [&length, header.as_bytes(), numbers].concat();
 }
 
-pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
-    let mut config: Value = serde_json::from_slice(&files.config).unwrap();
+pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: TableValue) {
+    let mut config: TableValue = serde_json::from_slice(&files.config).unwrap();
     config[field] = value;
     files.config = config.to_string().into_bytes();
 }

@@ -1,7 +1,7 @@
 //! What is built on an encoder: pooling, SPLADE, cross-encoders.
 
 use super::*;
-use neural::{Computing, CrossEncoder, PairPieces, Pooling, Precision, Similarity, Splade};
+use neural::{ComputeTarget, CrossEncoder, TokenizedPair, Pooling, Precision, Similarity, Splade};
 
 /// As sentence-transformers writes it.
 pub(crate) fn pooling(mode: &str) -> Vec<u8> {
@@ -31,7 +31,7 @@ fn each_way_of_pooling_equals_the_reference() {
     for mode in ["cls_token", "max_tokens"] {
         let mut files = tiny();
         files.pooling = Some(pooling(mode));
-        let model = load(&files, Matching::BiEncoder, 48);
+        let model = load(&files, EmbeddingKind::BiEncoder, 48);
         for it in &fixture {
             let expected = match mode {
                 "cls_token" => &it.cls_token,
@@ -86,8 +86,8 @@ fn splade_equals_the_reference() {
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
         let model = Splade::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let texts = fixture.texts.iter();
-        let pieces: Vec<Pieces> = texts
-            .map(|it| model.tokenize(Side::Text, &it.text).unwrap())
+        let pieces: Vec<TokenizedText> = texts
+            .map(|it| model.tokenize(InputRole::Text, &it.text).unwrap())
             .collect();
         let sparse = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
         for (text, sparse) in fixture.texts.iter().zip(&sparse) {
@@ -141,11 +141,11 @@ fn an_output_that_is_not_tied_has_to_be_there() {
 fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
     let fixture = Fixture::read(include_str!("../fixtures/tiny.json"));
     let in_bits = |precision| {
-        let computing = Computing {
+        let computing = ComputeTarget {
             device: Device::Cpu,
             precision,
         };
-        let model = Model::load(&tiny(), Matching::BiEncoder, fixture.max_pieces, computing);
+        let model = EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, fixture.max_pieces, computing);
         let model = model.unwrap();
         let pieces = fixture.tokenized(&model);
         let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
@@ -168,13 +168,13 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
 #[test]
 fn the_inner_product_is_that_of_vectors_as_they_are() {
     let mut files = tiny();
-    let cosine = load(&files, Matching::BiEncoder, 48);
+    let cosine = load(&files, EmbeddingKind::BiEncoder, 48);
     files.settings = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
-    let dot = load(&files, Matching::BiEncoder, 48);
+    let dot = load(&files, EmbeddingKind::BiEncoder, 48);
     assert_eq!(dot.similarity(), Similarity::Dot);
     let texts = ["where do rivers end", "a river flows into the sea"];
     let [a, b] = texts.map(|it| encode(&dot, it));
-    let norm = |it: &Encoded| dot.score(it, it).sqrt();
+    let norm = |it: &EncodedText| dot.score(it, it).sqrt();
     assert!(norm(&a) > 1.5, "{}", norm(&a));
     let [unit_a, unit_b] = texts.map(|it| encode(&cosine, it));
     let expected = cosine.score(&unit_a, &unit_b) * norm(&a) * norm(&b);
@@ -195,8 +195,8 @@ fn attention_equals_the_reference() {
     let expected: AttentionFixture = serde_json::from_str(expected).unwrap();
     let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
-    let query = model.tokenize(Side::Query, &first.query).unwrap();
-    let text = model.tokenize(Side::Text, &first.text).unwrap();
+    let query = model.tokenize(InputRole::Query, &first.query).unwrap();
+    let text = model.tokenize(InputRole::Text, &first.text).unwrap();
     let pair = model.pair(&query, &text);
     let n = pair.ids.len();
     assert_eq!(model.heads(), (2, 4));
@@ -225,8 +225,8 @@ fn attention_equals_the_reference() {
 
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
-    let query = modern.tokenize(Side::Query, &first.query).unwrap();
-    let text = modern.tokenize(Side::Text, &first.text).unwrap();
+    let query = modern.tokenize(InputRole::Query, &first.query).unwrap();
+    let text = modern.tokenize(InputRole::Text, &first.text).unwrap();
     let pair = modern.pair(&query, &text);
     assert_eq!(modern.attention(&pair, 0, None).unwrap(), None);
 }
@@ -244,8 +244,8 @@ fn cross_encoders_equal_the_reference() {
         let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
         let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
-            let query = model.tokenize(Side::Query, &it.query).unwrap();
-            let text = model.tokenize(Side::Text, &it.text).unwrap();
+            let query = model.tokenize(InputRole::Query, &it.query).unwrap();
+            let text = model.tokenize(InputRole::Text, &it.text).unwrap();
             let pair = model.pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)
@@ -259,11 +259,11 @@ fn cross_encoders_equal_the_reference() {
 /// same score alone.
 pub(crate) fn check_pairs(
     (name, what): (&str, &str),
-    pairs: impl Iterator<Item = (PairPieces, f64)>,
-    score: impl Fn(&[&PairPieces]) -> Vec<f64>,
+    pairs: impl Iterator<Item = (TokenizedPair, f64)>,
+    score: impl Fn(&[&TokenizedPair]) -> Vec<f64>,
 ) {
-    let (pairs, expected): (Vec<PairPieces>, Vec<f64>) = pairs.unzip();
-    let batch: Vec<&PairPieces> = pairs.iter().collect();
+    let (pairs, expected): (Vec<TokenizedPair>, Vec<f64>) = pairs.unzip();
+    let batch: Vec<&TokenizedPair> = pairs.iter().collect();
     let scores = score(&batch);
     let mut worst = 0.0_f64;
     for (pair, (found, expected)) in batch.into_iter().zip(scores.iter().zip(expected)) {

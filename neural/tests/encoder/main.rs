@@ -16,10 +16,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, ModuleFiles, Pieces, Side};
+use neural::{Device, EncodedText, Error, EmbeddingKind, EmbeddingModel, ModelFiles, ModuleFiles, TokenizedText, InputRole};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use test_dependencies::{Dependency, or_skip};
+use test_dependencies::{TestDependency, or_skip};
 
 /// Of a unit vector's numbers, between two implementations in f32.
 const SAME_VECTOR: f64 = 1e-4;
@@ -102,9 +102,9 @@ fn a_text_alone_scores_as_in_a_batch_in_any_order() {
 #[test]
 fn the_same_batch_gives_the_same_bits() {
     let files = minilm().unwrap_or_else(tiny);
-    let model = load(&files, Matching::LateInteraction, 64);
+    let model = load(&files, EmbeddingKind::LateInteraction, 64);
     let texts = Fixture::read(include_str!("../fixtures/minilm.json")).tokenized(&model);
-    let batch: Vec<&Pieces> = texts.iter().collect();
+    let batch: Vec<&TokenizedText> = texts.iter().collect();
     let first = model.encode(&batch).unwrap();
     for _ in 0..3 {
         assert_eq!(model.encode(&batch).unwrap(), first);
@@ -113,15 +113,15 @@ fn the_same_batch_gives_the_same_bits() {
 
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
-    let bi = load(&tiny(), Matching::BiEncoder, 48);
-    let empty = bi.tokenize(Side::Text, "").unwrap();
+    let bi = load(&tiny(), EmbeddingKind::BiEncoder, 48);
+    let empty = bi.tokenize(InputRole::Text, "").unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
         (2, 0, false)
     );
     assert_eq!(encode(&bi, "").vectors().len(), 1);
 
-    let late = load(&tiny(), Matching::LateInteraction, 48);
+    let late = load(&tiny(), EmbeddingKind::LateInteraction, 48);
     let (empty, query) = (encode(&late, ""), encode(&late, "where do rivers end"));
     assert_eq!(empty.vectors().len(), 0);
     assert_eq!(late.score(&query, &empty), -4.0);
@@ -132,36 +132,36 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
 
 #[test]
 fn a_million_characters_are_cut_to_the_bound() {
-    let model = load(&tiny(), Matching::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingKind::BiEncoder, 48);
     let words = "river ".repeat(170_000);
-    let pieces = model.tokenize(Side::Text, &words).unwrap();
+    let pieces = model.tokenize(InputRole::Text, &words).unwrap();
     assert_eq!((pieces.ids.len(), pieces.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
-    let one_word = model.tokenize(Side::Text, &"x".repeat(1_000_000)).unwrap();
+    let one_word = model.tokenize(InputRole::Text, &"x".repeat(1_000_000)).unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
 
 #[test]
 fn a_text_that_just_fits_is_not_truncated() {
-    let model = load(&tiny(), Matching::BiEncoder, 5);
+    let model = load(&tiny(), EmbeddingKind::BiEncoder, 5);
     assert!(
         !model
-            .tokenize(Side::Text, "the river end")
+            .tokenize(InputRole::Text, "the river end")
             .unwrap()
             .truncated
     );
     assert!(
         model
-            .tokenize(Side::Text, "the river end .")
+            .tokenize(InputRole::Text, "the river end .")
             .unwrap()
             .truncated
     );
 }
 
 /// Pieces with their places in the text.
-fn show(pieces: &[neural::Piece]) -> String {
+fn show(pieces: &[neural::SubwordToken]) -> String {
     let each = pieces
         .iter()
         .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
@@ -170,7 +170,7 @@ fn show(pieces: &[neural::Piece]) -> String {
 
 #[test]
 fn matches_show_what_the_score_is_made_of() {
-    let model = load(&tiny(), Matching::LateInteraction, 48);
+    let model = load(&tiny(), EmbeddingKind::LateInteraction, 48);
     let query = encode(&model, "Hill, 東");
     let text = encode(&model, "é downhill");
     let matches = model.matches(&query, &text).unwrap();
@@ -192,7 +192,7 @@ fn matches_show_what_the_score_is_made_of() {
         .map(|row| row.iter().copied().fold(-1.0, f64::max));
     assert_eq!(best.sum::<f64>(), model.score(&query, &text));
 
-    let model = load(&tiny(), Matching::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingKind::BiEncoder, 48);
     let text = encode(&model, "river");
     assert_eq!(model.matches(&text, &text), None);
 }
@@ -204,9 +204,9 @@ fn the_fingerprint_tells_every_part_apart() {
     };
     let files = tiny();
     let mut all = vec![
-        fingerprint(&files, Matching::BiEncoder, 48),
-        fingerprint(&files, Matching::LateInteraction, 48),
-        fingerprint(&files, Matching::BiEncoder, 47),
+        fingerprint(&files, EmbeddingKind::BiEncoder, 48),
+        fingerprint(&files, EmbeddingKind::LateInteraction, 48),
+        fingerprint(&files, EmbeddingKind::BiEncoder, 47),
     ];
     for change in [
         |files: &mut ModelFiles| files.config.push(b' '),
@@ -221,7 +221,7 @@ fn the_fingerprint_tells_every_part_apart() {
     ] {
         let mut files = tiny();
         change(&mut files);
-        all.push(fingerprint(&files, Matching::BiEncoder, 48));
+        all.push(fingerprint(&files, EmbeddingKind::BiEncoder, 48));
     }
     assert!(
         all.iter()
@@ -231,7 +231,7 @@ fn the_fingerprint_tells_every_part_apart() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), n);
-    assert!(all.contains(&fingerprint(&tiny(), Matching::BiEncoder, 48)));
+    assert!(all.contains(&fingerprint(&tiny(), EmbeddingKind::BiEncoder, 48)));
 }
 
 /// For each tensor by its name, the files with a NaN for its first number.
@@ -258,8 +258,8 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
         if name == "embeddings.word_embeddings.weight" {
             continue;
         }
-        let model = load(&files, Matching::BiEncoder, 48);
-        let pieces = model.tokenize(Side::Text, "river").unwrap();
+        let model = load(&files, EmbeddingKind::BiEncoder, 48);
+        let pieces = model.tokenize(InputRole::Text, "river").unwrap();
         assert!(
             matches!(model.encode(&[&pieces]), Err(Error::NotFinite)),
             "{name}"
@@ -270,7 +270,7 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
 #[test]
 fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() {
     for max_pieces in [0, 2, 65, usize::MAX] {
-        let error = Model::load(&tiny(), Matching::BiEncoder, max_pieces, Device::Cpu).err();
+        let error = EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_pieces, Device::Cpu).err();
         let Some(Error::MaxPieces {
             found,
             least: 3,
@@ -282,8 +282,8 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
         assert_eq!(found, max_pieces);
     }
     assert_eq!(
-        load(&tiny(), Matching::BiEncoder, 3)
-            .tokenize(Side::Text, "a b")
+        load(&tiny(), EmbeddingKind::BiEncoder, 3)
+            .tokenize(InputRole::Text, "a b")
             .unwrap()
             .ids
             .len(),
@@ -293,16 +293,16 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 
 #[test]
 fn pieces_of_another_model_are_refused() {
-    let model = load(&tiny(), Matching::BiEncoder, 8);
-    let good = model.tokenize(Side::Text, "river").unwrap();
+    let model = load(&tiny(), EmbeddingKind::BiEncoder, 8);
+    let good = model.tokenize(InputRole::Text, "river").unwrap();
     for (ids, n_spans) in [
         (vec![], 0),
         (vec![2, 101, 3], 1),
         (vec![2; 9], 7),
         (vec![2; 4], 1),
     ] {
-        let pieces = Pieces {
-            side: Side::Text,
+        let pieces = TokenizedText {
+            side: InputRole::Text,
             ids,
             spans: vec![(0, 1); n_spans],
             truncated: false,
@@ -314,7 +314,7 @@ fn pieces_of_another_model_are_refused() {
 
 #[test]
 fn matchings_travel_in_kebab_case() {
-    let all = serde_json::to_string(Matching::ALL).unwrap();
+    let all = serde_json::to_string(EmbeddingKind::ALL).unwrap();
     assert_eq!(all, r#"["bi-encoder","late-interaction"]"#);
 }
 
@@ -346,10 +346,10 @@ impl Fixture {
         serde_json::from_str(json).unwrap()
     }
 
-    fn tokenized(&self, model: &Model) -> Vec<Pieces> {
+    fn tokenized(&self, model: &EmbeddingModel) -> Vec<TokenizedText> {
         self.texts
             .iter()
-            .map(|text| model.tokenize(Side::Text, &text.text).unwrap())
+            .map(|text| model.tokenize(InputRole::Text, &text.text).unwrap())
             .collect()
     }
 }
@@ -357,7 +357,7 @@ impl Fixture {
 fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
 
-    let model = load(files, Matching::BiEncoder, fixture.max_pieces);
+    let model = load(files, EmbeddingKind::BiEncoder, fixture.max_pieces);
     let pieces = fixture.tokenized(&model);
     for (text, pieces) in fixture.texts.iter().zip(&pieces) {
         assert_eq!(
@@ -378,7 +378,7 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     }
     exact(name, "number of a unit vector", worst);
 
-    let model = load(files, Matching::LateInteraction, fixture.max_pieces);
+    let model = load(files, EmbeddingKind::LateInteraction, fixture.max_pieces);
     let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
     for pair in &fixture.pairs {
         let score = model.score(&encoded[pair.query], &encoded[pair.text]);
@@ -394,7 +394,7 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
 
 fn check_alone(files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
-    for &matching in Matching::ALL {
+    for &matching in EmbeddingKind::ALL {
         let model = load(files, matching, fixture.max_pieces);
         let pieces = fixture.tokenized(&model);
         let batch = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
@@ -402,7 +402,7 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
             .encode(&pieces.iter().rev().collect::<Vec<_>>())
             .unwrap();
         reversed.reverse();
-        let alone: Vec<Encoded> = pieces
+        let alone: Vec<EncodedText> = pieces
             .iter()
             .map(|it| model.encode(&[it]).unwrap().remove(0))
             .collect();
@@ -419,13 +419,13 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
     }
 }
 
-fn load(files: &ModelFiles, matching: Matching, max_pieces: usize) -> Model {
-    Model::load(files, matching, max_pieces, Device::Cpu).unwrap()
+fn load(files: &ModelFiles, matching: EmbeddingKind, max_pieces: usize) -> EmbeddingModel {
+    EmbeddingModel::load(files, matching, max_pieces, Device::Cpu).unwrap()
 }
 
-fn encode(model: &Model, text: &str) -> Encoded {
+fn encode(model: &EmbeddingModel, text: &str) -> EncodedText {
     model
-        .encode(&[&model.tokenize(Side::Text, text).unwrap()])
+        .encode(&[&model.tokenize(InputRole::Text, text).unwrap()])
         .unwrap()
         .remove(0)
 }
@@ -449,7 +449,7 @@ fn minilm() -> Option<ModelFiles> {
         (None, None) => PathBuf::new(),
     };
     let found = Some(folder).filter(|it| it.join("model.safetensors").is_file());
-    let folder = or_skip(found, Dependency::Model, "all-MiniLM-L6-v2 is absent")?;
+    let folder = or_skip(found, TestDependency::Model, "all-MiniLM-L6-v2 is absent")?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     Some(ModelFiles {
         config: read("config.json"),

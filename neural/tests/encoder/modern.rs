@@ -68,7 +68,7 @@ fn what_its_configuration_may_not_say_is_refused() {
     ] {
         let mut files = modern();
         edit_config(&mut files, "rope_parameters", ropes);
-        let error = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu).err();
+        let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu).err();
         let error = error.unwrap().to_string();
         assert!(
             error.contains(&format!("unknown field {unknown}")),
@@ -78,7 +78,7 @@ fn what_its_configuration_may_not_say_is_refused() {
     for field in ["num_hidden_layers", "local_attention", "intermediate_size"] {
         let mut files = modern();
         edit_config(&mut files, field, json!(u64::MAX));
-        let error = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu).err();
+        let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu).err();
         let error = error.unwrap().to_string();
         assert!(
             error.contains(&format!("`{field}` in config.json")),
@@ -127,7 +127,7 @@ fn what_its_configuration_may_not_say_is_refused() {
 #[test]
 fn each_of_the_settings_of_attention_counts() {
     let vector = |files: &ModelFiles| {
-        let model = load(files, Matching::BiEncoder, 48);
+        let model = load(files, EmbeddingKind::BiEncoder, 48);
         let text = "where do rivers end a river flows down into the sea or a lake of rivers";
         let encoded = encode(&model, text);
         encoded.vectors().next().unwrap().to_vec()
@@ -158,8 +158,8 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
     edit_config(&mut files, "position_embedding_type", json!("sans_pos"));
     edit_config(&mut files, "max_position_embeddings", json!(1 << 24));
     assert_eq!(files.most_pieces(), Some(65_536));
-    load(&files, Matching::BiEncoder, 48);
-    let error = Model::load(&files, Matching::BiEncoder, 65_537, Device::Cpu).err();
+    load(&files, EmbeddingKind::BiEncoder, 48);
+    let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 65_537, Device::Cpu).err();
     assert!(matches!(error, Some(Error::MaxPieces { most: 65_536, .. })));
 }
 
@@ -172,10 +172,10 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
         include_str!("../fixtures/modernbert-long.json"),
     );
     edit_config(&mut files, "max_position_embeddings", json!(600));
-    let model = load(&files, Matching::BiEncoder, 600);
+    let model = load(&files, EmbeddingKind::BiEncoder, 600);
     let long = "the river ends in a lake . ".repeat(100);
     let texts = [long.as_str(), "the sea", &long[..2_000]];
-    let pieces = texts.map(|it| model.tokenize(neural::Side::Text, it).unwrap());
+    let pieces = texts.map(|it| model.tokenize(neural::InputRole::Text, it).unwrap());
     assert_eq!((pieces[0].ids.len(), pieces[0].truncated), (600, true));
     let batch = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
     for (pieces, encoded) in pieces.iter().zip(&batch) {
@@ -188,7 +188,7 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
 #[test]
 fn other_devices_and_missing_heads_are_told_of() {
     let error = |it: Option<Error>| it.unwrap().to_string();
-    let model = Model::load(&modern(), Matching::BiEncoder, 48, Device::Cuda(0));
+    let model = EmbeddingModel::load(&modern(), EmbeddingKind::BiEncoder, 48, Device::Cuda(0));
     expect!["cannot compute on cuda:0: a ModernBERT computes on the CPU only; use `cpu`"]
         .assert_eq(&error(model.err()));
     let cross = CrossEncoder::load(&modern(), 48, Device::Cpu.into());
@@ -197,9 +197,9 @@ fn other_devices_and_missing_heads_are_told_of() {
     expect!["model.safetensors has no tensor `head.dense.weight`"].assert_eq(&error(splade.err()));
 }
 
-fn check_broken(field: &str, value: Value, expected: Expect) {
+fn check_broken(field: &str, value: TableValue, expected: Expect) {
     let mut files = modern();
     edit_config(&mut files, field, value);
-    let error = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu).err();
+    let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu).err();
     expected.assert_eq(&error.map_or_else(String::new, |it| it.to_string()));
 }

@@ -2,7 +2,7 @@
 //! are made by `fixtures/sides.py`.
 
 use super::*;
-use neural::{Augmentation, Colbert, CrossEncoder, Epic, EpicQuery, EpicText, Splade};
+use neural::{QueryAugmentation, Colbert, CrossEncoder, Epic, EpicQuery, EpicDocument, Splade};
 
 /// Scores of every text as a query with every text, and those of each alone.
 const SAME: f64 = 1e-5;
@@ -50,11 +50,11 @@ fn colbert_equals_the_reference_in_every_setting() {
             files.artifact = None;
         }
         let model = Colbert::load(&files, Device::Cpu).unwrap();
-        let read = |side: Side| -> Vec<Pieces> {
+        let read = |side: InputRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
-        let (queries, texts) = (read(Side::Query), read(Side::Text));
+        let (queries, texts) = (read(InputRole::Query), read(InputRole::Text));
         for (at, both) in variant.texts.iter().enumerate() {
             for (found, cut) in [(&queries[at], &both.query), (&texts[at], &both.text)] {
                 assert_eq!(found.ids, cut.ids, "{name} {at}");
@@ -62,10 +62,10 @@ fn colbert_equals_the_reference_in_every_setting() {
             }
         }
         // Both sides in one batch.
-        let batch: Vec<&Pieces> = queries.iter().chain(&texts).collect();
+        let batch: Vec<&TokenizedText> = queries.iter().chain(&texts).collect();
         let mut encoded = model.encode(&batch).unwrap();
         let encoded_texts = encoded.split_off(queries.len());
-        let n_kept = |it: &Encoded| it.vectors().len();
+        let n_kept = |it: &EncodedText| it.vectors().len();
         for (at, both) in variant.texts.iter().enumerate() {
             assert_eq!(n_kept(&encoded[at]), both.query.kept.len(), "{name} {at}");
             assert_eq!(
@@ -105,14 +105,14 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     assert_eq!(model.width(), 20);
     let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
     assert_eq!(model.markers(), Some(markers));
-    assert_eq!(model.augmentation(), Augmentation::Unattended);
+    assert_eq!(model.augmentation(), QueryAugmentation::Unattended);
     let encode = |side, text: &str| {
         let pieces = model.tokenize(side, text).unwrap();
         model.encode(&[&pieces]).unwrap().remove(0)
     };
     let matches = model.matches(
-        &encode(Side::Query, "Hill, 東"),
-        &encode(Side::Text, "é, downhill!"),
+        &encode(InputRole::Query, "Hill, 東"),
+        &encode(InputRole::Text, "é, downhill!"),
     );
     expect![[r#"
         query: [CLS] 0..0  [unused0] 0..0  h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7  [SEP] 7..7
@@ -123,7 +123,7 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
         show(&matches.query),
         show(&matches.text)
     ));
-    let short = encode(Side::Query, "hill");
+    let short = encode(InputRole::Query, "hill");
     let masks = model.matches(&short, &short).query;
     let masks = masks.iter().filter(|it| it.piece == "[MASK]");
     assert_eq!(
@@ -135,13 +135,13 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
 #[test]
 fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
-    let [query, text] = [Side::Query, Side::Text].map(|it| model.tokenize(it, "the sea").unwrap());
+    let [query, text] = [InputRole::Query, InputRole::Text].map(|it| model.tokenize(it, "the sea").unwrap());
     assert_ne!(query.ids, text.ids);
     let encoded = model.encode(&[&query, &text]).unwrap();
     assert_ne!(encoded[0], encoded[1]);
     // A query that says it is a text was not made by this model.
-    let turned = Pieces {
-        side: Side::Text,
+    let turned = TokenizedText {
+        side: InputRole::Text,
         ..query
     };
     let error = model.encode(&[&turned]).unwrap_err();
@@ -158,8 +158,8 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
     });
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.markers(), None);
-    let query = model.tokenize(Side::Query, "the").unwrap();
-    let text = model.tokenize(Side::Text, "where do rivers end").unwrap();
+    let query = model.tokenize(InputRole::Query, "the").unwrap();
+    let text = model.tokenize(InputRole::Text, "where do rivers end").unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.matches(&encoded[0], &encoded[1]);
     let pieces: Vec<&str> = matches.query.iter().map(|it| it.piece.as_str()).collect();
@@ -217,15 +217,15 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
     });
     for files in [plain, theirs] {
         let model = Epic::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
-        let read = |side: Side| -> Vec<Pieces> {
+        let read = |side: InputRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
-        let (queries, texts) = (read(Side::Query), read(Side::Text));
-        let queries: Vec<&Pieces> = queries.iter().collect();
-        let texts: Vec<&Pieces> = texts.iter().collect();
+        let (queries, texts) = (read(InputRole::Query), read(InputRole::Text));
+        let queries: Vec<&TokenizedText> = queries.iter().collect();
+        let texts: Vec<&TokenizedText> = texts.iter().collect();
         let made: Vec<EpicQuery> = model.encode_queries(&queries).unwrap();
-        let weighed: Vec<EpicText> = model.encode_texts(&texts).unwrap();
+        let weighed: Vec<EpicDocument> = model.encode_texts(&texts).unwrap();
         let mut worst = 0.0_f64;
         let mut same = |found: f64, expected: f64| {
             worst = worst.max((found - expected).abs() / expected.abs().max(1.0));
@@ -274,16 +274,16 @@ struct DenseFixture {
 fn prompts_and_dense_modules_equal_sentence_transformers() {
     let fixture: DenseFixture =
         serde_json::from_str(include_str!("../fixtures/dense-tiny.json")).unwrap();
-    let model = load(&dense_tiny(), Matching::BiEncoder, fixture.max_pieces);
-    let read = |side: Side| -> Vec<Encoded> {
+    let model = load(&dense_tiny(), EmbeddingKind::BiEncoder, fixture.max_pieces);
+    let read = |side: InputRole| -> Vec<EncodedText> {
         let pieces = fixture
             .texts
             .iter()
             .map(|it| model.tokenize(side, it).unwrap());
-        let pieces: Vec<Pieces> = pieces.collect();
+        let pieces: Vec<TokenizedText> = pieces.collect();
         model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap()
     };
-    let (queries, texts) = (read(Side::Query), read(Side::Text));
+    let (queries, texts) = (read(InputRole::Query), read(InputRole::Text));
     let mut worst = 0.0_f64;
     for (found, expected) in [(&queries, &fixture.queries), (&texts, &fixture.documents)] {
         for (found, expected) in found.iter().zip(expected) {
@@ -305,31 +305,31 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
 #[test]
 fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     let ids = |files: &ModelFiles, side, text: &str| {
-        let model = load(files, Matching::BiEncoder, 48);
+        let model = load(files, EmbeddingKind::BiEncoder, 48);
         model.tokenize(side, text).unwrap().ids
     };
-    let plain = |text: &str| ids(&tiny(), Side::Text, text);
+    let plain = |text: &str| ids(&tiny(), InputRole::Text, text);
     let mut files = dense_tiny();
-    assert_eq!(ids(&files, Side::Query, "the sea"), plain("query: the sea"));
+    assert_eq!(ids(&files, InputRole::Query, "the sea"), plain("query: the sea"));
     files.ranker = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
-    assert_eq!(ids(&files, Side::Query, "the sea"), plain("where the sea"));
-    assert_eq!(ids(&files, Side::Text, "the sea"), plain("the sea"));
+    assert_eq!(ids(&files, InputRole::Query, "the sea"), plain("where the sea"));
+    assert_eq!(ids(&files, InputRole::Text, "the sea"), plain("the sea"));
     files.ranker = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
     let many = "the sea ".repeat(20);
-    assert_eq!(ids(&files, Side::Query, &many).len(), 11);
-    assert_eq!(ids(&files, Side::Text, &many).len(), 13);
+    assert_eq!(ids(&files, InputRole::Query, &many).len(), 11);
+    assert_eq!(ids(&files, InputRole::Text, &many).len(), 13);
     // The place of a piece is that in the text, whatever was put before it.
     files.ranker = Some(b"[prompts]\ntext = \"where \"".to_vec());
-    let model = load(&files, Matching::LateInteraction, 48);
-    let pieces = model.tokenize(Side::Text, "the sea").unwrap();
+    let model = load(&files, EmbeddingKind::LateInteraction, 48);
+    let pieces = model.tokenize(InputRole::Text, "the sea").unwrap();
     assert_eq!(pieces.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
     files.ranker = None;
     let settings =
         r#"{"prompts": {"query": null, "corpus": "the "}, "default_prompt_name": "corpus"}"#;
     files.settings = Some(settings.as_bytes().to_vec());
-    assert_eq!(ids(&files, Side::Query, "sea"), plain("the sea"));
-    assert_eq!(ids(&files, Side::Text, "sea"), plain("the sea"));
+    assert_eq!(ids(&files, InputRole::Query, "sea"), plain("the sea"));
+    assert_eq!(ids(&files, InputRole::Text, "sea"), plain("the sea"));
 }
 
 #[test]
@@ -344,8 +344,8 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     // Three pieces of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
     for n in [5, 6] {
         let files = with(tiny(), n);
-        for &matching in Matching::ALL {
-            found.push(told(Model::load(&files, matching, 48, Device::Cpu).err()));
+        for &matching in EmbeddingKind::ALL {
+            found.push(told(EmbeddingModel::load(&files, matching, 48, Device::Cpu).err()));
         }
     }
     for n in [6, 7] {
@@ -369,8 +369,8 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
         the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
         fine
     "#]].assert_eq(&(found.join("\n") + "\n"));
-    let model = load(&with(tiny(), 6), Matching::LateInteraction, 48);
-    let one = model.tokenize(Side::Query, "the sea").unwrap();
+    let model = load(&with(tiny(), 6), EmbeddingKind::LateInteraction, 48);
+    let one = model.tokenize(InputRole::Query, "the sea").unwrap();
     assert_eq!(one.spans, [(0, 0), (0, 0), (0, 0), (0, 3)]);
 }
 
@@ -379,8 +379,8 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
     let mut files = tiny();
     let mut loaded = |ranker: &str| {
         files.ranker = Some(ranker.as_bytes().to_vec());
-        let [bi, late] = [Matching::BiEncoder, Matching::LateInteraction]
-            .map(|it| Model::load(&files, it, 48, Device::Cpu).err());
+        let [bi, late] = [EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction]
+            .map(|it| EmbeddingModel::load(&files, it, 48, Device::Cpu).err());
         let splade = Splade::load(&files, 48, Device::Cpu.into()).err();
         let cross = CrossEncoder::load(&files, 48, Device::Cpu.into()).err();
         let colbert = Colbert::load(&files, Device::Cpu).err();
@@ -418,15 +418,15 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
 #[test]
 fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     let mut files = colbert_tiny();
-    let loaded = |files: &ModelFiles, matching| Model::load(files, matching, 48, Device::Cpu).err();
-    let refused = loaded(&files, Matching::BiEncoder).unwrap().to_string();
+    let loaded = |files: &ModelFiles, matching| EmbeddingModel::load(files, matching, 48, Device::Cpu).err();
+    let refused = loaded(&files, EmbeddingKind::BiEncoder).unwrap().to_string();
     expect![[
         r#"config.json says that this is a ColBERT and no bi-encoder; ask for it by the ending `:colbert`, or write `architecture = "bi-encoder"` into ranker.toml"#
     ]]
     .assert_eq(&refused);
-    assert!(loaded(&files, Matching::LateInteraction).is_none());
+    assert!(loaded(&files, EmbeddingKind::LateInteraction).is_none());
     files.ranker = Some(b"architecture = \"bi-encoder\"".to_vec());
-    assert!(loaded(&files, Matching::BiEncoder).is_none());
+    assert!(loaded(&files, EmbeddingKind::BiEncoder).is_none());
 }
 
 pub(crate) fn colbert_tiny() -> ModelFiles {

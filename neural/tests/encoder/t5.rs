@@ -4,7 +4,7 @@ use super::broken::{edit_config, edit_header};
 use super::heads::check_pairs;
 use super::*;
 use expect_test::Expect;
-use neural::{Computing, Doc2Query, MonoT5, PairPieces, Precision, Sampling};
+use neural::{ComputeTarget, Doc2Query, MonoT5, TokenizedPair, Precision, GenerationConfig};
 
 /// What t5.py wrote.
 #[derive(Deserialize)]
@@ -49,8 +49,8 @@ fn fixtures() -> [(&'static str, ModelFiles, Fixture); 2] {
 }
 
 impl Fixture {
-    fn sampling(&self, n_queries: usize) -> Sampling {
-        let sampling = Sampling::of_queries(n_queries, self.seed);
+    fn sampling(&self, n_queries: usize) -> GenerationConfig {
+        let sampling = GenerationConfig::of_queries(n_queries, self.seed);
         assert_eq!((sampling.k, sampling.max_new), (self.k, self.max_new));
         sampling
     }
@@ -67,7 +67,7 @@ fn mono_t5_equals_the_reference() {
         let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] =
-                [&it.query, &it.text].map(|it| model.tokenize(neural::Side::Text, it).unwrap());
+                [&it.query, &it.text].map(|it| model.tokenize(neural::InputRole::Text, it).unwrap());
             let pair = model.pair(&query, &text);
             let found = (&pair.ids, pair.truncated);
             assert_eq!(
@@ -80,7 +80,7 @@ fn mono_t5_equals_the_reference() {
             assert!(pair.second <= pair.ids.len());
             (pair, it.score)
         });
-        let score = |batch: &[&PairPieces]| model.score(batch).unwrap();
+        let score = |batch: &[&TokenizedPair]| model.score(batch).unwrap();
         check_pairs((name, "score of monoT5"), pairs, score);
         assert!(model.score(&[]).unwrap().is_empty());
     }
@@ -93,7 +93,7 @@ fn pieces_of_texts_are_those_of_the_reference() {
         // The piece that ends a text is not among those that a query or a text has by itself.
         let model = MonoT5::load(&files, fixture.max_pieces - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
-            let pieces = model.tokenize(neural::Side::Text, &it.text).unwrap();
+            let pieces = model.tokenize(neural::InputRole::Text, &it.text).unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
             assert_eq!(
                 (*end, ids),
@@ -111,7 +111,7 @@ fn pieces_of_texts_are_those_of_the_reference() {
 fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
-    let cut = |text: &str| model.tokenize(neural::Side::Text, text).unwrap();
+    let cut = |text: &str| model.tokenize(neural::InputRole::Text, text).unwrap();
     let whole = model.pair(&cut("river sea"), &cut("lake"));
     assert!(!whole.truncated);
     assert_eq!(whole.ids.len(), whole.second + 1 + 4);
@@ -138,7 +138,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
 fn the_likeliest_pieces_equal_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
         let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
-        let greedy = Sampling {
+        let greedy = GenerationConfig {
             k: 1,
             ..fixture.sampling(1)
         };
@@ -196,7 +196,7 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
     for (name, files, fixture) in fixtures() {
         let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let n = 1_000;
-        let sampling = Sampling {
+        let sampling = GenerationConfig {
             max_new: 1,
             ..fixture.sampling(n)
         };
@@ -224,24 +224,24 @@ fn what_cannot_be_drawn_is_refused() {
     let [(_, files, fixture), _] = fixtures();
     let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
-    let check = |sampling: Sampling, expected: Expect| {
+    let check = |sampling: GenerationConfig, expected: Expect| {
         let error = model.write(&["a"], &sampling).unwrap_err();
         expected.assert_eq(&error.to_string());
     };
     for k in [0, 124] {
         let what = format!("{k} pieces to draw from (k) were asked for; from 1 to 123 can be had");
-        let error = model.write(&["a"], &Sampling { k, ..good }).unwrap_err();
+        let error = model.write(&["a"], &GenerationConfig { k, ..good }).unwrap_err();
         assert_eq!(error.to_string(), what);
     }
     check(
-        Sampling {
+        GenerationConfig {
             n_queries: 1_001,
             ..good
         },
         expect!["1001 queries of a text were asked for; from 1 to 1000 can be had"],
     );
     check(
-        Sampling { max_new: 0, ..good },
+        GenerationConfig { max_new: 0, ..good },
         expect!["0 pieces of a query were asked for; from 1 to 512 can be had"],
     );
     assert!(model.write(&[], &good).unwrap().is_empty());
@@ -280,7 +280,7 @@ fn bounds_devices_and_foreign_pieces_are_refused() {
         .assert_eq(&load(1 << 20, Device::Cpu));
     expect!["cannot compute on cuda:0: a T5 computes on the CPU only; use `cpu`"]
         .assert_eq(&load(48, Device::Cuda(0)));
-    let half = Computing {
+    let half = ComputeTarget {
         device: Device::Cpu,
         precision: Precision::F16,
     };
@@ -293,7 +293,7 @@ fn bounds_devices_and_foreign_pieces_are_refused() {
         .assert_eq(&error(in_half));
     let model = MonoT5::load(&files, 20, Device::Cpu.into()).unwrap();
     for ids in [vec![], vec![5; 21], vec![4_000]] {
-        let pair = PairPieces {
+        let pair = TokenizedPair {
             ids,
             second: 0,
             truncated: false,
@@ -357,9 +357,9 @@ fn a_t5_with_a_wrong_field_is_one_and_is_told_of() {
 fn a_million_characters_are_cut() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 32, Device::Cpu.into()).unwrap();
-    let query = model.tokenize(neural::Side::Text, "river").unwrap();
+    let query = model.tokenize(neural::InputRole::Text, "river").unwrap();
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
-        let text = model.tokenize(neural::Side::Text, &text).unwrap();
+        let text = model.tokenize(neural::InputRole::Text, &text).unwrap();
         assert!(text.truncated);
         let pair = model.pair(&query, &text);
         assert!(pair.truncated && pair.ids.len() == 32);
@@ -373,7 +373,7 @@ fn weights_that_are_no_numbers_are_found() {
     let mut files = files;
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let length = u64::from_le_bytes(*length) as usize;
-    let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
+    let header: TableValue = serde_json::from_slice(&rest[..length]).unwrap();
     for name in [
         "encoder.final_layer_norm.weight",
         "decoder.block.1.layer.2.DenseReluDense.wo.weight",
@@ -382,7 +382,7 @@ fn weights_that_are_no_numbers_are_found() {
         let first = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
-        let pieces = mono.tokenize(neural::Side::Text, "river").unwrap();
+        let pieces = mono.tokenize(neural::InputRole::Text, "river").unwrap();
         let pair = mono.pair(&pieces, &pieces);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
@@ -398,7 +398,7 @@ fn weights_that_are_no_numbers_are_found() {
 
 #[test]
 fn a_broken_folder_says_what_is_wrong() {
-    let header = |name: &'static str, new: Option<Value>| {
+    let header = |name: &'static str, new: Option<TableValue>| {
         move |files: &mut ModelFiles| {
             edit_header(files, |header| {
                 let mut tensor = header.remove(name).unwrap();
@@ -489,8 +489,8 @@ fn a_broken_folder_says_what_is_wrong() {
     };
     check_broken(renamed, expect!["tokenizer.json: there is no piece ▁true"]);
     let joined = |files: &mut ModelFiles| {
-        let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
-        tokenizer["pre_tokenizer"] = Value::Null;
+        let mut tokenizer: TableValue = serde_json::from_slice(&files.tokenizer).unwrap();
+        tokenizer["pre_tokenizer"] = TableValue::Null;
         files.tokenizer = tokenizer.to_string().into_bytes();
     };
     check_broken(

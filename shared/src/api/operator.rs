@@ -3,32 +3,32 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoints;
-use crate::score::RankerAbout;
+use crate::score::RankerInfo;
 
 endpoints! {
-    Get "/api/models" Models => Vec<HeldModel>;
-    Post "/api/model/load" LoadModel => HeldModel;
-    Get "/health" Health => Healthy;
+    Get "/api/models" ListModelsRequest => Vec<ModelStatus>;
+    Post "/api/model/load" LoadModelRequest => ModelStatus;
+    Get "/health" GetHealthRequest => HealthResponse;
 }
 
 /// Every use of every model that the server was started with. Operators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Models {}
+pub struct ListModelsRequest {}
 
 /// Loads a model now, also one that could not be loaded a moment ago, and says how it stands then.
 /// Operators only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LoadModel {
-    /// [`HeldModel::spec`].
+pub struct LoadModelRequest {
+    /// [`ModelStatus::spec`].
     pub spec: String,
 }
 
 /// One use of a model, loaded or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct HeldModel {
+pub struct ModelStatus {
     /// As it is asked for: `all-MiniLM-L6-v2:bi`.
     pub spec: String,
     /// Where its files come from.
@@ -76,7 +76,7 @@ pub enum ModelState {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadedModel {
     /// What is shown of it.
-    pub about: RankerAbout,
+    pub about: RankerInfo,
     /// SHA-256 of the file of weights, in hex, as hubs show it.
     pub weights_sha256: String,
     /// Size of that file.
@@ -93,20 +93,20 @@ pub struct LoadedModel {
 
 /// Whether every model that is loaded scores a pair, the same each time. For everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Health {}
+pub struct GetHealthRequest {}
 
-/// Reply to [`Health`] where nothing is wrong.
+/// Reply to [`GetHealthRequest`] where nothing is wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Healthy {
+pub struct HealthResponse {
     /// `ok`.
     pub status: String,
     /// BM25, then the models that are loaded.
-    pub scored: Vec<CanaryScore>,
+    pub scored: Vec<HealthCheckScore>,
 }
 
 /// What a ranker gave for the pair that it is tried with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CanaryScore {
+pub struct HealthCheckScore {
     /// Spec of the ranker.
     pub ranker: String,
     /// Its score.
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_model_reads_as_one_object() {
-        let held = |source, state| HeldModel {
+        let held = |source, state| ModelStatus {
             spec: "m:bi".to_owned(),
             source,
             state,
@@ -145,7 +145,7 @@ mod tests {
             ),
         ] {
             assert_eq!(serde_json::to_string(&value).unwrap(), json);
-            assert_eq!(serde_json::from_str::<HeldModel>(json).unwrap(), value);
+            assert_eq!(serde_json::from_str::<ModelStatus>(json).unwrap(), value);
         }
     }
 }

@@ -1,28 +1,28 @@
 //! Who is at the page, and whom else they let in.
 //!
 //! A session is a random token in a cookie that no script can read. A request that changes
-//! something and is known by its cookie also carries [`Who::csrf`] in the header [`CSRF`].
+//! something and is known by its cookie also carries [`SessionResponse::csrf`] in the header [`CSRF`].
 
 use serde::{Deserialize, Serialize};
 
 use super::endpoints;
-use crate::review::PersonNo;
+use crate::review::PersonId;
 
 endpoints! {
-    Get "/api/me" Me => Who;
+    Get "/api/me" GetSessionRequest => SessionResponse;
     // A token in an address would stand in logs.
-    Post "/api/invitation" Invitation => InvitedTo;
-    Post "/api/join" Join => Who;
-    Post "/api/sign-in" SignIn => Who;
-    Post "/api/operator/sign-in" SignInAsOperator => Who;
-    Post "/api/sign-out" SignOut => Who;
-    Post "/api/me/password" SetPassword => Who;
-    Get "/api/people" People => Everybody;
-    Post "/api/people/invite" Invite => NewInvitation;
-    Post "/api/people/revoke" Revoke => Everybody;
+    Post "/api/invitation" LookUpInvitationRequest => InvitationResponse;
+    Post "/api/join" AcceptInvitationRequest => SessionResponse;
+    Post "/api/sign-in" SignInRequest => SessionResponse;
+    Post "/api/operator/sign-in" OperatorSignInRequest => SessionResponse;
+    Post "/api/sign-out" SignOutRequest => SessionResponse;
+    Post "/api/me/password" SetPasswordRequest => SessionResponse;
+    Get "/api/people" ListPeopleRequest => PeopleResponse;
+    Post "/api/people/invite" CreateInvitationRequest => CreateInvitationResponse;
+    Post "/api/people/revoke" Revoke => PeopleResponse;
 }
 
-/// The header of [`Who::csrf`].
+/// The header of [`SessionResponse::csrf`].
 pub const CSRF: &str = "x-axioscope-csrf";
 
 /// A password has at least so many characters.
@@ -37,7 +37,7 @@ pub const LONGEST_INVITATION_H: u32 = 720;
 )]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum AccessRole {
     /// Reads what is published.
     #[default]
     Visitor,
@@ -49,22 +49,22 @@ pub enum Role {
     Operator,
 }
 
-impl Role {
+impl AccessRole {
     /// Every role, in order.
-    pub const ALL: &[Role] = &[
-        Role::Visitor,
-        Role::Annotator,
-        Role::Curator,
-        Role::Operator,
+    pub const ALL: &[AccessRole] = &[
+        AccessRole::Visitor,
+        AccessRole::Annotator,
+        AccessRole::Curator,
+        AccessRole::Operator,
     ];
 
     /// The name in files and commands.
     pub fn name(self) -> &'static str {
         match self {
-            Role::Visitor => "visitor",
-            Role::Annotator => "annotator",
-            Role::Curator => "curator",
-            Role::Operator => "operator",
+            AccessRole::Visitor => "visitor",
+            AccessRole::Annotator => "annotator",
+            AccessRole::Curator => "curator",
+            AccessRole::Operator => "operator",
         }
     }
 }
@@ -72,14 +72,14 @@ impl Role {
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Me {}
+pub struct GetSessionRequest {}
 
 /// Who somebody is to this server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Who {
+pub struct SessionResponse {
     /// What they may do.
-    pub role: Role,
+    pub role: AccessRole,
     /// None for a visitor, and for an operator by token or link who has no name yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
@@ -93,7 +93,7 @@ pub struct Who {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
     /// As the server numbers them.
-    pub no: PersonNo,
+    pub no: PersonId,
     /// As they chose it.
     pub name: String,
     /// Whether they can sign in again without an invitation.
@@ -103,17 +103,17 @@ pub struct Person {
 /// What an invitation is to, before it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Invitation {
+pub struct LookUpInvitationRequest {
     /// What stands behind `#` in the link.
     pub token: String,
 }
 
-/// Reply to [`Invitation`].
+/// Reply to [`LookUpInvitationRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct InvitedTo {
+pub struct InvitationResponse {
     /// The role that it gives.
-    pub role: Role,
+    pub role: AccessRole,
     /// The name of the person it lets in again; none for somebody new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
@@ -125,7 +125,7 @@ pub struct InvitedTo {
 /// without an invitation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Join {
+pub struct AcceptInvitationRequest {
     /// What stands behind `#` in the link; none for an operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
@@ -140,7 +140,7 @@ pub struct Join {
 /// Begins a session of somebody with a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SignIn {
+pub struct SignInRequest {
     /// The name, in upper or lower case.
     pub name: String,
     /// The password.
@@ -151,7 +151,7 @@ pub struct SignIn {
 /// starts. The link works once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SignInAsOperator {
+pub struct OperatorSignInRequest {
     /// What stands behind `#` in the link.
     pub token: String,
 }
@@ -159,7 +159,7 @@ pub struct SignInAsOperator {
 /// Ends this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SignOut {
+pub struct SignOutRequest {
     /// All others of the person too, or all that were begun by links of the operator.
     #[serde(default)]
     pub everywhere: bool,
@@ -168,7 +168,7 @@ pub struct SignOut {
 /// Sets the caller's own password; all their other sessions end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SetPassword {
+pub struct SetPasswordRequest {
     /// The one that is set, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -180,26 +180,26 @@ pub struct SetPassword {
 /// Everybody with a name, and invitations that are not used. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct People {}
+pub struct ListPeopleRequest {}
 
-/// Reply to [`People`].
+/// Reply to [`ListPeopleRequest`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Everybody {
+pub struct PeopleResponse {
     /// By their numbers.
-    pub people: Vec<Somebody>,
+    pub people: Vec<PersonAccount>,
     /// The newest first.
-    pub invited: Vec<Invited>,
+    pub invited: Vec<PendingInvitation>,
 }
 
 /// A person as curators see them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Somebody {
+pub struct PersonAccount {
     /// Who.
     pub person: Person,
     /// What they may do.
-    pub role: Role,
+    pub role: AccessRole,
     /// When they joined, in milliseconds since 1970.
     pub since_ms: u64,
     /// When they were last seen, to the hour.
@@ -213,14 +213,14 @@ pub struct Somebody {
 /// An invitation that can still be used. Its token is nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Invited {
+pub struct PendingInvitation {
     /// As the server numbers them.
     pub no: u32,
     /// The role that it gives.
-    pub role: Role,
+    pub role: AccessRole,
     /// Whom it lets in again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub person: Option<PersonNo>,
+    pub person: Option<PersonId>,
     /// Whom it is for, in the words of who made it.
     #[serde(default)]
     pub note: String,
@@ -231,25 +231,25 @@ pub struct Invited {
 /// Makes an invitation. Curators invite annotators, operators everybody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Invite {
+pub struct CreateInvitationRequest {
     /// The role that it gives; not read for a person who has one.
-    pub role: Role,
+    pub role: AccessRole,
     /// How long it holds, 1 to [`LONGEST_INVITATION_H`].
     pub hours: u32,
     /// Lets this person in again, on a new device or after they were turned away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub person: Option<PersonNo>,
+    pub person: Option<PersonId>,
     /// Whom it is for.
     #[serde(default)]
     pub note: String,
 }
 
-/// Reply to [`Invite`].
+/// Reply to [`CreateInvitationRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct NewInvitation {
+pub struct CreateInvitationResponse {
     /// What is kept of it.
-    pub invited: Invited,
+    pub invited: PendingInvitation,
     /// Shown this once; the link is `/join#TOKEN`.
     pub token: String,
 }
@@ -263,11 +263,11 @@ pub enum Revoke {
     /// A person.
     Person {
         /// Who.
-        no: PersonNo,
+        no: PersonId,
     },
     /// An invitation.
     Invitation {
-        /// [`Invited::no`].
+        /// [`PendingInvitation::no`].
         no: u32,
     },
 }
@@ -278,8 +278,8 @@ mod tests {
 
     #[test]
     fn each_role_may_do_what_those_before_may() {
-        assert!(Role::ALL.is_sorted());
-        for &role in Role::ALL {
+        assert!(AccessRole::ALL.is_sorted());
+        for &role in AccessRole::ALL {
             assert_eq!(serde_json::to_value(role).unwrap(), role.name());
         }
     }

@@ -13,12 +13,12 @@ use super::endpoints;
 use crate::error::Error;
 
 endpoints! {
-    Post "/rerank" Rerank => Ranking;
-    Post "/v1/rerank" RerankDocuments => RankedDocuments;
+    Post "/rerank" RerankRequest => RerankResponse;
+    Post "/v1/rerank" CohereRerankRequest => CohereRerankResponse;
 }
 
 /// Ranks texts for a query, best first, with a model of this server. With `texts` it is asked and
-/// answers as text-embeddings-inference does, with `documents` as [`RerankDocuments`].
+/// answers as text-embeddings-inference does, with `documents` as [`CohereRerankRequest`].
 ///
 /// Scores lie between 0 and 1: of a logit its logistic function, of a log-probability its
 /// exponential, of a cosine c (1 + c) / 2, of any other number x, such as the sum of cosines of
@@ -26,15 +26,15 @@ endpoints! {
 /// score, and the order is that of the scores themselves, which `raw_scores` gives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Rerank {
+pub struct RerankRequest {
     /// The query.
     pub query: String,
     /// The texts, if the answer is to be a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<Vec<String>>,
-    /// The texts, if the answer is to be that of [`RerankDocuments`].
+    /// The texts, if the answer is to be that of [`CohereRerankRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub documents: Option<Vec<GivenDocument>>,
+    pub documents: Option<Vec<RerankDocument>>,
     /// One of the server's models, by its `spec`; none takes the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -54,32 +54,32 @@ pub struct Rerank {
     /// Which end is cut; `left` is refused where something would have to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncation_direction: Option<TruncationDirection>,
-    /// As in [`RerankDocuments`].
+    /// As in [`CohereRerankRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_n: Option<u64>,
-    /// As in [`RerankDocuments`].
+    /// As in [`CohereRerankRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_documents: Option<bool>,
-    /// As in [`RerankDocuments`], for `texts` too.
+    /// As in [`CohereRerankRequest`], for `texts` too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_doc: Option<u64>,
-    /// As in [`RerankDocuments`], for `texts` too.
+    /// As in [`CohereRerankRequest`], for `texts` too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chunks_per_doc: Option<u64>,
-    /// As in [`RerankDocuments`]; refused with `texts`.
+    /// As in [`CohereRerankRequest`]; refused with `texts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_fields: Option<Vec<String>>,
 }
 
 /// Ranks documents for a query, best first, with a model of this server, as Cohere, Jina, vLLM
-/// and infinity do. What the scores are is said at [`Rerank`].
+/// and infinity do. What the scores are is said at [`RerankRequest`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RerankDocuments {
+pub struct CohereRerankRequest {
     /// The query.
     pub query: String,
     /// The documents.
-    pub documents: Vec<GivenDocument>,
+    pub documents: Vec<RerankDocument>,
     /// One of the server's models, by its `spec`; none takes the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -110,7 +110,7 @@ pub struct RerankDocuments {
     pub rank_fields: Option<Vec<String>>,
 }
 
-impl RerankDocuments {
+impl CohereRerankRequest {
     /// The path of Cohere's second version, where the same is asked and answered.
     pub const SECOND: &'static str = "/v2/rerank";
 }
@@ -119,14 +119,14 @@ impl RerankDocuments {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "a document is a text or an object")]
-pub enum GivenDocument {
+pub enum RerankDocument {
     /// The text.
     Text(String),
-    /// Fields by name; `text` is ranked, or what [`RerankDocuments::rank_fields`] names.
+    /// Fields by name; `text` is ranked, or what [`CohereRerankRequest::rank_fields`] names.
     Object(BTreeMap<String, Value>),
 }
 
-impl GivenDocument {
+impl RerankDocument {
     /// Returns what is ranked of the document at a place.
     ///
     /// # Errors
@@ -134,8 +134,8 @@ impl GivenDocument {
     /// A field that an object lacks, or that holds neither a text nor a number nor a truth value.
     pub fn into_text(self, place: usize, rank_fields: &[String]) -> Result<String, Error> {
         let fields = match self {
-            GivenDocument::Text(text) => return Ok(text),
-            GivenDocument::Object(fields) => fields,
+            RerankDocument::Text(text) => return Ok(text),
+            RerankDocument::Object(fields) => fields,
         };
         let value = |name: &str| match fields.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),
@@ -170,18 +170,18 @@ pub enum TruncationDirection {
     Right,
 }
 
-/// Reply to [`Rerank`]: a list for `texts`, an object for `documents`.
+/// Reply to [`RerankRequest`]: a list for `texts`, an object for `documents`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
-pub enum Ranking {
+pub enum RerankResponse {
     /// As text-embeddings-inference answers.
     Texts(Vec<RankedText>),
     /// As Cohere answers.
-    Documents(RankedDocuments),
+    Documents(CohereRerankResponse),
 }
 
-/// A text of [`Rerank`] in its place.
+/// A text of [`RerankRequest`] in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankedText {
@@ -194,10 +194,10 @@ pub struct RankedText {
     pub text: Option<String>,
 }
 
-/// Reply to [`RerankDocuments`].
+/// Reply to [`CohereRerankRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankedDocuments {
+pub struct CohereRerankResponse {
     /// Of this answer, for logs.
     pub id: String,
     /// Always `rerank`.
@@ -205,30 +205,30 @@ pub struct RankedDocuments {
     /// Which of the server's models, by its `spec`.
     pub model: String,
     /// Best first.
-    pub results: Vec<RankedDocument>,
+    pub results: Vec<CohereRerankResult>,
     /// What the model has read.
-    pub usage: RerankUsage,
+    pub usage: CohereRerankUsage,
     /// As Cohere has it.
-    pub meta: RerankMeta,
+    pub meta: CohereRerankMeta,
 }
 
-/// A document of [`RerankDocuments`] in its place.
+/// A document of [`CohereRerankRequest`] in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankedDocument {
+pub struct CohereRerankResult {
     /// Place in the request.
     pub index: u64,
     /// Finite, higher is better.
     pub relevance_score: f64,
     /// If it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub document: Option<ReturnedDocument>,
+    pub document: Option<CohereResultDocument>,
 }
 
 /// A document that comes back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReturnedDocument {
+pub struct CohereResultDocument {
     /// What was ranked of it.
     pub text: String,
 }
@@ -236,7 +236,7 @@ pub struct ReturnedDocument {
 /// Pieces of words that a model has read: of the query once for each text, and of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RerankUsage {
+pub struct CohereRerankUsage {
     /// All of them.
     pub prompt_tokens: u64,
     /// All of them.
@@ -246,11 +246,11 @@ pub struct RerankUsage {
 /// What Cohere says beside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RerankMeta {
+pub struct CohereRerankMeta {
     /// Of the shape.
-    pub api_version: RerankVersion,
+    pub api_version: CohereApiVersion,
     /// One search a request.
-    pub billed_units: RerankUnits,
+    pub billed_units: CohereBilledUnits,
     /// For people, for example that documents were cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -259,7 +259,7 @@ pub struct RerankMeta {
 /// Version of Cohere's shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RerankVersion {
+pub struct CohereApiVersion {
     /// `1` or `2`.
     pub version: String,
 }
@@ -267,7 +267,7 @@ pub struct RerankVersion {
 /// What Cohere would bill; nothing is billed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RerankUnits {
+pub struct CohereBilledUnits {
     /// Always 1.
     pub search_units: u64,
 }
@@ -283,14 +283,14 @@ mod tests {
     #[test]
     fn requests_are_read_as_clients_write_them() {
         // The first example of text-embeddings-inference's documentation.
-        let asked: Rerank = read(
+        let asked: RerankRequest = read(
             r#"{"query":"What is Deep Learning?",
                 "texts": ["Deep Learning is not...", "Deep learning is..."]}"#,
         )
         .unwrap();
         assert_eq!(asked.texts.unwrap().len(), 2);
         // Every field of its OpenAPI document, with its defaults.
-        let asked: Rerank = read(
+        let asked: RerankRequest = read(
             r#"{"query": "What is Deep Learning?", "texts": ["Deep Learning is ..."],
                 "raw_scores": false, "return_text": false, "truncate": null,
                 "truncation_direction": "Right"}"#,
@@ -301,11 +301,11 @@ mod tests {
             (None, Some(TruncationDirection::Right))
         );
         // Later versions write it small.
-        let asked: Rerank =
+        let asked: RerankRequest =
             read(r#"{"query": "", "texts": [], "truncation_direction": "left"}"#).unwrap();
         assert_eq!(asked.truncation_direction, Some(TruncationDirection::Left));
         // Texts, objects, and what this server does not know.
-        let asked: RerankDocuments = read(
+        let asked: CohereRerankRequest = read(
             r#"{"model": "rerank-v3.5", "query": "a", "top_n": 0, "max_tokens_per_doc": 4096,
                 "documents": ["b", {"text": "c", "title": "d"}], "return_documents": null}"#,
         )
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(asked.max_tokens_per_doc, Some(4096));
         let texts = asked.documents.into_iter().map(|it| it.into_text(0, &[]));
         assert_eq!(texts.collect::<Result<Vec<_>, _>>().unwrap(), ["b", "c"]);
-        let error = read::<RerankDocuments>(r#"{"query": "a", "documents": [7]}"#);
+        let error = read::<CohereRerankRequest>(r#"{"query": "a", "documents": [7]}"#);
         let error = error.unwrap_err();
         assert!(
             error.starts_with("a document is a text or an object"),
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn named_fields_are_ranked_in_their_order() {
-        let document: GivenDocument = read(
+        let document: RerankDocument = read(
             r#"{"text": "c", "title": "d", "year": 1998, "kept": true, "none": null, "tags": []}"#,
         )
         .unwrap();
@@ -340,7 +340,7 @@ mod tests {
             let says = format!("place 3, from 0 on, has no text in the field `{field}`");
             assert!(error.contains(&says), "{error}");
         }
-        let plain = GivenDocument::Text("b".to_owned());
+        let plain = RerankDocument::Text("b".to_owned());
         assert_eq!(plain.into_text(0, &["title".to_owned()]).unwrap(), "b");
     }
 }

@@ -4,40 +4,40 @@ use serde::{Deserialize, Serialize};
 
 use super::endpoints;
 use crate::probe::Probe;
-use crate::review::agreement::{Agreements, Coefficients};
-use crate::review::content::Content;
-use crate::review::estimate::Estimates;
-use crate::review::export::Whose;
-use crate::review::log::Fate;
-use crate::review::progress::Progress;
-use crate::review::queue::Offer;
-use crate::review::said::{Dispute, Said};
-use crate::review::task::{Feedback, Item, Task};
-use crate::review::trial::Tried;
-use crate::review::{Entry, Event, ItemNo, Key, PersonNo};
+use crate::review::agreement::{AgreementReport, AgreementCoefficients};
+use crate::review::content::ItemContent;
+use crate::review::estimate::AgreementEstimates;
+use crate::review::export::PreferenceSource;
+use crate::review::log::EventStatus;
+use crate::review::progress::TaskProgress;
+use crate::review::queue::Assignment;
+use crate::review::said::{Dispute, ItemAnswers};
+use crate::review::task::{TrainingFeedback, AnnotationItem, AnnotationTask};
+use crate::review::trial::TrialItem;
+use crate::review::{LogEntry, AnnotationEvent, ItemNo, EventKey, PersonId};
 
 endpoints! {
-    Get "/api/review/tasks" Tasks => Vec<Card>;
-    Get "/api/review/task" OneTask => Sheet;
+    Get "/api/review/tasks" ListTasksRequest => Vec<TaskSummary>;
+    Get "/api/review/task" GetTaskRequest => TaskResponse;
     // Promises are kept.
-    Post "/api/review/next" NextItems => Handed;
-    Get "/api/review/item" Again => HandedItem;
-    Get "/api/review/mine" Mine => Vec<Done>;
-    Post "/api/review/send" Send => Sent;
+    Post "/api/review/next" LeaseItemsRequest => LeaseItemsResponse;
+    Get "/api/review/item" GetAssignedItemRequest => AssignedItem;
+    Get "/api/review/mine" ListOwnEventsRequest => Vec<EventRecord>;
+    Post "/api/review/send" SubmitEventsRequest => SubmitEventsResponse;
     // A task with guidelines and known answers is longer than an address may be.
-    Post "/api/review/preview" Preview => Made;
-    Post "/api/review/make" Make => Whole;
-    Get "/api/review/whole" WholeTask => Whole;
-    Post "/api/review/change" Change => Whole;
-    Get "/api/review/progress" AskProgress => Progressed;
-    Get "/api/review/agreement" AskAgreement => Agreed;
+    Post "/api/review/preview" PreviewTaskRequest => TaskComposition;
+    Post "/api/review/make" CreateTaskRequest => TaskDefinitionResponse;
+    Get "/api/review/whole" GetTaskDefinitionRequest => TaskDefinitionResponse;
+    Post "/api/review/change" UpdateTaskRequest => TaskDefinitionResponse;
+    Get "/api/review/progress" GetTaskProgressRequest => TaskProgressResponse;
+    Get "/api/review/agreement" GetAgreementRequest => AgreementResponse;
     // Disagreements first.
-    Get "/api/review/disputes" Disputes => Vec<Dispute>;
-    Get "/api/review/history" History => ItemHistory;
+    Get "/api/review/disputes" ListDisputesRequest => Vec<Dispute>;
+    Get "/api/review/history" GetItemHistoryRequest => ItemHistoryResponse;
     // The file itself.
-    Get "/api/review/export" Download => String;
-    Get "/api/review/results" Results => Vec<TaskResults>;
-    Get "/api/review/try" Try => Vec<Tried>;
+    Get "/api/review/export" ExportTaskRequest => String;
+    Get "/api/review/results" ListHumanJudgmentsRequest => Vec<TaskResults>;
+    Get "/api/review/try" GetTrialItemsRequest => Vec<TrialItem>;
 }
 
 /// One request sends at most so many events.
@@ -50,13 +50,13 @@ pub const MOST_OFFERS: u32 = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
-pub struct TaskNo(pub u32);
+pub struct TaskId(pub u32);
 
 /// Whether a task is worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewState))]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum TaskStatus {
     /// Only curators see it.
     Draft,
     /// Annotators decide.
@@ -69,20 +69,20 @@ pub enum State {
 /// open, of curators all. The newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTasks))]
-pub struct Tasks {}
+pub struct ListTasksRequest {}
 
 /// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCard))]
-pub struct Card {
+pub struct TaskSummary {
     /// Which.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// What people read above the queue.
     pub title: String,
     /// The name of the study.
     pub study: String,
     /// Whether it is worked on.
-    pub state: State,
+    pub state: TaskStatus,
     /// Whether its results stand on the page of a published study, for everybody.
     pub results_public: bool,
     /// Probes whose instances are drawn from.
@@ -90,13 +90,13 @@ pub struct Card {
     /// When it was made, in milliseconds since 1970.
     pub made_ms: u64,
     /// How far it is.
-    pub standing: Standing,
+    pub standing: TaskProgressSummary,
 }
 
 /// How far the caller and everybody are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
-pub struct Standing {
+pub struct TaskProgressSummary {
     /// Items of work, gold among them, that the caller has decided on.
     pub n_mine: u32,
     /// Items that the caller has passed over.
@@ -114,17 +114,17 @@ pub struct Standing {
 /// What an annotator reads of a task before the first item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOneTask))]
-pub struct OneTask {
+pub struct GetTaskRequest {
     /// Which.
-    pub task: TaskNo,
+    pub task: TaskId,
 }
 
-/// Reply to [`OneTask`].
+/// Reply to [`GetTaskRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSheet))]
-pub struct Sheet {
+pub struct TaskResponse {
     /// What the list shows.
-    pub card: Card,
+    pub card: TaskSummary,
     /// Markdown, untrusted.
     pub guidelines: String,
     /// Tags that can be put on a decision by one click.
@@ -140,47 +140,47 @@ pub struct Sheet {
 /// The next items of an open task for the caller, promised for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNextItems))]
-pub struct NextItems {
+pub struct LeaseItemsRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// How many, 1 to [`MOST_OFFERS`].
     pub n: u32,
 }
 
-/// Reply to [`NextItems`].
+/// Reply to [`LeaseItemsRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHanded))]
-pub struct Handed {
+pub struct LeaseItemsResponse {
     /// In this order.
-    pub items: Vec<HandedItem>,
+    pub items: Vec<AssignedItem>,
     /// Further items that may come when promises to others run out.
     pub n_leased: u32,
     /// How far the task is.
-    pub standing: Standing,
+    pub standing: TaskProgressSummary,
 }
 
 /// An item for the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHandedItem))]
-pub struct HandedItem {
+pub struct AssignedItem {
     /// Which, and how its texts stand on the screen.
-    pub offer: Offer,
+    pub offer: Assignment,
     /// Its words.
-    pub content: Content,
+    pub content: ItemContent,
     /// Until then it is promised, in milliseconds since 1970; none for one that was decided on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ms: Option<u64>,
     /// Of training: what to show after the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feedback: Option<Feedback>,
+    pub feedback: Option<TrainingFeedback>,
 }
 
 /// Items of the caller again: those that they have been given or have decided on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgain))]
-pub struct Again {
+pub struct GetAssignedItemRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// Which.
     pub item: ItemNo,
 }
@@ -188,56 +188,56 @@ pub struct Again {
 /// What the caller has done, the newest first, at most 200 events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMine))]
-pub struct Mine {
+pub struct ListOwnEventsRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
 }
 
 /// Something that was done, and what has become of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDone))]
-pub struct Done {
+pub struct EventRecord {
     /// What.
-    pub entry: Entry,
+    pub entry: LogEntry,
     /// What has become of it.
-    pub fate: Fate,
+    pub fate: EventStatus,
 }
 
 /// Sends what was done. An event that the reply calls kept or known is on the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSend))]
-pub struct Send {
+pub struct SubmitEventsRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// In the order in which it was done, 1 to [`MOST_EVENTS`].
-    pub events: Vec<Event>,
+    pub events: Vec<AnnotationEvent>,
 }
 
-/// Reply to [`Send`].
+/// Reply to [`SubmitEventsRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSent))]
-pub struct Sent {
+pub struct SubmitEventsResponse {
     /// One for each event, in their order.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<EventReceipt>,
     /// How far the task is.
-    pub standing: Standing,
+    pub standing: TaskProgressSummary,
 }
 
 /// What became of an event that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaken))]
-pub struct Taken {
+pub struct EventReceipt {
     /// Of which event.
-    pub key: Key,
+    pub key: EventKey,
     /// What.
-    pub outcome: Outcome,
+    pub outcome: EventOutcome,
 }
 
 /// Whether an event was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOutcome))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Outcome {
+pub enum EventOutcome {
     /// It was.
     Kept,
     /// It was before.
@@ -252,15 +252,15 @@ pub enum Outcome {
 /// What a task would be made of. For curators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreview))]
-pub struct Preview {
+pub struct PreviewTaskRequest {
     /// The task as it is written so far.
-    pub task: Task,
+    pub task: AnnotationTask,
 }
 
-/// Reply to [`Preview`].
+/// Reply to [`PreviewTaskRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMade))]
-pub struct Made {
+pub struct TaskComposition {
     /// Instances that could be drawn.
     pub n_candidates: u64,
     /// Items to learn by.
@@ -278,40 +278,40 @@ pub struct Made {
 /// Makes a task, as a draft. For curators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMake))]
-pub struct Make {
+pub struct CreateTaskRequest {
     /// As a curator writes it.
-    pub task: Task,
+    pub task: AnnotationTask,
 }
 
 /// Everything of a task. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWholeTask))]
-pub struct WholeTask {
+pub struct GetTaskDefinitionRequest {
     /// Which.
-    pub task: TaskNo,
+    pub task: TaskId,
 }
 
-/// Reply to [`WholeTask`].
+/// Reply to [`GetTaskDefinitionRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhole))]
-pub struct Whole {
+pub struct TaskDefinitionResponse {
     /// What the list shows.
-    pub card: Card,
+    pub card: TaskSummary,
     /// As it was made.
-    pub task: Task,
+    pub task: AnnotationTask,
     /// What it was made of.
-    pub made: Made,
+    pub made: TaskComposition,
 }
 
 /// Changes a task. For curators. What is none stays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewChange))]
-pub struct Change {
+pub struct UpdateTaskRequest {
     /// Which.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// A task that was open is never a draft again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<State>,
+    pub state: Option<TaskStatus>,
     /// Whether its results stand on the page of a published study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results_public: Option<bool>,
@@ -323,9 +323,9 @@ pub struct Change {
 /// A person with a name, beside numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNamed))]
-pub struct Named {
+pub struct PersonName {
     /// Who.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// As they chose it.
     pub name: String,
 }
@@ -333,81 +333,81 @@ pub struct Named {
 /// How far a task is, and how people do. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskProgress))]
-pub struct AskProgress {
+pub struct GetTaskProgressRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
 }
 
-/// Reply to [`AskProgress`].
+/// Reply to [`GetTaskProgressRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressed))]
-pub struct Progressed {
+pub struct TaskProgressResponse {
     /// How far it is.
-    pub progress: Progress,
+    pub progress: TaskProgress,
     /// Everybody in it.
-    pub names: Vec<Named>,
+    pub names: Vec<PersonName>,
 }
 
 /// How far people agree. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskAgreement))]
-pub struct AskAgreement {
+pub struct GetAgreementRequest {
     /// In which task.
-    pub task: TaskNo,
+    pub task: TaskId,
 }
 
-/// Reply to [`AskAgreement`].
+/// Reply to [`GetAgreementRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreed))]
-pub struct Agreed {
+pub struct AgreementResponse {
     /// How far they agree.
-    pub agreements: Agreements,
+    pub agreements: AgreementReport,
     /// Everybody in it.
-    pub names: Vec<Named>,
+    pub names: Vec<PersonName>,
 }
 
 /// The adjudication queue. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDisputes))]
-pub struct Disputes {
+pub struct ListDisputesRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
 }
 
 /// Everything about one item. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHistory))]
-pub struct History {
+pub struct GetItemHistoryRequest {
     /// Of which task.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// Which.
     pub item: ItemNo,
 }
 
-/// Reply to [`History`].
+/// Reply to [`GetItemHistoryRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItemHistory))]
-pub struct ItemHistory {
+pub struct ItemHistoryResponse {
     /// Which instance, and what it is there for.
-    pub item: Item,
+    pub item: AnnotationItem,
     /// Its words, with what rankers prefer.
-    pub content: Content,
+    pub content: ItemContent,
     /// What people say of it.
-    pub said: Said,
+    pub said: ItemAnswers,
     /// Everything that was done, in the order in which it came.
-    pub done: Vec<Done>,
+    pub done: Vec<EventRecord>,
     /// Everybody in it.
-    pub names: Vec<Named>,
+    pub names: Vec<PersonName>,
 }
 
 /// The task as a file. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDownload))]
-pub struct Download {
+pub struct ExportTaskRequest {
     /// Which.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// In which format.
-    pub format: Format,
+    pub format: TaskExportFormat,
     /// Whether people's names stand in it beside their numbers.
     #[serde(default)]
     pub names: bool,
@@ -417,7 +417,7 @@ pub struct Download {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFormat))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Format {
+pub enum TaskExportFormat {
     /// Every event with its history, one a line.
     Jsonl,
     /// The same as a table.
@@ -425,14 +425,14 @@ pub enum Format {
     /// Preferences as trec_eval reads them.
     Prefs {
         /// Whose.
-        whose: Whose,
+        whose: PreferenceSource,
     },
 }
 
 /// What people say beside the rankers of a study: the tasks whose results the caller may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewResults))]
-pub struct Results {
+pub struct ListHumanJudgmentsRequest {
     /// Name of the study.
     pub study: String,
 }
@@ -442,11 +442,11 @@ pub struct Results {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaskResults))]
 pub struct TaskResults {
     /// Which.
-    pub task: TaskNo,
+    pub task: TaskId,
     /// Its title.
     pub title: String,
     /// Whether it is worked on.
-    pub state: State,
+    pub state: TaskStatus,
     /// Whether everybody sees this.
     pub public: bool,
     /// Whether the task is of an earlier state of the study: its numbers are of other instances.
@@ -454,15 +454,15 @@ pub struct TaskResults {
     /// How many people decided.
     pub n_people: u32,
     /// How far they agree.
-    pub agreement: Coefficients,
+    pub agreement: AgreementCoefficients,
     /// Axiom, rankers and judgements against people; none if the task is outdated.
-    pub estimates: Option<Estimates>,
+    pub estimates: Option<AgreementEstimates>,
 }
 
 /// Some instances of a study to try reviewing with. Nothing is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTry))]
-pub struct Try {
+pub struct GetTrialItemsRequest {
     /// Name of the study.
     pub study: String,
     /// Another draws others.

@@ -1,10 +1,10 @@
 //! Requests that are answered from one study alone: by the server, and by the browser for the
 //! studies that its worker holds.
 
-use super::review::Try;
+use super::review::GetTrialItemsRequest;
 use super::{
-    Behave, CollectionStats, Differ, DifferQueries, DifferQuery, Draw, Endpoint, InsideQuery, List,
-    Look, Replay, Show, Statistics,
+    GetBehavioralTestsRequest, CollectionStatisticsResponse, CompareRankersRequest, ListComparedQueriesRequest, GetComparedQueryRequest, GetFiguresRequest, Endpoint, GetTopDocumentsRequest, ListInstancesRequest,
+    GetStudyRequest, GetReproductionRequest, GetInstanceRequest, GetCollectionStatisticsRequest,
 };
 use crate::error::Error;
 use crate::replay::replay;
@@ -37,23 +37,23 @@ macro_rules! study_requests {
 }
 
 study_requests! {
-    Look => |request, study| study.overview(&request.dials);
-    Draw => |request, study| study.figures(&request.choice);
-    Behave => |request, study| study.behaviours(&request.asking);
-    InsideQuery => |request, study| study.firsts(request.query, &request.ranker);
-    Differ => |request, study| study.differ(&request.asking);
-    DifferQueries => |request, study| study.differ_queries(&request.asking, &request.listing);
-    DifferQuery => |request, study| study.differ_query(&request.asking, &request.query);
-    Replay => |request, study| replay(request.asked, Some(study));
-    List => |request, study| study.list(&request.listing);
-    Show => |request, study| {
+    GetStudyRequest => |request, study| study.overview(&request.dials);
+    GetFiguresRequest => |request, study| study.figures(&request.choice);
+    GetBehavioralTestsRequest => |request, study| study.behaviours(&request.asking);
+    GetTopDocumentsRequest => |request, study| study.firsts(request.query, &request.ranker);
+    CompareRankersRequest => |request, study| study.differ(&request.asking);
+    ListComparedQueriesRequest => |request, study| study.differ_queries(&request.asking, &request.listing);
+    GetComparedQueryRequest => |request, study| study.differ_query(&request.asking, &request.query);
+    GetReproductionRequest => |request, study| replay(request.asked, Some(study));
+    ListInstancesRequest => |request, study| study.list(&request.listing);
+    GetInstanceRequest => |request, study| {
         study.show(request.probe, request.mode, request.number, request.delta_score)
     };
-    Statistics => |_request, study| Ok(CollectionStats {
+    GetCollectionStatisticsRequest => |_request, study| Ok(CollectionStatisticsResponse {
         analyzer: study.definition.analyzer.clone(),
         totals: study.totals,
         terms: study.terms.clone(),
         words: study.words.clone(),
     });
-    Try => |request, study| trial(study, request.seed);
+    GetTrialItemsRequest => |request, study| trial(study, request.seed);
 }

@@ -3,26 +3,26 @@
 //! A message is an array of two: an envelope as JSON, and beside it what JSON is no good for
 //! (a `File`, a long text that is passed on as it is, or a `Blob` where the text is so long
 //! that the page should not touch it). Every ask gets any number of
-//! [`Tell::Progress`] and then exactly one other tell with the same number. The worker begins
-//! with [`Tell::Ready`] under number 0, since what comes before its handler is set is lost.
+//! [`WorkerResponse::Progress`] and then exactly one other tell with the same number. The worker begins
+//! with [`WorkerResponse::Ready`] under number 0, since what comes before its handler is set is lost.
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Problem, endpoints};
-use crate::error::Reading;
-use crate::probe::transfer::Inference;
-use crate::replay::Asked;
-use crate::report::Table;
-use crate::score::RankerAbout;
-use crate::study::Definition;
-use crate::study::bench::Changing;
+use crate::api::{ErrorResponse, endpoints};
+use crate::error::ReadReport;
+use crate::probe::transfer::TransferQuerySource;
+use crate::replay::PaperTable;
+use crate::report::ReportTable;
+use crate::score::RankerInfo;
+use crate::study::StudyDefinition;
+use crate::study::bench::PlaygroundManipulation;
 use crate::text::Analyzer;
 use crate::vectors::glove;
 
 endpoints! {
     // One for each manipulation; none where it changes nothing.
-    Post "/worker/manipulate" Manipulate => Vec<Option<String>>;
-    Post "/worker/printed" Printed => Vec<Table>;
+    Post "/worker/manipulate" ManipulateTextRequest => Vec<Option<String>>;
+    Post "/worker/printed" GetPublishedTableRequest => Vec<ReportTable>;
 }
 
 /// The name of the study that is made in the page. It never leaves the browser.
@@ -31,23 +31,23 @@ pub const LOCAL: &str = "local";
 /// Changes a text by manipulations. The worker alone answers it, of any text: nothing that
 /// somebody types has to leave the browser for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Manipulate {
+pub struct ManipulateTextRequest {
     /// What is to be changed, and how.
-    pub changing: Changing,
+    pub changing: PlaygroundManipulation,
 }
 
 /// A paper's table without a study, with examples of what is wrong in it. The worker alone answers
 /// it, so that the page does without what the examples are computed by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Printed {
+pub struct GetPublishedTableRequest {
     /// Which table.
-    pub asked: Asked,
+    pub asked: PaperTable,
 }
 
 /// An ask or a tell with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Envelope<T> {
-    /// Chosen by the page, ascending from 1; 0 for [`Tell::Ready`].
+pub struct WorkerMessage<T> {
+    /// Chosen by the page, ascending from 1; 0 for [`WorkerResponse::Ready`].
     pub number: u64,
     /// What is said.
     pub says: T,
@@ -56,29 +56,29 @@ pub struct Envelope<T> {
 /// What the page asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "ask")]
-pub enum Ask {
+pub enum WorkerRequest {
     /// Read the `File` beside this message and keep what it holds, in place of an earlier file
-    /// of the same name. Answered by [`Tell::Read`].
+    /// of the same name. Answered by [`WorkerResponse::Read`].
     Read {
         /// Name of the file.
         name: String,
         /// What it is; none lets its name and its first lines decide.
         kind: Option<FileKind>,
     },
-    /// Forget a file. Answered by [`Tell::Done`].
+    /// Forget a file. Answered by [`WorkerResponse::Done`].
     Forget {
         /// Name of the file.
         name: String,
     },
-    /// Make [`LOCAL`] of the files that were read. Answered by [`Tell::Made`].
+    /// Make [`LOCAL`] of the files that were read. Answered by [`WorkerResponse::Made`].
     Make {
         /// With `name` [`LOCAL`]; its rankers are formulas.
-        definition: Box<Definition>,
+        definition: Box<StudyDefinition>,
         /// Today: `2026-11-20`.
         made: String,
     },
-    /// Hold the study whose JSON stands beside this message. Answered by [`Tell::Done`], for
-    /// [`LOCAL`] by [`Tell::Made`].
+    /// Hold the study whose JSON stands beside this message. Answered by [`WorkerResponse::Done`], for
+    /// [`LOCAL`] by [`WorkerResponse::Made`].
     Hold {
         /// By which it will be asked for.
         study: String,
@@ -86,91 +86,91 @@ pub enum Ask {
         file: String,
     },
     /// Put the texts of a held study back from the array of `File`s of a corpus beside this
-    /// message. Answered by [`Tell::Done`].
+    /// message. Answered by [`WorkerResponse::Done`].
     Restore {
         /// By which it is held.
         study: String,
     },
     /// Answer a request of `shared::api` about a study that is held; its reply is the text
-    /// beside [`Tell::Answer`].
+    /// beside [`WorkerResponse::Answer`].
     Answer {
         /// [`crate::api::Endpoint::PATH`].
         path: String,
         /// The request as JSON.
         request: String,
     },
-    /// Train word vectors on the texts that were read. Answered by [`Tell::Trained`], with a
+    /// Train word vectors on the texts that were read. Answered by [`WorkerResponse::Trained`], with a
     /// `Blob` of GloVe's text beside it.
     Train {
         /// How texts become tokens.
         analyzer: Analyzer,
         /// How vectors are trained.
-        settings: glove::Settings,
+        settings: glove::GloveSettings,
     },
-    /// What became of the local study of an earlier visit. Answered by [`Tell::Made`], or by
-    /// [`Tell::Done`] where there is none.
+    /// What became of the local study of an earlier visit. Answered by [`WorkerResponse::Made`], or by
+    /// [`WorkerResponse::Done`] where there is none.
     Local,
-    /// [`LOCAL`] as a `Blob` of JSON, beside [`Tell::Answer`].
+    /// [`LOCAL`] as a `Blob` of JSON, beside [`WorkerResponse::Answer`].
     Export,
-    /// The unique pairs of [`LOCAL`] as a `Blob` of JSON lines, beside [`Tell::Answer`].
+    /// The unique pairs of [`LOCAL`] as a `Blob` of JSON lines, beside [`WorkerResponse::Answer`].
     Pairs,
-    /// The unique pairs of [`LOCAL`] as a `Blob` of a `CreateJob`, beside [`Tell::Answer`].
+    /// The unique pairs of [`LOCAL`] as a `Blob` of a `CreateJobRequest`, beside [`WorkerResponse::Answer`].
     Job {
         /// A model of the server, by its `spec`.
         ranker: String,
         /// For people.
         title: String,
     },
-    /// Add to [`LOCAL`] the `JobScores` whose JSON stands beside this message. Answered by
-    /// [`Tell::Made`].
+    /// Add to [`LOCAL`] the `JobScoresResponse` whose JSON stands beside this message. Answered by
+    /// [`WorkerResponse::Made`].
     Merge {
-        /// How [`Made::hash`] of the study begins that the scores are for.
+        /// How [`LocalStudySummary::hash`] of the study begins that the scores are for.
         of: String,
     },
     /// Add to [`LOCAL`] the scores in the `File` beside this message. Answered by
-    /// [`Tell::Made`].
+    /// [`WorkerResponse::Made`].
     Bring {
         /// Name of the file.
         name: String,
     },
-    /// Stop what was asked under a number; it is answered by [`Tell::Stopped`].
+    /// Stop what was asked under a number; it is answered by [`WorkerResponse::Stopped`].
     Cancel {
         /// Of its envelope.
         number: u64,
     },
-    /// Forget all files and [`LOCAL`]. Answered by [`Tell::Done`].
+    /// Forget all files and [`LOCAL`]. Answered by [`WorkerResponse::Done`].
     Clear,
 }
 
 /// What the worker has to say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "tell")]
-pub enum Tell {
+pub enum WorkerResponse {
     /// It listens.
     Ready,
     /// How far it is.
-    Progress(Progress),
+    Progress(WorkerProgress),
     /// A file was read.
-    Read(FileRead),
+    Read(FileSummary),
     /// The local study stands.
-    Made(Made),
+    Made(LocalStudySummary),
     /// Word vectors were trained.
-    Trained(Trained),
+    Trained(TrainedVectorsSummary),
     /// What stands beside this message.
     Answer,
     /// Done; there is nothing to say.
     Done,
-    /// Stopped by [`Ask::Cancel`].
+    /// Stopped by [`WorkerRequest::Cancel`].
     Stopped,
     /// What is wrong, and the way out.
-    Failed(Problem),
+    Failed(ErrorResponse),
 }
 
 /// How far a piece of work is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct WorkerProgress {
     /// Which part of the work.
-    pub stage: Stage,
+    pub stage: WorkerStage,
     /// Of `of`.
     pub done: u64,
     /// In the unit of the stage.
@@ -186,7 +186,7 @@ pub struct Progress {
 /// A part of the work, in the order of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum WorkerStage {
     /// Bytes of a file.
     Read,
     /// Texts analysed.
@@ -205,15 +205,15 @@ pub enum Stage {
     Train,
 }
 
-impl Stage {
-    /// The stages of [`Ask::Make`]; [`Stage::Make`] for a study with behaviours, [`Stage::Audit`]
+impl WorkerStage {
+    /// The stages of [`WorkerRequest::Make`]; [`WorkerStage::Make`] for a study with behaviours, [`WorkerStage::Audit`]
     /// for one that asks other analysers.
-    pub const MAKE: [Stage; 5] = [
-        Stage::Index,
-        Stage::Make,
-        Stage::Mine,
-        Stage::Audit,
-        Stage::Score,
+    pub const MAKE: [WorkerStage; 5] = [
+        WorkerStage::Index,
+        WorkerStage::Make,
+        WorkerStage::Mine,
+        WorkerStage::Audit,
+        WorkerStage::Score,
     ];
 }
 
@@ -265,17 +265,17 @@ impl FileKind {
     ];
 
     /// What it brings to a collection.
-    pub fn part(self) -> Part {
+    pub fn part(self) -> CollectionPart {
         match self {
             FileKind::Corpus | FileKind::Passages | FileKind::Documents | FileKind::Plain => {
-                Part::Texts
+                CollectionPart::Texts
             }
-            FileKind::Queries | FileKind::Topics => Part::Queries,
-            FileKind::Qrels => Part::Qrels,
-            FileKind::Run => Part::Run,
-            FileKind::Vectors => Part::Vectors,
-            FileKind::Splits => Part::Splits,
-            FileKind::Pairs | FileKind::SymmetricPairs => Part::Pairs,
+            FileKind::Queries | FileKind::Topics => CollectionPart::Queries,
+            FileKind::Qrels => CollectionPart::Qrels,
+            FileKind::Run => CollectionPart::Run,
+            FileKind::Vectors => CollectionPart::Vectors,
+            FileKind::Splits => CollectionPart::Splits,
+            FileKind::Pairs | FileKind::SymmetricPairs => CollectionPart::Pairs,
         }
     }
 }
@@ -283,7 +283,7 @@ impl FileKind {
 /// A part of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum CollectionPart {
     /// What is searched.
     Texts,
     /// What is looked for.
@@ -302,7 +302,7 @@ pub enum Part {
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FileRead {
+pub struct FileSummary {
     /// Name of the file.
     pub name: String,
     /// What it was taken for.
@@ -312,14 +312,14 @@ pub struct FileRead {
     /// How long it took.
     pub took_ms: f64,
     /// Rows taken and refused.
-    pub reading: Reading,
+    pub reading: ReadReport,
     /// Of pairs, where their queries come from: given if every pair has one, else inferred.
-    pub queries: Option<Inference>,
+    pub queries: Option<TransferQuerySource>,
 }
 
 /// Word vectors that were trained.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Trained {
+pub struct TrainedVectorsSummary {
     /// Words.
     pub n_words: u64,
     /// Dimensions of a vector.
@@ -332,7 +332,7 @@ pub struct Trained {
 
 /// What the local study holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Made {
+pub struct LocalStudySummary {
     /// Hash of its instances: tells one local study from another.
     pub hash: String,
     /// Queries.
@@ -344,7 +344,7 @@ pub struct Made {
     /// Unique pairs of query and text.
     pub n_pairs: u64,
     /// Those that have scored.
-    pub rankers: Vec<RankerAbout>,
+    pub rankers: Vec<RankerInfo>,
     /// What was left out or should be known.
     pub remarks: Vec<String>,
 }

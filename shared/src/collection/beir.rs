@@ -15,20 +15,20 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lines::rows::{
-    FirstLines, Warnings, check_doc, check_id, check_query, quoted, read_rows,
+    FirstOccurrences, RowWarnings, check_doc, check_id, check_query, quoted, read_rows,
 };
-use super::{Doc, Query};
+use super::{Document, Query};
 use crate::collection::{ByteProgress, ReadRows};
 
 /// Reads documents. An empty one is kept, and warned about; of two with the same id the
 /// first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
+pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
     read(name, bytes, progress, |id, row, warnings| {
         let title = row.title.text_or_none("title")?.unwrap_or_default();
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
         check_doc(&title, &text, warnings);
-        Ok(Doc {
+        Ok(Document {
             id,
             title: title.into_owned(),
             text: text.into_owned(),
@@ -61,12 +61,12 @@ fn read<T>(
     name: &str,
     bytes: impl Read,
     progress: ByteProgress<'_>,
-    make: impl Fn(String, Row<'_>, &mut Warnings) -> Result<T, String>,
+    make: impl Fn(String, Row<'_>, &mut RowWarnings) -> Result<T, String>,
 ) -> ReadRows<T> {
-    let (mut found, mut seen) = (Vec::new(), FirstLines::default());
+    let (mut found, mut seen) = (Vec::new(), FirstOccurrences::default());
     let reading = read_rows(name, bytes, progress, |line, text| {
         let mut row = Row::parse(text)?;
-        let mut warnings = Warnings::new();
+        let mut warnings = RowWarnings::new();
         let id = std::mem::take(&mut row.id).id(&mut warnings)?;
         let made = make(id.clone().into_owned(), row, &mut warnings)?;
         seen.take(&id, line)?;
@@ -136,18 +136,18 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn id(self, warnings: &mut Warnings) -> Result<Cow<'a, str>, String> {
+    fn id(self, warnings: &mut RowWarnings) -> Result<Cow<'a, str>, String> {
         self.digits("_id", warnings).text("_id")
     }
 
     /// An empty group is none: its documents have nothing in common.
-    fn group(self, name: &str, warnings: &mut Warnings) -> Result<Option<String>, String> {
+    fn group(self, name: &str, warnings: &mut RowWarnings) -> Result<Option<String>, String> {
         let group = self.digits(name, warnings).text_or_none(name)?;
         Ok(group.filter(|it| !it.is_empty()).map(Cow::into_owned))
     }
 
     /// Takes a whole number as the text of its digits.
-    fn digits(self, name: &str, warnings: &mut Warnings) -> Field<'a> {
+    fn digits(self, name: &str, warnings: &mut RowWarnings) -> Field<'a> {
         match self {
             Field::Whole(digits) => {
                 warnings.push(format!(

@@ -3,7 +3,7 @@
 //! A damaged row never costs the rest of its file: what is wrong with a line is said of that
 //! line, and reading goes on. Only a file that cannot be read to its end is an [`Error`].
 //! gzip and Zstandard are unpacked on the way, told by their first bytes. Memory is bounded
-//! by [`Bounds`] whatever the file holds.
+//! by [`FileSizeLimits`] whatever the file holds.
 
 mod archive;
 pub(super) mod rows;
@@ -12,13 +12,13 @@ mod tests;
 
 use std::io::{BufRead, BufReader, Read};
 
-use archive::Unpacked;
+use archive::DecompressedStream;
 
 use crate::error::Error;
 
 /// How much a file may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct FileSizeLimits {
     /// Longest line, in bytes.
     pub line_bytes: u64,
     /// Longest file once unpacked, in bytes.
@@ -29,7 +29,7 @@ pub struct Bounds {
     pub expansion: u64,
 }
 
-impl Bounds {
+impl FileSizeLimits {
     /// For every file that people bring.
     ///
     /// - A line is one document. The longest of MS MARCO's documents have about 1.5 MB.
@@ -37,7 +37,7 @@ impl Bounds {
     ///   are about 60 GB.
     /// - Prose packs to a third or a tenth. gzip cannot do more than 1032 times, and does so
     ///   only for one repeated byte: 200 times is no text. Small repetitive files stay allowed.
-    pub const FILES: Bounds = Bounds {
+    pub const FILES: FileSizeLimits = FileSizeLimits {
         line_bytes: 16 << 20,
         total_bytes: 64 << 30,
         free_bytes: 64 << 20,
@@ -46,41 +46,41 @@ impl Bounds {
 }
 
 /// The lines of a file, each read into the same buffer.
-pub struct Lines<'a> {
+pub struct LineReader<'a> {
     name: &'a str,
-    bytes: BufReader<Unpacked<'a>>,
-    bounds: Bounds,
+    bytes: BufReader<DecompressedStream<'a>>,
+    bounds: FileSizeLimits,
     line: u64,
     buffer: Vec<u8>,
 }
 
 /// The bytes of a file, unpacked and within bounds.
-pub(crate) struct Unpacking<'a>(BufReader<Unpacked<'a>>);
+pub(crate) struct DecompressedReader<'a>(BufReader<DecompressedStream<'a>>);
 
-impl<'a> Unpacking<'a> {
-    /// As [`Lines::open`], for a file that is not made of lines.
+impl<'a> DecompressedReader<'a> {
+    /// As [`LineReader::open`], for a file that is not made of lines.
     pub(crate) fn open(
         name: &str,
         bytes: impl Read + 'a,
-        bounds: Bounds,
+        bounds: FileSizeLimits,
         progress: &'a mut dyn FnMut(u64),
-    ) -> Result<Unpacking<'a>, Error> {
-        let bytes = Unpacked::open(Box::new(bytes), bounds, progress)
+    ) -> Result<DecompressedReader<'a>, Error> {
+        let bytes = DecompressedStream::open(Box::new(bytes), bounds, progress)
             .map_err(|error| Error::file(name, error))?;
-        Ok(Unpacking(BufReader::with_capacity(
+        Ok(DecompressedReader(BufReader::with_capacity(
             archive::CHUNK_BYTES,
             bytes,
         )))
     }
 }
 
-impl Read for Unpacking<'_> {
+impl Read for DecompressedReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(into)
     }
 }
 
-impl BufRead for Unpacking<'_> {
+impl BufRead for DecompressedReader<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         self.0.fill_buf()
     }
@@ -92,7 +92,7 @@ impl BufRead for Unpacking<'_> {
 
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     /// Counted from 1.
     pub number: u64,
     /// Without its line break (LF or CRLF) and without a byte order mark; or why it cannot be
@@ -100,18 +100,18 @@ pub struct Line<'a> {
     pub text: Result<&'a str, String>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineReader<'a> {
     /// Looks at the first bytes and gets ready to unpack. `name` stands in every message;
     /// `progress` hears how many bytes of the file (packed, if it is) have been read, whenever
     /// that changes. To stop early, let `bytes` return an error.
     pub fn open(
         name: &'a str,
         bytes: impl Read + 'a,
-        bounds: Bounds,
+        bounds: FileSizeLimits,
         progress: &'a mut dyn FnMut(u64),
-    ) -> Result<Lines<'a>, Error> {
-        let Unpacking(bytes) = Unpacking::open(name, bytes, bounds, progress)?;
-        Ok(Lines {
+    ) -> Result<LineReader<'a>, Error> {
+        let DecompressedReader(bytes) = DecompressedReader::open(name, bytes, bounds, progress)?;
+        Ok(LineReader {
             name,
             bytes,
             bounds,
@@ -121,7 +121,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line, none at the end of the file.
-    pub fn next_line(&mut self) -> Result<Option<Line<'_>>, Error> {
+    pub fn next_line(&mut self) -> Result<Option<TextLine<'_>>, Error> {
         self.buffer.clear();
         self.line += 1;
         let at_most = self.bounds.line_bytes + 1; // one for the line break
@@ -142,13 +142,13 @@ impl<'a> Lines<'a> {
                 size(n_bytes as u64 + rest as u64),
                 size(self.bounds.line_bytes),
             );
-            return Ok(Some(Line {
+            return Ok(Some(TextLine {
                 number: self.line,
                 text: Err(reason),
             }));
         }
         let text = text(content(&self.buffer, self.line));
-        Ok(Some(Line {
+        Ok(Some(TextLine {
             number: self.line,
             text,
         }))
@@ -168,9 +168,9 @@ pub fn read_text(
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
 ) -> Result<String, Error> {
-    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
+    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
     let mut all = String::new();
-    while let Some(Line { number: line, text }) = lines.next_line()? {
+    while let Some(TextLine { number: line, text }) = lines.next_line()? {
         all += text.map_err(|reason| Error::Line {
             file: name.to_owned(),
             line,

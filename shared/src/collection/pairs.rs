@@ -21,14 +21,14 @@ use std::io::Read;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
+use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
 use crate::collection::{ByteProgress, ReadRows};
 use crate::error::Error;
 
 /// Two texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TextPair {
+pub struct DocumentPair {
     /// Unique in its file.
     #[serde(rename = "_id")]
     pub id: String,
@@ -61,8 +61,8 @@ struct Row {
 
 /// Reads pairs. Of two rows with the same id the first is kept; `progress` hears how many bytes of
 /// the file have been read.
-pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<TextPair> {
-    let (mut pairs, mut seen) = (Vec::new(), FirstLines::default());
+pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<DocumentPair> {
+    let (mut pairs, mut seen) = (Vec::new(), FirstOccurrences::default());
     let reading = read_rows(name, bytes, progress, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
         let mut row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {expected}"))?;
@@ -73,7 +73,7 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
             false => Ok(text),
         };
         let group = row.group.take().filter(|it| !it.trim().is_empty());
-        let mut warnings = Warnings::new();
+        let mut warnings = RowWarnings::new();
         if row.doc_group.is_some() {
             let way_out = "pairs of one source have the same `group`";
             warnings.push(format!("`doc_group` is passed over: {way_out}"));
@@ -84,7 +84,7 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
                 b: Some(b),
                 ..
             } => {
-                let pair = TextPair {
+                let pair = DocumentPair {
                     id: row.id,
                     query: row.query,
                     a: filled("a", a)?,
@@ -103,7 +103,7 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
                 let src = filled("src", src)?;
                 let group = group.unwrap_or_else(|| row.id.clone());
                 for (fluent, number) in refs.into_iter().zip(0..) {
-                    pairs.push(TextPair {
+                    pairs.push(DocumentPair {
                         id: format!("{}:{number}", row.id),
                         query: None,
                         a: filled("refs", fluent)?,

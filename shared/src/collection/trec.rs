@@ -13,11 +13,11 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
-use super::lines::{Bounds, Line, Lines};
-use super::{Collection, Qrels, Ranked, Run, Splits};
+use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
+use super::lines::{FileSizeLimits, TextLine, LineReader};
+use super::{Collection, Qrels, RunEntry, Run, QuerySplits};
 use crate::collection::{ByteProgress, ReadResult};
-use crate::error::{Error, Reading};
+use crate::error::{Error, ReadReport};
 
 /// Reads judgements: `qid 0 docid grade`, or the three columns of BEIR below their header
 /// `query-id corpus-id score`. Of two grades for the same pair the first is kept. `progress`
@@ -29,7 +29,7 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
         let (query, doc, grade) = match (&layout, &columns[..]) {
             (None, ["query-id", "corpus-id", "score"]) => {
                 layout = Some(Layout::Beir);
-                return Ok(Warnings::new());
+                return Ok(RowWarnings::new());
             }
             (Some(Layout::Beir), &[query, doc, grade]) => (query, doc, grade),
             (Some(Layout::Beir), _) => {
@@ -49,7 +49,7 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
         };
         layout.get_or_insert(Layout::Trec);
         judge(&mut qrels, query, doc, whole(grade, "grade")?)?;
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })?;
     reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is no row
     Ok((qrels, reading))
@@ -91,10 +91,10 @@ pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Rea
     let mut metadata = Metadata::default();
     let mut reading = read_rows(name, bytes, progress, |line, row| {
         if metadata.holds(line, row) {
-            return Ok(Warnings::new());
+            return Ok(RowWarnings::new());
         }
         RunRow::parse(row)?.take(line, &mut run, &mut seen)?;
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })?;
     reading.n_rows -= metadata.n_lines;
     Ok((run, reading))
@@ -106,12 +106,12 @@ pub fn read_labelled_run(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<(Run, Qrels, Reading), Error> {
+) -> Result<(Run, Qrels, ReadReport), Error> {
     let (mut run, mut qrels, mut seen) = (Run::default(), Qrels::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
     let mut reading = read_rows(name, bytes, progress, |line, text| {
         if metadata.holds(line, text) {
-            return Ok(Warnings::new());
+            return Ok(RowWarnings::new());
         }
         let row = RunRow::parse(text)?;
         let grade = row.label.ok_or_else(|| {
@@ -120,14 +120,14 @@ pub fn read_labelled_run(
         let grade = whole(grade, "grade")?;
         row.take(line, &mut run, &mut seen)?;
         judge(&mut qrels, row.query, row.doc, grade)?;
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })?;
     reading.n_rows -= metadata.n_lines;
     Ok((run, qrels, reading))
 }
 
 /// Scores that somebody brought: query id, then text id, to a finite number.
-pub type BroughtScores = BTreeMap<String, BTreeMap<String, f64>>;
+pub type ImportedScores = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// Reads scores: `qid docid score`, with or without a header, or a run of six columns. Every
 /// row is needed, for a row that is left out would be a pair that looks unscored: the first
@@ -136,11 +136,11 @@ pub fn read_scores(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<BroughtScores, Error> {
-    let mut scores = BroughtScores::new();
+) -> Result<ImportedScores, Error> {
+    let mut scores = ImportedScores::new();
     let mut metadata = Metadata::default();
-    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
-    while let Some(Line { number: line, text }) = lines.next_line()? {
+    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    while let Some(TextLine { number: line, text }) = lines.next_line()? {
         let take = |row: &str| match metadata.holds(line, row) {
             true => Ok(()),
             false => take_score(line, row, &mut scores),
@@ -157,7 +157,7 @@ pub fn read_scores(
 /// What a file names and the collection does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Unknown {
+pub struct UnknownIds {
     /// How many different queries.
     pub n_queries: u64,
     /// How many different documents.
@@ -168,32 +168,32 @@ pub struct Unknown {
     pub docs: Vec<String>,
 }
 
-impl Unknown {
+impl UnknownIds {
     /// How many ids of each kind are kept as examples.
     pub const KEPT: usize = 5;
 
     /// What the judgements name and the collection does not have.
-    pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> Unknown {
+    pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> UnknownIds {
         let queries = qrels.0.keys().map(String::as_str);
         let docs = qrels
             .0
             .values()
             .flat_map(|it| it.keys())
             .map(String::as_str);
-        Unknown::among(queries, docs, collection)
+        UnknownIds::among(queries, docs, collection)
     }
 
     /// What the run names and the collection does not have.
-    pub fn in_run(run: &Run, collection: &Collection) -> Unknown {
+    pub fn in_run(run: &Run, collection: &Collection) -> UnknownIds {
         let queries = run.0.keys().map(String::as_str);
         let docs = run.0.values().flatten().map(|it| it.doc.as_str());
-        Unknown::among(queries, docs, collection)
+        UnknownIds::among(queries, docs, collection)
     }
 
     /// What splits name and the collection does not have.
-    pub fn in_splits(splits: &Splits, collection: &Collection) -> Unknown {
+    pub fn in_splits(splits: &QuerySplits, collection: &Collection) -> UnknownIds {
         let queries = splits.keys().map(String::as_str);
-        Unknown::among(queries, std::iter::empty(), collection)
+        UnknownIds::among(queries, std::iter::empty(), collection)
     }
 
     /// Whether the collection has everything.
@@ -205,7 +205,7 @@ impl Unknown {
         queries: impl Iterator<Item = &'a str>,
         docs: impl Iterator<Item = &'a str>,
         collection: &'a Collection,
-    ) -> Unknown {
+    ) -> UnknownIds {
         let missing_queries = missing(queries, collection.queries.iter().map(|it| it.id.as_str()));
         let missing_docs = missing(docs, collection.docs.iter().map(|it| it.id.as_str()));
         let first = |ids: &[&str]| {
@@ -214,7 +214,7 @@ impl Unknown {
                 .map(|it| it.to_string())
                 .collect()
         };
-        Unknown {
+        UnknownIds {
             n_queries: missing_queries.len() as u64,
             n_docs: missing_docs.len() as u64,
             queries: first(&missing_queries),
@@ -223,7 +223,7 @@ impl Unknown {
     }
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for UnknownIds {
     /// `not in the collection: 2 queries (q7, q9), 140 documents (d1, d2, d3, d4, d5, …)`
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |n: u64, one: &str, many: &str, ids: &[String]| {
@@ -289,7 +289,7 @@ impl<'a> RunRow<'a> {
         &self,
         line: u64,
         run: &mut Run,
-        seen: &mut BTreeMap<String, FirstLines>,
+        seen: &mut BTreeMap<String, FirstOccurrences>,
     ) -> Result<(), String> {
         check_id(self.query)?;
         check_id(self.doc)?;
@@ -303,7 +303,7 @@ impl<'a> RunRow<'a> {
                     quoted(self.query)
                 )
             })?;
-        let ranked = Ranked {
+        let ranked = RunEntry {
             doc: self.doc.to_owned(),
             rank: self.rank,
             score: self.score,
@@ -313,7 +313,7 @@ impl<'a> RunRow<'a> {
     }
 }
 
-fn take_score(line: u64, row: &str, scores: &mut BroughtScores) -> Result<(), String> {
+fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), String> {
     let columns: Vec<&str> = row.split_ascii_whitespace().collect();
     let (query, doc, score) = match columns[..] {
         [] => return Ok(()),

@@ -12,26 +12,26 @@ use std::io::Read;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
-use super::lines::rows::{FirstLines, Warnings, check_doc, check_id, check_query, read_rows};
-use super::lines::{Bounds, Unpacking};
-use super::{Doc, Qrels, Query};
+use super::lines::rows::{FirstOccurrences, RowWarnings, check_doc, check_id, check_query, read_rows};
+use super::lines::{FileSizeLimits, DecompressedReader};
+use super::{Document, Qrels, Query};
 use crate::collection::{ByteProgress, ReadRows};
-use crate::error::{Error, Reading};
+use crate::error::{Error, ReadReport};
 
 /// Reads `document_passages.json`; passages in the order of the file. An id that cannot be one
 /// is an error of the whole file.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_passages(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
+pub fn read_passages(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
     let mut articles = Articles {
         docs: Vec::new(),
-        seen: FirstLines::default(),
-        reading: Reading::default(),
+        seen: FirstOccurrences::default(),
+        reading: ReadReport::default(),
         name,
     };
-    let mut json = serde_json::Deserializer::from_reader(Unpacking::open(
+    let mut json = serde_json::Deserializer::from_reader(DecompressedReader::open(
         name,
         bytes,
-        Bounds::FILES,
+        FileSizeLimits::FILES,
         progress,
     )?);
     let read = articles.deserialize(&mut json).and_then(|()| json.end());
@@ -49,9 +49,9 @@ pub fn read_questions(
     split: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Query>, Qrels, Reading), Error> {
+) -> Result<(Vec<Query>, Qrels, ReadReport), Error> {
     const COLUMNS: [&str; 4] = ["QID", "Question", "DocumentID", "RelevantPassages"];
-    let (mut queries, mut qrels, mut seen) = (Vec::new(), Qrels::default(), FirstLines::default());
+    let (mut queries, mut qrels, mut seen) = (Vec::new(), Qrels::default(), FirstOccurrences::default());
     let mut places: Option<[usize; 4]> = None;
     let mut reading = read_rows(name, bytes, progress, |line, row| {
         let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
@@ -62,14 +62,14 @@ pub fn read_questions(
             places = Some(found.ok_or_else(|| {
                 format!("the first row must name the columns {}", COLUMNS.join(", "))
             })?);
-            return Ok(Warnings::new());
+            return Ok(RowWarnings::new());
         };
         let cell = |at: usize| {
             let found = cells.get(places[at]).copied();
             found.ok_or_else(|| format!("no column {}", COLUMNS[at]))
         };
         let (id, text, article) = (cell(0)?, cell(1)?, cell(2)?);
-        let mut warnings = Warnings::new();
+        let mut warnings = RowWarnings::new();
         check_query(text, &mut warnings)?;
         check_id(article)?;
         let mut relevant = BTreeMap::new();
@@ -97,9 +97,9 @@ pub fn read_questions(
 }
 
 struct Articles<'a> {
-    docs: Vec<Doc>,
-    seen: FirstLines,
-    reading: Reading,
+    docs: Vec<Document>,
+    seen: FirstOccurrences,
+    reading: ReadReport,
     name: &'a str,
 }
 
@@ -162,13 +162,13 @@ impl<'de> Visitor<'de> for Passages<'_, '_> {
             // A file without lines has none to name; the place in the order stands for it.
             let place = docs.len() as u64 + 1;
             seen.take(&id, place).map_err(A::Error::custom)?;
-            let mut warnings = Warnings::new();
+            let mut warnings = RowWarnings::new();
             check_doc("", &text, &mut warnings);
             if !warnings.is_empty() {
                 reading.warn(name, place, warnings.join("; "));
             }
             reading.n_rows += 1;
-            docs.push(Doc {
+            docs.push(Document {
                 id,
                 title: String::new(),
                 text,

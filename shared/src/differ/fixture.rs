@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Asking, Differences, Source, about_run, choice_of_run, differ};
-use crate::collection::{Collection, Doc, Qrels, Query, Ranked, Run};
+use super::{ComparisonOptions, RankerComparison, ComparisonInput, about_run, choice_of_run, differ};
+use crate::collection::{Collection, Document, Qrels, Query, RunEntry, Run};
 use crate::text::Tokenizer;
 
 /// Id, text, split.
@@ -64,7 +64,7 @@ pub(crate) fn collection() -> Collection {
         group: None,
         split: Some(split.to_owned()),
     });
-    let docs = DOCS.map(|[id, text]| Doc {
+    let docs = DOCS.map(|[id, text]| Document {
         id: id.to_owned(),
         title: String::new(),
         text: text.to_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn collection() -> Collection {
 pub(crate) fn run(lists: &[(&str, &[&str])]) -> Run {
     let rows = |docs: &[&str]| {
         let docs = docs.iter().zip(1_i32..);
-        let ranked = docs.map(|(doc, rank)| Ranked {
+        let ranked = docs.map(|(doc, rank)| RunEntry {
             doc: (*doc).to_owned(),
             rank: i64::from(rank),
             score: 100.0 - f64::from(rank),
@@ -100,14 +100,14 @@ pub(crate) fn run(lists: &[(&str, &[&str])]) -> Run {
 }
 
 /// The two runs over a collection, under names that somebody gave them.
-pub(crate) fn source(collection: &Collection) -> Source<'_> {
+pub(crate) fn source(collection: &Collection) -> ComparisonInput<'_> {
     source_of(collection, [run(&FIRST), run(&SECOND)])
 }
 
-pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> Source<'_> {
+pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonInput<'_> {
     let names = ["runs/BM25.run.gz", "<i>|second.run"];
     let about = [0, 1].map(|it| about_run(names[it], &runs[it]));
-    Source {
+    ComparisonInput {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),
         hash: collection.hash(),
@@ -131,7 +131,7 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> Source<'_> {
 }
 
 /// As it is asked without further ado.
-pub(crate) fn found() -> Differences {
+pub(crate) fn found() -> RankerComparison {
     let collection = collection();
-    differ(&source(&collection), &Asking::default()).unwrap()
+    differ(&source(&collection), &ComparisonOptions::default()).unwrap()
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::DEPTH;
 use super::answer::AnswerType;
 use super::paired::mean_difference;
-use super::values::Values;
-use crate::stats::correlation::{Line, least_squares};
+use super::values::QueryMetrics;
+use crate::stats::correlation::{RegressionLine, least_squares};
 use crate::stats::{Estimate, bootstrap};
 
 /// Where buckets of FQT begin and the last one ends (Padigela, Zamani and Croft 2019, table 2).
@@ -24,7 +24,7 @@ pub const BIGRAMS: usize = 15;
 /// Some queries of one ranker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSide))]
-pub struct Side {
+pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
     /// Mean RR@10; none without a query.
@@ -34,17 +34,17 @@ pub struct Side {
 /// Queries by their FQT: from an edge on, to below the next; the last bucket has its upper edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Bucket {
+pub struct FqtBucket {
     /// Lower and upper edge.
     pub edges: [f64; 2],
     /// Each ranker by its own FQT.
-    pub sides: [Side; 2],
+    pub sides: [RankerMrr; 2],
 }
 
 /// Some queries of both rankers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferBoth))]
-pub struct Both {
+pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
     /// Mean RR@10 of each.
@@ -56,37 +56,37 @@ pub struct Both {
 /// Queries of one length.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferLength))]
-pub struct Length {
+pub struct QueryLengthGroup {
     /// Tokens with white space between; [`LONGEST`] + 1 stands for all longer ones.
     pub n_tokens: u32,
     /// The queries.
-    pub both: Both,
+    pub both: MrrComparison,
 }
 
 /// Queries that ask for one type of answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnswerGroup {
+pub struct AnswerTypeGroup {
     /// Which; none for those that no rule knows.
     pub answer: Option<AnswerType>,
     /// The queries.
-    pub both: Both,
+    pub both: MrrComparison,
 }
 
 /// Queries that begin with the same two tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Bigram {
+pub struct BigramGroup {
     /// The tokens, lower-case, with a space between.
     pub words: String,
     /// The queries.
-    pub both: Both,
+    pub both: MrrComparison,
 }
 
 /// MUR, the matches up to a result: `MUR(i, q) = |top-i(first) ∩ top-i(second)|`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferOverlap))]
-pub struct Overlap {
+pub struct TopOverlap {
     /// Queries.
     pub n_queries: u64,
     /// For i from 1 to [`DEPTH`] the mean over queries, 0 to i.
@@ -94,7 +94,7 @@ pub struct Overlap {
     /// For each i the queries with no document in common.
     pub n_apart: Vec<u64>,
     /// The least-squares line through the means; the paper's rises by .33 from −.21.
-    pub line: Option<Line>,
+    pub line: Option<RegressionLine>,
 }
 
 /// The bucket of a value of FQT.
@@ -110,15 +110,15 @@ pub fn length_of(n_tokens: u32) -> u32 {
     n_tokens.min(LONGEST + 1)
 }
 
-fn side(rr: &[f64]) -> Side {
-    Side {
+fn side(rr: &[f64]) -> RankerMrr {
+    RankerMrr {
         n_queries: rr.len() as u64,
         rr: bootstrap::mean(rr),
     }
 }
 
 /// Every bucket, also an empty one.
-pub(crate) fn buckets(rows: &[Values]) -> Vec<Bucket> {
+pub(crate) fn buckets(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
     let of = |bucket: usize, ranker: usize| {
         let here = rows.iter().filter_map(|it| {
             let rr = it.rr?[ranker];
@@ -127,17 +127,17 @@ pub(crate) fn buckets(rows: &[Values]) -> Vec<Bucket> {
         side(&here.collect::<Vec<f64>>())
     };
     let edges = EDGES.windows(2).enumerate();
-    let bucket = edges.map(|(at, edges)| Bucket {
+    let bucket = edges.map(|(at, edges)| FqtBucket {
         edges: [edges[0], edges[1]],
         sides: [of(at, 0), of(at, 1)],
     });
     bucket.collect()
 }
 
-fn both(rr: &[[f64; 2]]) -> Both {
+fn both(rr: &[[f64; 2]]) -> MrrComparison {
     let of = |ranker: usize| rr.iter().map(|it| it[ranker]).collect::<Vec<f64>>();
     let gains: Vec<f64> = rr.iter().map(|it| it[1] - it[0]).collect();
-    Both {
+    MrrComparison {
         n_queries: rr.len() as u64,
         rr: [bootstrap::mean(&of(0)), bootstrap::mean(&of(1))],
         gain: mean_difference(&gains),
@@ -145,7 +145,7 @@ fn both(rr: &[[f64; 2]]) -> Both {
 }
 
 /// RR of the queries by a key; those without a key or without a relevant document are left out.
-fn by<K: Ord>(rows: &[Values], key: impl Fn(&Values) -> Option<K>) -> BTreeMap<K, Vec<[f64; 2]>> {
+fn by<K: Ord>(rows: &[QueryMetrics], key: impl Fn(&QueryMetrics) -> Option<K>) -> BTreeMap<K, Vec<[f64; 2]>> {
     let mut groups: BTreeMap<K, Vec<[f64; 2]>> = BTreeMap::new();
     for row in rows {
         if let (Some(rr), Some(key)) = (row.rr, key(row)) {
@@ -156,9 +156,9 @@ fn by<K: Ord>(rows: &[Values], key: impl Fn(&Values) -> Option<K>) -> BTreeMap<K
 }
 
 /// Lengths that occur.
-pub(super) fn lengths(rows: &[Values]) -> Vec<Length> {
+pub(super) fn lengths(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
     let groups = by(rows, |it| Some(length_of(it.n_tokens)));
-    let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| Length {
+    let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| QueryLengthGroup {
         n_tokens,
         both: both(&rr),
     };
@@ -166,10 +166,10 @@ pub(super) fn lengths(rows: &[Values]) -> Vec<Length> {
 }
 
 /// Every type, and at last the queries without one.
-pub(super) fn answers(rows: &[Values]) -> Vec<AnswerGroup> {
+pub(super) fn answers(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
     let mut groups = by(rows, |it| Some(it.answer));
     let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
-    let group = types.map(|answer| AnswerGroup {
+    let group = types.map(|answer| AnswerTypeGroup {
         answer,
         both: both(&groups.remove(&answer).unwrap_or_default()),
     });
@@ -177,13 +177,13 @@ pub(super) fn answers(rows: &[Values]) -> Vec<AnswerGroup> {
 }
 
 /// The most frequent ones first, then by their letters.
-pub(super) fn bigrams(rows: &[Values]) -> Vec<Bigram> {
+pub(super) fn bigrams(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
     let groups = by(rows, |it| it.bigram.clone());
     let mut groups: Vec<(String, Vec<[f64; 2]>)> = groups.into_iter().collect();
     // Stable, so that letters decide between equal counts.
     groups.sort_by_key(|it| Reverse(it.1.len()));
     groups.truncate(BIGRAMS);
-    let bigram = |(words, rr): (String, Vec<[f64; 2]>)| Bigram {
+    let bigram = |(words, rr): (String, Vec<[f64; 2]>)| BigramGroup {
         words,
         both: both(&rr),
     };
@@ -191,7 +191,7 @@ pub(super) fn bigrams(rows: &[Values]) -> Vec<Bigram> {
 }
 
 /// Over all queries that count, judged or not.
-pub(super) fn overlap(rows: &[Values]) -> Overlap {
+pub(super) fn overlap(rows: &[QueryMetrics]) -> TopOverlap {
     let at = |depth: usize| rows.iter().map(move |it| f64::from(it.matches[depth]));
     let means = (0..DEPTH).map_while(|depth| {
         let mut mean = bootstrap::mean(&at(depth).collect::<Vec<f64>>())?;
@@ -203,7 +203,7 @@ pub(super) fn overlap(rows: &[Values]) -> Overlap {
     let means: Vec<Estimate> = means.collect();
     let points = means.iter().zip(1_u32..);
     let points: Vec<[f64; 2]> = points.map(|(it, i)| [f64::from(i), it.value]).collect();
-    Overlap {
+    TopOverlap {
         n_queries: rows.len() as u64,
         line: least_squares(&points),
         n_apart: (0..DEPTH)

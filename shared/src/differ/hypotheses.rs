@@ -15,9 +15,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::groups::Bucket;
-use super::paired::Paired;
-use super::values::Values;
+use super::groups::FqtBucket;
+use super::paired::PairedMeans;
+use super::values::QueryMetrics;
 use crate::stats::correlation::pearson;
 use crate::stats::{Estimate, FEW_UNITS};
 
@@ -60,7 +60,7 @@ impl Hypothesis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum HypothesisOutcome {
     /// The interval lies on the side that it says.
     Supported,
     /// It does not.
@@ -72,7 +72,7 @@ pub enum Standing {
 /// A hypothesis with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFinding))]
-pub struct Finding {
+pub struct HypothesisResult {
     /// Which.
     pub hypothesis: Hypothesis,
     /// What decides, −1 to 1; none where it is not defined.
@@ -80,24 +80,24 @@ pub struct Finding {
     /// Queries behind it.
     pub n_queries: u64,
     /// What follows.
-    pub standing: Standing,
+    pub standing: HypothesisOutcome,
 }
 
-impl Finding {
-    fn new(hypothesis: Hypothesis, measured: Option<Estimate>, n_queries: u64) -> Finding {
+impl HypothesisResult {
+    fn new(hypothesis: Hypothesis, measured: Option<Estimate>, n_queries: u64) -> HypothesisResult {
         let standing = match measured {
             Some(it) if n_queries >= FEW_UNITS => {
                 let bounds = it.interval.map(|it| it * hypothesis.sign());
                 match bounds[0].min(bounds[1]) > 0.0 {
-                    true => Standing::Supported,
-                    false => Standing::NotSupported,
+                    true => HypothesisOutcome::Supported,
+                    false => HypothesisOutcome::NotSupported,
                 }
             }
             // Many queries and no number: whatever there is does not vary.
-            None if n_queries >= FEW_UNITS => Standing::NotSupported,
-            Some(_) | None => Standing::TooFewQueries,
+            None if n_queries >= FEW_UNITS => HypothesisOutcome::NotSupported,
+            Some(_) | None => HypothesisOutcome::TooFewQueries,
         };
-        Finding {
+        HypothesisResult {
             hypothesis,
             measured,
             n_queries,
@@ -107,10 +107,10 @@ impl Finding {
 }
 
 /// All four, from the values of queries and what was counted of FQT and FNT.
-pub(super) fn findings(rows: &[Values], [fqt, fnt]: [&Paired; 2]) -> Vec<Finding> {
+pub(super) fn findings(rows: &[QueryMetrics], [fqt, fnt]: [&PairedMeans; 2]) -> Vec<HypothesisResult> {
     let correlated = |hypothesis, points: Vec<[f64; 2]>| {
         let n = points.len() as u64;
-        Finding::new(hypothesis, pearson(&points).map(|it| it.r), n)
+        HypothesisResult::new(hypothesis, pearson(&points).map(|it| it.r), n)
     };
     let own = rows.iter().filter_map(|it| Some([it.fqt[0]?, it.rr?[0]]));
     let longer = rows
@@ -121,16 +121,16 @@ pub(super) fn findings(rows: &[Values], [fqt, fnt]: [&Paired; 2]) -> Vec<Finding
         interval: [-it.interval[1], -it.interval[0]],
     });
     vec![
-        Finding::new(Hypothesis::QueryTerms, fqt.difference, fqt.n_queries),
+        HypothesisResult::new(Hypothesis::QueryTerms, fqt.difference, fqt.n_queries),
         correlated(Hypothesis::QueryTermsHurt, own.collect()),
-        Finding::new(Hypothesis::NovelTerms, negated, fnt.n_queries),
+        HypothesisResult::new(Hypothesis::NovelTerms, negated, fnt.n_queries),
         correlated(Hypothesis::LongerQueries, longer.collect()),
     ]
 }
 
 /// By what share the mean RR of a ranker, 0 or 1, falls from the lowest bucket with a query to the
 /// highest; negative where it rises. None with fewer than two buckets, or from 0.
-pub fn fall(buckets: &[Bucket], side: usize) -> Option<f64> {
+pub fn fall(buckets: &[FqtBucket], side: usize) -> Option<f64> {
     let mut means = buckets.iter().filter_map(|it| it.sides[side].rr);
     let first = means.next()?.value;
     let last = means.next_back()?.value;

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::AnswerType;
 use super::groups::{bucket_of, length_of};
-use super::source::Source;
-use super::values::Values;
-use super::{Asking, DEPTH};
+use super::source::ComparisonInput;
+use super::values::QueryMetrics;
+use super::{ComparisonOptions, DEPTH};
 use crate::collection::Query;
 use crate::error::Error;
 
@@ -20,7 +20,7 @@ pub const MOST_CHARACTERS: usize = 300;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Selection {
+pub enum QuerySelection {
     /// Every one that counts.
     #[default]
     All,
@@ -31,7 +31,7 @@ pub enum Selection {
         /// Counted from 0.
         bucket: u8,
     },
-    /// A length: [`super::groups::Length::n_tokens`].
+    /// A length: [`super::groups::QueryLengthGroup::n_tokens`].
     Length {
         /// In tokens.
         n_tokens: u32,
@@ -39,7 +39,7 @@ pub enum Selection {
     /// A difference in RR.
     Change {
         /// Of which kind.
-        change: Turn,
+        change: RrChangeKind,
     },
     /// A type of answer; none for those without one.
     Answer {
@@ -48,7 +48,7 @@ pub enum Selection {
     },
     /// How they begin.
     Bigram {
-        /// [`super::groups::Bigram::words`].
+        /// [`super::groups::BigramGroup::words`].
         words: String,
     },
     /// No document in common among the first few.
@@ -59,7 +59,7 @@ pub enum Selection {
     /// A ranker has the higher fraction.
     Higher {
         /// Of which kind.
-        fraction: Fraction,
+        fraction: TopFraction,
         /// 0 for the first ranker, 1 for the second.
         side: u8,
     },
@@ -69,7 +69,7 @@ pub enum Selection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Turn {
+pub enum RrChangeKind {
     /// From 0 to 1.
     Won,
     /// It rises.
@@ -82,23 +82,23 @@ pub enum Turn {
     Lost,
 }
 
-impl Turn {
+impl RrChangeKind {
     /// Every one, from the best for the second ranker.
-    pub const ALL: &[Turn] = &[
-        Turn::Won,
-        Turn::Better,
-        Turn::Equal,
-        Turn::Worse,
-        Turn::Lost,
+    pub const ALL: &[RrChangeKind] = &[
+        RrChangeKind::Won,
+        RrChangeKind::Better,
+        RrChangeKind::Equal,
+        RrChangeKind::Worse,
+        RrChangeKind::Lost,
     ];
 
     fn holds(self, gain: f64) -> bool {
         match self {
-            Turn::Won => gain >= 1.0,
-            Turn::Better => gain > 0.0,
-            Turn::Equal => gain == 0.0,
-            Turn::Worse => gain < 0.0,
-            Turn::Lost => gain <= -1.0,
+            RrChangeKind::Won => gain >= 1.0,
+            RrChangeKind::Better => gain > 0.0,
+            RrChangeKind::Equal => gain == 0.0,
+            RrChangeKind::Worse => gain < 0.0,
+            RrChangeKind::Lost => gain <= -1.0,
         }
     }
 }
@@ -107,7 +107,7 @@ impl Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFraction))]
 #[serde(rename_all = "kebab-case")]
-pub enum Fraction {
+pub enum TopFraction {
     /// Of query tokens.
     Fqt,
     /// Of novel terms.
@@ -117,13 +117,13 @@ pub enum Fraction {
 /// A part of a list of queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferListing))]
-pub struct Listing {
+pub struct QueryListOptions {
     /// Which.
     #[serde(default)]
-    pub selection: Selection,
+    pub selection: QuerySelection,
     /// In which order.
     #[serde(default)]
-    pub sort: Sort,
+    pub sort: QuerySort,
     /// Rows that are passed over.
     #[serde(default)]
     pub offset: u64,
@@ -136,7 +136,7 @@ pub struct Listing {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSort))]
 #[serde(rename_all = "kebab-case")]
-pub enum Sort {
+pub enum QuerySort {
     /// As in the collection.
     #[default]
     Query,
@@ -149,27 +149,27 @@ pub enum Sort {
 /// Some queries of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPage))]
-pub struct Page {
+pub struct QueryPage {
     /// Queries of the selection.
     pub n: u64,
-    /// Those from [`Listing::offset`] on.
-    pub rows: Vec<Row>,
+    /// Those from [`QueryListOptions::offset`] on.
+    pub rows: Vec<QueryRow>,
 }
 
 /// A query with its numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferRow))]
-pub struct Row {
+pub struct QueryRow {
     /// Its id.
     pub query_id: String,
     /// As written, or its beginning. It comes from outside: text, never HTML.
     pub query: String,
     /// What is known of it.
-    pub values: Values,
+    pub values: QueryMetrics,
 }
 
-pub(super) fn row(query: &Query, values: &Values) -> Row {
-    Row {
+pub(super) fn row(query: &Query, values: &QueryMetrics) -> QueryRow {
+    QueryRow {
         query_id: query.id.clone(),
         query: query.text.chars().take(MOST_CHARACTERS).collect(),
         values: values.clone(),
@@ -177,19 +177,19 @@ pub(super) fn row(query: &Query, values: &Values) -> Row {
 }
 
 /// The queries that are asked for.
-pub fn page(source: &Source<'_>, asking: &Asking, listing: &Listing) -> Result<Page, Error> {
+pub fn page(source: &ComparisonInput<'_>, asking: &ComparisonOptions, listing: &QueryListOptions) -> Result<QueryPage, Error> {
     let (_, found) = source.values(asking)?;
-    let mut rows: Vec<&Values> = found
+    let mut rows: Vec<&QueryMetrics> = found
         .rows
         .iter()
         .filter(|it| holds(&listing.selection, it))
         .collect();
     // Queries without judgements stand last in either order.
-    let gain = |it: &Values, sign: f64| it.gain().map_or(f64::NEG_INFINITY, |it| it * sign);
+    let gain = |it: &QueryMetrics, sign: f64| it.gain().map_or(f64::NEG_INFINITY, |it| it * sign);
     let sign = match listing.sort {
-        Sort::Query => None,
-        Sort::Gain => Some(1.0),
-        Sort::Loss => Some(-1.0),
+        QuerySort::Query => None,
+        QuerySort::Gain => Some(1.0),
+        QuerySort::Loss => Some(-1.0),
     };
     if let Some(sign) = sign {
         rows.sort_by(|a, b| gain(b, sign).total_cmp(&gain(a, sign)));
@@ -198,7 +198,7 @@ pub fn page(source: &Source<'_>, asking: &Asking, listing: &Listing) -> Result<P
         .iter()
         .skip(usize::try_from(listing.offset).unwrap_or(usize::MAX))
         .take(listing.limit.min(MOST_ROWS) as usize);
-    Ok(Page {
+    Ok(QueryPage {
         n: rows.len() as u64,
         rows: wanted
             .map(|it| row(source.queries[it.query as usize], it))
@@ -207,7 +207,7 @@ pub fn page(source: &Source<'_>, asking: &Asking, listing: &Listing) -> Result<P
 }
 
 /// Every query that counts, for a table of all of them.
-pub fn all(source: &Source<'_>, asking: &Asking) -> Result<Vec<Row>, Error> {
+pub fn all(source: &ComparisonInput<'_>, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
     let (_, found) = source.values(asking)?;
     let rows = found.rows.iter();
     Ok(rows
@@ -216,27 +216,27 @@ pub fn all(source: &Source<'_>, asking: &Asking) -> Result<Vec<Row>, Error> {
 }
 
 /// Whether a query is among those that a number was counted over.
-fn holds(selection: &Selection, values: &Values) -> bool {
+fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
     let judged = values.rr.is_some();
     let side = |it: u8| usize::from(it.min(1));
     match selection {
-        Selection::All => true,
-        Selection::Bucket { side: of, bucket } => {
+        QuerySelection::All => true,
+        QuerySelection::Bucket { side: of, bucket } => {
             let fqt = values.fqt[side(*of)];
             judged && fqt.is_some_and(|it| bucket_of(it) == usize::from(*bucket))
         }
-        Selection::Length { n_tokens } => judged && length_of(values.n_tokens) == *n_tokens,
-        Selection::Change { change } => values.gain().is_some_and(|it| change.holds(it)),
-        Selection::Answer { answer } => judged && values.answer == *answer,
-        Selection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
-        Selection::Apart { depth } => {
+        QuerySelection::Length { n_tokens } => judged && length_of(values.n_tokens) == *n_tokens,
+        QuerySelection::Change { change } => values.gain().is_some_and(|it| change.holds(it)),
+        QuerySelection::Answer { answer } => judged && values.answer == *answer,
+        QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
+        QuerySelection::Apart { depth } => {
             let depth = usize::from(*depth).clamp(1, DEPTH);
             values.matches[depth - 1] == 0
         }
-        Selection::Higher { fraction, side: of } => {
+        QuerySelection::Higher { fraction, side: of } => {
             let pair = match fraction {
-                Fraction::Fqt => values.fqt_pair(),
-                Fraction::Fnt => values.fnt_pair(),
+                TopFraction::Fqt => values.fqt_pair(),
+                TopFraction::Fnt => values.fnt_pair(),
             };
             pair.is_some_and(|it| it[side(*of)] > it[1 - side(*of)])
         }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::values::Values;
+use super::values::QueryMetrics;
 use crate::stats::{Estimate, bootstrap, permutation, student};
 
 /// A number of two rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPaired))]
-pub struct Paired {
+pub struct PairedMeans {
     /// Queries for which both have one.
     pub n_queries: u64,
     /// Of each ranker; none without a query.
@@ -24,7 +24,7 @@ pub struct Paired {
     pub p_permutation: Option<f64>,
 }
 
-impl Paired {
+impl PairedMeans {
     /// The share of queries in which a side, 0 or 1, is higher; none without a query.
     pub fn share_higher(&self, side: usize) -> Option<f64> {
         (self.n_queries > 0).then(|| self.n_higher[side] as f64 / self.n_queries as f64)
@@ -32,12 +32,12 @@ impl Paired {
 }
 
 /// Over the queries that have a pair of numbers from 0 to 1.
-pub(super) fn of(rows: &[Values], pair: impl Fn(&Values) -> Option<[f64; 2]>) -> Paired {
+pub(super) fn of(rows: &[QueryMetrics], pair: impl Fn(&QueryMetrics) -> Option<[f64; 2]>) -> PairedMeans {
     let pairs: Vec<[f64; 2]> = rows.iter().filter_map(pair).collect();
     let side = |of: usize| pairs.iter().map(|it| it[of]).collect::<Vec<f64>>();
     let differences: Vec<f64> = pairs.iter().map(|it| it[0] - it[1]).collect();
     let higher = |sign: f64| differences.iter().filter(|it| **it * sign > 0.0).count() as u64;
-    Paired {
+    PairedMeans {
         n_queries: pairs.len() as u64,
         means: [0, 1].map(|it| bootstrap::mean(&side(it))),
         difference: mean_difference(&differences),
@@ -62,7 +62,7 @@ pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
 /// ΔRR, the RR@10 of the second ranker less that of the first, query by query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChange))]
-pub struct Change {
+pub struct RrChanges {
     /// Queries on which the second is better.
     pub n_better: u64,
     /// On which the first is.
@@ -78,11 +78,11 @@ pub struct Change {
 }
 
 /// Over the queries with a relevant document.
-pub(super) fn change(rows: &[Values]) -> Change {
-    let mut series: Vec<f64> = rows.iter().filter_map(Values::gain).collect();
+pub(super) fn change(rows: &[QueryMetrics]) -> RrChanges {
+    let mut series: Vec<f64> = rows.iter().filter_map(QueryMetrics::gain).collect();
     series.sort_unstable_by(|a, b| b.total_cmp(a));
     let count = |is: &dyn Fn(f64) -> bool| series.iter().filter(|it| is(**it)).count() as u64;
-    Change {
+    RrChanges {
         n_better: count(&|it| it > 0.0),
         n_worse: count(&|it| it < 0.0),
         n_equal: count(&|it| it == 0.0),

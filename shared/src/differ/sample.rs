@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::listing::{Row, row};
-use super::source::Source;
-use super::values::{Asked, Values};
-use super::{Asking, Counted, Queries, tokens};
+use super::listing::{QueryRow, row};
+use super::source::ComparisonInput;
+use super::values::{ResolvedComparisonOptions, QueryMetrics};
+use super::{ComparisonOptions, ComparisonSubset, ComparedQueryCounts, tokens};
 use crate::collection::Query;
 use crate::error::Error;
 use crate::study::firsts::first_characters;
-use crate::study::instance::{Mark, Marked, Term};
+use crate::study::instance::{TermHighlight, HighlightedText, QueryTermInfo};
 use crate::text::Analyzer;
 
 /// Of each kind, so many queries are shown: where the second wins, and where the first does.
@@ -21,23 +21,23 @@ pub const SAMPLES: usize = 3;
 /// A query with what stands first for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSample))]
-pub struct Sample {
+pub struct ComparedQuery {
     /// Its numbers.
-    pub row: Row,
+    pub row: QueryRow,
     /// The query as written, with its marks.
-    pub query: Marked,
+    pub query: HighlightedText,
     /// The tokens that are marked: those of the query that are no stop words.
-    pub terms: Vec<Term>,
+    pub terms: Vec<QueryTermInfo>,
     /// What the first ranker and the second put first.
-    pub firsts: [Top; 2],
+    pub firsts: [ComparedDocument; 2],
     /// A document with the highest grade whose text is here, if it is relevant and none of these.
-    pub relevant: Option<Top>,
+    pub relevant: Option<ComparedDocument>,
 }
 
 /// A document that is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferTop))]
-pub struct Top {
+pub struct ComparedDocument {
     /// Its id.
     pub doc: String,
     /// If somebody judged it.
@@ -45,16 +45,16 @@ pub struct Top {
     /// Whether that is a relevant document.
     pub relevant: bool,
     /// Its text; none where it is not here.
-    pub text: Option<Marked>,
+    pub text: Option<HighlightedText>,
     /// Whether the text goes on.
     pub cut: bool,
 }
 
 /// Queries where one ranker wins and the other loses, the farthest apart first.
-pub(super) fn samples(source: &Source<'_>, asked: &Asked, rows: &[Values]) -> Vec<Sample> {
+pub(super) fn samples(source: &ComparisonInput<'_>, asked: &ResolvedComparisonOptions, rows: &[QueryMetrics]) -> Vec<ComparedQuery> {
     let apart = |sign: f64| {
-        let lead = |it: &&Values| it.gain().map_or(0.0, |it| it * sign);
-        let mut found: Vec<&Values> = rows.iter().filter(|it| lead(it) > 0.0).collect();
+        let lead = |it: &&QueryMetrics| it.gain().map_or(0.0, |it| it * sign);
+        let mut found: Vec<&QueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
         // Stable, so that the order of the queries decides between equals.
         found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
         found.truncate(SAMPLES);
@@ -65,19 +65,19 @@ pub(super) fn samples(source: &Source<'_>, asked: &Asked, rows: &[Values]) -> Ve
 }
 
 /// The query with an id.
-pub fn of_query(source: &Source<'_>, asking: &Asking, query: &str) -> Result<Sample, Error> {
+pub fn of_query(source: &ComparisonInput<'_>, asking: &ComparisonOptions, query: &str) -> Result<ComparedQuery, Error> {
     let unknown = || Error::unknown("query that both rankers have ranked", query);
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
-    let asked = Asked {
-        counted: Counted::All,
+    let asked = ResolvedComparisonOptions {
+        counted: ComparisonSubset::All,
         ..source.asked(asking)?
     };
-    let values = source.value(&asked, wanted, &mut Queries::default());
+    let values = source.value(&asked, wanted, &mut ComparedQueryCounts::default());
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
 }
 
-fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
+fn sample(source: &ComparisonInput<'_>, asked: &ResolvedComparisonOptions, values: &QueryMetrics) -> ComparedQuery {
     let query = source.queries[values.query as usize];
     let terms = terms(&asked.analyzer, query);
     let wanted: BTreeSet<String> = tokens::of_query(&asked.analyzer, &query.text);
@@ -87,7 +87,7 @@ fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
         let body = source.docs.get(doc).filter(|_| !source.withheld);
         let body = body.map(|it| it.body());
         let shown = body.as_deref().map(first_characters);
-        Top {
+        ComparedDocument {
             doc: doc.to_owned(),
             grade,
             relevant: grade.is_some_and(|it| it >= asked.relevant_from),
@@ -102,7 +102,7 @@ fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
         **grade >= asked.relevant_from && !shown && source.docs.contains_key(doc.as_str())
     });
     let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
-    Sample {
+    ComparedQuery {
         row: row(query, values),
         query: marked(
             &asked.analyzer,
@@ -118,12 +118,12 @@ fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
 
 /// The tokens of a query that are no stop words, in order of first appearance. How rare they are
 /// in the collection is not known here; the order takes its place.
-fn terms(analyzer: &Analyzer, query: &Query) -> Vec<Term> {
-    let mut terms: Vec<Term> = Vec::new();
+fn terms(analyzer: &Analyzer, query: &Query) -> Vec<QueryTermInfo> {
+    let mut terms: Vec<QueryTermInfo> = Vec::new();
     for (term, span) in analyzer.terms(first_characters(&query.text)) {
         match terms.iter_mut().find(|it| it.term == term) {
             Some(it) => it.count += 1,
-            None => terms.push(Term {
+            None => terms.push(QueryTermInfo {
                 written: query.text[span.start as usize..span.end as usize].to_owned(),
                 term,
                 count: 1,
@@ -136,18 +136,18 @@ fn terms(analyzer: &Analyzer, query: &Query) -> Vec<Term> {
     terms
 }
 
-fn marked(analyzer: &Analyzer, terms: &[Term], wanted: &BTreeSet<String>, text: &str) -> Marked {
+fn marked(analyzer: &Analyzer, terms: &[QueryTermInfo], wanted: &BTreeSet<String>, text: &str) -> HighlightedText {
     let found = analyzer.terms(text).into_iter();
     let marks = found.filter_map(|(term, span)| {
         wanted.get(&term)?;
         let place = terms.iter().position(|it| it.term == term)?;
-        Some(Mark {
+        Some(TermHighlight {
             span,
             term: place as u32,
             nearest: false,
         })
     });
-    Marked {
+    HighlightedText {
         marks: marks.collect(),
         text: text.to_owned(),
     }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Asking, Choice, Who};
-use crate::collection::{Collection, Doc, Qrels, Query, Ranked, Run, hex};
-use crate::error::{Error, Field, FieldError};
-use crate::probe::TextNo;
-use crate::score::{RankerAbout, RankerKind, Scores};
+use super::{ComparisonOptions, RankerOption, RankerRef};
+use crate::collection::{Collection, Document, Qrels, Query, RunEntry, Run, hex};
+use crate::error::{Error, InvalidField, FieldError};
+use crate::probe::StudyDocNo;
+use crate::score::{RankerInfo, RankerKind, Scores};
 use crate::study::Study;
 use crate::text::Tokenizer;
 
 /// Two rankers over one collection.
-pub struct Source<'a> {
+pub struct ComparisonInput<'a> {
     /// Name of the study, or of the collection.
     pub name: String,
     /// For people.
@@ -24,15 +24,15 @@ pub struct Source<'a> {
     /// In file order.
     pub queries: Vec<&'a Query>,
     /// By id.
-    pub docs: BTreeMap<&'a str, &'a Doc>,
+    pub docs: BTreeMap<&'a str, &'a Document>,
     /// May be empty.
     pub qrels: Cow<'a, Qrels>,
     /// The first list of each query and the second.
     pub runs: [Cow<'a, Run>; 2],
     /// Whose they are.
-    pub rankers: [RankerAbout; 2],
+    pub rankers: [RankerInfo; 2],
     /// What else could be compared.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<RankerOption>,
     /// What a token is.
     pub tokenizer: Tokenizer,
     /// Whether the texts of the documents are not here.
@@ -42,16 +42,16 @@ pub struct Source<'a> {
     pub n_unscored: [u64; 2],
 }
 
-impl<'a> Source<'a> {
+impl<'a> ComparisonInput<'a> {
     /// Two runs over a collection, each with what is known of it.
     pub fn of_runs(
         name: &str,
         collection: &'a Collection,
-        lists: [(RankerAbout, &'a Run); 2],
-    ) -> Source<'a> {
+        lists: [(RankerInfo, &'a Run); 2],
+    ) -> ComparisonInput<'a> {
         let docs = collection.docs.iter();
         let [first, second] = lists;
-        Source {
+        ComparisonInput {
             name: name.to_owned(),
             title: name.to_owned(),
             hash: collection.hash(),
@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
 }
 
 /// What is known of a run: its file, its size, and a hash of its lines.
-pub fn about_run(file: &str, run: &Run) -> RankerAbout {
+pub fn about_run(file: &str, run: &Run) -> RankerInfo {
     let mut hasher = Sha256::new();
     for (query, rows) in &run.0 {
         hasher.update(format!("{query}\n"));
@@ -77,9 +77,9 @@ pub fn about_run(file: &str, run: &Run) -> RankerAbout {
             hasher.update(format!("\t{}\t{:e}\n", row.doc, row.score));
         }
     }
-    let Choice { label, detail, .. } = choice_of_run(file, run);
+    let RankerOption { label, detail, .. } = choice_of_run(file, run);
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    RankerAbout {
+    RankerInfo {
         spec: format!("run:{name}"),
         label,
         detail,
@@ -90,13 +90,13 @@ pub fn about_run(file: &str, run: &Run) -> RankerAbout {
 }
 
 /// A run that can be chosen, by the name of its file.
-pub fn choice_of_run(file: &str, run: &Run) -> Choice {
+pub fn choice_of_run(file: &str, run: &Run) -> RankerOption {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let packed = [".gz", ".zst"].iter().find_map(|it| name.strip_suffix(it));
     let label = packed.unwrap_or(name);
     let label = label.strip_suffix(".run").unwrap_or(label);
-    Choice {
-        who: Who::Run(file.to_owned()),
+    RankerOption {
+        who: RankerRef::Run(file.to_owned()),
         label: label.to_owned(),
         detail: format!("run of {} queries", run.0.len()),
     }
@@ -104,31 +104,31 @@ pub fn choice_of_run(file: &str, run: &Run) -> Choice {
 
 impl Study {
     /// What can be compared: its rankers.
-    pub fn comparable(&self) -> Vec<Choice> {
+    pub fn comparable(&self) -> Vec<RankerOption> {
         let rankers = self.scores.iter().zip(0..);
-        let choice = rankers.map(|(it, row)| Choice {
-            who: Who::Ranker(row),
+        let choice = rankers.map(|(it, row)| RankerOption {
+            who: RankerRef::Ranker(row),
             label: it.ranker.label.clone(),
             detail: it.ranker.detail.clone(),
         });
         choice.collect()
     }
 
-    pub(super) fn compared(&self, asking: &Asking) -> Result<Source<'_>, Error> {
+    pub(super) fn compared(&self, asking: &ComparisonOptions) -> Result<ComparisonInput<'_>, Error> {
         let n = self.scores.len();
         if n < 2 {
             let reason = format!("a comparison needs two rankers, and this study has {n}");
             return Err(Error::unsupported(
-                Field::shown("study", &self.definition.name),
+                InvalidField::shown("study", &self.definition.name),
                 reason,
             ));
         }
-        let scores = |who: &Who| match who {
-            Who::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
+        let scores = |who: &RankerRef| match who {
+            RankerRef::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
                 let members = "rankers";
                 FieldError::NoPlace { members, n }.of("pair")
             }),
-            Who::Run(_) => {
+            RankerRef::Run(_) => {
                 let reason = "runs are compared with runs, on the Workbench or by \
                               `axioscope differ --collection`; choose two rankers of the study";
                 Err(Error::unsupported("pair", reason))
@@ -139,7 +139,7 @@ impl Study {
         // What stands beside the collection is no document of a pool.
         let n_queries = self.queries.len() - self.added.n_queries as usize;
         let plain = Tokenizer::PLAIN.contains(&self.definition.analyzer.tokenizer);
-        Ok(Source {
+        Ok(ComparisonInput {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             hash: self.instances_hash.clone(),
@@ -162,7 +162,7 @@ impl Study {
     fn n_unscored(&self, scores: &Scores) -> u64 {
         let pairs = self.pools.iter().enumerate();
         let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
-        let scored = |(query, text): &(usize, TextNo)| {
+        let scored = |(query, text): &(usize, StudyDocNo)| {
             let place = self.pairs.position(*query, *text);
             place.is_some_and(|it| scores.at(it).is_some())
         };
@@ -174,7 +174,7 @@ impl Study {
         let mut run = Run::default();
         for (query, pool) in self.pools.iter().enumerate() {
             let ranked = pool.iter().filter_map(|&text| {
-                Some(Ranked {
+                Some(RunEntry {
                     doc: self.text_id(text),
                     rank: 0,
                     score: scores.at(self.pairs.position(query, text)?)?,

@@ -1,10 +1,10 @@
 use super::answer::AnswerType;
 use super::groups::{LONGEST, bucket_of};
-use super::hypotheses::{Hypothesis, Standing, fall, findings};
-use super::listing::{Fraction, Listing, Selection, Sort, Turn, page};
-use super::values::Values;
+use super::hypotheses::{Hypothesis, HypothesisOutcome, fall, findings};
+use super::listing::{TopFraction, QueryListOptions, QuerySelection, QuerySort, RrChangeKind, page};
+use super::values::QueryMetrics;
 use super::*;
-use crate::collection::{Doc, Query};
+use crate::collection::{Document, Query};
 use crate::stats::Estimate;
 use crate::study::firsts::MOST_CHARACTERS;
 use crate::study::fixture as studies;
@@ -13,7 +13,7 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-12, "{a} for {b}");
 }
 
-fn means(paired: &Paired) -> [f64; 2] {
+fn means(paired: &PairedMeans) -> [f64; 2] {
     paired.means.map(|it| it.unwrap().value)
 }
 
@@ -56,17 +56,17 @@ fn queries_are_counted_and_the_others_told() {
     let collection = fixture::collection();
     let source = fixture::source(&collection);
     let counted = |counted| {
-        let asking = Asking {
+        let asking = ComparisonOptions {
             counted,
-            ..Asking::default()
+            ..ComparisonOptions::default()
         };
         differ(&source, &asking).unwrap()
     };
     // The relevant document of q3 is in neither list.
-    let found = counted(Counted::Found);
+    let found = counted(ComparisonSubset::Found);
     assert_eq!((found.queries.n_counted, found.queries.n_judged), (2, 2));
     // q5 has no reciprocal rank, but lists that have their document in common.
-    let all = counted(Counted::All);
+    let all = counted(ComparisonSubset::All);
     assert_eq!((all.queries.n_counted, all.queries.n_judged), (4, 3));
     assert_eq!((all.rr.n_queries, all.overlap.n_queries), (3, 4));
 }
@@ -126,7 +126,7 @@ fn three_queries_say_nothing_of_hypotheses() {
     assert!(
         standings
             .into_iter()
-            .all(|it| it == Standing::TooFewQueries)
+            .all(|it| it == HypothesisOutcome::TooFewQueries)
     );
     let names: Vec<&str> = found
         .findings
@@ -140,29 +140,29 @@ fn three_queries_say_nothing_of_hypotheses() {
 /// them; the second has more new words, and gains the same at every length.
 #[test]
 fn hypotheses_follow_the_side_of_their_interval() {
-    let rows: Vec<Values> = (0..40_u32)
+    let rows: Vec<QueryMetrics> = (0..40_u32)
         .map(|it| {
             let x = f64::from(it) / 100.0;
-            Values {
+            QueryMetrics {
                 n_tokens: 2 + it % 5,
                 rr: Some([0.5 - x, 0.5 - x + 0.1 * f64::from(it % 2)]),
                 fqt: [Some(0.2 + x), Some(0.1 + x * 0.5)],
                 fnt: [Some(0.8 - x), Some(0.9 - x)],
-                ..Values::default()
+                ..QueryMetrics::default()
             }
         })
         .collect();
-    let fqt = paired::of(&rows, Values::fqt_pair);
-    let fnt = paired::of(&rows, Values::fnt_pair);
+    let fqt = paired::of(&rows, QueryMetrics::fqt_pair);
+    let fnt = paired::of(&rows, QueryMetrics::fnt_pair);
     let found = findings(&rows, [&fqt, &fnt]);
     let standing = |wanted: Hypothesis| {
         let mut found = found.iter();
         found.find(|it| it.hypothesis == wanted).unwrap().standing
     };
-    assert_eq!(standing(Hypothesis::QueryTerms), Standing::Supported);
-    assert_eq!(standing(Hypothesis::QueryTermsHurt), Standing::Supported);
-    assert_eq!(standing(Hypothesis::NovelTerms), Standing::Supported);
-    assert_eq!(standing(Hypothesis::LongerQueries), Standing::NotSupported);
+    assert_eq!(standing(Hypothesis::QueryTerms), HypothesisOutcome::Supported);
+    assert_eq!(standing(Hypothesis::QueryTermsHurt), HypothesisOutcome::Supported);
+    assert_eq!(standing(Hypothesis::NovelTerms), HypothesisOutcome::Supported);
+    assert_eq!(standing(Hypothesis::LongerQueries), HypothesisOutcome::NotSupported);
 }
 
 #[test]
@@ -176,22 +176,22 @@ fn buckets_begin_at_their_lower_edge() {
 fn a_selection_has_the_queries_of_its_number() {
     let collection = fixture::collection();
     let source = fixture::source(&collection);
-    let asking = Asking::default();
-    let n = |selection: Selection| {
-        let listing = Listing {
+    let asking = ComparisonOptions::default();
+    let n = |selection: QuerySelection| {
+        let listing = QueryListOptions {
             selection,
             limit: 10,
-            ..Listing::default()
+            ..QueryListOptions::default()
         };
         let found = page(&source, &asking, &listing).unwrap();
         assert_eq!(found.n, found.rows.len() as u64);
         found.n
     };
     let found = differ(&source, &asking).unwrap();
-    assert_eq!(n(Selection::All), 3);
+    assert_eq!(n(QuerySelection::All), 3);
     for (at, bucket) in found.buckets.iter().enumerate() {
         for side in [0, 1] {
-            let bucket_of = Selection::Bucket {
+            let bucket_of = QuerySelection::Bucket {
                 side,
                 bucket: at as u8,
             };
@@ -200,15 +200,15 @@ fn a_selection_has_the_queries_of_its_number() {
     }
     for it in &found.lengths {
         let n_tokens = it.n_tokens;
-        assert_eq!(n(Selection::Length { n_tokens }), it.both.n_queries);
+        assert_eq!(n(QuerySelection::Length { n_tokens }), it.both.n_queries);
     }
     for it in &found.answers {
         let answer = it.answer;
-        assert_eq!(n(Selection::Answer { answer }), it.both.n_queries);
+        assert_eq!(n(QuerySelection::Answer { answer }), it.both.n_queries);
     }
     for it in &found.bigrams {
         let words = it.words.clone();
-        assert_eq!(n(Selection::Bigram { words }), it.both.n_queries);
+        assert_eq!(n(QuerySelection::Bigram { words }), it.both.n_queries);
     }
     let change = &found.change;
     let counts = [
@@ -218,15 +218,15 @@ fn a_selection_has_the_queries_of_its_number() {
         change.n_worse,
         change.n_lost,
     ];
-    for (change, count) in Turn::ALL.iter().zip(counts) {
-        assert_eq!(n(Selection::Change { change: *change }), count);
+    for (change, count) in RrChangeKind::ALL.iter().zip(counts) {
+        assert_eq!(n(QuerySelection::Change { change: *change }), count);
     }
     for (depth, n_apart) in (1..).zip(&found.overlap.n_apart) {
-        assert_eq!(n(Selection::Apart { depth }), *n_apart);
+        assert_eq!(n(QuerySelection::Apart { depth }), *n_apart);
     }
-    for (fraction, paired) in [(Fraction::Fqt, &found.fqt), (Fraction::Fnt, &found.fnt)] {
+    for (fraction, paired) in [(TopFraction::Fqt, &found.fqt), (TopFraction::Fnt, &found.fnt)] {
         for side in [0, 1] {
-            let higher = Selection::Higher { fraction, side };
+            let higher = QuerySelection::Higher { fraction, side };
             assert_eq!(n(higher), paired.n_higher[usize::from(side)]);
         }
     }
@@ -237,13 +237,13 @@ fn a_list_is_sorted_and_cut() {
     let collection = fixture::collection();
     let source = fixture::source(&collection);
     let ids = |sort, offset, limit| {
-        let listing = Listing {
+        let listing = QueryListOptions {
             sort,
             offset,
             limit,
-            ..Listing::default()
+            ..QueryListOptions::default()
         };
-        let found = page(&source, &Asking::default(), &listing).unwrap();
+        let found = page(&source, &ComparisonOptions::default(), &listing).unwrap();
         assert_eq!(found.n, 3);
         found
             .rows
@@ -251,11 +251,11 @@ fn a_list_is_sorted_and_cut() {
             .map(|it| it.query_id)
             .collect::<Vec<String>>()
     };
-    assert_eq!(ids(Sort::Query, 0, 10), ["q1", "q2", "q3"]);
-    assert_eq!(ids(Sort::Gain, 0, 10), ["q2", "q3", "q1"]);
-    assert_eq!(ids(Sort::Loss, 0, 2), ["q1", "q3"]);
-    assert_eq!(ids(Sort::Query, 2, u64::MAX), ["q3"]);
-    assert!(ids(Sort::Query, u64::MAX, 5).is_empty());
+    assert_eq!(ids(QuerySort::Query, 0, 10), ["q1", "q2", "q3"]);
+    assert_eq!(ids(QuerySort::Gain, 0, 10), ["q2", "q3", "q1"]);
+    assert_eq!(ids(QuerySort::Loss, 0, 2), ["q1", "q3"]);
+    assert_eq!(ids(QuerySort::Query, 2, u64::MAX), ["q3"]);
+    assert!(ids(QuerySort::Query, u64::MAX, 5).is_empty());
 }
 
 #[test]
@@ -284,11 +284,11 @@ fn a_sample_has_what_stands_first_with_marks() {
     // Neither has found d7; its text is as it was written.
     let collection = fixture::collection();
     let source = fixture::source(&collection);
-    let shown = sample::of_query(&source, &Asking::default(), "q3").unwrap();
+    let shown = sample::of_query(&source, &ComparisonOptions::default(), "q3").unwrap();
     let relevant = shown.relevant.unwrap();
     assert_eq!(relevant.doc, "d7");
     assert!(relevant.text.unwrap().text.contains("<b>tall</b>"));
-    let error = sample::of_query(&source, &Asking::default(), "q9").unwrap_err();
+    let error = sample::of_query(&source, &ComparisonOptions::default(), "q9").unwrap_err();
     assert!(error.to_string().contains("q9"), "{error}");
 }
 
@@ -299,13 +299,13 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
     let source = fixture::source(&collection);
-    let shown = sample::of_query(&source, &Asking::default(), "q1").unwrap();
+    let shown = sample::of_query(&source, &ComparisonOptions::default(), "q1").unwrap();
     assert!(shown.firsts[0].cut && !shown.firsts[1].cut);
     assert_eq!(shown.firsts[1].text, None);
     let n = |text: &str| text.chars().count();
     assert_eq!(n(&shown.row.query), listing::MOST_CHARACTERS);
     assert_eq!(n(&shown.query.text), MOST_CHARACTERS);
-    let found = differ(&source, &Asking::default()).unwrap();
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(found.queries.n_docs_without_text, 2);
 }
 
@@ -314,13 +314,13 @@ fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() 
     let collection = fixture::collection();
     let mut source = fixture::source(&collection);
     source.n_unscored = [0, 7];
-    let found = differ(&source, &Asking::default()).unwrap();
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(found.rankers, source.rankers);
     assert_eq!(found.n_unscored, [0, 7]);
 
     source.rankers[1].label = source.rankers[0].label.clone();
     source.rankers[1].detail = "from a score file".to_owned();
-    let found = differ(&source, &Asking::default()).unwrap();
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
     let label = |it: usize| found.rankers[it].label.as_str();
     assert_ne!(label(0), label(1));
     assert!(label(1).ends_with(" (from a score file)"));
@@ -330,8 +330,8 @@ fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() 
 fn grades_splits_and_stop_lists_are_asked_for() {
     let collection = fixture::collection();
     let source = fixture::source(&collection);
-    let asked = |change: &dyn Fn(&mut Asking)| {
-        let mut asking = Asking::default();
+    let asked = |change: &dyn Fn(&mut ComparisonOptions)| {
+        let mut asking = ComparisonOptions::default();
         change(&mut asking);
         differ(&source, &asking)
     };
@@ -355,7 +355,7 @@ fn grades_splits_and_stop_lists_are_asked_for() {
 fn a_query_of_stop_words_has_no_fraction() {
     let mut collection = fixture::collection();
     collection.queries[0].text = "what is it".to_owned();
-    let found = differ(&fixture::source(&collection), &Asking::default()).unwrap();
+    let found = differ(&fixture::source(&collection), &ComparisonOptions::default()).unwrap();
     assert_eq!((found.fqt.n_queries, found.rr.n_queries), (2, 3));
 }
 
@@ -371,7 +371,7 @@ fn equal_scores_are_ordered_as_for_the_measures() {
     }
     // By document id, the last first.
     let source = fixture::source_of(&collection, runs);
-    let found = differ(&source, &Asking::default()).unwrap();
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(means(&found.rr), [0.5, 1.0]);
 }
 
@@ -379,30 +379,30 @@ fn equal_scores_are_ordered_as_for_the_measures() {
 fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     let texts = ["river river", "river bank bank", "the sea", "bank bank sea"];
     let study = studies::study_of(&["river", "sea bank"], &texts, 10);
-    let found = study.differ(&Asking::default()).unwrap();
+    let found = study.differ(&ComparisonOptions::default()).unwrap();
     assert_eq!(found.choices.len(), 2);
     assert_eq!(found.queries.n_counted, 1);
     assert_eq!(found.overlap.n_queries, 1);
-    let all = Asking {
-        counted: Counted::All,
-        ..Asking::default()
+    let all = ComparisonOptions {
+        counted: ComparisonSubset::All,
+        ..ComparisonOptions::default()
     };
     assert_eq!(study.differ(&all).unwrap().queries.n_counted, 2);
-    let listed = study.differ_queries(&all, &Listing::default()).unwrap();
+    let listed = study.differ_queries(&all, &QueryListOptions::default()).unwrap();
     assert_eq!((listed.n, listed.rows.len()), (2, 0));
     assert_eq!(
         study.differ_query(&all, "q1").unwrap().row.query,
         "sea bank"
     );
-    let refused = |pair: [Who; 2]| {
-        let asking = Asking {
+    let refused = |pair: [RankerRef; 2]| {
+        let asking = ComparisonOptions {
             pair,
-            ..Asking::default()
+            ..ComparisonOptions::default()
         };
         study.differ(&asking).unwrap_err().to_string()
     };
-    assert!(refused([Who::Ranker(0), Who::Ranker(9)]).contains("2 rankers"));
-    assert!(refused([Who::Ranker(0), Who::Run("x".to_owned())]).contains("runs"));
+    assert!(refused([RankerRef::Ranker(0), RankerRef::Ranker(9)]).contains("2 rankers"));
+    assert!(refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())]).contains("runs"));
     // Without texts the lists are still there.
     let bare = study.without_texts().differ(&all).unwrap();
     assert!(bare.withheld);
@@ -411,22 +411,22 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
 
 #[test]
 fn what_stands_in_an_address_is_read_again() {
-    let asking = Asking {
-        pair: [Who::Ranker(3), Who::Run("a b.run".to_owned())],
-        counted: Counted::Found,
+    let asking = ComparisonOptions {
+        pair: [RankerRef::Ranker(3), RankerRef::Run("a b.run".to_owned())],
+        counted: ComparisonSubset::Found,
         relevant_from: Some(2),
         stopwords: Stopwords::None,
         split: Some("test".to_owned()),
     };
     let text = serde_json::to_string(&asking).unwrap();
-    assert_eq!(serde_json::from_str::<Asking>(&text).unwrap(), asking);
+    assert_eq!(serde_json::from_str::<ComparisonOptions>(&text).unwrap(), asking);
     assert_eq!(
-        serde_json::from_str::<Asking>("{}").unwrap(),
-        Asking::default()
+        serde_json::from_str::<ComparisonOptions>("{}").unwrap(),
+        ComparisonOptions::default()
     );
     let found = fixture::found();
     let text = serde_json::to_string(&found).unwrap();
-    assert_eq!(serde_json::from_str::<Differences>(&text).unwrap(), found);
+    assert_eq!(serde_json::from_str::<RankerComparison>(&text).unwrap(), found);
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn hostile_queries_are_only_long() {
         group: None,
         split: None,
     });
-    collection.docs.push(Doc {
+    collection.docs.push(Document {
         id: "d11".to_owned(),
         title: String::new(),
         text: String::new(),
@@ -448,19 +448,19 @@ fn hostile_queries_are_only_long() {
         fixture::run(&[("q6", &["d11", "nowhere"])]),
         fixture::run(&[("q6", &["nowhere"])]),
     ];
-    let asking = Asking {
-        counted: Counted::All,
-        ..Asking::default()
+    let asking = ComparisonOptions {
+        counted: ComparisonSubset::All,
+        ..ComparisonOptions::default()
     };
     let source = fixture::source_of(&collection, runs);
     let found = differ(&source, &asking).unwrap();
     assert_eq!((found.queries.n_counted, found.fqt.n_queries), (1, 0));
-    let listing = Listing {
-        selection: Selection::Length {
+    let listing = QueryListOptions {
+        selection: QuerySelection::Length {
             n_tokens: LONGEST + 1,
         },
         limit: 1,
-        ..Listing::default()
+        ..QueryListOptions::default()
     };
     // Nobody judged it.
     assert_eq!(page(&source, &asking, &listing).unwrap().n, 0);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{AnswerType, answer_type};
-use super::source::Source;
-use super::{Asking, Counted, DEPTH, Queries, tokens};
+use super::source::ComparisonInput;
+use super::{ComparisonOptions, ComparisonSubset, DEPTH, ComparedQueryCounts, tokens};
 use crate::collection::Query;
 use crate::effectiveness::ordered;
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::text::{Analyzer, Stemmer, Stopwords};
 /// One query as two rankers answer it; the first ranker's number stands first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferValues))]
-pub struct Values {
+pub struct QueryMetrics {
     /// Place of the query in the collection.
     pub query: u32,
     /// Length of the query: tokens with white space between.
@@ -34,7 +34,7 @@ pub struct Values {
     pub bigram: Option<String>,
 }
 
-impl Values {
+impl QueryMetrics {
     /// RR@10 of the second less that of the first.
     pub fn gain(&self) -> Option<f64> {
         self.rr.map(|it| it[1] - it[0])
@@ -52,39 +52,39 @@ impl Values {
 }
 
 /// Values of the queries that count.
-pub(crate) struct Valued {
-    pub(crate) queries: Queries,
-    pub(crate) rows: Vec<Values>,
+pub(crate) struct ComparisonMetrics {
+    pub(crate) queries: ComparedQueryCounts,
+    pub(crate) rows: Vec<QueryMetrics>,
 }
 
 /// What was asked, with what it takes from the collection.
-pub(crate) struct Asked {
-    pub(crate) counted: Counted,
+pub(crate) struct ResolvedComparisonOptions {
+    pub(crate) counted: ComparisonSubset,
     pub(crate) relevant_from: i32,
     pub(crate) analyzer: Analyzer,
 }
 
-impl Source<'_> {
+impl ComparisonInput<'_> {
     /// The values of every query that counts.
-    pub(crate) fn values(&self, asking: &Asking) -> Result<(Asked, Valued), Error> {
+    pub(crate) fn values(&self, asking: &ComparisonOptions) -> Result<(ResolvedComparisonOptions, ComparisonMetrics), Error> {
         let asked = self.asked(asking)?;
-        let mut queries = Queries::default();
+        let mut queries = ComparedQueryCounts::default();
         let places = self.queries.iter().enumerate().filter(|(_, query)| {
             let split = asking.split.as_ref();
             split.is_none_or(|it| query.split.as_ref() == Some(it))
         });
         let rows = places.filter_map(|(place, _)| self.value(&asked, place, &mut queries));
         let rows = rows.collect();
-        Ok((asked, Valued { queries, rows }))
+        Ok((asked, ComparisonMetrics { queries, rows }))
     }
 
     /// The values of one query, if it counts; it is added to `queries` in any case.
     pub(crate) fn value(
         &self,
-        asked: &Asked,
+        asked: &ResolvedComparisonOptions,
         place: usize,
-        queries: &mut Queries,
-    ) -> Option<Values> {
+        queries: &mut ComparedQueryCounts,
+    ) -> Option<QueryMetrics> {
         let query = self.queries[place];
         queries.n_all += 1;
         let Some(lists) = self.lists(query) else {
@@ -100,9 +100,9 @@ impl Source<'_> {
         };
         let judged = grades.is_some_and(|it| it.values().any(|it| *it >= from));
         let counts = match asked.counted {
-            Counted::Judged => judged,
-            Counted::Found => lists.iter().flatten().any(|it| is_relevant(it)),
-            Counted::All => true,
+            ComparisonSubset::Judged => judged,
+            ComparisonSubset::Found => lists.iter().flatten().any(|it| is_relevant(it)),
+            ComparisonSubset::All => true,
         };
         if !counts {
             queries.n_without_relevant += 1;
@@ -117,7 +117,7 @@ impl Source<'_> {
         queries.n_docs_without_text += self.n_without_text(&tops);
         let fractions = self.fractions(&asked.analyzer, query, &tops);
         let rr = |side: usize| reciprocal_rank(&tops[side], is_relevant);
-        Some(Values {
+        Some(QueryMetrics {
             query: place as u32,
             rr: judged.then(|| [rr(0), rr(1)]),
             fqt: fractions.map(|it| it.map(|it| it[0])),
@@ -128,7 +128,7 @@ impl Source<'_> {
     }
 
     /// Refuses a split that no query is in, and settles what was left open.
-    pub(crate) fn asked(&self, asking: &Asking) -> Result<Asked, Error> {
+    pub(crate) fn asked(&self, asking: &ComparisonOptions) -> Result<ResolvedComparisonOptions, Error> {
         if let Some(split) = &asking.split {
             let mut known = self.queries.iter().filter_map(|it| it.split.as_ref());
             if !known.any(|it| it == split) {
@@ -145,7 +145,7 @@ impl Source<'_> {
             }
             other => other.clone(),
         };
-        Ok(Asked {
+        Ok(ResolvedComparisonOptions {
             counted: asking.counted,
             relevant_from: asking.relevant_from.unwrap_or(usual),
             analyzer: Analyzer {
@@ -204,7 +204,7 @@ fn matches(tops: &[Vec<&str>; 2]) -> [u8; DEPTH] {
 }
 
 /// What the words of a query say, whoever ranks.
-fn of_words(text: &str) -> Values {
+fn of_words(text: &str) -> QueryMetrics {
     let trimmed = |it: &str| {
         it.trim_matches(|it: char| !it.is_alphanumeric())
             .to_lowercase()
@@ -215,10 +215,10 @@ fn of_words(text: &str) -> Values {
         [Some(a), Some(b)] => Some(format!("{} {}", trimmed(a), trimmed(b))),
         _ => None,
     };
-    Values {
+    QueryMetrics {
         n_tokens: text.split_whitespace().count() as u32,
         answer: answer_type(text),
         bigram,
-        ..Values::default()
+        ..QueryMetrics::default()
     }
 }

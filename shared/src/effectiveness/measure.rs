@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Field, serialize_as_text};
+use crate::error::{Error, InvalidField, serialize_as_text};
 
 /// A measure of one ranked list. Written `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5`, `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl FromStr for Measure {
     /// Reads a name of `ir_measures` or of `trec_eval`, in any case.
     fn from_str(text: &str) -> Result<Measure, Error> {
         let refuse = |reason: &str| {
-            Error::malformed(Field::shown("measure", format!("measure `{text}`")), reason)
+            Error::malformed(InvalidField::shown("measure", format!("measure `{text}`")), reason)
         };
         let from_trec_eval = of_trec_eval(text);
         let written = from_trec_eval.as_deref().unwrap_or(text);

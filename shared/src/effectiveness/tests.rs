@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
-use test_dependencies::{Dependency, or_skip};
+use test_dependencies::{TestDependency, or_skip};
 
 use super::*;
 use crate::collection::trec::{read_labelled_run, read_qrels, read_run};
@@ -19,7 +19,7 @@ fn check(rows: &str, list: &str, expect: Expect) {
             panic!("four columns: {row}");
         };
         if let Ok(score) = score.parse() {
-            let ranked = Ranked {
+            let ranked = RunEntry {
                 doc: doc.to_owned(),
                 rank: 0,
                 score,
@@ -250,7 +250,7 @@ fn data(folder: &str) -> Option<impl Fn(&str) -> Vec<u8>> {
     let reason = format!("{} is absent (set AXIOSCOPE_DATA)", folder.display());
     let folder = or_skip(
         Some(folder).filter(|it| it.is_dir()),
-        Dependency::Data,
+        TestDependency::Data,
         &reason,
     )?;
     Some(move |file: &str| std::fs::read(folder.join(file)).unwrap())

@@ -9,14 +9,14 @@ use crate::text::{Analyzer, Vocabulary};
 /// Size of a collection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Totals {
+pub struct CollectionTotals {
     /// N, documents, empty ones included.
     pub n_docs: u64,
     /// T, occurrences of all terms.
     pub n_terms: u64,
 }
 
-impl Totals {
+impl CollectionTotals {
     /// Average length of a document, in terms; 0 for no documents.
     pub fn average_length(&self) -> f64 {
         if self.n_docs == 0 {

@@ -1,13 +1,13 @@
 //! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with relevance
 //! and counts below.
 
-use super::rows::{Count, Row, rows};
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, rect, step_of_fraction, text};
+use super::rows::{HeatmapCount, HeatmapRow, rows};
+use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, fit, rect, step_of_fraction, text};
 use crate::report::format;
 use crate::report::markup::one_line;
 use crate::stats::Estimate;
 use crate::stats::correction::LEVEL;
-use crate::study::overview::{Cell, Overview, Row as Ranker};
+use crate::study::overview::{OverviewCell, StudyOverview, OverviewRow};
 
 /// Ground around the whole.
 const MARGIN: f64 = 16.0;
@@ -28,11 +28,11 @@ const COUNT: f64 = 26.0;
 const LEGEND: f64 = 58.0;
 const LEAST: f64 = 640.0;
 /// Names of rows and measures.
-const BASE: TextStyle = TextStyle(Font::Base, Ink::Ink);
+const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Ink);
 
 /// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
 /// a dot that is hollow where the corrected test cannot tell it from chance.
-pub fn heatmap(overview: &Overview) -> Figure {
+pub fn heatmap(overview: &StudyOverview) -> PlotFigure {
     let n_axioms = overview.probes.len() as f64;
     let right = measure_at(overview, overview.measures.len());
     let mut drawing = Drawing {
@@ -43,15 +43,15 @@ pub fn heatmap(overview: &Overview) -> Figure {
     drawing.heads();
     for row in rows(overview) {
         match row {
-            Row::Group(name) => drawing.group(name),
-            Row::Ranker(at) => drawing.ranker(&overview.rankers[at]),
-            Row::Relevance => drawing.relevance(),
-            Row::Count(Count::BothOrders | Count::Sampled) => {}
-            Row::Count(count) => drawing.counts(count),
+            HeatmapRow::Group(name) => drawing.group(name),
+            HeatmapRow::Ranker(at) => drawing.ranker(&overview.rankers[at]),
+            HeatmapRow::Relevance => drawing.relevance(),
+            HeatmapRow::Count(HeatmapCount::BothOrders | HeatmapCount::Sampled) => {}
+            HeatmapRow::Count(count) => drawing.counts(count),
         }
     }
     drawing.legend();
-    Figure {
+    PlotFigure {
         width: right.max(NAMES + n_axioms * (CELL[0] + GAP)).max(LEAST),
         height: drawing.y,
         margin: MARGIN,
@@ -65,7 +65,7 @@ pub fn heatmap(overview: &Overview) -> Figure {
     }
 }
 
-fn finding(overview: &Overview) -> String {
+fn finding(overview: &StudyOverview) -> String {
     let mut cells = Vec::new();
     for row in &overview.rankers {
         for (column, cell) in overview.probes.iter().zip(&row.cells) {
@@ -95,13 +95,13 @@ fn column_at(n: usize) -> f64 {
     NAMES + n as f64 * (CELL[0] + GAP)
 }
 
-fn measure_at(overview: &Overview, n: usize) -> f64 {
+fn measure_at(overview: &StudyOverview, n: usize) -> f64 {
     column_at(overview.probes.len()) + BEFORE_MEASURES + n as f64 * MEASURE
 }
 
 struct Drawing<'a> {
-    overview: &'a Overview,
-    marks: Vec<Mark>,
+    overview: &'a StudyOverview,
+    marks: Vec<FigureMark>,
     /// Where the next row begins.
     y: f64,
 }
@@ -115,13 +115,13 @@ impl Drawing<'_> {
             let name = fit(&column.probe.name(), 8);
             self.marks.push(text(
                 [x, 16.0],
-                Anchor::Start,
-                TextStyle(Font::Head, Ink::Ink),
+                TextAnchor::Start,
+                TextStyle(FontStyle::Head, FigureColor::Ink),
                 name,
             ));
             let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
             for (line, y) in lines.filter(|it| !it.0.is_empty()) {
-                self.marks.push(text([x, y], Anchor::Start, NOTE, line));
+                self.marks.push(text([x, y], TextAnchor::Start, NOTE, line));
             }
         }
         for (n, measure) in self.overview.measures.iter().enumerate() {
@@ -131,24 +131,24 @@ impl Drawing<'_> {
                 None => (measure.as_str(), None),
             };
             self.marks
-                .push(text([x, 16.0], Anchor::Start, BASE, fit(name, 8)));
+                .push(text([x, 16.0], TextAnchor::Start, BASE, fit(name, 8)));
             let cut = cut.map(|it| fit(&format!("at {it}"), 9));
             self.marks
-                .extend(cut.map(|it| text([x, 32.0], Anchor::Start, NOTE, it)));
+                .extend(cut.map(|it| text([x, 32.0], TextAnchor::Start, NOTE, it)));
         }
     }
 
     fn group(&mut self, name: &str) {
         self.marks.push(text(
             [0.0, self.y + 22.0],
-            Anchor::Start,
+            TextAnchor::Start,
             NOTE,
             name.to_owned(),
         ));
         self.y += GROUP;
     }
 
-    fn ranker(&mut self, row: &Ranker) {
+    fn ranker(&mut self, row: &OverviewRow) {
         let label = one_line(&row.ranker.label);
         self.names(&label, &row.ranker.detail);
         for (n, column) in self.overview.probes.iter().enumerate() {
@@ -176,14 +176,14 @@ impl Drawing<'_> {
         self.y += CELL[1] + GAP;
     }
 
-    fn counts(&mut self, count: Count) {
+    fn counts(&mut self, count: HeatmapCount) {
         let y = self.y + 17.0;
         self.marks
-            .push(text([0.0, y], Anchor::Start, BASE, count.name().to_owned()));
+            .push(text([0.0, y], TextAnchor::Start, BASE, count.name().to_owned()));
         for (n, column) in self.overview.probes.iter().enumerate() {
             let at = [column_at(n) + CELL[0] / 2.0, y];
             self.marks
-                .push(text(at, Anchor::Middle, NOTE, count.of(column)));
+                .push(text(at, TextAnchor::Middle, NOTE, count.of(column)));
         }
         self.y += COUNT;
     }
@@ -193,12 +193,12 @@ impl Drawing<'_> {
         for step in -5..=5_i8 {
             let at = [f64::from(step + 5) * 25.0, y];
             self.marks
-                .push(rect(at, [24.0, 10.0], 0.0, Ink::Step(step)));
+                .push(rect(at, [24.0, 10.0], 0.0, FigureColor::Step(step)));
         }
         for (x, anchor, words) in [
-            (0.0, Anchor::Start, "0 never"),
-            (137.0, Anchor::Middle, ".5 chance"),
-            (274.0, Anchor::End, "always 1"),
+            (0.0, TextAnchor::Start, "0 never"),
+            (137.0, TextAnchor::Middle, ".5 chance"),
+            (274.0, TextAnchor::End, "always 1"),
         ] {
             self.marks
                 .push(text([x, y + 26.0], anchor, NOTE, words.to_owned()));
@@ -216,19 +216,19 @@ impl Drawing<'_> {
             (
                 y + 5.0,
                 interval,
-                Ink::Ink,
+                FigureColor::Ink,
                 "95 % interval, queries as units".to_owned(),
             ),
             (
                 y + 23.0,
                 chance,
-                Ink::Paper,
+                FigureColor::Paper,
                 format!("not told apart from chance (Holm, {n_tests} tests)"),
             ),
         ] {
-            self.marks.extend(whisker([310.0, y], &it, Ink::Ink, fill));
+            self.marks.extend(whisker([310.0, y], &it, FigureColor::Ink, fill));
             self.marks
-                .push(text([372.0, y + 4.0], Anchor::Start, NOTE, words));
+                .push(text([372.0, y + 4.0], TextAnchor::Start, NOTE, words));
         }
         self.y += LEGEND;
     }
@@ -236,13 +236,13 @@ impl Drawing<'_> {
     fn names(&mut self, name: &str, detail: &str) {
         self.marks.push(text(
             [0.0, self.y + 18.0],
-            Anchor::Start,
+            TextAnchor::Start,
             BASE,
             fit(name, 23),
         ));
         self.marks.push(text(
             [0.0, self.y + 34.0],
-            Anchor::Start,
+            TextAnchor::Start,
             NOTE,
             fit(detail, 28),
         ));
@@ -250,56 +250,56 @@ impl Drawing<'_> {
 }
 
 /// A cell with what it says in a sentence.
-fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&Cell>) -> Mark {
+fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMark {
     let number = [x + CELL[0] / 2.0, y + 21.0];
     let Some(cell) = cell else {
         return text(
             number,
-            Anchor::Middle,
-            TextStyle(Font::Cell, Ink::Ink3),
+            TextAnchor::Middle,
+            TextStyle(FontStyle::Cell, FigureColor::Ink3),
             format::MISSING.to_owned(),
         );
     };
     let step = step_of_fraction(cell.micro.value);
-    let (ground, ink) = (Ink::Step(step), Ink::OnStep(step));
+    let (ground, ink) = (FigureColor::Step(step), FigureColor::OnStep(step));
     let shown = format::fraction_within(cell.micro.value, cell.micro.interval);
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
-        text(number, Anchor::Middle, TextStyle(Font::Cell, ink), shown),
+        text(number, TextAnchor::Middle, TextStyle(FontStyle::Cell, ink), shown),
     ];
     let fill = if cell.p_holm >= LEVEL { ground } else { ink };
     marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro, ink, fill));
-    Mark::Group {
+    FigureMark::Group {
         title: said(name, cell),
         marks,
     }
 }
 
-fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<Mark> {
+fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
     let number = [x, y + 21.0];
     let Some(value) = value else {
-        let ink = TextStyle(Font::Cell, Ink::Ink3);
-        return vec![text(number, Anchor::Start, ink, format::MISSING.to_owned())];
+        let ink = TextStyle(FontStyle::Cell, FigureColor::Ink3);
+        return vec![text(number, TextAnchor::Start, ink, format::MISSING.to_owned())];
     };
     let length = MEASURE - 8.0;
     let bar = [length * value.clamp(0.0, 1.0), 3.0];
     vec![
         text(
             number,
-            Anchor::Start,
-            TextStyle(Font::Cell, Ink::Ink),
+            TextAnchor::Start,
+            TextStyle(FontStyle::Cell, FigureColor::Ink),
             format::fraction(value),
         ),
-        rect([x, y + 34.0], [length, 1.0], 0.0, Ink::Rule),
-        rect([x, y + 33.0], bar, 0.0, Ink::Ink2),
+        rect([x, y + 34.0], [length, 1.0], 0.0, FigureColor::Rule),
+        rect([x, y + 33.0], bar, 0.0, FigureColor::Ink2),
     ]
 }
 
 /// A line from 0 to 1 with a tick at .5, the interval and a dot filled with `fill`.
-fn whisker([x, y]: [f64; 2], estimate: &Estimate, ink: Ink, fill: Ink) -> [Mark; 4] {
+fn whisker([x, y]: [f64; 2], estimate: &Estimate, ink: FigureColor, fill: FigureColor) -> [FigureMark; 4] {
     const LENGTH: f64 = 52.0;
     let place = |value: f64| x + value.clamp(0.0, 1.0) * LENGTH;
-    let line = |from, to, opacity| Mark::Line {
+    let line = |from, to, opacity| FigureMark::Line {
         from,
         to,
         width: 1.0,
@@ -311,7 +311,7 @@ fn whisker([x, y]: [f64; 2], estimate: &Estimate, ink: Ink, fill: Ink) -> [Mark;
         line([x, y], [place(1.0), y], 0.38),
         line([place(0.5), y - 3.5], [place(0.5), y + 3.5], 0.55),
         rect([low, y - 1.5], [(high - low).max(1.0), 3.0], 0.0, ink),
-        Mark::Dot {
+        FigureMark::Dot {
             at: [place(estimate.value), y],
             fill,
             stroke: ink,
@@ -320,7 +320,7 @@ fn whisker([x, y]: [f64; 2], estimate: &Estimate, ink: Ink, fill: Ink) -> [Mark;
 }
 
 /// What a cell says in a sentence.
-fn said(name: &str, cell: &Cell) -> String {
+fn said(name: &str, cell: &OverviewCell) -> String {
     let mut said = format!(
         "{name}: {}, {} instances of {} queries, p {} after Holm",
         format::estimate(&cell.micro),

@@ -1,10 +1,10 @@
 //! Margins of one ranker on one axiom: against the axiom left of 0, with it right of 0, ties
 //! apart; and differences of one ranker on one behaviour, with δ around 0.
 
-use super::scale::Linear;
-use super::{Anchor, Figure, Ink, Mark, NOTE, line, rect, text};
+use super::scale::LinearScale;
+use super::{TextAnchor, PlotFigure, FigureColor, FigureMark, NOTE, line, rect, text};
 use crate::report::format;
-use crate::study::cell::Histogram;
+use crate::study::cell::MarginHistogram;
 
 /// Width and height of the figure.
 const SIZE: [f64; 2] = [344.0, 122.0];
@@ -32,7 +32,7 @@ struct Sides {
 }
 
 /// Draws a bar for each bin, rust below 0 and blue above, and one of its own for ties.
-pub fn histogram(histogram: &Histogram) -> Figure {
+pub fn histogram(histogram: &MarginHistogram) -> PlotFigure {
     let sides = Sides {
         below: "violated",
         above: "satisfied",
@@ -47,7 +47,7 @@ pub fn histogram(histogram: &Histogram) -> Figure {
 
 /// The same of the differences of a behaviour. Those within `delta` are neutral; where it is 0,
 /// the neutral ones are what stands apart.
-pub fn differences(histogram: &Histogram, delta: f64) -> Figure {
+pub fn differences(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
     let sides = Sides {
         below: "negative",
         above: "positive",
@@ -60,8 +60,8 @@ pub fn differences(histogram: &Histogram, delta: f64) -> Figure {
     draw(histogram, &sides)
 }
 
-fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
-    let Histogram {
+fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
+    let MarginHistogram {
         from,
         width,
         counts,
@@ -74,7 +74,7 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
     } else {
         SIZE[0] - LEFT
     };
-    let x = Linear {
+    let x = LinearScale {
         domain: [*from, to],
         range: [LEFT, right],
     };
@@ -85,45 +85,45 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
         .max()
         .unwrap_or(0)
         .max(1);
-    let y = Linear {
+    let y = LinearScale {
         domain: [0.0, most as f64],
         range: [0.0, HIGHEST],
     };
     // A bin lies on the side of its middle, since its edge at 0 may be off by a last digit.
     let is_below = |n: usize| edge(n) + width / 2.0 < 0.0;
-    let bar = |left: f64, right: f64, count: u64, fill: Ink| {
+    let bar = |left: f64, right: f64, count: u64, fill: FigureColor| {
         let height = y.at(count as f64);
         let size = [(right - left - 0.8).max(0.5), height];
         rect([left, FLOOR - height], size, 0.0, fill)
     };
-    let mut marks: Vec<Mark> = Vec::new();
+    let mut marks: Vec<FigureMark> = Vec::new();
     let band = [-sides.band, sides.band].map(|it| x.at(it).clamp(LEFT, right));
     if sides.band > 0.0 {
         let size = [band[1] - band[0], FLOOR - BAND_TOP];
-        marks.push(rect([band[0], BAND_TOP], size, 0.0, Ink::Step(0)));
+        marks.push(rect([band[0], BAND_TOP], size, 0.0, FigureColor::Step(0)));
     }
     // Nearly, since edges may be off by a last digit.
     let is_neutral = |n: usize| edge(n).abs().max(edge(n + 1).abs()) <= sides.band * (1.0 + 1e-9);
     for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
         let fill = match is_below(n) {
-            _ if is_neutral(n) => Ink::Ink3,
-            true => Ink::Step(-4),
-            false => Ink::Step(4),
+            _ if is_neutral(n) => FigureColor::Ink3,
+            true => FigureColor::Step(-4),
+            false => FigureColor::Step(4),
         };
         marks.push(bar(x.at(edge(n)), x.at(edge(n + 1)), count, fill));
     }
     if sides.band > 0.0 {
-        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], Ink::Ink2));
+        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Ink2));
         marks.extend(edges);
     }
-    marks.push(line([LEFT, FLOOR + 0.5], [right, FLOOR + 0.5], Ink::Edge));
+    marks.push(line([LEFT, FLOOR + 0.5], [right, FLOOR + 0.5], FigureColor::Edge));
     let zero = x.at(0.0).clamp(LEFT, right);
-    marks.push(line([zero, 2.0], [zero, FLOOR + 6.0], Ink::Ink));
+    marks.push(line([zero, 2.0], [zero, FLOOR + 6.0], FigureColor::Ink));
     // The words need some 54 pixels beside the line.
     if zero - LEFT > 54.0 {
         marks.push(text(
             [zero - 6.0, 11.0],
-            Anchor::End,
+            TextAnchor::End,
             NOTE,
             sides.below.to_owned(),
         ));
@@ -131,7 +131,7 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
     if right - zero > 54.0 {
         marks.push(text(
             [zero + 6.0, 11.0],
-            Anchor::Start,
+            TextAnchor::Start,
             NOTE,
             sides.above.to_owned(),
         ));
@@ -146,24 +146,24 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
     {
         marks.push(text(
             [at, SIZE[1] - 5.0],
-            Anchor::Middle,
+            TextAnchor::Middle,
             NOTE,
             format::score(tick, digits),
         ));
     }
     if *n_tied > 0 {
-        marks.push(bar(TIES[0], TIES[1], *n_tied, Ink::Ink3));
+        marks.push(bar(TIES[0], TIES[1], *n_tied, FigureColor::Ink3));
         marks.push(line(
             [TIES[0] - 6.0, FLOOR + 0.5],
             [TIES[1] + 6.0, FLOOR + 0.5],
-            Ink::Edge,
+            FigureColor::Edge,
         ));
         let at = [(TIES[0] + TIES[1]) / 2.0, SIZE[1] - 5.0];
-        marks.push(text(at, Anchor::Middle, NOTE, sides.on.to_owned()));
+        marks.push(text(at, TextAnchor::Middle, NOTE, sides.on.to_owned()));
     }
     let (below, above): (Vec<_>, Vec<_>) = counts.iter().enumerate().partition(|it| is_below(it.0));
     let total = |bins: Vec<(usize, &u64)>| format::count(bins.iter().map(|it| it.1).sum());
-    Figure {
+    PlotFigure {
         width: SIZE[0],
         height: SIZE[1],
         margin: 0.0,

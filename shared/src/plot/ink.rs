@@ -6,7 +6,7 @@
 
 /// What a mark is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
+pub enum FigureColor {
     /// The ground.
     Paper,
     /// Words and lines that matter.
@@ -27,39 +27,39 @@ pub enum Ink {
 
 /// On which ground a figure stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Theme {
+pub enum FigureTheme {
     /// Dark on white.
     Light,
     /// Light on black.
     Dark,
 }
 
-impl Ink {
+impl FigureColor {
     /// As a hexadecimal colour: `#1b1c1e`.
-    pub fn hex(self, theme: Theme) -> &'static str {
+    pub fn hex(self, theme: FigureTheme) -> &'static str {
         let [light, dark] = match self {
-            Ink::Paper => ["#ffffff", "#16171a"],
-            Ink::Ink | Ink::OnStep(-3..=3) => ["#1b1c1e", "#ecebe7"],
-            Ink::Ink2 => ["#55585e", "#b3b5b9"],
-            Ink::Ink3 => ["#6a6d73", "#9a9da3"],
-            Ink::Edge => ["#8a8880", "#71757c"],
-            Ink::Rule => ["#e3e1db", "#303338"],
-            Ink::Step(..=-5) => ["#76350c", "#f6b290"],
-            Ink::Step(-4) => ["#ac5c2e", "#d68961"],
-            Ink::Step(-3) => ["#eaa37f", "#8c5030"],
-            Ink::Step(-2) => ["#f7cdb9", "#663f2b"],
-            Ink::Step(-1) => ["#fbe9e0", "#463127"],
-            Ink::Step(0) => ["#f1f0ed", "#2b2d30"],
-            Ink::Step(1) => ["#e1eff9", "#283944"],
-            Ink::Step(2) => ["#bbddf4", "#2c4f65"],
-            Ink::Step(3) => ["#81bee6", "#30688a"],
-            Ink::Step(4) => ["#2b7cab", "#62a7d3"],
-            Ink::Step(5..) => ["#025075", "#93ccf2"],
-            Ink::OnStep(..=-4) | Ink::OnStep(4..) => ["#ffffff", "#101113"],
+            FigureColor::Paper => ["#ffffff", "#16171a"],
+            FigureColor::Ink | FigureColor::OnStep(-3..=3) => ["#1b1c1e", "#ecebe7"],
+            FigureColor::Ink2 => ["#55585e", "#b3b5b9"],
+            FigureColor::Ink3 => ["#6a6d73", "#9a9da3"],
+            FigureColor::Edge => ["#8a8880", "#71757c"],
+            FigureColor::Rule => ["#e3e1db", "#303338"],
+            FigureColor::Step(..=-5) => ["#76350c", "#f6b290"],
+            FigureColor::Step(-4) => ["#ac5c2e", "#d68961"],
+            FigureColor::Step(-3) => ["#eaa37f", "#8c5030"],
+            FigureColor::Step(-2) => ["#f7cdb9", "#663f2b"],
+            FigureColor::Step(-1) => ["#fbe9e0", "#463127"],
+            FigureColor::Step(0) => ["#f1f0ed", "#2b2d30"],
+            FigureColor::Step(1) => ["#e1eff9", "#283944"],
+            FigureColor::Step(2) => ["#bbddf4", "#2c4f65"],
+            FigureColor::Step(3) => ["#81bee6", "#30688a"],
+            FigureColor::Step(4) => ["#2b7cab", "#62a7d3"],
+            FigureColor::Step(5..) => ["#025075", "#93ccf2"],
+            FigureColor::OnStep(..=-4) | FigureColor::OnStep(4..) => ["#ffffff", "#101113"],
         };
         match theme {
-            Theme::Light => light,
-            Theme::Dark => dark,
+            FigureTheme::Light => light,
+            FigureTheme::Dark => dark,
         }
     }
 }

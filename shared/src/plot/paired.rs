@@ -1,12 +1,12 @@
 //! Means of two rankers over groups of queries: two bars for each group, solid for the first
 //! ranker and hollow for the second, with their intervals.
 //!
-//! What can be pointed at is a [`Mark::Group`]; its place among the groups of the figure says what
+//! What can be pointed at is a [`FigureMark::Group`]; its place among the groups of the figure says what
 //! it is.
 
-use super::{Anchor, COLUMN, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, queries, rect, text};
-use crate::differ::Differences;
-use crate::differ::groups::{Both, Side};
+use super::{TextAnchor, COLUMN, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, fit, queries, rect, text};
+use crate::differ::RankerComparison;
+use crate::differ::groups::{MrrComparison, RankerMrr};
 use crate::report::differ::{bucket_label, length_label, type_label};
 use crate::report::format;
 use crate::stats::Estimate;
@@ -20,26 +20,26 @@ const GAP: f64 = 12.0;
 
 /// What one group of the figure shows: both rankers by the same queries, or each by its own.
 enum Row {
-    Together(Both),
-    Apart([Side; 2]),
+    Together(MrrComparison),
+    Apart([RankerMrr; 2]),
 }
 
 /// RR by FQT; a group for each bar, the first ranker's of the first bucket, then the second's.
-pub fn buckets(found: &Differences) -> Figure {
+pub fn buckets(found: &RankerComparison) -> PlotFigure {
     let rows = found.buckets.iter();
     let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.sides.clone())));
     draw(found, "by FQT", rows.collect())
 }
 
 /// RR by the length of queries; a group for each length.
-pub fn lengths(found: &Differences) -> Figure {
+pub fn lengths(found: &RankerComparison) -> PlotFigure {
     let rows = found.lengths.iter();
     let rows = rows.map(|it| (length_label(it), Row::Together(it.both.clone())));
     draw(found, "by the length of queries", rows.collect())
 }
 
 /// RR by what is asked for; a group for each type.
-pub fn answers(found: &Differences) -> Figure {
+pub fn answers(found: &RankerComparison) -> PlotFigure {
     let rows = found.answers.iter();
     let rows = rows.map(|it| {
         let label = type_label(it.answer).to_owned();
@@ -49,13 +49,13 @@ pub fn answers(found: &Differences) -> Figure {
 }
 
 /// RR by how queries begin; a group for each bigram.
-pub fn bigrams(found: &Differences) -> Figure {
+pub fn bigrams(found: &RankerComparison) -> PlotFigure {
     let rows = found.bigrams.iter();
     let rows = rows.map(|it| (it.words.clone(), Row::Together(it.both.clone())));
     draw(found, "by how queries begin", rows.collect())
 }
 
-fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
+fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let mut marks = legend(names);
     let mut y = TOP;
@@ -63,7 +63,7 @@ fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
         let middle = y + BAR + 5.0;
         marks.push(text(
             [LEFT - 10.0, middle],
-            Anchor::End,
+            TextAnchor::End,
             NOTE,
             fit(label, 18),
         ));
@@ -80,12 +80,12 @@ fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
         });
         let label = fit(label, 60);
         match row {
-            Row::Together(_) => marks.push(Mark::Group {
+            Row::Together(_) => marks.push(FigureMark::Group {
                 title: format!("{label}: {}; {}", said[0], said[1]),
                 marks: bars.concat(),
             }),
             Row::Apart(_) => {
-                marks.extend(bars.into_iter().zip(said).map(|(marks, said)| Mark::Group {
+                marks.extend(bars.into_iter().zip(said).map(|(marks, said)| FigureMark::Group {
                     title: format!("{label}: {said}"),
                     marks,
                 }))
@@ -93,14 +93,14 @@ fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
         }
         y += 2.0 * BAR + GAP;
     }
-    marks.push(Mark::Line {
+    marks.push(FigureMark::Line {
         from: [LEFT, TOP - 4.0],
         to: [LEFT, y - GAP + 4.0],
         width: 1.0,
-        stroke: Ink::Edge,
+        stroke: FigureColor::Edge,
         opacity: 1.0,
     });
-    Figure {
+    PlotFigure {
         width: COLUMN,
         height: y - GAP + 8.0,
         margin: 8.0,
@@ -120,15 +120,15 @@ fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
 }
 
 /// Which bar is whose.
-fn legend(names: [&str; 2]) -> Vec<Mark> {
+fn legend(names: [&str; 2]) -> Vec<FigureMark> {
     let mut marks = Vec::new();
     for (side, name) in names.iter().enumerate() {
         let left = LEFT + side as f64 * 200.0;
         marks.extend(filled(side, [left, 6.0], 18.0));
-        let words = TextStyle(Font::Label, Ink::Ink);
+        let words = TextStyle(FontStyle::Label, FigureColor::Ink);
         marks.push(text(
             [left + 26.0, 16.0],
-            Anchor::Start,
+            TextAnchor::Start,
             words,
             fit(name, 24),
         ));
@@ -137,34 +137,34 @@ fn legend(names: [&str; 2]) -> Vec<Mark> {
 }
 
 /// The ground of a bar: solid for the first ranker, hollow for the second.
-fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<Mark> {
+fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
     let size = [width, BAR - 2.0];
-    let mut marks = vec![rect(at, size, 1.0, Ink::Edge)];
+    let mut marks = vec![rect(at, size, 1.0, FigureColor::Edge)];
     if side == 1 && width > 3.0 {
         let inner = [at[0] + 1.5, at[1] + 1.5];
-        marks.push(rect(inner, [width - 3.0, size[1] - 3.0], 0.0, Ink::Paper));
+        marks.push(rect(inner, [width - 3.0, size[1] - 3.0], 0.0, FigureColor::Paper));
     }
     marks
 }
 
-fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<Mark> {
+fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<FigureMark> {
     let baseline = y + BAR - 2.0;
     let Some(rr) = rr else {
         let none = format!("{} ({})", format::MISSING, format::count(n));
-        return vec![text([LEFT + 6.0, baseline], Anchor::Start, NOTE, none)];
+        return vec![text([LEFT + 6.0, baseline], TextAnchor::Start, NOTE, none)];
     };
     let x = |it: f64| LEFT + (RIGHT - LEFT) * it.clamp(0.0, 1.0);
     let mut marks = filled(side, [LEFT, y], (x(rr.value) - LEFT).max(1.0));
     let [low, high] = rr.interval.map(x);
     let middle = y + BAR / 2.0 - 1.0;
-    marks.push(Mark::Line {
+    marks.push(FigureMark::Line {
         from: [low, middle],
         to: [high, middle],
         width: 1.5,
-        stroke: Ink::Ink,
+        stroke: FigureColor::Ink,
         opacity: 1.0,
     });
     let said = format!("{} ({})", format::fraction(rr.value), format::count(n));
-    marks.push(text([RIGHT + 12.0, baseline], Anchor::Start, NOTE, said));
+    marks.push(text([RIGHT + 12.0, baseline], TextAnchor::Start, NOTE, said));
     marks
 }

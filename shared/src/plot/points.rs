@@ -1,11 +1,11 @@
 //! Many dots: one number from left to right, another from below. Of a ranker looked into, words
 //! and pieces by idf and what was found of them.
 
-use super::scale::Linear;
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, text};
-use crate::report::{Kind, Table, Value, format};
+use super::scale::LinearScale;
+use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, fit, line, text};
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
 use crate::stats::correlation::Correlation;
-use crate::whitebox::{PieceRow, WhiteBox, WordRow};
+use crate::whitebox::{TokenStatistics, LateInteractionAnalysis, WordStatistics};
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
@@ -18,7 +18,7 @@ const NAME: [f64; 2] = [64.0, 15.0];
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Points {
+pub struct PointPlot {
     /// Whose numbers: `word`, `piece`.
     pub of: String,
     /// From left to right.
@@ -31,45 +31,45 @@ pub struct Points {
     pub correlation: Option<Correlation>,
 }
 
-impl Points {
+impl PointPlot {
     /// Idf and importance of words.
-    pub fn of_importance(found: &WhiteBox) -> Points {
-        let value = |it: &WordRow| it.importance;
-        Points::of_words(found, "importance, low is important", value).with(found.r_importance)
+    pub fn of_importance(found: &LateInteractionAnalysis) -> PointPlot {
+        let value = |it: &WordStatistics| it.importance;
+        PointPlot::of_words(found, "importance, low is important", value).with(found.r_importance)
     }
 
     /// Idf and ΔES of words.
-    pub fn of_delta_es(found: &WhiteBox) -> Points {
-        Points::of_words(found, "ΔES", |it| it.delta_es).with(found.r_delta_es)
+    pub fn of_delta_es(found: &LateInteractionAnalysis) -> PointPlot {
+        PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.r_delta_es)
     }
 
     /// Idf and spectral ratio of pieces.
-    pub fn of_ratio(found: &WhiteBox) -> Points {
-        Points::of_pieces(found, "spectral ratio", |it| it.ratio).with(found.r_ratio)
+    pub fn of_ratio(found: &LateInteractionAnalysis) -> PointPlot {
+        PointPlot::of_pieces(found, "spectral ratio", |it| it.ratio).with(found.r_ratio)
     }
 
     /// The same of the encoder before fine-tuning; none where there is none.
-    pub fn of_ratio_before(found: &WhiteBox) -> Option<Points> {
+    pub fn of_ratio_before(found: &LateInteractionAnalysis) -> Option<PointPlot> {
         let up = "spectral ratio before fine-tuning";
-        let points = Points::of_pieces(found, up, |it| it.ratio_before);
+        let points = PointPlot::of_pieces(found, up, |it| it.ratio_before);
         let is_known = !points.points.is_empty();
         is_known.then(|| points.with(found.r_ratio_before))
     }
 
-    fn of_words(found: &WhiteBox, up: &str, value: fn(&WordRow) -> Option<f64>) -> Points {
+    fn of_words(found: &LateInteractionAnalysis, up: &str, value: fn(&WordStatistics) -> Option<f64>) -> PointPlot {
         let each = found.words.iter();
         let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));
-        Points::new("word", up, points.collect())
+        PointPlot::new("word", up, points.collect())
     }
 
-    fn of_pieces(found: &WhiteBox, up: &str, value: fn(&PieceRow) -> Option<f64>) -> Points {
+    fn of_pieces(found: &LateInteractionAnalysis, up: &str, value: fn(&TokenStatistics) -> Option<f64>) -> PointPlot {
         let each = found.pieces.iter();
         let points = each.filter_map(|it| Some((it.piece.clone(), [it.idf?, value(it)?])));
-        Points::new("piece", up, points.collect())
+        PointPlot::new("piece", up, points.collect())
     }
 
-    fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> Points {
-        Points {
+    fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> PointPlot {
+        PointPlot {
             of: of.to_owned(),
             across: "idf".to_owned(),
             up: up.to_owned(),
@@ -78,14 +78,14 @@ impl Points {
         }
     }
 
-    fn with(self, correlation: Option<Correlation>) -> Points {
-        Points {
+    fn with(self, correlation: Option<Correlation>) -> PointPlot {
+        PointPlot {
             correlation,
             ..self
         }
     }
 
-    fn axes(&self) -> [Linear; 2] {
+    fn axes(&self) -> [LinearScale; 2] {
         let spread = |of: usize| {
             let values = self.points.iter().map(|it| it.1[of]);
             let least = values.clone().fold(f64::INFINITY, f64::min);
@@ -96,7 +96,7 @@ impl Points {
                 false => [0.0, 1.0],
             }
         };
-        let axis = |of: usize, range: [f64; 2]| Linear {
+        let axis = |of: usize, range: [f64; 2]| LinearScale {
             domain: spread(of),
             range,
         };
@@ -121,18 +121,18 @@ impl Points {
     }
 
     /// What is drawn, the least from below first.
-    pub fn table(&self, name: &str) -> Table {
-        let number = |value: f64| Value::Score { value, digits: 3 };
+    pub fn table(&self, name: &str) -> ReportTable {
+        let number = |value: f64| TableValue::Score { value, digits: 3 };
         let mut points: Vec<_> = self.points.iter().collect();
         points.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]).then(a.0.cmp(&b.0)));
         let rows = points.into_iter();
         let rows =
-            rows.map(|(name, [x, y])| vec![Value::Text(name.clone()), number(*x), number(*y)]);
+            rows.map(|(name, [x, y])| vec![TableValue::Text(name.clone()), number(*x), number(*y)]);
         let title = format!("{} and {}, by {}", self.across, self.up, self.of);
-        let table = Table::new(name, title)
-            .with_columns(Kind::Text, [&self.of])
-            .with_columns(Kind::Number, [&self.across, &self.up]);
-        Table {
+        let table = ReportTable::new(name, title)
+            .with_columns(ColumnKind::Text, [&self.of])
+            .with_columns(ColumnKind::Number, [&self.across, &self.up]);
+        ReportTable {
             rows: rows.collect(),
             notes: vec![self.said()],
             ..table
@@ -156,63 +156,63 @@ impl Points {
 }
 
 /// Draws every dot, those of some names named and on top.
-pub fn points(of: &Points, named: &[&str]) -> Figure {
+pub fn points(of: &PointPlot, named: &[&str]) -> PlotFigure {
     let [x, y] = of.axes();
     let mut marks = Vec::new();
     let (ticks, digits) = y.ticks(5);
     for (tick, at) in ticks.into_iter().map(|it| (it, y.at(it))) {
-        marks.push(line([LEFT, at], [WIDTH - 10.0, at], Ink::Rule));
+        marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Rule));
         let shown = format::score(tick, digits);
-        marks.push(text([LEFT - 8.0, at + 4.0], Anchor::End, NOTE, shown));
+        marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let (ticks, digits) = x.ticks(6);
     for (tick, at) in ticks.into_iter().map(|it| (it, x.at(it))) {
         let shown = format::score(tick, digits);
-        marks.push(text([at, FLOOR + 18.0], Anchor::Middle, NOTE, shown));
+        marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
-    marks.push(line([LEFT, FLOOR], [WIDTH - 10.0, FLOOR], Ink::Edge));
-    marks.push(line([LEFT, TOP], [LEFT, FLOOR], Ink::Edge));
+    marks.push(line([LEFT, FLOOR], [WIDTH - 10.0, FLOOR], FigureColor::Edge));
+    marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColor::Edge));
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 4.0];
-    marks.push(text(below, Anchor::Middle, NOTE, of.across.clone()));
+    marks.push(text(below, TextAnchor::Middle, NOTE, of.across.clone()));
     marks.push(text(
         [LEFT + 6.0, TOP - 6.0],
-        Anchor::Start,
+        TextAnchor::Start,
         NOTE,
         of.up.clone(),
     ));
     let places = of.places();
     let each = of.points.iter().zip(&places);
-    let dot = |at: [f64; 2], fill: Ink| Mark::Dot {
+    let dot = |at: [f64; 2], fill: FigureColor| FigureMark::Dot {
         at,
         fill,
-        stroke: Ink::Paper,
+        stroke: FigureColor::Paper,
     };
     let (chosen, others): (Vec<_>, Vec<_>) =
         each.partition(|(it, _)| named.contains(&it.0.as_str()));
     for ((name, values), at) in others {
-        marks.push(Mark::Group {
+        marks.push(FigureMark::Group {
             title: title(of, name, *values),
-            marks: vec![dot(*at, Ink::Step(3))],
+            marks: vec![dot(*at, FigureColor::Step(3))],
         });
     }
     let mut taken: Vec<[f64; 2]> = Vec::new();
     for ((name, values), at) in chosen {
         let (anchor, beside) = match at[0] > WIDTH * 0.7 {
-            true => (Anchor::End, at[0] - 8.0),
-            false => (Anchor::Start, at[0] + 8.0),
+            true => (TextAnchor::End, at[0] - 8.0),
+            false => (TextAnchor::Start, at[0] + 8.0),
         };
-        let font = TextStyle(Font::Head, Ink::Ink);
+        let font = TextStyle(FontStyle::Head, FigureColor::Ink);
         let free = apart(&taken, [beside, at[1] + 4.0]);
         taken.push(free);
-        marks.push(Mark::Group {
+        marks.push(FigureMark::Group {
             title: title(of, name, *values),
             marks: vec![
-                dot(*at, Ink::Step(-4)),
+                dot(*at, FigureColor::Step(-4)),
                 text(free, anchor, font, fit(name, 18)),
             ],
         });
     }
-    Figure {
+    PlotFigure {
         width: WIDTH,
         height: HEIGHT,
         margin: 8.0,
@@ -229,7 +229,7 @@ pub fn points(of: &Points, named: &[&str]) -> Figure {
 }
 
 /// `river: idf 2.30, importance 0.91`.
-fn title(of: &Points, name: &str, values: [f64; 2]) -> String {
+fn title(of: &PointPlot, name: &str, values: [f64; 2]) -> String {
     let [across, up] = values.map(|it| format::score(it, 2));
     format!("{name}: {} {across}, {} {up}", of.across, of.up)
 }
@@ -253,19 +253,19 @@ mod tests {
     #[test]
     fn every_dot_is_inside_and_a_chosen_one_is_named_on_top() {
         let point = |at: usize| (format!("w{at}"), [at as f64, -(at as f64) / 10.0]);
-        let of = Points::new("word", "importance", (0..20).map(point).collect());
+        let of = PointPlot::new("word", "importance", (0..20).map(point).collect());
         for [x, y] in of.places() {
             assert!((LEFT..WIDTH).contains(&x) && (TOP..FLOOR).contains(&y));
         }
         let drawn = points(&of, &["w3"]);
         let last = drawn.marks.last().unwrap();
-        let Mark::Group { title, marks } = last else {
+        let FigureMark::Group { title, marks } = last else {
             panic!("{last:?}");
         };
         assert_eq!(title, "w3: idf 3.00, importance −0.30");
         assert_eq!(marks.len(), 2);
         assert!(drawn.label.contains("too few"), "{}", drawn.label);
-        let none = Points::new("word", "importance", Vec::new());
+        let none = PointPlot::new("word", "importance", Vec::new());
         assert_eq!(none.nearest([0.0; 2]), None);
     }
 
@@ -278,11 +278,11 @@ mod tests {
             dot(0.0, "a"),
             dot(9.0, "b"),
         ];
-        let drawn = points(&Points::new("piece", "ratio", dots), &["vis", "##cera"]);
+        let drawn = points(&PointPlot::new("piece", "ratio", dots), &["vis", "##cera"]);
         let mut names = Vec::new();
         for mark in &drawn.marks {
-            if let Mark::Group { marks, .. } = mark
-                && let Some(Mark::Text { at, .. }) = marks.get(1)
+            if let FigureMark::Group { marks, .. } = mark
+                && let Some(FigureMark::Text { at, .. }) = marks.get(1)
             {
                 names.push(at[1]);
             }
@@ -295,14 +295,14 @@ mod tests {
     fn whoever_points_beside_a_dot_means_it() {
         let points = [("ice", [1.0, 0.5]), ("river", [4.0, 0.25])];
         let points = points.map(|(name, at)| (name.to_owned(), at));
-        let of = Points::new("word", "importance", points.to_vec());
+        let of = PointPlot::new("word", "importance", points.to_vec());
         let [[x, y], _] = of.places()[..] else {
             panic!("two dots");
         };
         assert_eq!(of.nearest([x + 8.0, y - 8.0]), Some("ice"));
         assert_eq!(of.nearest([x + 20.0, y]), None);
         let table = of.table("importance");
-        assert_eq!(table.rows[0][0], Value::Text("river".to_owned()));
+        assert_eq!(table.rows[0][0], TableValue::Text("river".to_owned()));
         assert_eq!(table.title, "idf and importance, by word");
     }
 }

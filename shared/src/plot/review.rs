@@ -1,11 +1,11 @@
 //! What people say: estimates as dots with their intervals, and decisions by day as bars.
 
-use super::scale::Linear;
-use super::{Anchor, COLUMN, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, rect, text};
+use super::scale::LinearScale;
+use super::{TextAnchor, COLUMN, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, fit, line, rect, text};
 use crate::report::format;
-use crate::review::agreement::Agreements;
-use crate::review::estimate::Estimates;
-use crate::review::progress::Progress;
+use crate::review::agreement::AgreementReport;
+use crate::review::estimate::AgreementEstimates;
+use crate::review::progress::TaskProgress;
 use crate::review::tables;
 use crate::stats::Estimate;
 
@@ -31,7 +31,7 @@ struct Dot {
 }
 
 /// The coefficients of agreement, over all items and over those of each probe.
-pub fn agreement(found: &Agreements) -> Figure {
+pub fn agreement(found: &AgreementReport) -> PlotFigure {
     let all = (tables::ALL_PROBES.to_owned(), &found.overall);
     let probes = found.probes.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.coefficients));
@@ -54,7 +54,7 @@ pub fn agreement(found: &Agreements) -> Figure {
 
 /// Axiom, rankers and judgements against each other and people, over all items and over those of
 /// each probe.
-pub fn results(found: &Estimates, rankers: &[String]) -> Figure {
+pub fn results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
     let groups = tables::lines(found).into_iter().map(|(name, of)| Group {
         name,
         dots: tables::compared(of, rankers)
@@ -73,7 +73,7 @@ pub fn results(found: &Estimates, rankers: &[String]) -> Figure {
     draw("Who agrees with whom", detail, &groups)
 }
 
-fn draw(label: &str, detail: &str, groups: &[Group]) -> Figure {
+fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     let scale = scale(groups);
     let n_dots: usize = groups.iter().map(|it| it.dots.len()).sum();
     let bottom = TOP + n_dots as f64 * STEP + groups.len() as f64 * GAP;
@@ -81,25 +81,25 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> Figure {
     let (ticks, digits) = scale.ticks(5);
     for tick in ticks {
         let x = scale.at(tick);
-        marks.push(line([x, TOP], [x, bottom], Ink::Rule));
+        marks.push(line([x, TOP], [x, bottom], FigureColor::Rule));
         let shown = format::score(tick, digits);
-        marks.push(text([x, TOP - 8.0], Anchor::Middle, NOTE, shown));
+        marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, shown));
     }
     let mut y = TOP;
     for group in groups {
-        let head = TextStyle(Font::Head, Ink::Ink);
+        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
         let name = fit(&group.name, 22);
-        marks.push(text([0.0, y + 18.0], Anchor::Start, head, name));
+        marks.push(text([0.0, y + 18.0], TextAnchor::Start, head, name));
         y += GAP;
         for dot in &group.dots {
-            marks.push(Mark::Group {
+            marks.push(FigureMark::Group {
                 title: format!("{}, {}: {}", group.name, dot.name, said(dot)),
                 marks: one(dot, y + STEP / 2.0, scale),
             });
             y += STEP;
         }
     }
-    Figure {
+    PlotFigure {
         width: COLUMN,
         height: bottom,
         margin: 8.0,
@@ -125,7 +125,7 @@ fn said(dot: &Dot) -> String {
 }
 
 /// From 0, or as far below as an interval goes, to 1.
-fn scale(groups: &[Group]) -> Linear {
+fn scale(groups: &[Group]) -> LinearScale {
     let dots = groups.iter().flat_map(|it| &it.dots);
     let intervals = dots.flat_map(|it| {
         it.estimate
@@ -136,26 +136,26 @@ fn scale(groups: &[Group]) -> Linear {
     let least = intervals.map(|it| it[0]).fold(0.0, f64::min);
     // Halves make round ticks.
     let from = (libm::floor(least * 2.0) / 2.0).max(-1.0);
-    Linear {
+    LinearScale {
         domain: [from, 1.0],
         range: SCALE,
     }
 }
 
-fn one(dot: &Dot, y: f64, scale: Linear) -> Vec<Mark> {
+fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
     let mut marks = vec![text(
         [12.0, y + 4.0],
-        Anchor::Start,
+        TextAnchor::Start,
         NOTE,
         fit(&dot.name, 26),
     )];
     let x = |it: f64| scale.at(it.clamp(scale.domain[0], scale.domain[1]));
     let mut bounds = |of: [f64; 2], width: f64| {
-        marks.push(Mark::Line {
+        marks.push(FigureMark::Line {
             from: [x(of[0]), y],
             to: [x(of[1]), y],
             width,
-            stroke: Ink::Ink,
+            stroke: FigureColor::Ink,
             opacity: 1.0,
         });
     };
@@ -164,16 +164,16 @@ fn one(dot: &Dot, y: f64, scale: Linear) -> Vec<Mark> {
     }
     if let Some(it) = &dot.estimate {
         bounds(it.interval, 2.5);
-        marks.push(Mark::Dot {
+        marks.push(FigureMark::Dot {
             at: [x(it.value), y],
-            fill: Ink::Ink,
-            stroke: Ink::Paper,
+            fill: FigureColor::Ink,
+            stroke: FigureColor::Paper,
         });
     }
-    let font = TextStyle(Font::Label, Ink::Ink);
+    let font = TextStyle(FontStyle::Label, FigureColor::Ink);
     marks.push(text(
         [SCALE[1] + 12.0, y + 4.0],
-        Anchor::Start,
+        TextAnchor::Start,
         font,
         said(dot),
     ));
@@ -185,7 +185,7 @@ const HIGHEST: f64 = 120.0;
 const FLOOR: f64 = 148.0;
 
 /// Decisions of everybody by day, from the first day with one to the last.
-pub fn days(found: &Progress) -> Figure {
+pub fn days(found: &TaskProgress) -> PlotFigure {
     let first = found.days.first().map_or(0, |it| it.0);
     let last = found.days.last().map_or(first, |it| it.0);
     let most = found.days.iter().map(|it| it.1).max().unwrap_or_default();
@@ -195,38 +195,38 @@ pub fn days(found: &Progress) -> Figure {
         let height = HIGHEST * n as f64 / most.max(1) as f64;
         let left = 52.0 + (day - first) as f64 * wide;
         let width = (wide - 1.0).clamp(1.0, 48.0);
-        marks.push(Mark::Group {
+        marks.push(FigureMark::Group {
             title: format!("{}: {}", tables::iso_day(day), format::count(n)),
             marks: vec![rect(
                 [left, FLOOR - height],
                 [width, height],
                 1.0,
-                Ink::Step(4),
+                FigureColor::Step(4),
             )],
         });
     }
-    marks.push(line([52.0, FLOOR], [COLUMN - 8.0, FLOOR], Ink::Edge));
+    marks.push(line([52.0, FLOOR], [COLUMN - 8.0, FLOOR], FigureColor::Edge));
     let top = FLOOR - HIGHEST;
     marks.push(text(
         [44.0, top + 4.0],
-        Anchor::End,
+        TextAnchor::End,
         NOTE,
         format::count(most),
     ));
-    marks.push(text([44.0, FLOOR + 4.0], Anchor::End, NOTE, "0".to_owned()));
+    marks.push(text([44.0, FLOOR + 4.0], TextAnchor::End, NOTE, "0".to_owned()));
     let below = FLOOR + 18.0;
     marks.push(text(
         [52.0, below],
-        Anchor::Start,
+        TextAnchor::Start,
         NOTE,
         tables::iso_day(first),
     ));
     if last > first {
         let to = tables::iso_day(last);
-        marks.push(text([COLUMN - 8.0, below], Anchor::End, NOTE, to));
+        marks.push(text([COLUMN - 8.0, below], TextAnchor::End, NOTE, to));
     }
     let n_all: u64 = found.days.iter().map(|it| it.1).sum();
-    Figure {
+    PlotFigure {
         width: COLUMN,
         height: below + 6.0,
         margin: 8.0,
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_day_without_decisions_keeps_its_place() {
-        let found = Progress {
+        let found = TaskProgress {
             n_items: 0,
             n_begun: 0,
             n_complete: 0,
@@ -291,7 +291,7 @@ mod tests {
         let figure = days(&found);
         assert!(figure.label.starts_with("9 decisions from 1970-01-01"));
         let bars = figure.marks.iter();
-        let bars = bars.filter(|it| matches!(it, Mark::Group { .. }));
+        let bars = bars.filter(|it| matches!(it, FigureMark::Group { .. }));
         assert_eq!(bars.count(), 2);
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::report::format;
 use crate::score::RankerKind;
-use crate::study::overview::{Column, Overview};
+use crate::study::overview::{OverviewColumn, StudyOverview};
 
 /// A row of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
+pub enum HeatmapRow {
     /// The name of the rows below it.
     Group(&'static str),
     /// The cells of a ranker, by its place in the study.
@@ -14,12 +14,12 @@ pub enum Row {
     /// Agreement of the axioms with the judgements.
     Relevance,
     /// A count of each column.
-    Count(Count),
+    Count(HeatmapCount),
 }
 
 /// What a row of counts counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
+pub enum HeatmapCount {
     /// Instances.
     Instances,
     /// Instances with a relevant text.
@@ -30,30 +30,30 @@ pub enum Count {
     Sampled,
 }
 
-impl Count {
+impl HeatmapCount {
     /// Returns the name of the row.
     pub fn name(self) -> &'static str {
         match self {
-            Count::Instances => "Instances",
-            Count::Relevant => "with a relevant text",
-            Count::BothOrders => "in both orders",
-            Count::Sampled => "share kept by the cap",
+            HeatmapCount::Instances => "Instances",
+            HeatmapCount::Relevant => "with a relevant text",
+            HeatmapCount::BothOrders => "in both orders",
+            HeatmapCount::Sampled => "share kept by the cap",
         }
     }
 
     /// Returns the count of a column, as it is printed.
-    pub fn of(self, column: &Column) -> String {
+    pub fn of(self, column: &OverviewColumn) -> String {
         match self {
-            Count::Instances => format::count(column.n_instances),
-            Count::Relevant => format::count(column.n_relevant),
-            Count::BothOrders => format::count(column.n_both_orders),
-            Count::Sampled => format::fraction(column.sampled),
+            HeatmapCount::Instances => format::count(column.n_instances),
+            HeatmapCount::Relevant => format::count(column.n_relevant),
+            HeatmapCount::BothOrders => format::count(column.n_both_orders),
+            HeatmapCount::Sampled => format::fraction(column.sampled),
         }
     }
 }
 
 /// Returns the rows of a study: rankers by kind, relevance where grades differ, counts.
-pub fn rows(overview: &Overview) -> Vec<Row> {
+pub fn rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     let mut rows = Vec::new();
     for (kind, name) in [
         (RankerKind::Lexical, "Lexical"),
@@ -64,20 +64,20 @@ pub fn rows(overview: &Overview) -> Vec<Row> {
         let rankers = overview.rankers.iter().enumerate();
         let mut own = rankers.filter(|it| it.1.ranker.kind == kind).peekable();
         if own.peek().is_some() {
-            rows.push(Row::Group(name));
-            rows.extend(own.map(|it| Row::Ranker(it.0)));
+            rows.push(HeatmapRow::Group(name));
+            rows.extend(own.map(|it| HeatmapRow::Ranker(it.0)));
         }
     }
     if overview.probes.iter().any(|it| it.relevance.is_some()) {
-        rows.extend([Row::Group("The axiom itself agrees with"), Row::Relevance]);
+        rows.extend([HeatmapRow::Group("The axiom itself agrees with"), HeatmapRow::Relevance]);
     }
-    rows.push(Row::Group(COUNTS));
-    rows.extend([Count::Instances, Count::Relevant].map(Row::Count));
+    rows.push(HeatmapRow::Group(COUNTS));
+    rows.extend([HeatmapCount::Instances, HeatmapCount::Relevant].map(HeatmapRow::Count));
     if overview.probes.iter().any(|it| it.n_both_orders > 0) {
-        rows.push(Row::Count(Count::BothOrders));
+        rows.push(HeatmapRow::Count(HeatmapCount::BothOrders));
     }
     if overview.probes.iter().any(|it| it.sampled < 1.0) {
-        rows.push(Row::Count(Count::Sampled));
+        rows.push(HeatmapRow::Count(HeatmapCount::Sampled));
     }
     rows
 }

@@ -15,14 +15,14 @@ pub fn step_of_effect(effect: f64) -> i8 {
 
 /// A straight line from numbers to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Linear {
+pub struct LinearScale {
     /// Two numbers.
     pub domain: [f64; 2],
     /// The places of these.
     pub range: [f64; 2],
 }
 
-impl Linear {
+impl LinearScale {
     /// The place of a number.
     pub fn at(&self, value: f64) -> f64 {
         let ([from, to], [left, right]) = (self.domain, self.range);

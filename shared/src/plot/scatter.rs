@@ -1,9 +1,9 @@
 //! One dot for each ranker: effectiveness from left to right, the axioms from below.
 
-use super::scale::Linear;
-use super::{Anchor, Figure, Ink, Mark, NOTE, fit, line, text};
+use super::scale::LinearScale;
+use super::{TextAnchor, PlotFigure, FigureColor, FigureMark, NOTE, fit, line, text};
 use crate::report::format;
-use crate::study::figures::scatter::Scatter;
+use crate::study::figures::scatter::EffectivenessScatter;
 
 const WIDTH: f64 = 620.0;
 const HEIGHT: f64 = 340.0;
@@ -11,7 +11,7 @@ const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
 /// Draws the rankers that have both numbers.
-pub fn scatter(names: &[String], scatter: &Scatter) -> Figure {
+pub fn scatter(names: &[String], scatter: &EffectivenessScatter) -> PlotFigure {
     let points: Vec<(&String, [f64; 2])> = names
         .iter()
         .zip(&scatter.points)
@@ -24,47 +24,47 @@ pub fn scatter(names: &[String], scatter: &Scatter) -> Figure {
         let room = ((most - least) * 0.15).max(0.02);
         [least - room, most + room]
     };
-    let x = Linear {
+    let x = LinearScale {
         domain: spread(0),
         range: [LEFT, WIDTH - 120.0],
     };
-    let y = Linear {
+    let y = LinearScale {
         domain: spread(1),
         range: [FLOOR, 16.0],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], Ink::Edge),
-        line([LEFT, 16.0], [LEFT, FLOOR], Ink::Edge),
+        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColor::Edge),
+        line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Edge),
     ];
     for (tick, at) in x.ticks(6).0.into_iter().map(|it| (it, x.at(it))) {
         let shown = format::fraction(tick);
-        marks.push(text([at, FLOOR + 18.0], Anchor::Middle, NOTE, shown));
+        marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
     for (tick, at) in y.ticks(5).0.into_iter().map(|it| (it, y.at(it))) {
-        marks.push(line([LEFT, at], [WIDTH - 20.0, at], Ink::Rule));
+        marks.push(line([LEFT, at], [WIDTH - 20.0, at], FigureColor::Rule));
         let shown = format::fraction(tick);
-        marks.push(text([LEFT - 8.0, at + 4.0], Anchor::End, NOTE, shown));
+        marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 6.0];
-    marks.push(text(below, Anchor::Middle, NOTE, scatter.measure.clone()));
+    marks.push(text(below, TextAnchor::Middle, NOTE, scatter.measure.clone()));
     let above = "mean fraction over axioms".to_owned();
-    marks.push(text([LEFT + 6.0, 12.0], Anchor::Start, NOTE, above));
+    marks.push(text([LEFT + 6.0, 12.0], TextAnchor::Start, NOTE, above));
     for (name, point) in &points {
         let at = [x.at(point[0]), y.at(point[1])];
         let beside = [at[0] + 8.0, at[1] + 4.0];
         let values = point.map(format::fraction);
-        marks.push(Mark::Group {
+        marks.push(FigureMark::Group {
             title: format!(
                 "{name}: {} {}, axioms {}",
                 scatter.measure, values[0], values[1]
             ),
             marks: vec![
-                Mark::Dot {
+                FigureMark::Dot {
                     at,
-                    fill: Ink::Step(4),
-                    stroke: Ink::Paper,
+                    fill: FigureColor::Step(4),
+                    stroke: FigureColor::Paper,
                 },
-                text(beside, Anchor::Start, NOTE, fit(name, 18)),
+                text(beside, TextAnchor::Start, NOTE, fit(name, 18)),
             ],
         });
     }
@@ -75,7 +75,7 @@ pub fn scatter(names: &[String], scatter: &Scatter) -> Figure {
             format!("r = {} [{low}, {high}]", format::signed(it.r.value))
         },
     );
-    Figure {
+    PlotFigure {
         width: WIDTH,
         height: HEIGHT,
         margin: 8.0,

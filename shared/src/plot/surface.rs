@@ -1,15 +1,15 @@
 //! How good each point of a grid is: rows from above, the darkest cell the best.
 
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, rect, text};
+use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, rect, text};
 use crate::report::format;
-use crate::tune::{Grid, Surface};
+use crate::tune::{ParameterGrid, GridSearchResult};
 
 const LEFT: f64 = 56.0;
 const TOP: f64 = 46.0;
 const CELL: [f64; 2] = [46.0, 22.0];
 
 /// A cell for each point; the best has a frame.
-pub fn surface(grid: &Grid, found: &Surface) -> Figure {
+pub fn surface(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
     let least = found.values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = found.values[found.best];
     let step = |value: f64| match most > least {
@@ -20,11 +20,11 @@ pub fn surface(grid: &Grid, found: &Surface) -> Figure {
     let mut marks = Vec::new();
     for (at, column) in grid.columns.iter().enumerate() {
         let x = LEFT + (at as f64 + 0.5) * CELL[0];
-        marks.push(text([x, TOP - 8.0], Anchor::Middle, NOTE, number(*column)));
+        marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, number(*column)));
     }
     marks.push(text(
         [LEFT, TOP - 26.0],
-        Anchor::Start,
+        TextAnchor::Start,
         NOTE,
         grid.column.to_owned(),
     ));
@@ -36,7 +36,7 @@ pub fn surface(grid: &Grid, found: &Surface) -> Figure {
     {
         let y = TOP + (at as f64 + 0.5) * CELL[1] + 4.0;
         let name = format!("{} {}", grid.row, number(*row));
-        marks.push(text([LEFT - 6.0, y], Anchor::End, NOTE, name));
+        marks.push(text([LEFT - 6.0, y], TextAnchor::End, NOTE, name));
     }
     let n_columns = grid.columns.len();
     for (at, value) in found.values.iter().enumerate() {
@@ -49,20 +49,20 @@ pub fn surface(grid: &Grid, found: &Surface) -> Figure {
         if at == found.best {
             let frame = [corner[0] - 2.0, corner[1] - 2.0];
             let around = [size[0] + 4.0, size[1] + 4.0];
-            marks.push(rect(frame, around, 2.0, Ink::Ink));
+            marks.push(rect(frame, around, 2.0, FigureColor::Ink));
         }
         let name = number_of(value);
         let middle = [corner[0] + size[0] / 2.0, corner[1] + 14.0];
-        let words = TextStyle(Font::Label, Ink::OnStep(step));
-        marks.push(Mark::Group {
+        let words = TextStyle(FontStyle::Label, FigureColor::OnStep(step));
+        marks.push(FigureMark::Group {
             title: format!("{}: {name}", grid.rankers[at]),
             marks: vec![
-                rect(corner, size, 1.0, Ink::Step(step)),
-                text(middle, Anchor::Middle, words, name),
+                rect(corner, size, 1.0, FigureColor::Step(step)),
+                text(middle, TextAnchor::Middle, words, name),
             ],
         });
     }
-    Figure {
+    PlotFigure {
         width: LEFT + n_columns as f64 * CELL[0],
         height: TOP + grid.rows.len() as f64 * CELL[1],
         margin: 12.0,

@@ -3,19 +3,19 @@
 
 use std::fmt::Write;
 
-use super::{Anchor, Figure, Font, Ink, Mark, Theme};
+use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, FigureTheme};
 use crate::report::markup::escape;
 
 const SANS: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif";
 
 /// Draws the figure on the ground of the theme.
-pub fn to_svg(figure: &Figure, theme: Theme) -> String {
+pub fn to_svg(figure: &PlotFigure, theme: FigureTheme) -> String {
     let mut out = String::new();
     write_figure(&mut out, figure, theme).expect("a String takes every write");
     out
 }
 
-fn write_figure(out: &mut String, figure: &Figure, theme: Theme) -> std::fmt::Result {
+fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> std::fmt::Result {
     let corner = px(-figure.margin);
     let [width, height] = [figure.width, figure.height].map(|it| px(it + 2.0 * figure.margin));
     let label = escape(&figure.label);
@@ -30,7 +30,7 @@ fn write_figure(out: &mut String, figure: &Figure, theme: Theme) -> std::fmt::Re
         "<title>{label}</title>\n<desc>{}</desc>",
         escape(&figure.detail)
     )?;
-    let paper = Ink::Paper.hex(theme);
+    let paper = FigureColor::Paper.hex(theme);
     writeln!(
         out,
         "<rect x=\"{corner}\" y=\"{corner}\" width=\"{width}\" height=\"{height}\" \
@@ -40,13 +40,13 @@ fn write_figure(out: &mut String, figure: &Figure, theme: Theme) -> std::fmt::Re
     writeln!(out, "</svg>")
 }
 
-fn write_marks(out: &mut String, marks: &[Mark], theme: Theme) -> std::fmt::Result {
+fn write_marks(out: &mut String, marks: &[FigureMark], theme: FigureTheme) -> std::fmt::Result {
     marks.iter().try_for_each(|it| write_mark(out, it, theme))
 }
 
-fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
+fn write_mark(out: &mut String, mark: &FigureMark, theme: FigureTheme) -> std::fmt::Result {
     match mark {
-        Mark::Rect {
+        FigureMark::Rect {
             at: [x, y],
             size: [width, height],
             round,
@@ -62,7 +62,7 @@ fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
             }
             writeln!(out, " fill=\"{}\"/>", fill.hex(theme))
         }
-        Mark::Line {
+        FigureMark::Line {
             from: [x1, y1],
             to: [x2, y2],
             width,
@@ -81,7 +81,7 @@ fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
             }
             writeln!(out, "/>")
         }
-        Mark::Dot {
+        FigureMark::Dot {
             at: [x, y],
             fill,
             stroke,
@@ -94,7 +94,7 @@ fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
                  stroke-width=\"1.5\"/>"
             )
         }
-        Mark::Text {
+        FigureMark::Text {
             at: [x, y],
             anchor,
             font,
@@ -103,15 +103,15 @@ fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
         } => {
             let (x, y) = (px(*x), px(*y));
             let anchor = match anchor {
-                Anchor::Start => "",
-                Anchor::Middle => " text-anchor=\"middle\"",
-                Anchor::End => " text-anchor=\"end\"",
+                TextAnchor::Start => "",
+                TextAnchor::Middle => " text-anchor=\"middle\"",
+                TextAnchor::End => " text-anchor=\"end\"",
             };
             let font = match font {
-                Font::Label => "font-size=\"12\"",
-                Font::Base => "font-size=\"14\"",
-                Font::Head => "font-size=\"14\" font-weight=\"600\"",
-                Font::Cell => "font-size=\"15\"",
+                FontStyle::Label => "font-size=\"12\"",
+                FontStyle::Base => "font-size=\"14\"",
+                FontStyle::Head => "font-size=\"14\" font-weight=\"600\"",
+                FontStyle::Cell => "font-size=\"15\"",
             };
             let (fill, text) = (fill.hex(theme), escape(text));
             writeln!(
@@ -119,7 +119,7 @@ fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
                 "<text x=\"{x}\" y=\"{y}\"{anchor} {font} fill=\"{fill}\">{text}</text>"
             )
         }
-        Mark::Group { title, marks } => {
+        FigureMark::Group { title, marks } => {
             writeln!(out, "<g><title>{}</title>", escape(title))?;
             write_marks(out, marks, theme)?;
             writeln!(out, "</g>")

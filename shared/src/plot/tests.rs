@@ -3,54 +3,54 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::probe::{Axiom, Probe};
 use crate::report::fixture;
-use crate::study::cell::Histogram;
-use crate::study::overview::Card;
+use crate::study::cell::MarginHistogram;
+use crate::study::overview::StudySummary;
 
-fn check(figure: &Figure, expect: Expect) {
-    expect.assert_eq(&to_svg(figure, Theme::Light));
+fn check(figure: &PlotFigure, expect: Expect) {
+    expect.assert_eq(&to_svg(figure, FigureTheme::Light));
 }
 
 #[test]
 fn every_mark_is_drawn_and_no_text_is_markup() {
     let at = [4.0, 10.0];
-    let text = |anchor, font, text: &str| Mark::Text {
+    let text = |anchor, font, text: &str| FigureMark::Text {
         at,
         anchor,
         font,
-        fill: Ink::Ink,
+        fill: FigureColor::Ink,
         text: text.to_owned(),
     };
-    let rect = Mark::Rect {
+    let rect = FigureMark::Rect {
         at,
         size: [8.125, 1.0 / 3.0],
         round: 2.0,
-        fill: Ink::Step(4),
+        fill: FigureColor::Step(4),
     };
-    let figure = Figure {
+    let figure = PlotFigure {
         width: 40.0,
         height: 20.0,
         margin: 0.0,
         label: "A \"small\" figure".to_owned(),
         detail: "<b> & more".to_owned(),
         marks: vec![
-            Mark::Group {
+            FigureMark::Group {
                 title: "a < b".to_owned(),
                 marks: vec![rect],
             },
-            Mark::Line {
+            FigureMark::Line {
                 from: at,
                 to: [-0.001, 2.5],
                 width: 1.0,
-                stroke: Ink::Rule,
+                stroke: FigureColor::Rule,
                 opacity: 0.4,
             },
-            Mark::Dot {
+            FigureMark::Dot {
                 at,
-                fill: Ink::Paper,
-                stroke: Ink::Ink,
+                fill: FigureColor::Paper,
+                stroke: FigureColor::Ink,
             },
-            text(Anchor::Middle, Font::Cell, "</text><script>\u{0}"),
-            text(Anchor::End, Font::Head, ".93"),
+            text(TextAnchor::Middle, FontStyle::Cell, "</text><script>\u{0}"),
+            text(TextAnchor::End, FontStyle::Head, ".93"),
         ],
     };
     check(
@@ -74,13 +74,13 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
 
 #[test]
 fn dark_is_the_same_figure_in_other_inks() {
-    let marks = vec![Mark::Dot {
+    let marks = vec![FigureMark::Dot {
         at: [1.0, 2.0],
-        fill: Ink::Step(-5),
-        stroke: Ink::OnStep(-5),
+        fill: FigureColor::Step(-5),
+        stroke: FigureColor::OnStep(-5),
     }];
     let (label, detail) = (String::new(), String::new());
-    let figure = Figure {
+    let figure = PlotFigure {
         width: 4.0,
         height: 4.0,
         margin: 1.0,
@@ -88,7 +88,7 @@ fn dark_is_the_same_figure_in_other_inks() {
         detail,
         marks,
     };
-    let [light, dark] = [Theme::Light, Theme::Dark].map(|it| to_svg(&figure, it));
+    let [light, dark] = [FigureTheme::Light, FigureTheme::Dark].map(|it| to_svg(&figure, it));
     let inks = [["#ffffff", "#76350c"], ["#16171a", "#f6b290"]];
     for (svg, inks) in [light, dark].iter().zip(inks) {
         assert!(inks.iter().all(|it| svg.contains(it)), "{svg}");
@@ -128,13 +128,13 @@ fn ticks_are_round_numbers() {
 }
 
 /// The text marks of a figure with their places, since these are what one can check by eye.
-fn words(marks: &[Mark]) -> String {
-    let word = |it: &Mark| match it {
-        Mark::Text {
+fn words(marks: &[FigureMark]) -> String {
+    let word = |it: &FigureMark| match it {
+        FigureMark::Text {
             at: [x, y], text, ..
         } => format!("{x:.0},{y:.0} {text}\n"),
-        Mark::Group { title, marks } => format!("[{title}]\n{}", words(marks)),
-        Mark::Rect { .. } | Mark::Line { .. } | Mark::Dot { .. } => String::new(),
+        FigureMark::Group { title, marks } => format!("[{title}]\n{}", words(marks)),
+        FigureMark::Rect { .. } | FigureMark::Line { .. } | FigureMark::Dot { .. } => String::new(),
     };
     marks.iter().map(word).collect()
 }
@@ -194,10 +194,10 @@ fn a_dot_is_hollow_where_chance_explains_it() {
     let figure = heatmap(&fixture::overview());
     let mut dots = Vec::new();
     for mark in &figure.marks {
-        if let Mark::Group { marks, .. } = mark {
+        if let FigureMark::Group { marks, .. } = mark {
             dots.extend(marks.iter().filter_map(|it| match it {
-                Mark::Dot { fill, stroke, .. } => Some(fill == stroke),
-                Mark::Rect { .. } | Mark::Line { .. } | Mark::Text { .. } | Mark::Group { .. } => {
+                FigureMark::Dot { fill, stroke, .. } => Some(fill == stroke),
+                FigureMark::Rect { .. } | FigureMark::Line { .. } | FigureMark::Text { .. } | FigureMark::Group { .. } => {
                     None
                 }
             }));
@@ -209,7 +209,7 @@ fn a_dot_is_hollow_where_chance_explains_it() {
 #[test]
 fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
     let counts = vec![1, 3, 4, 0, 2];
-    let figure = histogram(&Histogram {
+    let figure = histogram(&MarginHistogram {
         from: -2.0,
         width: 1.0,
         counts,
@@ -245,7 +245,7 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
 /// The band lies over the two bins within δ of 0, whose bars are grey.
 #[test]
 fn differences_within_delta_are_neutral() {
-    let histogram = Histogram {
+    let histogram = MarginHistogram {
         from: -2.0,
         width: 0.5,
         counts: vec![1, 0, 0, 2, 3, 0, 4],
@@ -253,12 +253,12 @@ fn differences_within_delta_are_neutral() {
     };
     let figure = differences(&histogram, 0.5);
     let fills = figure.marks.iter().filter_map(|it| match it {
-        Mark::Rect { fill, .. } => Some(*fill),
+        FigureMark::Rect { fill, .. } => Some(*fill),
         _ => None,
     });
-    let fills: Vec<Ink> = fills.collect();
-    let [negative, band, positive] = [-4, 0, 4].map(Ink::Step);
-    let grey = Ink::Ink3;
+    let fills: Vec<FigureColor> = fills.collect();
+    let [negative, band, positive] = [-4, 0, 4].map(FigureColor::Step);
+    let grey = FigureColor::Ink3;
     assert_eq!(fills, [band, negative, grey, grey, positive, grey]);
     assert_eq!(
         figure.label,
@@ -270,7 +270,7 @@ fn differences_within_delta_are_neutral() {
 
 #[test]
 fn no_margins_are_no_bars() {
-    let figure = histogram(&Histogram {
+    let figure = histogram(&MarginHistogram {
         from: 0.0,
         width: 0.0,
         counts: vec![],
@@ -284,7 +284,7 @@ fn no_margins_are_no_bars() {
 
 #[test]
 fn a_card_has_a_small_map() {
-    let card = Card {
+    let card = StudySummary {
         name: "tiny".to_owned(),
         title: "Rivers".to_owned(),
         description: String::new(),
@@ -328,9 +328,9 @@ fn a_card_has_a_small_map() {
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
     let found = crate::differ::fixture::found();
-    let titles = |figure: &Figure| {
+    let titles = |figure: &PlotFigure| {
         let groups = figure.marks.iter().filter_map(|it| match it {
-            Mark::Group { title, .. } => Some(title.clone()),
+            FigureMark::Group { title, .. } => Some(title.clone()),
             _ => None,
         });
         groups.collect::<Vec<String>>()
@@ -346,15 +346,15 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     let changes = titles(&change::change(&found));
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "level: 1 query");
-    let many = crate::differ::Differences {
-        change: crate::differ::paired::Change {
+    let many = crate::differ::RankerComparison {
+        change: crate::differ::paired::RrChanges {
             n_won: 9_000,
             n_better: 9_000,
             series: vec![1.0; 9_000],
-            ..crate::differ::paired::Change::default()
+            ..crate::differ::paired::RrChanges::default()
         },
         ..found
     };
-    let svg = to_svg(&change::change(&many), Theme::Light);
+    let svg = to_svg(&change::change(&many), FigureTheme::Light);
     assert!(svg.matches("<rect").count() < 600);
 }

@@ -1,8 +1,8 @@
 //! The heat map of a study in a hand's breadth, for its card.
 
-use super::{Anchor, Figure, Ink, Mark, NOTE, fit, rect, step_of_fraction, text};
+use super::{TextAnchor, PlotFigure, FigureColor, FigureMark, NOTE, fit, rect, step_of_fraction, text};
 use crate::report::format;
-use crate::study::overview::Card;
+use crate::study::overview::StudySummary;
 
 const WIDTH: f64 = 320.0;
 const NAMES: f64 = 92.0;
@@ -10,7 +10,7 @@ const HEAD: f64 = 18.0;
 const ROW: f64 = 19.0;
 
 /// Draws a coloured cell for each ranker and axiom, without numbers.
-pub fn thumbnail(card: &Card) -> Figure {
+pub fn thumbnail(card: &StudySummary) -> PlotFigure {
     let column = (WIDTH - NAMES) / card.probes.len().max(1) as f64;
     let mut marks = Vec::new();
     let names: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
@@ -18,28 +18,28 @@ pub fn thumbnail(card: &Card) -> Figure {
     if names.iter().all(|it| 7.0 * it.len() as f64 <= column) {
         for (n, name) in names.iter().enumerate() {
             let at = [NAMES + (n as f64 + 0.5) * column, 12.0];
-            marks.push(text(at, Anchor::Middle, NOTE, (*name).clone().into_owned()));
+            marks.push(text(at, TextAnchor::Middle, NOTE, (*name).clone().into_owned()));
         }
     }
     for (row, ranker) in card.rankers.iter().enumerate() {
         let at = [0.0, HEAD + row as f64 * ROW + 13.0];
-        marks.push(text(at, Anchor::Start, NOTE, fit(ranker, 14)));
+        marks.push(text(at, TextAnchor::Start, NOTE, fit(ranker, 14)));
     }
     for (row, (ranker, fractions)) in card.rankers.iter().zip(&card.fractions).enumerate() {
         for (n, (name, fraction)) in names.iter().zip(fractions).enumerate() {
             let Some(fraction) = *fraction else { continue };
             let at = [NAMES + n as f64 * column, HEAD + row as f64 * ROW];
-            let fill = Ink::Step(step_of_fraction(fraction));
+            let fill = FigureColor::Step(step_of_fraction(fraction));
             let size = [column - 1.0, ROW - 1.0];
             let title = format!("{ranker} on {name}: {}", format::fraction(fraction));
             let cell = rect(at, size, 0.0, fill);
-            marks.push(Mark::Group {
+            marks.push(FigureMark::Group {
                 title,
                 marks: vec![cell],
             });
         }
     }
-    Figure {
+    PlotFigure {
         width: WIDTH,
         height: HEAD + card.rankers.len() as f64 * ROW,
         margin: 0.0,
@@ -50,7 +50,7 @@ pub fn thumbnail(card: &Card) -> Figure {
     }
 }
 
-fn finding(card: &Card) -> String {
+fn finding(card: &StudySummary) -> String {
     let values = || card.fractions.iter().flatten().flatten().copied();
     let told = format!(
         "{} rankers on {} axioms",

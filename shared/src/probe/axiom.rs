@@ -16,12 +16,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Case, Counted, Found, Needs};
-use super::{About, ClaimKind, Limits, MeasuredPremise, Mode, Probe, Quantity, Relation};
-use crate::error::{Error, Field};
+use super::counts::{QueryContext, DocumentFeatures, QueryInstances, RequiredFeatures};
+use super::{ProbeDescription, ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, Probe, MeasuredQuantity, BoundRelation};
+use crate::error::{Error, InvalidField};
 
-pub use formula::Formula;
-pub use further::Further;
+pub use formula::AxiomFormula;
+pub use further::IrAxiomsAxiom;
 
 /// A heuristic that a good ranking function should follow. Written as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,9 +46,9 @@ pub enum Axiom {
     /// Repeated query terms do not make up for words farther in meaning.
     Stmc3,
     /// Another axiom of the package `ir_axioms`.
-    Further(Further),
+    Further(IrAxiomsAxiom),
     /// A formula over several axioms, which is an axiom itself.
-    Combined(Formula),
+    Combined(AxiomFormula),
 }
 
 impl TryFrom<Probe> for Axiom {
@@ -56,7 +56,7 @@ impl TryFrom<Probe> for Axiom {
 
     fn try_from(probe: Probe) -> Result<Axiom, Error> {
         let refused = || {
-            let field = Field::shown("axiom", probe.slug());
+            let field = InvalidField::shown("axiom", probe.slug());
             Error::unsupported(field, "is a behavior where an axiom was expected")
         };
         probe.axiom().ok_or_else(refused)
@@ -79,7 +79,7 @@ impl Axiom {
 
     /// The other axioms of `ir_axioms`.
     pub fn further() -> impl Iterator<Item = Axiom> {
-        Further::ALL.iter().map(|&it| Axiom::Further(it))
+        IrAxiomsAxiom::ALL.iter().map(|&it| Axiom::Further(it))
     }
 
     /// The axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
@@ -116,7 +116,7 @@ impl Axiom {
     }
 
     /// What there is to say about the axiom before seeing any data.
-    pub fn about(self) -> &'static About {
+    pub fn about(self) -> &'static ProbeDescription {
         match self {
             Axiom::Tfc1 => &tfc1::ABOUT,
             Axiom::Tfc2 => &tfc2::ABOUT,
@@ -133,7 +133,7 @@ impl Axiom {
     }
 
     /// What every instance of the axiom claims in a mode.
-    pub fn claim(self, mode: Mode) -> ClaimKind {
+    pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
         match self {
             Axiom::Tfc1 => tfc1::claim(mode),
             Axiom::Tfc2 => tfc2::claim(),
@@ -149,8 +149,8 @@ impl Axiom {
     }
 
     /// All instances of the axiom among the texts of one query, in no particular order.
-    pub fn mine(self, mode: Mode, case: &Case<'_>) -> Found {
-        let mut found = Found::default();
+    pub fn mine(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
+        let mut found = QueryInstances::default();
         match self {
             Axiom::Tfc1 => tfc1::mine(mode, case, &mut found),
             Axiom::Tfc2 => tfc2::mine(case, &mut found),
@@ -169,17 +169,17 @@ impl Axiom {
 
     /// Calls `take` with the places of each preferred text and of the other, for an axiom about
     /// two texts of the pool.
-    fn each_preferred(self, mode: Mode, case: &Case<'_>, mut take: impl FnMut(usize, usize)) {
+    fn each_preferred(self, mode: AxiomVariant, case: &QueryContext<'_>, mut take: impl FnMut(usize, usize)) {
         for pair in self.mine(mode, case).places.as_chunks::<2>().0 {
             take(pair[0] as usize, pair[1] as usize);
         }
     }
 
     /// The premises as measured on the texts of the case, which stand in the order of the claim,
-    /// whether they hold or not. They must carry [`Counted::others`] and
-    /// [`Counted::positions`], and [`Counted::meaning`] where the axiom needs it: without, its
+    /// whether they hold or not. They must carry [`DocumentFeatures::others`] and
+    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::meaning`] where the axiom needs it: without, its
     /// premises have no value and fail. They are an instance iff all hold.
-    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
+    pub fn premises(self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
             Axiom::Tfc1 => tfc1::premises(mode, limits, texts),
@@ -197,20 +197,20 @@ impl Axiom {
     }
 
     /// What mining has to see of the texts.
-    pub(super) fn needs(self, mode: Mode) -> Needs {
+    pub(super) fn needs(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
-            Axiom::Lnc1 => Needs {
+            Axiom::Lnc1 => RequiredFeatures {
                 others: lnc1::needs_others(mode),
-                ..Needs::default()
+                ..RequiredFeatures::default()
             },
-            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => Needs::default(),
-            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => Needs::default(),
+            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => RequiredFeatures::default(),
+            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredFeatures::default(),
             Axiom::Further(it) => it.needs(),
-            Axiom::Combined(it) => Needs::of_all(it.axioms().iter().map(|it| it.needs(mode))),
+            Axiom::Combined(it) => RequiredFeatures::of_all(it.axioms().iter().map(|it| it.needs(mode))),
         }
     }
 
-    /// Whether mining needs [`Counted::meaning`], and so word vectors.
+    /// Whether mining needs [`DocumentFeatures::meaning`], and so word vectors.
     pub fn needs_vectors(self) -> bool {
         match self {
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => true,
@@ -223,7 +223,7 @@ impl Axiom {
 }
 
 /// What is said of every formula.
-const COMBINED: About = About {
+const COMBINED: ProbeDescription = ProbeDescription {
     name: "formula",
     gist: "combined",
     statement: "The text that a formula of several axioms prefers scores higher.",
@@ -234,31 +234,31 @@ const COMBINED: About = About {
 };
 
 /// | |text a| − |text b| | ≤ δ.
-fn length_gap(limits: &Limits, texts: &[Counted], a: u8, b: u8) -> MeasuredPremise {
+fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> MeasuredPrecondition {
     let len = |text: u8| texts[text as usize - 1].len;
-    MeasuredPremise {
-        quantity: Quantity::LengthGap { a, b },
+    MeasuredPrecondition {
+        quantity: MeasuredQuantity::LengthGap { a, b },
         value: Some(f64::from(len(a).abs_diff(len(b)))),
-        relation: Relation::AtMost,
+        relation: BoundRelation::AtMost,
         bound: limits.length_gap_terms.map(f64::from),
     }
 }
 
 /// Measures whether a text has enough occurrences of query terms: Σ(text) ≥ least.
-fn occurrences(texts: &[Counted], text: u8, least: u32) -> MeasuredPremise {
-    MeasuredPremise {
-        quantity: Quantity::Occurrences { text },
+fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrecondition {
+    MeasuredPrecondition {
+        quantity: MeasuredQuantity::Occurrences { text },
         value: Some(f64::from(texts[text as usize - 1].total)),
-        relation: Relation::AtLeast,
+        relation: BoundRelation::AtLeast,
         bound: Some(f64::from(least)),
     }
 }
 
 /// Σ(text b) − Σ(text a) against 0.
-fn occurrence_lead(texts: &[Counted], a: u8, b: u8, relation: Relation) -> MeasuredPremise {
+fn occurrence_lead(texts: &[DocumentFeatures], a: u8, b: u8, relation: BoundRelation) -> MeasuredPrecondition {
     let total = |text: u8| f64::from(texts[text as usize - 1].total);
-    MeasuredPremise {
-        quantity: Quantity::OccurrenceLead { a, b },
+    MeasuredPrecondition {
+        quantity: MeasuredQuantity::OccurrenceLead { a, b },
         value: Some(total(b) - total(a)),
         relation,
         bound: Some(0.0),
@@ -266,13 +266,13 @@ fn occurrence_lead(texts: &[Counted], a: u8, b: u8, relation: Relation) -> Measu
 }
 
 /// cos(text near − Q, Q) > cos(text far − Q, Q).
-fn similarity_lead(texts: &[Counted], near: u8, far: u8) -> MeasuredPremise {
+fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPrecondition {
     let similarity = |text: u8| texts[text as usize - 1].to_query();
     let lead = similarity(near).zip(similarity(far));
-    MeasuredPremise {
-        quantity: Quantity::SimilarityLead { near, far },
+    MeasuredPrecondition {
+        quantity: MeasuredQuantity::SimilarityLead { near, far },
         value: lead.map(|(near, far)| near - far),
-        relation: Relation::Above,
+        relation: BoundRelation::Above,
         bound: Some(0.0),
     }
 }

@@ -9,18 +9,18 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::manipulation::{Manipulation, Source, Tools};
+use super::manipulation::{Manipulation, ManipulationInput, LookupTables};
 use super::mine::draw;
-use super::transfer::{Kept, Pairs};
-use super::{Limits, Mode, Probe};
-use crate::collection::{Collection, Doc, Query};
+use super::transfer::{TransferPairCounts, TransferSet};
+use super::{Limits, AxiomVariant, Probe};
+use crate::collection::{Collection, Document, Query};
 use crate::index::{DocNo, Index};
-use crate::text::linguistics::{Analysis, analyze};
+use crate::text::linguistics::{LinguisticAnalysis, analyze};
 
 /// How many documents and queries of a study are not its collection's; they are the last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Added {
+pub struct AdditionCounts {
     /// How many documents were added.
     pub n_docs: u32,
     /// How many queries were added.
@@ -29,7 +29,7 @@ pub struct Added {
 
 /// A document that a manipulation has made from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct DerivedDocument {
     /// Place among the probes that are asked for.
     which: u32,
     /// The document as it is.
@@ -39,33 +39,33 @@ pub struct Made {
 
 /// Bodies of documents, each analysed once.
 #[derive(Debug, Default)]
-pub struct Bodies(Vec<OnceLock<(String, Analysis)>>);
+pub struct AnalyzedDocuments(Vec<OnceLock<(String, LinguisticAnalysis)>>);
 
-impl Bodies {
+impl AnalyzedDocuments {
     /// Of a collection, none analysed yet.
-    pub fn of(collection: &Collection) -> Bodies {
-        Bodies(collection.docs.iter().map(|_| OnceLock::new()).collect())
+    pub fn of(collection: &Collection) -> AnalyzedDocuments {
+        AnalyzedDocuments(collection.docs.iter().map(|_| OnceLock::new()).collect())
     }
 }
 
 /// Makes the texts of one query after the other.
 #[derive(Clone, Copy)]
-pub struct Workshop<'a> {
+pub struct DerivedDocumentBuilder<'a> {
     /// The collection, with the queries that count.
     pub collection: &'a Collection,
     /// The index of the whole collection.
     pub index: &'a Index,
-    /// The bodies of the collection, as [`Bodies::of`] makes them.
-    pub bodies: &'a Bodies,
+    /// The bodies of the collection, as [`AnalyzedDocuments::of`] makes them.
+    pub bodies: &'a AnalyzedDocuments,
     /// Which probes are asked for.
-    pub asked: &'a [(Probe, Mode)],
+    pub asked: &'a [(Probe, AxiomVariant)],
     /// The lists that manipulations look words up in.
-    pub tools: &'a Tools,
+    pub tools: &'a LookupTables,
     /// The limits of the study.
     pub limits: &'a Limits,
 }
 
-impl Workshop<'_> {
+impl DerivedDocumentBuilder<'_> {
     /// Places among the probes that are asked for.
     fn manipulations(&self) -> Vec<(u32, Manipulation)> {
         let asked = self.asked.iter().zip(0..);
@@ -76,7 +76,7 @@ impl Workshop<'_> {
         manipulations.collect()
     }
 
-    fn read(&self, doc: DocNo) -> &(String, Analysis) {
+    fn read(&self, doc: DocNo) -> &(String, LinguisticAnalysis) {
         self.bodies.0[doc as usize].get_or_init(|| {
             let body = self.collection.docs[doc as usize].body();
             let analysis = analyze(&body);
@@ -85,7 +85,7 @@ impl Workshop<'_> {
     }
 
     /// The texts of a query: a shard.
-    pub fn make(&self, query: usize, pool: &[DocNo]) -> Vec<Made> {
+    pub fn make(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
         let manipulations = self.manipulations();
         if manipulations.is_empty() {
             return Vec::new();
@@ -98,7 +98,7 @@ impl Workshop<'_> {
         };
         let needs_others = manipulations.iter().any(|it| it.1.takes_others());
         let is_other = |it: &&DocNo| needs_others && grade(**it).is_some_and(|it| *it < 1);
-        let others: Vec<(&str, &Analysis)> = pool
+        let others: Vec<(&str, &LinguisticAnalysis)> = pool
             .iter()
             .filter(is_other)
             .map(|&it| {
@@ -114,7 +114,7 @@ impl Workshop<'_> {
         };
         for doc in chosen.into_iter().map(|it| pool[it]) {
             let (text, analysis) = self.read(doc);
-            let source = Source {
+            let source = ManipulationInput {
                 id: &self.collection.docs[doc as usize].id,
                 text,
                 analysis,
@@ -125,7 +125,7 @@ impl Workshop<'_> {
                 seed: limits.seed,
             };
             for &(which, manipulation) in &manipulations {
-                made.extend(manipulation.apply(&source).map(|body| Made {
+                made.extend(manipulation.apply(&source).map(|body| DerivedDocument {
                     which,
                     of: doc,
                     body,
@@ -137,11 +137,11 @@ impl Workshop<'_> {
 }
 
 /// Documents and queries that a collection does not have of its own.
-pub struct Additions<'a> {
+pub struct CollectionAdditions<'a> {
     /// The derived documents of each query, in the order of queries.
-    pub made: Vec<Vec<Made>>,
+    pub made: Vec<Vec<DerivedDocument>>,
     /// The transfer sets that are asked for.
-    pub sets: &'a [Pairs],
+    pub sets: &'a [TransferSet],
     /// Seed of the queries that are inferred.
     pub seed: u64,
 }
@@ -149,16 +149,16 @@ pub struct Additions<'a> {
 /// What is mined of texts beside a collection: for each query its samples, each with the place of
 /// its probe among those that are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct AddedSamples {
     /// For each query its samples: the place of the probe, and the two texts.
     samples: Vec<Vec<(u32, [DocNo; 2])>>,
     /// How much was added to the collection.
-    pub added: Added,
+    pub added: AdditionCounts,
     /// What became of the pairs of each transfer set.
-    pub kept: Vec<(Probe, Kept)>,
+    pub kept: Vec<(Probe, TransferPairCounts)>,
 }
 
-impl Beside {
+impl AddedSamples {
     /// Returns the samples of a query, with the place of the probe of each.
     pub fn of(&self, query: usize) -> &[(u32, [DocNo; 2])] {
         self.samples.get(query).map_or(&[], Vec::as_slice)
@@ -169,16 +169,16 @@ impl Beside {
     pub fn add(
         collection: &mut Collection,
         index: &mut Index,
-        asked: &[(Probe, Mode)],
-        additions: Additions<'_>,
-    ) -> Beside {
-        let Additions { made, sets, seed } = additions;
+        asked: &[(Probe, AxiomVariant)],
+        additions: CollectionAdditions<'_>,
+    ) -> AddedSamples {
+        let CollectionAdditions { made, sets, seed } = additions;
         let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
-        let mut beside = Beside {
+        let mut beside = AddedSamples {
             samples: vec![Vec::new(); n_queries],
-            ..Beside::default()
+            ..AddedSamples::default()
         };
-        let mut add = |doc: Doc, collection: &mut Collection| {
+        let mut add = |doc: Document, collection: &mut Collection| {
             index.add_beside(&doc.body());
             collection.docs.push(doc);
             (collection.docs.len() - 1) as DocNo
@@ -186,7 +186,7 @@ impl Beside {
         // What does not depend on a query is there once.
         let mut known: BTreeMap<(u32, DocNo), DocNo> = BTreeMap::new();
         for (query, made) in made.into_iter().enumerate() {
-            for Made { which, of, body } in made {
+            for DerivedDocument { which, of, body } in made {
                 let slug = asked[which as usize].0.slug();
                 let is_of_query = match asked[which as usize].0 {
                     Probe::Manipulation(it) => it.is_of_query(),
@@ -197,7 +197,7 @@ impl Beside {
                     true => format!("{original}#{slug}@{}", collection.queries[query].id),
                     false => format!("{original}#{slug}"),
                 };
-                let doc = Doc {
+                let doc = Document {
                     id,
                     title: String::new(),
                     text: body,
@@ -225,7 +225,7 @@ impl Beside {
             for (pair, query) in samples {
                 let id = format!("{}#{}", probe.slug(), pair.id);
                 let mut text = |side: &str, text: &str| {
-                    let doc = Doc {
+                    let doc = Document {
                         id: format!("{id}:{side}"),
                         title: String::new(),
                         text: text.to_owned(),
@@ -243,7 +243,7 @@ impl Beside {
                 beside.samples.push(vec![(which, texts)]);
             }
         }
-        beside.added = Added {
+        beside.added = AdditionCounts {
             n_docs: (collection.docs.len() - n_docs) as u32,
             n_queries: (collection.queries.len() - n_queries) as u32,
         };
@@ -251,7 +251,7 @@ impl Beside {
     }
 }
 
-/// Returns whether an id looks like one that [`Beside::add`] gives: that of a manipulated document,
+/// Returns whether an id looks like one that [`AddedSamples::add`] gives: that of a manipulated document,
 /// or that of a query or a document of a transfer set.
 pub fn is_added_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {

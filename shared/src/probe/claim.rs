@@ -148,10 +148,10 @@ impl ClaimKind {
     }
 
     /// Whether a tie is with the claim.
-    pub fn tie_agrees(self) -> TieAgrees {
+    pub fn tie_agrees(self) -> TiePolicy {
         match self {
-            ClaimKind::NotBelow => TieAgrees::Yes,
-            ClaimKind::Above | ClaimKind::Apart | ClaimKind::ShrinkingGain => TieAgrees::No,
+            ClaimKind::NotBelow => TiePolicy::Yes,
+            ClaimKind::Above | ClaimKind::Apart | ClaimKind::ShrinkingGain => TiePolicy::No,
         }
     }
 
@@ -170,7 +170,7 @@ impl ClaimKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TieAgrees {
+pub enum TiePolicy {
     /// The claim is `>=`, so that a tie agrees with it.
     Yes,
     /// The claim is `>`, so that a tie does not agree with it.

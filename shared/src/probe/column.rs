@@ -7,66 +7,66 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::TextNo;
+use super::StudyDocNo;
 
 /// Lends a column for as long as it is used; the numbers never change.
-pub trait Lender: Send + Sync {
+pub trait DocColumnSource: Send + Sync {
     /// Returns the numbers of the column.
-    fn texts(&self) -> &[TextNo];
+    fn texts(&self) -> &[StudyDocNo];
 }
 
 /// A column of numbers of texts, held in memory or lent by a file.
 #[derive(Clone)]
-pub(super) enum Column {
-    Held(Vec<TextNo>),
-    Lent(Arc<dyn Lender>),
+pub(super) enum DocColumn {
+    Held(Vec<StudyDocNo>),
+    Lent(Arc<dyn DocColumnSource>),
 }
 
-impl Deref for Column {
-    type Target = [TextNo];
+impl Deref for DocColumn {
+    type Target = [StudyDocNo];
 
-    fn deref(&self) -> &[TextNo] {
+    fn deref(&self) -> &[StudyDocNo] {
         match self {
-            Column::Held(texts) => texts,
-            Column::Lent(lender) => lender.texts(),
+            DocColumn::Held(texts) => texts,
+            DocColumn::Lent(lender) => lender.texts(),
         }
     }
 }
 
-impl Extend<TextNo> for Column {
+impl Extend<StudyDocNo> for DocColumn {
     /// What was lent is held from here on.
-    fn extend<T: IntoIterator<Item = TextNo>>(&mut self, more: T) {
-        if let Column::Lent(lender) = self {
-            *self = Column::Held(lender.texts().to_vec());
+    fn extend<T: IntoIterator<Item = StudyDocNo>>(&mut self, more: T) {
+        if let DocColumn::Lent(lender) = self {
+            *self = DocColumn::Held(lender.texts().to_vec());
         }
-        if let Column::Held(texts) = self {
+        if let DocColumn::Held(texts) = self {
             texts.extend(more);
         }
     }
 }
 
-impl fmt::Debug for Column {
+impl fmt::Debug for DocColumn {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.deref().fmt(out)
     }
 }
 
-impl PartialEq for Column {
-    fn eq(&self, other: &Column) -> bool {
+impl PartialEq for DocColumn {
+    fn eq(&self, other: &DocColumn) -> bool {
         **self == **other
     }
 }
 
-impl Eq for Column {}
+impl Eq for DocColumn {}
 
-impl Serialize for Column {
+impl Serialize for DocColumn {
     fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
         (**self).serialize(into)
     }
 }
 
-impl<'de> Deserialize<'de> for Column {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Column, D::Error> {
-        Vec::deserialize(from).map(Column::Held)
+impl<'de> Deserialize<'de> for DocColumn {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DocColumn, D::Error> {
+        Vec::deserialize(from).map(DocColumn::Held)
     }
 }

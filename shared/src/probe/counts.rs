@@ -1,13 +1,13 @@
 //! What a probe sees of a text: its length and what it holds of the query.
 
 use crate::index::stats::QueryTerms;
-use crate::index::{DocNo, Index, Totals};
+use crate::index::{DocNo, Index, CollectionTotals};
 use crate::text::vocabulary::TermNo;
-use crate::vectors::{Alike, Bag, Known, RowNo};
+use crate::vectors::{WordSimilarities, BagOfWords, IndexedWordVectors, WordVectorNo};
 
 /// A text, counted for one query.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counted {
+pub struct DocumentFeatures {
     /// The length of the text in terms, |d|.
     pub len: u32,
     /// c(w, d) for each distinct query term.
@@ -19,33 +19,33 @@ pub struct Counted {
     /// Positions of the first two distinct query terms that stand nearest to each other.
     pub nearest: Option<(u32, u32)>,
     /// Terms outside of the query with their counts, ascending; filled by
-    /// [`Counted::with_others`] only, since one axiom in two modes needs it.
+    /// [`DocumentFeatures::with_others`] only, since one axiom in two modes needs it.
     pub others: Vec<(TermNo, u32)>,
     /// For each distinct query term where it stands, ascending; filled by
-    /// [`Counted::place_terms`] only.
+    /// [`DocumentFeatures::place_terms`] only.
     pub positions: Vec<Vec<u32>>,
     /// What its words outside of the query mean, if there are word vectors.
-    pub meaning: Option<Meaning>,
+    pub meaning: Option<SemanticFeatures>,
     /// Its grade for the query, if it is judged; axioms do not look at it.
     pub grade: Option<i32>,
 }
 
 /// The words of a text outside of the query, d − Q, by their word vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Meaning {
+pub struct SemanticFeatures {
     /// The words of the text that are not in the query, d − Q.
-    pub rest: Bag,
+    pub rest: BagOfWords,
     /// cos(d − Q, Q); none if one of them has no word with a vector.
     pub to_query: Option<f64>,
     /// How like the query's its words are one by one, where that was asked for.
-    pub words: Option<Alike>,
+    pub words: Option<WordSimilarities>,
 }
 
-impl Meaning {
+impl SemanticFeatures {
     /// Of a text for a query.
-    pub fn new(rest: Bag, query: &Bag) -> Meaning {
+    pub fn new(rest: BagOfWords, query: &BagOfWords) -> SemanticFeatures {
         let to_query = rest.similarity(query);
-        Meaning {
+        SemanticFeatures {
             rest,
             to_query,
             words: None,
@@ -53,13 +53,13 @@ impl Meaning {
     }
 }
 
-impl Counted {
+impl DocumentFeatures {
     /// Counts the terms of a text, given in order.
-    pub fn new(terms: &[TermNo], query: &QueryTerms) -> Counted {
-        let mut counted = Counted {
+    pub fn new(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+        let mut counted = DocumentFeatures {
             len: terms.len() as u32,
             counts: vec![0; query.len()],
-            ..Counted::default()
+            ..DocumentFeatures::default()
         };
         // Of the last query term met, and of the last one that differs from it.
         let mut last: Option<(usize, u32)> = None;
@@ -95,7 +95,7 @@ impl Counted {
         }
     }
 
-    /// Terms before the first query term. Needs [`Counted::positions`].
+    /// Terms before the first query term. Needs [`DocumentFeatures::positions`].
     pub fn first(&self) -> Option<u32> {
         let firsts = self.positions.iter().filter_map(|it| it.first());
         firsts.min().copied()
@@ -112,7 +112,7 @@ impl Counted {
     }
 
     /// cos(d − Q, d' − Q).
-    pub fn similarity(&self, other: &Counted) -> Option<f64> {
+    pub fn similarity(&self, other: &DocumentFeatures) -> Option<f64> {
         let (mine, theirs) = (self.meaning.as_ref()?, other.meaning.as_ref()?);
         mine.rest.similarity(&theirs.rest)
     }
@@ -124,8 +124,8 @@ impl Counted {
     }
 
     /// How often `once` has to be repeated to give this text's length and counts; none if no
-    /// number of times does. Needs [`Counted::others`] of both.
-    pub fn times(&self, once: &Counted) -> Option<u32> {
+    /// number of times does. Needs [`DocumentFeatures::others`] of both.
+    pub fn times(&self, once: &DocumentFeatures) -> Option<u32> {
         let times = self.len.checked_div(once.len)?;
         let same = self.len == once.len * times
             && self
@@ -142,9 +142,9 @@ impl Counted {
         same.then_some(times)
     }
 
-    /// As [`Counted::new`], with the terms outside of the query.
-    pub fn with_others(terms: &[TermNo], query: &QueryTerms) -> Counted {
-        let mut counted = Counted::new(terms, query);
+    /// As [`DocumentFeatures::new`], with the terms outside of the query.
+    pub fn with_others(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+        let mut counted = DocumentFeatures::new(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.number != Some(*term));
         let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
         others.sort_unstable();
@@ -155,8 +155,8 @@ impl Counted {
     }
 
     /// Terms outside of the query that `more` holds exactly once more than this text.
-    pub fn once_more(&self, more: &Counted) -> OnceMore {
-        let mut found = OnceMore::default();
+    pub fn once_more(&self, more: &DocumentFeatures) -> ExtraTermCounts {
+        let mut found = ExtraTermCounts::default();
         let mut mine = self.others.iter().peekable();
         for &(term, count) in &more.others {
             while mine.next_if(|it| it.0 < term).is_some() {}
@@ -172,26 +172,26 @@ impl Counted {
 
 /// What axioms need to see of a text beside its counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Needs {
-    /// Whether [`Counted::others`] is to be filled.
+pub(crate) struct RequiredFeatures {
+    /// Whether [`DocumentFeatures::others`] is to be filled.
     pub(crate) others: bool,
-    /// Whether [`Counted::positions`] is to be filled.
+    /// Whether [`DocumentFeatures::positions`] is to be filled.
     pub(crate) positions: bool,
-    /// [`Meaning::words`], where there are word vectors.
+    /// [`SemanticFeatures::words`], where there are word vectors.
     pub(crate) words: bool,
 }
 
-impl Needs {
+impl RequiredFeatures {
     /// What any axiom could need.
-    pub(crate) const ALL: Needs = Needs {
+    pub(crate) const ALL: RequiredFeatures = RequiredFeatures {
         others: true,
         positions: true,
         words: true,
     };
 
     /// What any of several needs.
-    pub(crate) fn of_all(all: impl Iterator<Item = Needs>) -> Needs {
-        all.fold(Needs::default(), |a, b| Needs {
+    pub(crate) fn of_all(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
+        all.fold(RequiredFeatures::default(), |a, b| RequiredFeatures {
             others: a.others || b.others,
             positions: a.positions || b.positions,
             words: a.words || b.words,
@@ -200,25 +200,25 @@ impl Needs {
 }
 
 /// Counts the documents of an index for one query.
-pub(crate) struct Counting<'a> {
+pub(crate) struct FeatureExtractor<'a> {
     index: &'a Index,
     terms: &'a QueryTerms,
-    needs: Needs,
+    needs: RequiredFeatures,
     /// Word vectors, with the query's words together and one by one.
-    known: Option<(&'a Known<'a>, Bag, Vec<Option<RowNo>>)>,
+    known: Option<(&'a IndexedWordVectors<'a>, BagOfWords, Vec<Option<WordVectorNo>>)>,
 }
 
-impl<'a> Counting<'a> {
+impl<'a> FeatureExtractor<'a> {
     /// `terms` are those of `query`; `known` are vectors beside the index.
     pub(crate) fn new(
         index: &'a Index,
-        known: Option<&'a Known<'a>>,
+        known: Option<&'a IndexedWordVectors<'a>>,
         query: &str,
         terms: &'a QueryTerms,
-        needs: Needs,
-    ) -> Counting<'a> {
+        needs: RequiredFeatures,
+    ) -> FeatureExtractor<'a> {
         let known = known.map(|it| (it, it.query(query), it.words_of_query(query, terms)));
-        Counting {
+        FeatureExtractor {
             index,
             terms,
             needs,
@@ -227,18 +227,18 @@ impl<'a> Counting<'a> {
     }
 
     /// Counts a document of the index for the query.
-    pub(crate) fn document(&self, doc: DocNo) -> Counted {
+    pub(crate) fn document(&self, doc: DocNo) -> DocumentFeatures {
         let body = self.index.terms(doc);
         let mut counted = if self.needs.others {
-            Counted::with_others(body, self.terms)
+            DocumentFeatures::with_others(body, self.terms)
         } else {
-            Counted::new(body, self.terms)
+            DocumentFeatures::new(body, self.terms)
         };
         if self.needs.positions {
             counted.place_terms(body, self.terms);
         }
         counted.meaning = self.known.as_ref().map(|(known, query, words)| {
-            let mut meaning = Meaning::new(known.rest(doc, self.terms), query);
+            let mut meaning = SemanticFeatures::new(known.rest(doc, self.terms), query);
             if self.needs.words {
                 meaning.words = Some(known.alike(doc, self.terms, words));
             }
@@ -247,7 +247,7 @@ impl<'a> Counting<'a> {
         counted
     }
 
-    /// Returns how like each query term is to each, as [`Case::alike`] holds it.
+    /// Returns how like each query term is to each, as [`QueryContext::alike`] holds it.
     pub(crate) fn alike(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| known.alike_in_query(words))
@@ -256,7 +256,7 @@ impl<'a> Counting<'a> {
 
 /// How many terms outside of the query a text holds exactly once more than another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OnceMore {
+pub struct ExtraTermCounts {
     /// All terms outside of the query that occur once more.
     pub all: u32,
     /// Those that occur in the other text.
@@ -265,28 +265,28 @@ pub struct OnceMore {
 
 /// One query with the texts of its pool.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct QueryContext<'a> {
     /// Distinct query terms with their statistics.
     pub query: &'a QueryTerms,
     /// The texts, in the order of the pool.
-    pub pool: &'a [Counted],
+    pub pool: &'a [DocumentFeatures],
     /// The limits that premises are compared with.
     pub limits: &'a super::Limits,
     /// The totals of the whole collection.
-    pub totals: Totals,
+    pub totals: CollectionTotals,
     /// How like each query term is to each, row by row; empty without word vectors.
     pub alike: &'a [f64],
 }
 
-impl<'a> Case<'a> {
+impl<'a> QueryContext<'a> {
     /// Returns a case of some texts of a query, without word vectors.
     pub fn new(
         query: &'a QueryTerms,
-        pool: &'a [Counted],
+        pool: &'a [DocumentFeatures],
         limits: &'a super::Limits,
-        totals: Totals,
-    ) -> Case<'a> {
-        Case {
+        totals: CollectionTotals,
+    ) -> QueryContext<'a> {
+        QueryContext {
             query,
             pool,
             limits,
@@ -296,11 +296,11 @@ impl<'a> Case<'a> {
     }
 
     /// Some texts of the same query.
-    pub fn with_pool<'b>(&self, pool: &'b [Counted]) -> Case<'b>
+    pub fn with_pool<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryContext<'b>
     where
         'a: 'b,
     {
-        Case { pool, ..*self }
+        QueryContext { pool, ..*self }
     }
 
     /// ln(N / n) of a query term; 0 for one that no document holds.
@@ -329,7 +329,7 @@ impl<'a> Case<'a> {
     /// Calls `take` with every unordered pair of texts with the same key, keys ascending.
     pub(crate) fn each_alike<K: Ord>(
         &self,
-        key: impl Fn(&Counted) -> &K,
+        key: impl Fn(&DocumentFeatures) -> &K,
         mut take: impl FnMut(usize, usize),
     ) {
         let mut by_key: Vec<usize> = (0..self.pool.len()).collect();
@@ -344,7 +344,7 @@ impl<'a> Case<'a> {
 
 /// Instances of one axiom for one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct QueryInstances {
     /// Places in the pool, in the order of the claim; a place past its end is a derived
     /// text, counted on.
     pub places: Vec<u32>,
@@ -352,7 +352,7 @@ pub struct Found {
     pub derived: Vec<(u32, u32)>,
 }
 
-impl Found {
+impl QueryInstances {
     pub(crate) fn pair(&mut self, first: usize, second: usize) {
         self.places.extend([first as u32, second as u32]);
     }
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn the_least_distance_is_between_distinct_terms() {
-        let distance = |terms: &[TermNo]| Counted::new(terms, &query(&[1, 2])).distance();
+        let distance = |terms: &[TermNo]| DocumentFeatures::new(terms, &query(&[1, 2])).distance();
         assert_eq!(distance(&[1, 9, 9, 2]), Some(3));
         assert_eq!(distance(&[1, 1, 9, 2]), Some(2));
         assert_eq!(distance(&[1, 9, 1, 1]), None);
@@ -388,9 +388,9 @@ mod tests {
     #[test]
     fn terms_held_once_more_are_counted_among_all_and_shared() {
         let query = query(&[1]);
-        let few = Counted::with_others(&[1, 5, 6], &query);
-        let more = Counted::with_others(&[1, 5, 5, 7, 8, 8], &query);
-        assert_eq!(few.once_more(&more), OnceMore { all: 2, shared: 1 });
-        assert_eq!(more.once_more(&few), OnceMore { all: 1, shared: 0 });
+        let few = DocumentFeatures::with_others(&[1, 5, 6], &query);
+        let more = DocumentFeatures::with_others(&[1, 5, 5, 7, 8, 8], &query);
+        assert_eq!(few.once_more(&more), ExtraTermCounts { all: 2, shared: 1 });
+        assert_eq!(more.once_more(&few), ExtraTermCounts { all: 1, shared: 0 });
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{Column, Lender};
-use super::{Claim, ClaimKind, Mode, Probe, TextNo};
-use crate::error::{Error, Field};
+use super::column::{DocColumn, DocColumnSource};
+use super::{Claim, ClaimKind, AxiomVariant, Probe, StudyDocNo};
+use crate::error::{Error, InvalidField};
 
 /// Whether `starts` say for each query where its rows begin, and at last their number.
 pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
@@ -18,12 +18,12 @@ pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> boo
 
 /// What [`Instances`] hold beside their texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InstancesHead {
+pub struct InstancesHeader {
     /// The probe that found them.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The mode in which they were found.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// How many each query had before a cap, as in [`Instances::found`].
     pub found: Vec<u32>,
     /// For each query where its instances begin, and at last their number.
@@ -39,7 +39,7 @@ pub struct Instances {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The mode in which they were found.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Every instance of an axiom in a mode makes the same kind of claim.
     pub claim: ClaimKind,
     /// How many each query had before a cap; equal to what is kept without one.
@@ -48,25 +48,25 @@ pub struct Instances {
     starts: Vec<u32>,
     /// `arity` texts for each instance.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
-    texts: Column,
+    texts: DocColumn,
 }
 
 impl Instances {
     /// Makes the instances of a probe in a mode, without any query yet.
-    pub fn new(probe: Probe, mode: Mode) -> Instances {
+    pub fn new(probe: Probe, mode: AxiomVariant) -> Instances {
         Instances {
             probe,
             mode,
             claim: probe.claim(mode),
             found: Vec::new(),
             starts: vec![0],
-            texts: Column::Held(Vec::new()),
+            texts: DocColumn::Held(Vec::new()),
         }
     }
 
     /// The same instances with their texts from a lender, which has to have the same.
-    pub fn lent(head: InstancesHead, texts: Arc<dyn Lender>) -> Result<Instances, Error> {
-        let InstancesHead {
+    pub fn lent(head: InstancesHeader, texts: Arc<dyn DocColumnSource>) -> Result<Instances, Error> {
+        let InstancesHeader {
             probe,
             mode,
             found,
@@ -78,20 +78,20 @@ impl Instances {
             claim: probe.claim(mode),
             found,
             starts,
-            texts: Column::Lent(texts),
+            texts: DocColumn::Lent(texts),
         };
         match lent.fit(lent.found.len()) {
             true => Ok(lent),
             false => Err(Error::conflict(
-                Field::shown("instances", probe.slug()),
+                InvalidField::shown("instances", probe.slug()),
                 "the column of texts is not that of its queries",
             )),
         }
     }
 
     /// Returns everything but the texts of the instances.
-    pub fn head(&self) -> InstancesHead {
-        InstancesHead {
+    pub fn head(&self) -> InstancesHeader {
+        InstancesHeader {
             probe: self.probe,
             mode: self.mode,
             found: self.found.clone(),
@@ -100,13 +100,13 @@ impl Instances {
     }
 
     /// The texts of all instances, one instance after the other.
-    pub fn texts(&self) -> &[TextNo] {
+    pub fn texts(&self) -> &[StudyDocNo] {
         &self.texts
     }
 
     /// Adds the next query: the texts of its instances one after the other, and how many
     /// instances there were before a cap.
-    pub fn push_query(&mut self, texts: impl IntoIterator<Item = TextNo>, n_found: u32) {
+    pub fn push_query(&mut self, texts: impl IntoIterator<Item = StudyDocNo>, n_found: u32) {
         self.texts.extend(texts);
         self.starts
             .push((self.texts.len() / self.claim.arity()) as u32);
@@ -123,10 +123,10 @@ impl Instances {
     }
 
     /// The same instances where text `t` is called `numbers[t]`, in the same order.
-    pub fn renumbered(&self, numbers: &[TextNo]) -> Instances {
+    pub fn renumbered(&self, numbers: &[StudyDocNo]) -> Instances {
         let texts = self.texts.iter().map(|&it| numbers[it as usize]);
         Instances {
-            texts: Column::Held(texts.collect()),
+            texts: DocColumn::Held(texts.collect()),
             found: self.found.clone(),
             starts: self.starts.clone(),
             ..*self
@@ -154,25 +154,25 @@ impl Instances {
     }
 
     /// The texts of one query's instances, one instance after the other.
-    pub fn texts_of(&self, query: usize) -> &[TextNo] {
+    pub fn texts_of(&self, query: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.texts[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
     }
 
     /// The claims of one query.
-    pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<TextNo>> + '_ {
+    pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> + '_ {
         let each = self.texts_of(query).chunks_exact(self.claim.arity());
         each.map(|it| self.claim.about(it))
     }
 
     /// The claim at a place.
-    pub fn claim(&self, at: usize) -> Claim<TextNo> {
+    pub fn claim(&self, at: usize) -> Claim<StudyDocNo> {
         let arity = self.claim.arity();
         self.claim.about(&self.texts[at * arity..(at + 1) * arity])
     }
 
     /// The texts of the instance at a place.
-    pub fn texts_at(&self, at: usize) -> &[TextNo] {
+    pub fn texts_at(&self, at: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.texts[at * arity..(at + 1) * arity]
     }

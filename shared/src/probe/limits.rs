@@ -140,7 +140,7 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum DefinitionSource {
     /// Rennings, Moraes & Hauff, ECIR 2019.
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020.
@@ -151,7 +151,7 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum AxiomVariant {
     /// What the axiom says: our definitions.
     Fixed,
     /// As printed in Rennings, Moraes & Hauff (ECIR 2019).
@@ -166,35 +166,35 @@ pub enum Mode {
     CodeCamara2020,
 }
 
-impl Mode {
+impl AxiomVariant {
     /// Every mode, in the order in which they are listed.
-    pub const ALL: &[Mode] = &[
-        Mode::Fixed,
-        Mode::PaperRennings2019,
-        Mode::PaperCamara2020,
-        Mode::CodeCamara2020,
+    pub const ALL: &[AxiomVariant] = &[
+        AxiomVariant::Fixed,
+        AxiomVariant::PaperRennings2019,
+        AxiomVariant::PaperCamara2020,
+        AxiomVariant::CodeCamara2020,
     ];
 
     /// The name in commands, addresses and files.
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Fixed => "fixed",
-            Mode::PaperRennings2019 => "paper-rennings2019",
-            Mode::PaperCamara2020 => "paper",
-            Mode::CodeCamara2020 => "code",
+            AxiomVariant::Fixed => "fixed",
+            AxiomVariant::PaperRennings2019 => "paper-rennings2019",
+            AxiomVariant::PaperCamara2020 => "paper",
+            AxiomVariant::CodeCamara2020 => "code",
         }
     }
 
     /// The mode that a word and the source of a preset stand for.
-    pub fn parse(word: &str, source: Source) -> Result<Mode, Error> {
+    pub fn parse(word: &str, source: DefinitionSource) -> Result<AxiomVariant, Error> {
         match (word, source) {
-            ("fixed", _) => Ok(Mode::Fixed),
-            ("paper", Source::Rennings2019) | ("paper-rennings2019", _) => {
-                Ok(Mode::PaperRennings2019)
+            ("fixed", _) => Ok(AxiomVariant::Fixed),
+            ("paper", DefinitionSource::Rennings2019) | ("paper-rennings2019", _) => {
+                Ok(AxiomVariant::PaperRennings2019)
             }
-            ("paper", Source::Camara2020) => Ok(Mode::PaperCamara2020),
-            ("code", Source::Camara2020) => Ok(Mode::CodeCamara2020),
-            ("code", Source::Rennings2019) => Err(Error::unsupported(
+            ("paper", DefinitionSource::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
+            ("code", DefinitionSource::Camara2020) => Ok(AxiomVariant::CodeCamara2020),
+            ("code", DefinitionSource::Rennings2019) => Err(Error::unsupported(
                 "mode",
                 "`rennings2019` has no mode `code`, since its extraction scripts were not \
                  published; take `fixed` or `paper`",
@@ -215,14 +215,14 @@ mod tests {
     #[test]
     fn modes_are_words_of_a_source() {
         assert_eq!(
-            Mode::parse("paper", Source::Rennings2019),
-            Ok(Mode::PaperRennings2019)
+            AxiomVariant::parse("paper", DefinitionSource::Rennings2019),
+            Ok(AxiomVariant::PaperRennings2019)
         );
         assert_eq!(
-            Mode::parse("code", Source::Camara2020),
-            Ok(Mode::CodeCamara2020)
+            AxiomVariant::parse("code", DefinitionSource::Camara2020),
+            Ok(AxiomVariant::CodeCamara2020)
         );
-        let refused = Mode::parse("code", Source::Rennings2019).unwrap_err();
+        let refused = AxiomVariant::parse("code", DefinitionSource::Rennings2019).unwrap_err();
         assert!(
             refused.to_string().contains("were not published"),
             "{refused}"

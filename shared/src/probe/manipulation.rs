@@ -28,11 +28,11 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Field, serialize_as_text};
-use crate::text::linguistics::{Analysis, Unit};
+use crate::error::{Error, InvalidField, serialize_as_text};
+use crate::text::linguistics::{LinguisticAnalysis, LinguisticUnit};
 use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
-use crate::vectors::Synonyms;
+use crate::vectors::SynonymFinder;
 
 /// A way to change a text. Written as its slug: `shuffle-words`, `repeat:3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -111,17 +111,17 @@ pub enum Manipulation {
 
 /// The lists that manipulations look words up in.
 #[derive(Debug, Clone, Default)]
-pub struct Tools {
+pub struct LookupTables {
     /// Lower-case, sorted; [`EN_FUNCTION`] where there is none.
     stops: Option<Vec<String>>,
     /// For a word how it is misspelt; the rule of [`surface`] where there is none.
     misspellings: Option<BTreeMap<String, Vec<String>>>,
     /// For a document's id the queries that a model has written for it.
     expansions: BTreeMap<String, Vec<String>>,
-    synonyms: Option<Synonyms>,
+    synonyms: Option<SynonymFinder>,
 }
 
-impl Tools {
+impl LookupTables {
     /// A stop list, one word a line.
     pub fn set_stops(&mut self, text: &str) {
         if let Stopwords::List(words) = stopwords::list(text) {
@@ -163,7 +163,7 @@ impl Tools {
     }
 
     /// Words that mean nearly the same.
-    pub fn set_synonyms(&mut self, synonyms: Synonyms) {
+    pub fn set_synonyms(&mut self, synonyms: SynonymFinder) {
         self.synonyms = Some(synonyms);
     }
 
@@ -178,19 +178,19 @@ impl Tools {
 
 /// A document in the pool of a query, before it is changed.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub struct ManipulationInput<'a> {
     /// The id of the document.
     pub id: &'a str,
     /// The body of the document.
     pub text: &'a str,
     /// The linguistic analysis of the same body.
-    pub analysis: &'a Analysis,
+    pub analysis: &'a LinguisticAnalysis,
     /// The text of the query, as written.
     pub query: &'a str,
     /// Bodies of the documents that are not relevant to the query, in the order of the pool.
-    pub others: &'a [(&'a str, &'a Analysis)],
+    pub others: &'a [(&'a str, &'a LinguisticAnalysis)],
     /// The lists that the manipulation looks words up in.
-    pub tools: &'a Tools,
+    pub tools: &'a LookupTables,
     /// The vocabulary of the collection.
     pub vocabulary: &'a Vocabulary,
     /// The seed of the study.
@@ -351,21 +351,21 @@ impl Manipulation {
     }
 
     /// What it goes by in the text that it changes: what it moves, removes, or keeps together.
-    pub fn reads(self) -> &'static [Unit] {
+    pub fn reads(self) -> &'static [LinguisticUnit] {
         match self {
             Manipulation::ShuffleSentences
             | Manipulation::ShuffleWordsInSentences
             | Manipulation::ReverseSentences
             | Manipulation::DeleteFirstSentence
             | Manipulation::DeleteLastSentence
-            | Manipulation::DeleteSentence => &[Unit::Sentence],
+            | Manipulation::DeleteSentence => &[LinguisticUnit::Sentence],
             Manipulation::ShuffleAroundPhrases
             | Manipulation::ShufflePhrases
             | Manipulation::ReversePhrases
-            | Manipulation::SwapWords => &[Unit::NounPhrase],
-            Manipulation::ShuffleAroundPhrasesInSentences => &[Unit::Sentence, Unit::NounPhrase],
-            Manipulation::ShufflePrepositions => &[Unit::Preposition],
-            Manipulation::Negate => &[Unit::Sentence, Unit::Auxiliary],
+            | Manipulation::SwapWords => &[LinguisticUnit::NounPhrase],
+            Manipulation::ShuffleAroundPhrasesInSentences => &[LinguisticUnit::Sentence, LinguisticUnit::NounPhrase],
+            Manipulation::ShufflePrepositions => &[LinguisticUnit::Preposition],
+            Manipulation::Negate => &[LinguisticUnit::Sentence, LinguisticUnit::Auxiliary],
             Manipulation::RemoveStops
             | Manipulation::RemovePunctuation
             | Manipulation::RemoveStopsPunctuation
@@ -391,8 +391,8 @@ impl Manipulation {
     }
 
     /// The changed text; none where it would be empty or the same.
-    pub fn apply(self, source: &Source<'_>) -> Option<String> {
-        let mut draw = Draw::new(self, source);
+    pub fn apply(self, source: &ManipulationInput<'_>) -> Option<String> {
+        let mut draw = SeededDraw::new(self, source);
         let made = match self {
             Manipulation::RemoveStops => surface::without_stops(source),
             Manipulation::RemovePunctuation => surface::without_punctuation(source.text),
@@ -451,16 +451,16 @@ fn reversed(n: usize) -> Vec<usize> {
 }
 
 /// What is drawn for one text.
-struct Draw(Pcg64);
+struct SeededDraw(Pcg64);
 
-impl Draw {
-    fn new(manipulation: Manipulation, source: &Source<'_>) -> Draw {
-        let Source {
+impl SeededDraw {
+    fn new(manipulation: Manipulation, source: &ManipulationInput<'_>) -> SeededDraw {
+        let ManipulationInput {
             seed, query, text, ..
         } = source;
         let slug = manipulation.slug();
         let digest = Sha256::digest(format!("{seed}\n{slug}\n{query}\n{text}"));
-        Draw(Pcg64::from_seed(digest.into()))
+        SeededDraw(Pcg64::from_seed(digest.into()))
     }
 
     /// A number below `n`, which is above 0.
@@ -507,7 +507,7 @@ impl FromStr for Manipulation {
         let shown: String = word.chars().take(80).collect();
         let none = || {
             Error::malformed(
-                Field::shown("probes", format!("probe `{shown}`")),
+                InvalidField::shown("probes", format!("probe `{shown}`")),
                 "is no manipulation",
             )
         };
@@ -532,7 +532,7 @@ impl Manipulation {
         };
         let shown: String = word.chars().take(80).collect();
         let refuse = |reason: String| {
-            Error::out_of_range(Field::shown("probes", format!("probe `{shown}`")), reason)
+            Error::out_of_range(InvalidField::shown("probes", format!("probe `{shown}`")), reason)
         };
         let least = if name == "repeat" { 2 } else { 1 };
         let fine = number.parse::<u16>().ok();

@@ -12,9 +12,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::counts::{Case, Counted, Found, Needs};
-use super::{About, MeasuredPremise, Quantity, Relation};
-use crate::error::{Error, Field};
+use super::counts::{QueryContext, DocumentFeatures, QueryInstances, RequiredFeatures};
+use super::{ProbeDescription, MeasuredPrecondition, MeasuredQuantity, BoundRelation};
+use crate::error::{Error, InvalidField};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum Measurement {
     /// Grade in the qrels; none where it is not judged.
     Relevance,
     /// The length of the text in terms, |d|.
@@ -44,78 +44,78 @@ pub enum Measure {
     Similarity,
 }
 
-impl Measure {
+impl Measurement {
     /// Every measurement; the first five are those of the paper.
-    pub const ALL: &[Measure] = &[
-        Measure::Relevance,
-        Measure::Length,
-        Measure::Tf,
-        Measure::SumTf,
-        Measure::Overlap,
-        Measure::Coverage,
-        Measure::Position,
-        Measure::Proximity,
-        Measure::Similarity,
+    pub const ALL: &[Measurement] = &[
+        Measurement::Relevance,
+        Measurement::Length,
+        Measurement::Tf,
+        Measurement::SumTf,
+        Measurement::Overlap,
+        Measurement::Coverage,
+        Measurement::Position,
+        Measurement::Proximity,
+        Measurement::Similarity,
     ];
 
     /// The measures of the paper, which are the first five.
-    pub const PUBLISHED: &[Measure] = Measure::ALL.split_at(5).0;
+    pub const PUBLISHED: &[Measurement] = Measurement::ALL.split_at(5).0;
 
     /// Returns the name of the measure, as it is typed.
     pub fn slug(self) -> &'static str {
         match self {
-            Measure::Relevance => "relevance",
-            Measure::Length => "length",
-            Measure::Tf => "tf",
-            Measure::SumTf => "sum-tf",
-            Measure::Overlap => "overlap",
-            Measure::Coverage => "coverage",
-            Measure::Position => "position",
-            Measure::Proximity => "proximity",
-            Measure::Similarity => "similarity",
+            Measurement::Relevance => "relevance",
+            Measurement::Length => "length",
+            Measurement::Tf => "tf",
+            Measurement::SumTf => "sum-tf",
+            Measurement::Overlap => "overlap",
+            Measurement::Coverage => "coverage",
+            Measurement::Position => "position",
+            Measurement::Proximity => "proximity",
+            Measurement::Similarity => "similarity",
         }
     }
 
     /// For people, in a row or column head.
     pub fn name(self) -> &'static str {
         match self {
-            Measure::Relevance => "Relevance",
-            Measure::Length => "Length",
-            Measure::Tf => "TF",
-            Measure::SumTf => "Sum of TF",
-            Measure::Overlap => "Overlap",
-            Measure::Coverage => "Coverage",
-            Measure::Position => "First match",
-            Measure::Proximity => "Least distance",
-            Measure::Similarity => "Similarity",
+            Measurement::Relevance => "Relevance",
+            Measurement::Length => "Length",
+            Measurement::Tf => "TF",
+            Measurement::SumTf => "Sum of TF",
+            Measurement::Overlap => "Overlap",
+            Measurement::Coverage => "Coverage",
+            Measurement::Position => "First match",
+            Measurement::Proximity => "Least distance",
+            Measurement::Similarity => "Similarity",
         }
     }
 
     fn needs_vectors(self) -> bool {
-        self == Measure::Similarity
+        self == Measurement::Similarity
     }
 
-    /// The value of a text; none where it has none. [`Measure::Tf`] has a vector instead.
-    fn number(self, text: &Counted) -> Option<f64> {
+    /// The value of a text; none where it has none. [`Measurement::Tf`] has a vector instead.
+    fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
-            Measure::Relevance => text.grade.map(f64::from),
-            Measure::Length => Some(f64::from(text.len)),
-            Measure::Tf => None,
-            Measure::SumTf => Some(f64::from(text.total)),
-            Measure::Overlap => {
+            Measurement::Relevance => text.grade.map(f64::from),
+            Measurement::Length => Some(f64::from(text.len)),
+            Measurement::Tf => None,
+            Measurement::SumTf => Some(f64::from(text.total)),
+            Measurement::Overlap => {
                 let held = text.total > 0;
                 held.then(|| f64::from(text.total) / f64::from(text.len))
             }
-            Measure::Coverage => Some(f64::from(text.cover)),
-            Measure::Position => text.first().map(f64::from),
-            Measure::Proximity => text.distance().map(f64::from),
-            Measure::Similarity => text.to_query(),
+            Measurement::Coverage => Some(f64::from(text.cover)),
+            Measurement::Position => text.first().map(f64::from),
+            Measurement::Proximity => text.distance().map(f64::from),
+            Measurement::Similarity => text.to_query(),
         }
     }
 
     /// How two texts compare; none where one has no value, or where neither vector is larger.
-    fn compare(self, a: &Counted, b: &Counted) -> Option<Ordering> {
-        if self == Measure::Tf {
+    fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
+        if self == Measurement::Tf {
             let pairs = || a.counts.iter().zip(&b.counts);
             return match (pairs().all(|(a, b)| a >= b), pairs().all(|(a, b)| a <= b)) {
                 (true, true) => Some(Ordering::Equal),
@@ -130,9 +130,9 @@ impl Measure {
 
 /// Values of the control that differ by at most this are equal; in thousandths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tolerance(u32);
+pub struct ControlTolerance(u32);
 
-impl Tolerance {
+impl ControlTolerance {
     /// In the unit of the control; 0 for exact equality.
     pub fn value(self) -> f64 {
         f64::from(self.0) / 1000.0
@@ -142,31 +142,31 @@ impl Tolerance {
 /// A control and a variable. Written as `match:length:relevance`, with a tolerance as
 /// `match:length~5:relevance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Matching {
+pub struct MeasureAndMatch {
     /// In which both texts are equal.
-    pub control: Measure,
+    pub control: Measurement,
     /// In which the first text has the larger value.
-    pub variable: Measure,
+    pub variable: Measurement,
     /// The most by which values that count as equal differ.
-    pub tolerance: Tolerance,
+    pub tolerance: ControlTolerance,
 }
 
-impl Matching {
+impl MeasureAndMatch {
     /// Exact equality of a control; none where no pair of texts can be a sample.
-    pub fn exact(control: Measure, variable: Measure) -> Option<Matching> {
-        let matching = Matching {
+    pub fn exact(control: Measurement, variable: Measurement) -> Option<MeasureAndMatch> {
+        let matching = MeasureAndMatch {
             control,
             variable,
-            tolerance: Tolerance::default(),
+            tolerance: ControlTolerance::default(),
         };
         matching.is_possible().then_some(matching)
     }
 
     /// Every combination of `measures` that can have a sample, controls first.
-    pub fn all(measures: &[Measure]) -> Vec<Matching> {
+    pub fn all(measures: &[Measurement]) -> Vec<MeasureAndMatch> {
         let each = measures.iter().flat_map(|&control| {
             let variables = measures.iter();
-            variables.filter_map(move |&variable| Matching::exact(control, variable))
+            variables.filter_map(move |&variable| MeasureAndMatch::exact(control, variable))
         });
         each.collect()
     }
@@ -178,8 +178,8 @@ impl Matching {
         let exact = self.tolerance.0 == 0;
         match (self.control, self.variable) {
             (control, variable) if control == variable => false,
-            (Measure::Tf, Measure::SumTf | Measure::Coverage) => false,
-            (Measure::SumTf, Measure::Tf) => !exact,
+            (Measurement::Tf, Measurement::SumTf | Measurement::Coverage) => false,
+            (Measurement::SumTf, Measurement::Tf) => !exact,
             _ => true,
         }
     }
@@ -190,16 +190,16 @@ impl Matching {
     }
 
     /// What mining has to see of the texts.
-    pub(super) fn needs(self) -> Needs {
-        Needs {
-            positions: [self.control, self.variable].contains(&Measure::Position),
-            ..Needs::default()
+    pub(super) fn needs(self) -> RequiredFeatures {
+        RequiredFeatures {
+            positions: [self.control, self.variable].contains(&Measurement::Position),
+            ..RequiredFeatures::default()
         }
     }
 
     /// All samples among the texts of one query.
-    pub(super) fn mine(self, case: &Case<'_>) -> Found {
-        let mut found = Found::default();
+    pub(super) fn mine(self, case: &QueryContext<'_>) -> QueryInstances {
+        let mut found = QueryInstances::default();
         let larger = |a: usize, b: usize| {
             let (a, b) = (&case.pool[a], &case.pool[b]);
             self.variable.compare(a, b)
@@ -213,9 +213,9 @@ impl Matching {
     }
 
     /// Calls `take` with every unordered pair of texts that are equal in the control.
-    fn each_equal(self, pool: &[Counted], mut take: impl FnMut(usize, usize)) {
+    fn each_equal(self, pool: &[DocumentFeatures], mut take: impl FnMut(usize, usize)) {
         let mut places: Vec<usize> = (0..pool.len()).collect();
-        if self.control == Measure::Tf {
+        if self.control == Measurement::Tf {
             places.sort_by(|&a, &b| pool[a].counts.cmp(&pool[b].counts));
             for equal in places.chunk_by(|&a, &b| pool[a].counts == pool[b].counts) {
                 for (first, &a) in equal.iter().enumerate() {
@@ -239,58 +239,58 @@ impl Matching {
     }
 
     /// The premises as measured on two texts.
-    pub(super) fn premises(self, texts: &[Counted]) -> Vec<MeasuredPremise> {
+    pub(super) fn premises(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
             let differ = a.counts.iter().zip(&b.counts).filter(|(a, b)| a != b);
             differ.count() as f64
         };
-        let lead = |measure: Measure| {
+        let lead = |measure: Measurement| {
             let (a, b) = (measure.number(a)?, measure.number(b)?);
             Some(a - b)
         };
         let control = match self.control {
-            Measure::Tf => MeasuredPremise {
-                quantity: Quantity::DifferingTerms,
+            Measurement::Tf => MeasuredPrecondition {
+                quantity: MeasuredQuantity::DifferingTerms,
                 value: Some(differing()),
-                relation: Relation::Equal,
+                relation: BoundRelation::Equal,
                 bound: Some(0.0),
             },
-            control => MeasuredPremise {
-                quantity: Quantity::Gap { measure: control },
+            control => MeasuredPrecondition {
+                quantity: MeasuredQuantity::Gap { measure: control },
                 value: lead(control).map(f64::abs),
-                relation: Relation::AtMost,
+                relation: BoundRelation::AtMost,
                 bound: Some(self.tolerance.value()),
             },
         };
         let mut premises = vec![control];
-        if self.variable == Measure::Tf {
+        if self.variable == Measurement::Tf {
             let leads = a.counts.iter().zip(&b.counts).zip(0..);
-            premises.extend(leads.map(|((a, b), term)| MeasuredPremise {
-                quantity: Quantity::TermLead { term },
+            premises.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
+                quantity: MeasuredQuantity::TermLead { term },
                 value: Some(f64::from(*a) - f64::from(*b)),
-                relation: Relation::AtLeast,
+                relation: BoundRelation::AtLeast,
                 bound: Some(0.0),
             }));
         }
         let measure = match self.variable {
-            Measure::Tf => Measure::SumTf,
+            Measurement::Tf => Measurement::SumTf,
             other => other,
         };
-        premises.push(MeasuredPremise {
-            quantity: Quantity::MeasureLead { measure },
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::MeasureLead { measure },
             value: lead(measure),
-            relation: Relation::Above,
+            relation: BoundRelation::Above,
             bound: Some(0.0),
         });
         premises
     }
 
     /// What there is to say about it before seeing any data.
-    pub(super) fn about(self) -> &'static About {
-        static ABOUTS: LazyLock<Vec<(Measure, Measure, About)>> = LazyLock::new(|| {
-            let both = |control| Measure::ALL.iter().map(move |&it| (control, it));
-            let each = Measure::ALL.iter().flat_map(|&it| both(it));
+    pub(super) fn about(self) -> &'static ProbeDescription {
+        static ABOUTS: LazyLock<Vec<(Measurement, Measurement, ProbeDescription)>> = LazyLock::new(|| {
+            let both = |control| Measurement::ALL.iter().map(move |&it| (control, it));
+            let each = Measurement::ALL.iter().flat_map(|&it| both(it));
             each.map(|(control, variable)| (control, variable, about(control, variable)))
                 .collect()
         });
@@ -301,9 +301,9 @@ impl Matching {
     }
 }
 
-fn about(control: Measure, variable: Measure) -> About {
+fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
     let kept = |text: String| -> &'static str { text.leak() };
-    About {
+    ProbeDescription {
         name: kept(format!("{} | {}", variable.name(), control.name())),
         gist: "measure and match",
         statement: kept(format!(
@@ -324,7 +324,7 @@ fn about(control: Measure, variable: Measure) -> About {
     }
 }
 
-impl fmt::Display for Matching {
+impl fmt::Display for MeasureAndMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tolerance = match self.tolerance.0 {
             0 => String::new(),
@@ -335,16 +335,16 @@ impl fmt::Display for Matching {
     }
 }
 
-impl FromStr for Matching {
+impl FromStr for MeasureAndMatch {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Matching, Error> {
+    fn from_str(word: &str) -> Result<MeasureAndMatch, Error> {
         let shown: String = word.chars().take(80).collect();
-        let field = || Field::shown("probes", format!("probe `{shown}`"));
+        let field = || InvalidField::shown("probes", format!("probe `{shown}`"));
         let refuse = |reason: String| Error::malformed(field(), reason);
         let measure = |word: &str| {
-            let found = Measure::ALL.iter().find(|it| it.slug() == word);
-            let known = Measure::ALL.iter().map(|it| it.slug());
+            let found = Measurement::ALL.iter().find(|it| it.slug() == word);
+            let known = Measurement::ALL.iter().map(|it| it.slug());
             found
                 .copied()
                 .ok_or_else(|| Error::not_one_of(field(), word, known))
@@ -356,7 +356,7 @@ impl FromStr for Matching {
             return Err(refuse("is written as match:length:relevance".to_owned()));
         };
         let (control, tolerance) = match control.split_once('~') {
-            None => (control, Tolerance::default()),
+            None => (control, ControlTolerance::default()),
             Some((control, written)) => {
                 let thousandths = written.parse::<f64>().ok().map(|it| it * 1000.0);
                 let fine = thousandths.filter(|it| (1.0..=1e9).contains(it));
@@ -365,15 +365,15 @@ impl FromStr for Matching {
                         "`{written}` is no tolerance from .001 to 1,000,000"
                     ))
                 })?;
-                (control, Tolerance(libm::round(fine) as u32))
+                (control, ControlTolerance(libm::round(fine) as u32))
             }
         };
-        let matching = Matching {
+        let matching = MeasureAndMatch {
             control: measure(control)?,
             variable: measure(variable)?,
             tolerance,
         };
-        if tolerance != Tolerance::default() && matching.control == Measure::Tf {
+        if tolerance != ControlTolerance::default() && matching.control == Measurement::Tf {
             return Err(refuse(
                 "a vector is equal or not; leave the tolerance out".to_owned(),
             ));
@@ -400,21 +400,21 @@ mod tests {
         let query = index.query_terms("river bank");
         let counted = (0..texts.len()).map(|at| {
             let terms = index.terms(at as u32);
-            let mut counted = Counted::new(terms, &query);
+            let mut counted = DocumentFeatures::new(terms, &query);
             counted.place_terms(terms, &query);
             counted.grade = grades.get(at).copied().flatten();
             counted
         });
-        let counted: Vec<Counted> = counted.collect();
-        let case = Case::new(&query, &counted, &Limits::STANDARD, index.totals());
-        let matching: Matching = word.parse().unwrap();
+        let counted: Vec<DocumentFeatures> = counted.collect();
+        let case = QueryContext::new(&query, &counted, &Limits::STANDARD, index.totals());
+        let matching: MeasureAndMatch = word.parse().unwrap();
         let found = matching.mine(&case);
         let pairs = found.places.as_chunks::<2>().0.iter();
         let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
         pairs.sort_unstable();
         for &(a, b) in &pairs {
             let texts = [counted[a as usize].clone(), counted[b as usize].clone()];
-            assert!(matching.premises(&texts).iter().all(MeasuredPremise::holds));
+            assert!(matching.premises(&texts).iter().all(MeasuredPrecondition::holds));
         }
         pairs
     }
@@ -485,18 +485,18 @@ mod tests {
 
     #[test]
     fn the_paper_has_eighteen_combinations() {
-        let all = Matching::all(Measure::PUBLISHED);
+        let all = MeasureAndMatch::all(Measurement::PUBLISHED);
         assert_eq!(all.len(), 18);
-        for it in Matching::all(Measure::ALL) {
-            assert_eq!(it.to_string().parse::<Matching>().unwrap(), it);
+        for it in MeasureAndMatch::all(Measurement::ALL) {
+            assert_eq!(it.to_string().parse::<MeasureAndMatch>().unwrap(), it);
         }
         let tolerant = "match:overlap~0.05:length";
-        assert_eq!(tolerant.parse::<Matching>().unwrap().to_string(), tolerant);
+        assert_eq!(tolerant.parse::<MeasureAndMatch>().unwrap().to_string(), tolerant);
     }
 
     #[test]
     fn what_can_have_no_sample_is_refused() {
-        check_refused::<Matching>(&[
+        check_refused::<MeasureAndMatch>(&[
             ("match:tf:sum-tf", "equal in the variable"),
             ("match:length:length", "equal in the variable"),
             ("match:tf~1:length", "leave the tolerance out"),

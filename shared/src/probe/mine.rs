@@ -1,7 +1,7 @@
 //! Mining: from the pools of queries to instances in columns.
 //!
 //! A shard is one query ([`Miner::mine`]); shards may run in any order and anywhere, and
-//! [`Mined::collect`] puts them together in the same way.
+//! [`MiningResult::collect`] puts them together in the same way.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,17 +11,17 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::counts::{Case, Counted, Counting, Found, Needs};
-use super::{Instances, Limits, Mode, Probe, TextNo};
+use super::counts::{QueryContext, DocumentFeatures, FeatureExtractor, QueryInstances, RequiredFeatures};
+use super::{Instances, Limits, AxiomVariant, Probe, StudyDocNo};
 use crate::collection::hex;
 use crate::index::{DocNo, Index};
-use crate::vectors::Known;
+use crate::vectors::IndexedWordVectors;
 
 /// What is scored: a document, or a text made from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Text {
+pub enum StudyDocument {
     /// A document as it is.
     Document {
         /// The place of the document among those of the collection.
@@ -36,42 +36,42 @@ pub enum Text {
     },
 }
 
-impl Text {
+impl StudyDocument {
     /// The document it is or is made from.
     pub fn doc(self) -> DocNo {
         match self {
-            Text::Document { doc } | Text::Repeated { doc, .. } => doc,
+            StudyDocument::Document { doc } | StudyDocument::Repeated { doc, .. } => doc,
         }
     }
 
     /// The same text of another document number.
-    pub fn with_doc(self, doc: DocNo) -> Text {
+    pub fn with_doc(self, doc: DocNo) -> StudyDocument {
         match self {
-            Text::Document { .. } => Text::Document { doc },
-            Text::Repeated { times, .. } => Text::Repeated { doc, times },
+            StudyDocument::Document { .. } => StudyDocument::Document { doc },
+            StudyDocument::Repeated { times, .. } => StudyDocument::Repeated { doc, times },
         }
     }
 
     /// `421`, or `421#lnc2:3` for a derived text.
     pub fn id(self, doc_id: &str) -> String {
         match self {
-            Text::Document { .. } => doc_id.to_owned(),
-            Text::Repeated { times, .. } => format!("{doc_id}#lnc2:{times}"),
+            StudyDocument::Document { .. } => doc_id.to_owned(),
+            StudyDocument::Repeated { times, .. } => format!("{doc_id}#lnc2:{times}"),
         }
     }
 
     /// What an id stands for. A document may have `#lnc2:3` in its own id, so the id of a
     /// document goes before that of a derived text.
-    pub fn parse(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<Text> {
+    pub fn parse(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
         if let Some(doc) = doc_of(id) {
-            return Some(Text::Document { doc });
+            return Some(StudyDocument::Document { doc });
         }
         let (doc, times) = id.rsplit_once("#lnc2:")?;
         let times = times
             .parse()
             .ok()
             .filter(|it| (1..=Limits::MOST_REPEATED_TERMS).contains(it));
-        Some(Text::Repeated {
+        Some(StudyDocument::Repeated {
             doc: doc_of(doc)?,
             times: times?,
         })
@@ -80,30 +80,30 @@ impl Text {
     /// What is analysed and scored.
     pub fn body(self, doc_body: &str) -> String {
         match self {
-            Text::Document { .. } => doc_body.to_owned(),
-            Text::Repeated { times, .. } => vec![doc_body; times as usize].join(" "),
+            StudyDocument::Document { .. } => doc_body.to_owned(),
+            StudyDocument::Repeated { times, .. } => vec![doc_body; times as usize].join(" "),
         }
     }
 }
 
 /// The instances of one query, not yet in columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueryMined {
+pub struct QueryMiningResult {
     pool: Vec<DocNo>,
     /// The pool and what is derived from it, ascending.
-    texts: Vec<Text>,
+    texts: Vec<StudyDocument>,
     /// For each axiom and mode the places in `texts` of its instances, and how many instances
     /// there were before a cap.
     found: Vec<(Vec<u32>, u32)>,
 }
 
-impl QueryMined {
+impl QueryMiningResult {
     /// The documents of the pool, and the derived texts of instances that a cap has kept.
-    fn kept(&self) -> impl Iterator<Item = Text> + '_ {
+    fn kept(&self) -> impl Iterator<Item = StudyDocument> + '_ {
         let mut kept: Vec<bool> = self
             .texts
             .iter()
-            .map(|it| matches!(it, Text::Document { .. }))
+            .map(|it| matches!(it, StudyDocument::Document { .. }))
             .collect();
         self.found
             .iter()
@@ -117,8 +117,8 @@ impl QueryMined {
     }
 
     /// Whether these texts are an instance of the axiom and mode at a place; without a cap.
-    pub(crate) fn has(&self, which: usize, texts: &[Text]) -> bool {
-        let place = |it: &Text| self.texts.binary_search(it).map(|it| it as u32);
+    pub(crate) fn has(&self, which: usize, texts: &[StudyDocument]) -> bool {
+        let place = |it: &StudyDocument| self.texts.binary_search(it).map(|it| it as u32);
         let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
             return false;
         };
@@ -137,7 +137,7 @@ impl QueryMined {
     }
 
     /// How many instances there are in all.
-    pub fn n_instances(&self, asked: &[(Probe, Mode)]) -> u64 {
+    pub fn n_instances(&self, asked: &[(Probe, AxiomVariant)]) -> u64 {
         let each = self.found.iter().zip(asked);
         each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64)
             .sum()
@@ -146,11 +146,11 @@ impl QueryMined {
 
 /// All instances of a study's axioms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mined {
+pub struct MiningResult {
     /// Documents of the pools in ascending order, then what was derived from them.
-    pub texts: Vec<Text>,
+    pub texts: Vec<StudyDocument>,
     /// For each query its texts, in the order of the pool.
-    pub pools: Vec<Vec<TextNo>>,
+    pub pools: Vec<Vec<StudyDocNo>>,
     /// One for each axiom and mode.
     pub instances: Vec<Instances>,
 }
@@ -161,23 +161,23 @@ pub struct Miner<'a> {
     /// The index of the whole collection.
     pub index: &'a Index,
     /// Word vectors; axioms that need them find nothing without.
-    pub known: Option<&'a Known<'a>>,
+    pub known: Option<&'a IndexedWordVectors<'a>>,
     /// Which axioms, in which modes.
-    pub asked: &'a [(Probe, Mode)],
+    pub asked: &'a [(Probe, AxiomVariant)],
     /// The limits that premises are compared with.
     pub limits: &'a Limits,
 }
 
 impl Miner<'_> {
     /// Finds the instances of one query in its pool.
-    pub fn mine(&self, pooled: &Pooled<'_>) -> QueryMined {
+    pub fn mine(&self, pooled: &QueryPool<'_>) -> QueryMiningResult {
         mine_query(self, pooled)
     }
 }
 
 /// What is known of one query before it is mined.
 #[derive(Debug, Clone, Copy)]
-pub struct Pooled<'a> {
+pub struct QueryPool<'a> {
     /// The text of the query, as written.
     pub query: &'a str,
     /// The texts that are compared.
@@ -189,10 +189,10 @@ pub struct Pooled<'a> {
     pub beside: &'a [(u32, [DocNo; 2])],
 }
 
-impl<'a> Pooled<'a> {
+impl<'a> QueryPool<'a> {
     /// Pools documents for a query without grades and samples.
-    pub fn unjudged(query: &'a str, docs: &'a [DocNo]) -> Pooled<'a> {
-        Pooled {
+    pub fn unjudged(query: &'a str, docs: &'a [DocNo]) -> QueryPool<'a> {
+        QueryPool {
             query,
             docs,
             grades: &[],
@@ -201,8 +201,8 @@ impl<'a> Pooled<'a> {
     }
 }
 
-fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
-    let Pooled {
+fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
+    let QueryPool {
         query,
         docs: pool,
         grades,
@@ -215,38 +215,38 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let needs = Needs::of_all(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
+    let needs = RequiredFeatures::of_all(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
     let compares = asked
         .iter()
         .any(|(probe, _)| probe.needs_vectors() && !probe.is_beside());
     let known = known.filter(|_| compares);
-    let counting = Counting::new(index, known, query, &terms, needs);
-    let counted = pool.iter().enumerate().map(|(place, &doc)| Counted {
+    let counting = FeatureExtractor::new(index, known, query, &terms, needs);
+    let counted = pool.iter().enumerate().map(|(place, &doc)| DocumentFeatures {
         grade: grades.get(place).copied().flatten(),
         ..counting.document(doc)
     });
-    let counted: Vec<Counted> = counted.collect();
+    let counted: Vec<DocumentFeatures> = counted.collect();
     let alike = counting.alike();
-    let case = Case {
+    let case = QueryContext {
         query: &terms,
         pool: &counted,
         limits,
         totals: index.totals(),
         alike: &alike,
     };
-    let found: Vec<Found> = asked
+    let found: Vec<QueryInstances> = asked
         .iter()
         .map(|&(probe, mode)| probe.mine(mode, &case))
         .collect();
 
-    let derived = |&(of, times): &(u32, u32)| Text::Repeated {
+    let derived = |&(of, times): &(u32, u32)| StudyDocument::Repeated {
         doc: pool[of as usize],
         times,
     };
-    let document = |&doc: &DocNo| Text::Document { doc };
+    let document = |&doc: &DocNo| StudyDocument::Document { doc };
     let made = found.iter().flat_map(|it| &it.derived).map(derived);
     let others = beside.iter().flat_map(|it| &it.1).map(document);
-    let mut texts: Vec<Text> = pool
+    let mut texts: Vec<StudyDocument> = pool
         .iter()
         .map(document)
         .chain(made)
@@ -254,7 +254,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
         .collect();
     texts.sort_unstable();
     texts.dedup();
-    let place = |text: Text| texts.binary_search(&text).expect("it was put there") as u32;
+    let place = |text: StudyDocument| texts.binary_search(&text).expect("it was put there") as u32;
 
     let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
     let found = found.iter().zip(asked).zip(0..);
@@ -279,7 +279,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
         }
     });
     let found = found.collect();
-    QueryMined {
+    QueryMiningResult {
         pool: pool.to_vec(),
         texts,
         found,
@@ -327,23 +327,23 @@ pub(super) fn draw(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
 /// For each axiom and mode a digest over one line for each instance: axiom, mode, claim, query id
 /// and text ids, parted by tabs. The whole is the digest over these digests, in hex and a line
 /// each.
-pub struct Hashing {
-    parts: Vec<(Probe, Mode, Sha256)>,
+pub struct InstanceHasher {
+    parts: Vec<(Probe, AxiomVariant, Sha256)>,
     line: String,
 }
 
-impl Hashing {
+impl InstanceHasher {
     /// Of some probes and modes, without an instance yet.
-    pub fn new(asked: impl IntoIterator<Item = (Probe, Mode)>) -> Hashing {
+    pub fn new(asked: impl IntoIterator<Item = (Probe, AxiomVariant)>) -> InstanceHasher {
         let parts = asked.into_iter().map(|it| (it.0, it.1, Sha256::new()));
-        Hashing {
+        InstanceHasher {
             parts: parts.collect(),
             line: String::new(),
         }
     }
 
     /// The instances of the next queries, in the order of axioms and modes.
-    pub fn add(&mut self, mined: &Mined, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) {
+    pub fn add(&mut self, mined: &MiningResult, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) {
         let ids: Vec<String> = mined
             .texts
             .iter()
@@ -367,7 +367,7 @@ impl Hashing {
         query_id: &'a str,
         text_ids: impl Iterator<Item = &'a str>,
     ) {
-        let Hashing { parts, line } = self;
+        let InstanceHasher { parts, line } = self;
         let (probe, mode, hash) = &mut parts[part];
         line.clear();
         line.push_str(&probe.slug());
@@ -393,10 +393,10 @@ impl Hashing {
     }
 }
 
-impl Mined {
+impl MiningResult {
     /// Puts the shards of all queries, in the order of queries, into columns.
-    pub fn collect(asked: &[(Probe, Mode)], shards: Vec<QueryMined>) -> Mined {
-        let mut texts: Vec<Text> = shards.iter().flat_map(QueryMined::kept).collect();
+    pub fn collect(asked: &[(Probe, AxiomVariant)], shards: Vec<QueryMiningResult>) -> MiningResult {
+        let mut texts: Vec<StudyDocument> = shards.iter().flat_map(QueryMiningResult::kept).collect();
         texts.sort_unstable();
         texts.dedup();
         let mut pools = Vec::new();
@@ -406,29 +406,29 @@ impl Mined {
             .collect();
         for shard in &shards {
             // A text that a cap has left out has no number, and nothing asks for it.
-            let number = |it: &Text| texts.binary_search(it).unwrap_or(usize::MAX) as TextNo;
-            let numbers: Vec<TextNo> = shard.texts.iter().map(number).collect();
+            let number = |it: &StudyDocument| texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo;
+            let numbers: Vec<StudyDocNo> = shard.texts.iter().map(number).collect();
             pools.push(
                 shard
                     .pool
                     .iter()
-                    .map(|&doc| number(&Text::Document { doc }))
+                    .map(|&doc| number(&StudyDocument::Document { doc }))
                     .collect(),
             );
             for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
                 all.push_query(found.iter().map(|&it| numbers[it as usize]), *n_found);
             }
         }
-        Mined {
+        MiningResult {
             texts,
             pools,
             instances,
         }
     }
 
-    /// [`Hashing`] of all of them. Two results are compared only if their hashes are equal.
+    /// [`InstanceHasher`] of all of them. Two results are compared only if their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let mut hashing = Hashing::new(self.instances.iter().map(|it| (it.probe, it.mode)));
+        let mut hashing = InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.mode)));
         hashing.add(self, query_ids, doc_id);
         hashing.finish()
     }

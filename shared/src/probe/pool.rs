@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Collection, Run};
-use crate::error::{Error, Field, serialize_as_text};
+use crate::error::{Error, InvalidField, serialize_as_text};
 use crate::index::{DocNo, Index};
-use crate::rank::Ranker;
-use crate::rank::top::Searcher;
+use crate::rank::LexicalRanker;
+use crate::rank::top::TopKSearcher;
 
 /// How the documents of a query are chosen. Written as `run:FILE:K`, `rank:RANKER:K`,
 /// `group`, `judged`, `all`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Pool {
+pub enum PoolSpec {
     /// The first `k` of a run, by (rank, document id).
     Run {
         /// A file, looked up by whoever reads files.
@@ -25,7 +25,7 @@ pub enum Pool {
     /// The first `k` of a lexical ranker.
     Rank {
         /// The ranker that orders the documents.
-        ranker: Ranker,
+        ranker: LexicalRanker,
         /// How many documents are taken.
         k: usize,
     },
@@ -37,7 +37,7 @@ pub enum Pool {
     All,
 }
 
-impl Pool {
+impl PoolSpec {
     /// The largest collection that pool `all` compares as a whole.
     pub const MOST_FOR_ALL: usize = 5000;
 
@@ -45,22 +45,22 @@ impl Pool {
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| {
             Err(Error::unsupported(
-                Field::shown("pool", format!("pool {self}")),
+                InvalidField::shown("pool", format!("pool {self}")),
                 reason,
             ))
         };
         match self {
-            Pool::Run { k: 0, .. } | Pool::Rank { k: 0, .. } => refuse("k must be at least 1"),
-            Pool::All if collection.docs.len() > Pool::MOST_FOR_ALL => {
+            PoolSpec::Run { k: 0, .. } | PoolSpec::Rank { k: 0, .. } => refuse("k must be at least 1"),
+            PoolSpec::All if collection.docs.len() > PoolSpec::MOST_FOR_ALL => {
                 refuse("the collection is too large to compare all documents; take rank:bm25:100")
             }
-            Pool::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
+            PoolSpec::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
                 refuse("no query has a `doc_group`; take rank:bm25:100 or give the groups")
             }
-            Pool::Judged if collection.qrels.0.is_empty() => {
+            PoolSpec::Judged if collection.qrels.0.is_empty() => {
                 refuse("the collection has no qrels; take rank:bm25:100 or add them")
             }
-            Pool::Run { .. } | Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => Ok(()),
+            PoolSpec::Run { .. } | PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => Ok(()),
         }
     }
 }
@@ -71,36 +71,36 @@ pub struct CandidatePools<'a> {
     index: &'a Index,
     /// By id, without derived documents.
     numbers: BTreeMap<&'a str, DocNo>,
-    source: Source<'a>,
+    source: PoolSource<'a>,
 }
 
 /// What the documents of a pool are chosen from.
-enum Source<'a> {
+enum PoolSource<'a> {
     /// The first `k` of the run.
     Run(&'a Run, usize),
     /// The first `k` of the ranker.
-    Searcher(Searcher, usize),
+    Searcher(TopKSearcher, usize),
     Group,
     Judged,
     All,
 }
 
 impl<'a> CandidatePools<'a> {
-    /// Prepares the choice over a collection and its index. The run is that of [`Pool::Run`]; a
+    /// Prepares the choice over a collection and its index. The run is that of [`PoolSpec::Run`]; a
     /// pool that lacks it is refused.
     pub fn new(
-        pool: &Pool,
+        pool: &PoolSpec,
         run: Option<&'a Run>,
         collection: &'a Collection,
         index: &'a Index,
     ) -> Result<CandidatePools<'a>, Error> {
         let source = match (pool, run) {
-            (Pool::Run { k, .. }, Some(run)) => Source::Run(run, *k),
-            (Pool::Run { file, .. }, None) => return Err(Error::unknown("run", file)),
-            (Pool::Rank { ranker, k }, _) => Source::Searcher(Searcher::new(index, *ranker), *k),
-            (Pool::Group, _) => Source::Group,
-            (Pool::Judged, _) => Source::Judged,
-            (Pool::All, _) => Source::All,
+            (PoolSpec::Run { k, .. }, Some(run)) => PoolSource::Run(run, *k),
+            (PoolSpec::Run { file, .. }, None) => return Err(Error::unknown("run", file)),
+            (PoolSpec::Rank { ranker, k }, _) => PoolSource::Searcher(TopKSearcher::new(index, *ranker), *k),
+            (PoolSpec::Group, _) => PoolSource::Group,
+            (PoolSpec::Judged, _) => PoolSource::Judged,
+            (PoolSpec::All, _) => PoolSource::All,
         };
         let own = collection.docs[..index.n_docs()].iter().zip(0..);
         Ok(CandidatePools {
@@ -122,31 +122,31 @@ impl<'a> CandidatePools<'a> {
             (found, missing)
         };
         match &self.source {
-            Source::Run(run, k) => known(run.top(&query.id, *k)),
-            Source::Searcher(searcher, k) => {
+            PoolSource::Run(run, k) => known(run.top(&query.id, *k)),
+            PoolSource::Searcher(searcher, k) => {
                 let terms = self.index.query_terms(&query.text);
                 let hits = searcher.top(self.index, &terms, *k).into_iter();
                 (hits.map(|it| it.doc).collect(), 0)
             }
-            Source::Judged => {
+            PoolSource::Judged => {
                 let judged = self.collection.qrels.0.get(&query.id).into_iter().flatten();
                 known(judged.map(|it| it.0.as_str()).collect())
             }
-            Source::Group => {
+            PoolSource::Group => {
                 let docs = self.collection.docs.iter().zip(0..);
                 let same = docs.filter(|it| it.0.group.is_some() && it.0.group == query.group);
                 (same.map(|it| it.1).collect(), 0)
             }
-            Source::All => ((0..self.index.n_docs() as DocNo).collect(), 0),
+            PoolSource::All => ((0..self.index.n_docs() as DocNo).collect(), 0),
         }
     }
 }
 
-impl std::str::FromStr for Pool {
+impl std::str::FromStr for PoolSpec {
     type Err = Error;
 
-    fn from_str(spec: &str) -> Result<Pool, Error> {
-        let field = || Field::shown("pool", format!("pool {spec}"));
+    fn from_str(spec: &str) -> Result<PoolSpec, Error> {
+        let field = || InvalidField::shown("pool", format!("pool {spec}"));
         let refuse = |reason: String| Error::malformed(field(), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),
@@ -158,9 +158,9 @@ impl std::str::FromStr for Pool {
         };
         match spec.split_once(':') {
             None => match spec {
-                "group" => Ok(Pool::Group),
-                "judged" => Ok(Pool::Judged),
-                "all" => Ok(Pool::All),
+                "group" => Ok(PoolSpec::Group),
+                "judged" => Ok(PoolSpec::Judged),
+                "all" => Ok(PoolSpec::All),
                 _ => Err(refuse(
                     "is none of run:FILE:K, rank:RANKER:K, group, judged, all".to_owned(),
                 )),
@@ -173,11 +173,11 @@ impl std::str::FromStr for Pool {
                 };
                 let k = count(k)?;
                 Ok(match kind {
-                    "run" => Pool::Run {
+                    "run" => PoolSpec::Run {
                         file: what.to_owned(),
                         k,
                     },
-                    _ => Pool::Rank {
+                    _ => PoolSpec::Rank {
                         ranker: what.parse()?,
                         k,
                     },
@@ -188,19 +188,19 @@ impl std::str::FromStr for Pool {
     }
 }
 
-impl std::fmt::Display for Pool {
+impl std::fmt::Display for PoolSpec {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Pool::Run { file, k } => write!(out, "run:{file}:{k}"),
-            Pool::Rank { ranker, k } => write!(out, "rank:{ranker}:{k}"),
-            Pool::Group => write!(out, "group"),
-            Pool::Judged => write!(out, "judged"),
-            Pool::All => write!(out, "all"),
+            PoolSpec::Run { file, k } => write!(out, "run:{file}:{k}"),
+            PoolSpec::Rank { ranker, k } => write!(out, "rank:{ranker}:{k}"),
+            PoolSpec::Group => write!(out, "group"),
+            PoolSpec::Judged => write!(out, "judged"),
+            PoolSpec::All => write!(out, "all"),
         }
     }
 }
 
-serialize_as_text!(Pool);
+serialize_as_text!(PoolSpec);
 
 #[cfg(test)]
 mod tests {
@@ -216,9 +216,9 @@ mod tests {
             "judged",
             "all",
         ] {
-            assert_eq!(spec.parse::<Pool>().unwrap().to_string(), spec);
+            assert_eq!(spec.parse::<PoolSpec>().unwrap().to_string(), spec);
         }
-        let short: Pool = "rank:bm25:50".parse().unwrap();
+        let short: PoolSpec = "rank:bm25:50".parse().unwrap();
         assert_eq!(
             short.to_string(),
             "rank:bm25:k1=1.2,b=0.75,k3=inf,idf=lucene:50"
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn no_documents_is_no_pool() {
-        let says = |spec: &str| spec.parse::<Pool>().unwrap_err().to_string();
+        let says = |spec: &str| spec.parse::<PoolSpec>().unwrap_err().to_string();
         assert_eq!(
             says("rank:bm25:0"),
             "pool rank:bm25:0: `0` is not a number of documents, 1 or more"

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "openapi")]
 use super::Probe;
-use super::{Axiom, Further, Measure};
+use super::{Axiom, IrAxiomsAxiom, Measurement};
 
 /// What was counted for a premise. The unit is in the name; words belong to the front end.
 /// Texts count from 1 in the order of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "of")]
-pub enum Quantity {
+pub enum MeasuredQuantity {
     /// | |text a| − |text b| |, in terms.
     LengthGap {
         /// The text of one of the lengths.
@@ -60,7 +60,7 @@ pub enum Quantity {
     UncoveredTerms,
     /// Terms outside of the query that text 2 holds exactly once more than text 1.
     OnceMoreTerms,
-    /// As [`Quantity::OnceMoreTerms`], of those that occur in text 1.
+    /// As [`MeasuredQuantity::OnceMoreTerms`], of those that occur in text 1.
     OnceMoreSharedTerms,
     /// Distinct query terms in text n.
     Cover {
@@ -125,17 +125,17 @@ pub enum Quantity {
     /// By how much text 1 is ahead of text 2 in what the axiom compares.
     Lead {
         /// The axiom that compares them.
-        axiom: Further,
+        axiom: IrAxiomsAxiom,
     },
     /// | value of text 1 − value of text 2 | in a measurement.
     Gap {
         /// The measurement that gives the values.
-        measure: Measure,
+        measure: Measurement,
     },
     /// Value of text 1 − value of text 2 in a measurement.
     MeasureLead {
         /// The measurement that gives the values.
-        measure: Measure,
+        measure: Measurement,
     },
     /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
     Preference {
@@ -147,26 +147,26 @@ pub enum Quantity {
     Combined,
 }
 
-impl Quantity {
+impl MeasuredQuantity {
     /// Whether it is a number of things; if not, it is a cosine or a difference of two.
     pub fn is_counted(self) -> bool {
         !matches!(
             self,
-            Quantity::SimilarityLead { .. }
-                | Quantity::Similarity
-                | Quantity::Dissimilarity
-                | Quantity::LengthShare
-                | Quantity::SumShare
-                | Quantity::CountShare
-                | Quantity::ScoreShare
-                | Quantity::IdfShare
-                | Quantity::Lead { .. }
-                | Quantity::Combined
-                | Quantity::Gap {
-                    measure: Measure::Overlap | Measure::Similarity,
+            MeasuredQuantity::SimilarityLead { .. }
+                | MeasuredQuantity::Similarity
+                | MeasuredQuantity::Dissimilarity
+                | MeasuredQuantity::LengthShare
+                | MeasuredQuantity::SumShare
+                | MeasuredQuantity::CountShare
+                | MeasuredQuantity::ScoreShare
+                | MeasuredQuantity::IdfShare
+                | MeasuredQuantity::Lead { .. }
+                | MeasuredQuantity::Combined
+                | MeasuredQuantity::Gap {
+                    measure: Measurement::Overlap | Measurement::Similarity,
                 }
-                | Quantity::MeasureLead {
-                    measure: Measure::Overlap | Measure::Similarity,
+                | MeasuredQuantity::MeasureLead {
+                    measure: Measurement::Overlap | Measurement::Similarity,
                 }
         )
     }
@@ -176,7 +176,7 @@ impl Quantity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Relation {
+pub enum BoundRelation {
     /// The value is at most the bound: `<=`.
     AtMost,
     /// The value is at least the bound: `>=`.
@@ -190,19 +190,19 @@ pub enum Relation {
 /// A premise as measured. It has no value where it cannot be measured, and then fails.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct MeasuredPremise {
+pub struct MeasuredPrecondition {
     /// The quantity that was measured, with the texts it is about.
-    pub quantity: Quantity,
+    pub quantity: MeasuredQuantity,
     /// What was found; none if it does not exist, as the distance of two terms in a text
     /// that has one.
     pub value: Option<f64>,
     /// How the value must stand to the bound.
-    pub relation: Relation,
+    pub relation: BoundRelation,
     /// None: no bound was set (δ = ∞), every value holds.
     pub bound: Option<f64>,
 }
 
-impl MeasuredPremise {
+impl MeasuredPrecondition {
     /// Returns whether the measured value holds its bound.
     pub fn holds(&self) -> bool {
         let Some(bound) = self.bound else { return true };
@@ -210,10 +210,10 @@ impl MeasuredPremise {
             return false;
         };
         match self.relation {
-            Relation::AtMost => value <= bound,
-            Relation::AtLeast => value >= bound,
-            Relation::Above => value > bound,
-            Relation::Equal => value == bound,
+            BoundRelation::AtMost => value <= bound,
+            BoundRelation::AtLeast => value >= bound,
+            BoundRelation::Above => value > bound,
+            BoundRelation::Equal => value == bound,
         }
     }
 }

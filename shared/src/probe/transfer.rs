@@ -14,52 +14,52 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::collection::pairs::TextPair;
-use crate::error::{Error, Field};
-use crate::text::linguistics::{Analysis, Tag, analyze};
+use crate::collection::pairs::DocumentPair;
+use crate::error::{Error, InvalidField};
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze};
 use crate::text::stopwords::EN_FUNCTION;
 
-use super::About;
+use super::ProbeDescription;
 
 /// The most letters of a set's name.
 const LONGEST: usize = 24;
 
 /// A name of at most 24 lower-case letters, digits and hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name {
+pub struct TransferName {
     len: u8,
     letters: [u8; LONGEST],
 }
 
-impl Name {
+impl TransferName {
     /// Returns the name as it is written.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for Name {
+impl fmt::Debug for TransferName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
     }
 }
 
-impl FromStr for Name {
+impl FromStr for TransferName {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Name, Error> {
+    fn from_str(word: &str) -> Result<TransferName, Error> {
         let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
             let reason = format!("is not 1 to {LONGEST} lower-case letters, digits and hyphens");
             return Err(Error::malformed(
-                Field::shown("transfers", format!("transfer set `{shown}`")),
+                InvalidField::shown("transfers", format!("transfer set `{shown}`")),
                 reason,
             ));
         }
         let mut letters = [0; LONGEST];
         letters[..word.len()].copy_from_slice(word.as_bytes());
-        Ok(Name {
+        Ok(TransferName {
             len: word.len() as u8,
             letters,
         })
@@ -68,16 +68,16 @@ impl FromStr for Name {
 
 /// A set of pairs. Written as `transfer:fluency`, a symmetric one as `symmetric:paraphrase`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Transfer {
+pub struct DatasetTransfer {
     /// The name of the data set.
-    pub name: Name,
+    pub name: TransferName,
     /// Whether neither text is the preferred one.
     pub symmetric: bool,
 }
 
-impl Transfer {
+impl DatasetTransfer {
     /// What there is to say about it before seeing any data.
-    pub(super) fn about(self) -> &'static About {
+    pub(super) fn about(self) -> &'static ProbeDescription {
         match self.symmetric {
             false => &DIRECTED,
             true => &SYMMETRIC,
@@ -85,7 +85,7 @@ impl Transfer {
     }
 }
 
-const DIRECTED: About = About {
+const DIRECTED: ProbeDescription = ProbeDescription {
     name: "transfer",
     gist: "dataset transfer",
     statement: "Positive where the first text of a pair is preferred to the second.",
@@ -96,13 +96,13 @@ const DIRECTED: About = About {
     example: &[],
 };
 
-const SYMMETRIC: About = About {
+const SYMMETRIC: ProbeDescription = ProbeDescription {
     statement: "Positive where the two texts of a pair score differently, whichever is first.",
     formula: "|S(a) − S(b)|",
     ..DIRECTED
 };
 
-impl fmt::Display for Transfer {
+impl fmt::Display for DatasetTransfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.symmetric {
             "symmetric"
@@ -113,12 +113,12 @@ impl fmt::Display for Transfer {
     }
 }
 
-impl FromStr for Transfer {
+impl FromStr for DatasetTransfer {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Transfer, Error> {
+    fn from_str(word: &str) -> Result<DatasetTransfer, Error> {
         let (kind, name) = word.split_once(':').unwrap_or((word, ""));
-        Ok(Transfer {
+        Ok(DatasetTransfer {
             name: name.parse()?,
             symmetric: kind == "symmetric",
         })
@@ -129,7 +129,7 @@ impl FromStr for Transfer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Inference {
+pub enum TransferQuerySource {
     /// It is written with the pair.
     #[default]
     Given,
@@ -142,19 +142,19 @@ pub enum Inference {
 
 /// Pairs of one set, as a study takes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pairs {
+pub struct TransferSet {
     /// The set that the pairs are of.
-    pub of: Transfer,
+    pub of: DatasetTransfer,
     /// Where the queries of the pairs come from.
-    pub inference: Inference,
+    pub inference: TransferQuerySource,
     /// The pairs, in the order of the file.
-    pub pairs: Vec<TextPair>,
+    pub pairs: Vec<DocumentPair>,
 }
 
 /// What became of the pairs of a set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Kept {
+pub struct TransferPairCounts {
     /// How many pairs the file has.
     pub n_pairs: u64,
     /// How many have two equal texts and make no sample.
@@ -163,12 +163,12 @@ pub struct Kept {
     pub n_without_query: u64,
 }
 
-impl Pairs {
+impl TransferSet {
     /// The pairs that are samples, each with its query; and what became of the others.
-    pub fn samples(&self, seed: u64) -> (Vec<(&TextPair, String)>, Kept) {
-        let mut kept = Kept {
+    pub fn samples(&self, seed: u64) -> (Vec<(&DocumentPair, String)>, TransferPairCounts) {
+        let mut kept = TransferPairCounts {
             n_pairs: self.pairs.len() as u64,
-            ..Kept::default()
+            ..TransferPairCounts::default()
         };
         let mut samples = Vec::new();
         for pair in &self.pairs {
@@ -185,13 +185,13 @@ impl Pairs {
     }
 }
 
-impl Inference {
+impl TransferQuerySource {
     /// The query of a pair; none where there is none.
-    pub fn query(self, pair: &TextPair, seed: u64) -> Option<String> {
+    pub fn query(self, pair: &DocumentPair, seed: u64) -> Option<String> {
         let given = || pair.query.clone().filter(|it| !it.trim().is_empty());
         match self {
-            Inference::Given => given(),
-            Inference::Shared => {
+            TransferQuerySource::Given => given(),
+            TransferQuerySource::Shared => {
                 let query = given()?;
                 let [asked, a, b] = [&query, &pair.a, &pair.b].map(|it| lemmas(it));
                 asked
@@ -199,7 +199,7 @@ impl Inference {
                     .any(|it| a.contains(it) && b.contains(it))
                     .then_some(query)
             }
-            Inference::NounPhrase => {
+            TransferQuerySource::NounPhrase => {
                 let both = [&pair.a, &pair.b].map(|it| phrases(it, &analyze(it)));
                 let common: Vec<&String> = both[0].intersection(&both[1]).collect();
                 if common.is_empty() {
@@ -215,7 +215,7 @@ impl Inference {
 }
 
 /// Noun phrases of more than five letters, in lower case.
-fn phrases(text: &str, analysis: &Analysis) -> BTreeSet<String> {
+fn phrases(text: &str, analysis: &LinguisticAnalysis) -> BTreeSet<String> {
     const SHORT: usize = 5;
     let phrases = analysis.noun_phrases.iter().filter_map(|phrase| {
         let tokens = &analysis.tokens[phrase.clone()];
@@ -233,7 +233,7 @@ fn lemmas(text: &str) -> BTreeSet<String> {
     let tokens = analysis.tokens.iter();
     let words = tokens.filter(|it| {
         let word = text[it.bytes.clone()].to_lowercase();
-        let is_word = !matches!(it.tag, Tag::Punctuation | Tag::Symbol | Tag::Numeral);
+        let is_word = !matches!(it.tag, PartOfSpeech::Punctuation | PartOfSpeech::Symbol | PartOfSpeech::Numeral);
         is_word && EN_FUNCTION.binary_search(&word.as_str()).is_err()
     });
     words.map(|it| it.lemma(text).to_lowercase()).collect()
@@ -243,8 +243,8 @@ fn lemmas(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn pair(query: Option<&str>, a: &str, b: &str) -> TextPair {
-        TextPair {
+    fn pair(query: Option<&str>, a: &str, b: &str) -> DocumentPair {
+        DocumentPair {
             id: "1".to_owned(),
             query: query.map(str::to_owned),
             a: a.to_owned(),
@@ -260,14 +260,14 @@ mod tests {
             "The old lighthouse has stood on the cliff for years.",
             "For years stand the old lighthouse at the cliff.",
         );
-        let query = Inference::NounPhrase.query(&same, 42).unwrap();
+        let query = TransferQuerySource::NounPhrase.query(&same, 42).unwrap();
         assert!(
             ["the old lighthouse", "the cliff"].contains(&&*query),
             "{query}"
         );
-        assert_eq!(Inference::NounPhrase.query(&same, 42), Some(query));
+        assert_eq!(TransferQuerySource::NounPhrase.query(&same, 42), Some(query));
         let other = pair(None, "Bats sleep.", "Rivers run.");
-        assert_eq!(Inference::NounPhrase.query(&other, 42), None);
+        assert_eq!(TransferQuerySource::NounPhrase.query(&other, 42), None);
     }
 
     #[test]
@@ -278,22 +278,22 @@ mod tests {
             "A lighthouse stands here.",
             "Many Lighthouses were built.",
         );
-        assert!(Inference::Shared.query(&both, 1).is_some());
+        assert!(TransferQuerySource::Shared.query(&both, 1).is_some());
         let one = pair(
             title,
             "A lighthouse stands here.",
             "Many towers of the shore.",
         );
-        assert_eq!(Inference::Shared.query(&one, 1), None);
-        assert_eq!(Inference::Given.query(&one, 1).as_deref(), title);
-        assert_eq!(Inference::Given.query(&pair(Some(" "), "a", "b"), 1), None);
+        assert_eq!(TransferQuerySource::Shared.query(&one, 1), None);
+        assert_eq!(TransferQuerySource::Given.query(&one, 1).as_deref(), title);
+        assert_eq!(TransferQuerySource::Given.query(&pair(Some(" "), "a", "b"), 1), None);
     }
 
     #[test]
     fn identical_pairs_are_told_and_are_no_samples() {
-        let set = Pairs {
+        let set = TransferSet {
             of: "transfer:fluency".parse().unwrap(),
-            inference: Inference::Given,
+            inference: TransferQuerySource::Given,
             pairs: vec![
                 pair(Some("q"), "same", "same"),
                 pair(Some("q"), "one", "two"),
@@ -302,7 +302,7 @@ mod tests {
         };
         let (samples, kept) = set.samples(1);
         assert_eq!((samples.len(), samples[0].1.as_str()), (1, "q"));
-        let expected = Kept {
+        let expected = TransferPairCounts {
             n_pairs: 3,
             n_identical: 1,
             n_without_query: 1,
@@ -313,14 +313,14 @@ mod tests {
     #[test]
     fn a_name_is_written_as_it_is_read() {
         for word in ["transfer:fluency", "symmetric:msr-2"] {
-            assert_eq!(word.parse::<Transfer>().unwrap().to_string(), word);
+            assert_eq!(word.parse::<DatasetTransfer>().unwrap().to_string(), word);
         }
         for word in [
             "transfer:",
             "transfer:A b",
             "transfer:abcdefghijklmnopqrstuvwxyz",
         ] {
-            let error = word.parse::<Transfer>().unwrap_err().to_string();
+            let error = word.parse::<DatasetTransfer>().unwrap_err().to_string();
             assert!(error.contains("lower-case letters"), "{error}");
         }
     }

@@ -8,9 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ranker, Weighed, number, parameters};
-use crate::error::{Error, Field};
-use crate::index::Totals;
+use super::{LexicalRanker, LexicalScorer, number, parameters};
+use crate::error::{Error, InvalidField};
+use crate::index::CollectionTotals;
 use crate::index::stats::QueryTerms;
 
 /// Parameters of BM25.
@@ -23,25 +23,25 @@ pub struct Bm25 {
     /// Saturation of repetition in the query; none is ∞.
     pub k3: Option<f64>,
     /// Weight of rare terms.
-    pub idf: Idf,
+    pub idf: IdfVariant,
 }
 
 /// Inverse document frequency, in nats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Idf {
+pub enum IdfVariant {
     /// ln(1 + (N − n + .5)/(n + .5)).
     Lucene,
     /// ln((N − n + .5)/(n + .5)), Robertson & Spärck Jones, unclamped.
     Rsj,
 }
 
-impl Idf {
+impl IdfVariant {
     /// Of a term in `df` of `n_docs` documents.
     pub fn of(self, df: u32, n_docs: u64) -> f64 {
         let odds = (n_docs as f64 - f64::from(df) + 0.5) / (f64::from(df) + 0.5);
         match self {
-            Idf::Lucene => libm::log(1.0 + odds),
-            Idf::Rsj => libm::log(odds),
+            IdfVariant::Lucene => libm::log(1.0 + odds),
+            IdfVariant::Rsj => libm::log(odds),
         }
     }
 }
@@ -52,7 +52,7 @@ impl Bm25 {
         k1: 1.2,
         b: 0.75,
         k3: None,
-        idf: Idf::Lucene,
+        idf: IdfVariant::Lucene,
     };
 
     /// Rennings, Moraes & Hauff (ECIR 2019): tuned for MAP, in Indri's form.
@@ -60,7 +60,7 @@ impl Bm25 {
         k1: 0.4,
         b: 0.1,
         k3: Some(1.0),
-        idf: Idf::Rsj,
+        idf: IdfVariant::Rsj,
     };
 
     /// The weight of a term that the query has `count` times, against once.
@@ -72,7 +72,7 @@ impl Bm25 {
         }
     }
 
-    pub(super) fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
+    pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
         let weights = query.iter().map(|it| {
             self.in_query(it.count) * self.idf.of(it.df, totals.n_docs) * (self.k1 + 1.0)
         });
@@ -82,7 +82,7 @@ impl Bm25 {
         } else {
             0.0
         };
-        Weighed::Bm25 {
+        LexicalScorer::Bm25 {
             weights: weights.collect(),
             still: self.k1 * (1.0 - self.b),
             per_term,
@@ -91,8 +91,8 @@ impl Bm25 {
 
     pub(super) fn words(&self) -> (String, String) {
         let (label, idf) = match self.idf {
-            Idf::Lucene => ("BM25", ""),
-            Idf::Rsj => ("BM25, RSJ", ", idf may be negative"),
+            IdfVariant::Lucene => ("BM25", ""),
+            IdfVariant::Rsj => ("BM25, RSJ", ", idf may be negative"),
         };
         (
             label.to_owned(),
@@ -114,10 +114,10 @@ impl std::str::FromStr for Bm25 {
                 "k3" => found.k3 = Some(number("bm25 k3", value, 0.0..=f64::MAX)?),
                 _ => {
                     found.idf = match value.to_ascii_lowercase().as_str() {
-                        "lucene" => Idf::Lucene,
-                        "rsj" => Idf::Rsj,
+                        "lucene" => IdfVariant::Lucene,
+                        "rsj" => IdfVariant::Rsj,
                         _ => {
-                            let field = Field::shown("ranker", "bm25 idf");
+                            let field = InvalidField::shown("ranker", "bm25 idf");
                             return Err(Error::not_one_of(field, value, ["lucene", "rsj"]));
                         }
                     }
@@ -132,8 +132,8 @@ impl std::fmt::Display for Bm25 {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Bm25 { k1, b, k3, idf } = self;
         let idf = match idf {
-            Idf::Lucene => "lucene",
-            Idf::Rsj => "rsj",
+            IdfVariant::Lucene => "lucene",
+            IdfVariant::Rsj => "rsj",
         };
         match k3 {
             Some(k3) => write!(out, "bm25:k1={k1},b={b},k3={k3},idf={idf}"),
@@ -142,21 +142,21 @@ impl std::fmt::Display for Bm25 {
     }
 }
 
-impl From<Bm25> for Ranker {
-    fn from(it: Bm25) -> Ranker {
-        Ranker::Bm25(it)
+impl From<Bm25> for LexicalRanker {
+    fn from(it: Bm25) -> LexicalRanker {
+        LexicalRanker::Bm25(it)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::index::Index;
-    use crate::rank::Ranker;
+    use crate::rank::LexicalRanker;
     use crate::text::Analyzer;
 
     /// Scores of every document for a query.
     fn scores(ranker: &str, query: &str, docs: &[&str]) -> Vec<f64> {
-        let ranker: Ranker = ranker.parse().unwrap();
+        let ranker: LexicalRanker = ranker.parse().unwrap();
         let index = Index::build(&Analyzer::default(), docs.iter().copied()).unwrap();
         let terms = index.query_terms(query);
         let weighed = ranker.weigh(&terms, &index.totals());
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_refused_with_what_is_allowed() {
-        let says = |spec: &str| spec.parse::<Ranker>().unwrap_err().to_string();
+        let says = |spec: &str| spec.parse::<LexicalRanker>().unwrap_err().to_string();
         assert_eq!(
             says("bm25:k1=-1"),
             "bm25 k1: `-1` is not a number of at least 0"
@@ -230,7 +230,7 @@ mod tests {
             "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene",
             "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
         ] {
-            assert_eq!(spec.parse::<Ranker>().unwrap().to_string(), spec);
+            assert_eq!(spec.parse::<LexicalRanker>().unwrap().to_string(), spec);
         }
     }
 
@@ -245,9 +245,9 @@ mod tests {
             ("QL:MU=750", "ql:mu=750"),
             ("Ql:Lambda=0.5", "ql:lambda=0.5"),
         ] {
-            assert_eq!(spec.parse::<Ranker>().unwrap().to_string(), read);
+            assert_eq!(spec.parse::<LexicalRanker>().unwrap().to_string(), read);
         }
-        let error = "BM25:k1=1,K1=2".parse::<Ranker>().unwrap_err();
+        let error = "BM25:k1=1,K1=2".parse::<LexicalRanker>().unwrap_err();
         assert_eq!(error.to_string(), "BM25: `k1` is given twice");
     }
 }

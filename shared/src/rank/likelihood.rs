@@ -7,14 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ranker, Weighed, number, parameters};
-use crate::error::{Error, Field};
-use crate::index::Totals;
+use super::{LexicalRanker, LexicalScorer, number, parameters};
+use crate::error::{Error, InvalidField};
+use crate::index::CollectionTotals;
 use crate::index::stats::QueryTerms;
 
 /// A language model of a document, smoothed with that of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Likelihood {
+pub enum QueryLikelihood {
     /// Dirichlet prior of μ terms, above 0.
     Dirichlet {
         /// In terms.
@@ -27,14 +27,14 @@ pub enum Likelihood {
     },
 }
 
-impl Likelihood {
+impl QueryLikelihood {
     /// As Câmara & Hauff (ECIR 2020): Dirichlet with μ = 2500.
-    pub const STANDARD: Likelihood = Likelihood::Dirichlet { mu: 2500.0 };
+    pub const STANDARD: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 2500.0 };
 
     /// As Rennings, Moraes & Hauff (ECIR 2019).
-    pub const RENNINGS_2019: Likelihood = Likelihood::Dirichlet { mu: 750.0 };
+    pub const RENNINGS_2019: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 750.0 };
 
-    pub(super) fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
+    pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
         let smoothed = |strength: f64| {
             let prior = |cf: u64| strength * cf as f64 / totals.n_terms as f64;
             let terms = query.iter();
@@ -43,11 +43,11 @@ impl Likelihood {
                 .collect()
         };
         match *self {
-            Likelihood::Dirichlet { mu } => Weighed::Dirichlet {
+            QueryLikelihood::Dirichlet { mu } => LexicalScorer::Dirichlet {
                 terms: smoothed(mu),
                 mu,
             },
-            Likelihood::JelinekMercer { lambda } => Weighed::JelinekMercer {
+            QueryLikelihood::JelinekMercer { lambda } => LexicalScorer::JelinekMercer {
                 terms: smoothed(lambda),
                 lambda,
             },
@@ -56,66 +56,66 @@ impl Likelihood {
 
     pub(super) fn words(&self) -> (String, String) {
         let detail = match self {
-            Likelihood::Dirichlet { mu } => format!("Dirichlet, μ {mu}"),
-            Likelihood::JelinekMercer { lambda } => format!("Jelinek-Mercer, λ {lambda}"),
+            QueryLikelihood::Dirichlet { mu } => format!("Dirichlet, μ {mu}"),
+            QueryLikelihood::JelinekMercer { lambda } => format!("Jelinek-Mercer, λ {lambda}"),
         };
         ("QL".to_owned(), detail)
     }
 }
 
-impl std::str::FromStr for Likelihood {
+impl std::str::FromStr for QueryLikelihood {
     type Err = Error;
 
-    fn from_str(spec: &str) -> Result<Likelihood, Error> {
+    fn from_str(spec: &str) -> Result<QueryLikelihood, Error> {
         let above_0 = |setting: &str, value: &str, most: f64| {
             let found = number(setting, value, 0.0..=most)?;
             if found > 0.0 {
                 return Ok(found);
             }
             Err(Error::out_of_range(
-                Field::shown("ranker", setting),
+                InvalidField::shown("ranker", setting),
                 "must be above 0: without smoothing ln(0) is no score",
             ))
         };
         match parameters(spec, &["mu", "lambda"])?.as_slice() {
-            [] => Ok(Likelihood::STANDARD),
-            [("mu", value)] => Ok(Likelihood::Dirichlet {
+            [] => Ok(QueryLikelihood::STANDARD),
+            [("mu", value)] => Ok(QueryLikelihood::Dirichlet {
                 mu: above_0("ql mu", value, f64::MAX)?,
             }),
-            [(_, value)] => Ok(Likelihood::JelinekMercer {
+            [(_, value)] => Ok(QueryLikelihood::JelinekMercer {
                 lambda: above_0("ql lambda", value, 1.0)?,
             }),
             _ => Err(Error::conflict(
-                Field::shown("ranker", "ql"),
+                InvalidField::shown("ranker", "ql"),
                 "give mu (Dirichlet) or lambda (Jelinek-Mercer)",
             )),
         }
     }
 }
 
-impl std::fmt::Display for Likelihood {
+impl std::fmt::Display for QueryLikelihood {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Likelihood::Dirichlet { mu } => write!(out, "ql:mu={mu}"),
-            Likelihood::JelinekMercer { lambda } => write!(out, "ql:lambda={lambda}"),
+            QueryLikelihood::Dirichlet { mu } => write!(out, "ql:mu={mu}"),
+            QueryLikelihood::JelinekMercer { lambda } => write!(out, "ql:lambda={lambda}"),
         }
     }
 }
 
-impl From<Likelihood> for Ranker {
-    fn from(it: Likelihood) -> Ranker {
-        Ranker::Likelihood(it)
+impl From<QueryLikelihood> for LexicalRanker {
+    fn from(it: QueryLikelihood) -> LexicalRanker {
+        LexicalRanker::Likelihood(it)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::index::Totals;
+    use crate::index::CollectionTotals;
     use crate::index::stats::QueryTerm;
-    use crate::rank::Ranker;
+    use crate::rank::LexicalRanker;
 
     fn score(spec: &str, count: u32, len: u32) -> f64 {
-        let ranker: Ranker = spec.parse().unwrap();
+        let ranker: LexicalRanker = spec.parse().unwrap();
         let unseen = QueryTerm {
             term: "x".into(),
             number: None,
@@ -132,7 +132,7 @@ mod tests {
             df: 3,
             cf: 5,
         };
-        let totals = Totals {
+        let totals = CollectionTotals {
             n_docs: 10,
             n_terms: 100,
         };
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_refused_with_what_is_allowed() {
-        let says = |spec: &str| spec.parse::<Ranker>().unwrap_err().to_string();
+        let says = |spec: &str| spec.parse::<LexicalRanker>().unwrap_err().to_string();
         assert_eq!(
             says("ql:mu=0"),
             "ql mu: must be above 0: without smoothing ln(0) is no score"

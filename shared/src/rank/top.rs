@@ -5,19 +5,19 @@
 //! terms add bounds the k-th score from below; once the terms that are left cannot reach it
 //! together, they are only looked up in documents that a walked term brought. What all terms
 //! add raises the bound again before anything is scored. What an occurrence can add is measured
-//! once for a term ([`Searcher`]), in 32 bits and rounded up.
+//! once for a term ([`TopKSearcher`]), in 32 bits and rounded up.
 
 use std::sync::OnceLock;
 
-use super::{Ranker, Weighed};
+use super::{LexicalRanker, LexicalScorer};
 use crate::index::stats::{QueryTerm, QueryTerms};
-use crate::index::{DocNo, Index, Postings, Totals};
+use crate::index::{DocNo, Index, Postings, CollectionTotals};
 use crate::text::vocabulary::TermNo;
 
 /// What one formula needs to know of an index to search it.
-pub struct Searcher {
-    ranker: Ranker,
-    totals: Totals,
+pub struct TopKSearcher {
+    ranker: LexicalRanker,
+    totals: CollectionTotals,
     /// Length of the shortest text that is not empty: formulas with a part that depends on
     /// the length alone give it the most.
     shortest: u32,
@@ -49,11 +49,11 @@ const DENSE: usize = 16;
 /// Postings that a look-up compares at once.
 const COMPARED: usize = 8;
 
-impl Searcher {
+impl TopKSearcher {
     /// Terms are measured when they are first asked for.
-    pub fn new(index: &Index, ranker: Ranker) -> Searcher {
+    pub fn new(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
         let lengths = || (0..index.n_docs() as DocNo).map(|it| index.len_of(it));
-        Searcher {
+        TopKSearcher {
             ranker,
             totals: index.totals(),
             shortest: lengths().filter(|&it| it > 0).min().unwrap_or(0),
@@ -156,29 +156,29 @@ impl Searcher {
     /// The weight of a term that the query has `count` times, against once.
     fn in_query(&self, count: u32) -> f64 {
         match self.ranker {
-            Ranker::Bm25(it) => it.in_query(count),
-            Ranker::Likelihood(_) => f64::from(count),
+            LexicalRanker::Bm25(it) => it.in_query(count),
+            LexicalRanker::Likelihood(_) => f64::from(count),
         }
     }
 
     /// The most that a text without any query term can score.
-    fn floor(&self, weighed: &Weighed) -> f64 {
+    fn floor(&self, weighed: &LexicalScorer) -> f64 {
         self.without_terms(weighed, self.shortest)
     }
 
     /// The least that a text with a query term can score but for what its terms add; none
     /// where terms may take away.
-    fn least(&self, weighed: &Weighed) -> Option<f64> {
+    fn least(&self, weighed: &LexicalScorer) -> Option<f64> {
         match weighed {
-            Weighed::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
+            LexicalScorer::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
             _ => Some(self.without_terms(weighed, self.longest)),
         }
     }
 
-    fn without_terms(&self, weighed: &Weighed, len: u32) -> f64 {
+    fn without_terms(&self, weighed: &LexicalScorer, len: u32) -> f64 {
         match weighed {
-            Weighed::Bm25 { .. } => 0.0,
-            Weighed::Dirichlet { terms, .. } | Weighed::JelinekMercer { terms, .. } => {
+            LexicalScorer::Bm25 { .. } => 0.0,
+            LexicalScorer::Dirichlet { terms, .. } | LexicalScorer::JelinekMercer { terms, .. } => {
                 weighed.score(&vec![0; terms.len()], len)
             }
         }
@@ -239,10 +239,10 @@ fn unit(index: &Index, term: TermNo) -> QueryTerm {
 }
 
 /// What `count` occurrences add over none.
-fn gain(weighed: &Weighed, term: usize, count: u32, len: u32) -> f64 {
+fn gain(weighed: &LexicalScorer, term: usize, count: u32, len: u32) -> f64 {
     match weighed {
-        Weighed::Bm25 { .. } => weighed.contribution(term, count, len),
-        Weighed::Dirichlet { .. } | Weighed::JelinekMercer { .. } => {
+        LexicalScorer::Bm25 { .. } => weighed.contribution(term, count, len),
+        LexicalScorer::Dirichlet { .. } | LexicalScorer::JelinekMercer { .. } => {
             weighed.contribution(term, count, len) - weighed.contribution(term, 0, len)
         }
     }
@@ -466,7 +466,7 @@ pub(crate) mod tests {
     }
 
     /// Scores every document and sorts.
-    fn all(index: &Index, ranker: Ranker, query: &QueryTerms, k: usize) -> Vec<Hit> {
+    fn all(index: &Index, ranker: LexicalRanker, query: &QueryTerms, k: usize) -> Vec<Hit> {
         let weighed = ranker.weigh(query, &index.totals());
         let mut hits = Vec::new();
         for doc in 0..index.n_docs() as DocNo {
@@ -501,8 +501,8 @@ pub(crate) mod tests {
             "ql:mu=10",
             "ql:lambda=0.3",
         ];
-        for ranker in rankers.map(|it| it.parse::<Ranker>().unwrap()) {
-            let searcher = Searcher::new(&index, ranker);
+        for ranker in rankers.map(|it| it.parse::<LexicalRanker>().unwrap()) {
+            let searcher = TopKSearcher::new(&index, ranker);
             for query in [
                 "w0 w1 w2",
                 "w0 w38",

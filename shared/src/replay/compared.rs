@@ -4,21 +4,21 @@
 use serde::Deserialize;
 
 use crate::differ::answer::AnswerType;
-use crate::differ::groups::{Both, Bucket};
+use crate::differ::groups::{MrrComparison, FqtBucket};
 use crate::differ::hypotheses::fall;
-use crate::differ::listing::{self, Row, Turn};
-use crate::differ::paired::{Change, Paired};
-use crate::differ::{Asking, Counted, Differences, Source, Who, differ};
+use crate::differ::listing::{self, QueryRow, RrChangeKind};
+use crate::differ::paired::{RrChanges, PairedMeans};
+use crate::differ::{ComparisonOptions, ComparisonSubset, RankerComparison, ComparisonInput, RankerRef, differ};
 use crate::error::Error;
 use crate::report::differ::{compared_said, of_samples, unscored};
-use crate::report::{Table, Value};
+use crate::report::{ReportTable, TableValue};
 use crate::stats::Estimate;
 use crate::study::Study;
 
 /// One of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum ComparedRanker {
     /// BM25.
     First,
     /// The other; the paper's is BERT.
@@ -28,17 +28,17 @@ pub enum Side {
 /// What a row says of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Said {
+pub enum ComparisonStatistic {
     /// The number of one ranker.
-    Of(Side),
+    Of(ComparedRanker),
     /// Queries behind the number of one ranker.
-    Queries(Side),
+    Queries(ComparedRanker),
     /// The number of the second less that of the first.
     Gain,
     /// The share of queries in which one ranker is higher.
-    Higher(Side),
+    Higher(ComparedRanker),
     /// p of a paired test.
-    P(Test),
+    P(PairedTest),
     /// What belongs to both.
     Both,
     /// The share of queries of what is counted for both.
@@ -48,7 +48,7 @@ pub enum Said {
 /// A paired test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Test {
+pub enum PairedTest {
     /// Student's t test.
     Student,
     /// The randomisation test.
@@ -58,7 +58,7 @@ pub enum Test {
 /// What a column is about.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum ComparisonMeasure {
     /// RR@10.
     Rr,
     /// Fraction of query tokens.
@@ -84,52 +84,52 @@ pub enum Figure {
     /// Its height at 0.
     Intercept,
     /// Queries whose RR@10 changes like this.
-    Turn(Turn),
+    Turn(RrChangeKind),
     /// RR@10 of the query with this text.
     Query(String),
 }
 
 /// What a figure says, row by row; of two numbers the first is that of BM25.
 #[derive(Default)]
-struct Told {
-    of: [Option<Value>; 2],
+struct MeasureValues {
+    of: [Option<TableValue>; 2],
     queries: [Option<u64>; 2],
     gain: Option<Estimate>,
     higher: [Option<f64>; 2],
     /// Of Student's test and of the randomisation test.
     p: [Option<f64>; 2],
-    both: Option<Value>,
+    both: Option<TableValue>,
     share: Option<f64>,
 }
 
 /// BM25 beside another ranker, over the same queries.
-pub(super) struct Compared {
-    pub(super) found: Differences,
+pub(super) struct Bm25Comparison {
+    pub(super) found: RankerComparison,
     /// The numbers of each query.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<QueryRow>,
 }
 
-impl Compared {
+impl Bm25Comparison {
     /// Of two rows of a study, BM25 first.
-    pub(super) fn of(study: &Study, pair: [u32; 2], counted: Counted) -> Result<Compared, Error> {
-        let asking = Asking {
-            pair: pair.map(Who::Ranker),
+    pub(super) fn of(study: &Study, pair: [u32; 2], counted: ComparisonSubset) -> Result<Bm25Comparison, Error> {
+        let asking = ComparisonOptions {
+            pair: pair.map(RankerRef::Ranker),
             counted,
-            ..Asking::default()
+            ..ComparisonOptions::default()
         };
-        Ok(Compared {
+        Ok(Bm25Comparison {
             found: study.differ(&asking)?,
             rows: study.differ_all(&asking)?,
         })
     }
 
     /// Of two lists, that of BM25 first.
-    pub(super) fn of_lists(source: &Source<'_>, counted: Counted) -> Result<Compared, Error> {
-        let asking = Asking {
+    pub(super) fn of_lists(source: &ComparisonInput<'_>, counted: ComparisonSubset) -> Result<Bm25Comparison, Error> {
+        let asking = ComparisonOptions {
             counted,
-            ..Asking::default()
+            ..ComparisonOptions::default()
         };
-        Ok(Compared {
+        Ok(Bm25Comparison {
             found: differ(source, &asking)?,
             rows: listing::all(source, &asking)?,
         })
@@ -149,77 +149,77 @@ impl Compared {
 
     /// Queries where one wins and the other loses; `at` and `name` tell them from those of other
     /// readings.
-    pub(super) fn samples(&self, at: usize, name: &str) -> Table {
-        Table {
+    pub(super) fn samples(&self, at: usize, name: &str) -> ReportTable {
+        ReportTable {
             name: format!("samples-{at}"),
             title: format!("BM25 and {name}: where one wins and the other loses"),
             ..of_samples(&self.found)
         }
     }
 
-    pub(super) fn value(&self, said: Said, figure: &Figure) -> Option<Value> {
+    pub(super) fn value(&self, said: ComparisonStatistic, figure: &ComparisonMeasure) -> Option<TableValue> {
         let told = self.told(figure)?;
-        let of_side = |side: Side, [first, second]: [Option<Value>; 2]| match side {
-            Side::First => first,
-            Side::Second => second,
+        let of_side = |side: ComparedRanker, [first, second]: [Option<TableValue>; 2]| match side {
+            ComparedRanker::First => first,
+            ComparedRanker::Second => second,
         };
         match said {
-            Said::Of(side) => of_side(side, told.of),
-            Said::Queries(side) => of_side(side, told.queries.map(|it| it.map(Value::Count))),
-            Said::Gain => told.gain.map(Value::Estimate),
-            Said::Higher(side) => of_side(side, told.higher.map(|it| it.map(Value::Fraction))),
-            Said::P(Test::Student) => told.p[0].map(Value::P),
-            Said::P(Test::Permutation) => told.p[1].map(Value::P),
-            Said::Both => told.both,
-            Said::Share => told.share.map(Value::Fraction),
+            ComparisonStatistic::Of(side) => of_side(side, told.of),
+            ComparisonStatistic::Queries(side) => of_side(side, told.queries.map(|it| it.map(TableValue::Count))),
+            ComparisonStatistic::Gain => told.gain.map(TableValue::Estimate),
+            ComparisonStatistic::Higher(side) => of_side(side, told.higher.map(|it| it.map(TableValue::Fraction))),
+            ComparisonStatistic::P(PairedTest::Student) => told.p[0].map(TableValue::P),
+            ComparisonStatistic::P(PairedTest::Permutation) => told.p[1].map(TableValue::P),
+            ComparisonStatistic::Both => told.both,
+            ComparisonStatistic::Share => told.share.map(TableValue::Fraction),
         }
     }
 
-    fn told(&self, figure: &Figure) -> Option<Told> {
+    fn told(&self, figure: &ComparisonMeasure) -> Option<MeasureValues> {
         let found = &self.found;
         match *figure {
-            Figure::Rr => Some(of_paired(&found.rr)),
-            Figure::Fqt => Some(of_paired(&found.fqt)),
-            Figure::Fnt => Some(of_paired(&found.fnt)),
-            Figure::Bucket(at) => found.buckets.get(at).map(of_bucket),
-            Figure::BucketFall => Some(of_falls([0, 1].map(|it| fall(&found.buckets, it)))),
-            Figure::Length(n_tokens) => self.length(n_tokens).map(of_both),
-            Figure::LengthFall(from, to) => self.length_fall(from, to).map(of_falls),
-            Figure::Answer(answer) => {
+            ComparisonMeasure::Rr => Some(of_paired(&found.rr)),
+            ComparisonMeasure::Fqt => Some(of_paired(&found.fqt)),
+            ComparisonMeasure::Fnt => Some(of_paired(&found.fnt)),
+            ComparisonMeasure::Bucket(at) => found.buckets.get(at).map(of_bucket),
+            ComparisonMeasure::BucketFall => Some(of_falls([0, 1].map(|it| fall(&found.buckets, it)))),
+            ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
+            ComparisonMeasure::LengthFall(from, to) => self.length_fall(from, to).map(of_falls),
+            ComparisonMeasure::Answer(answer) => {
                 let mut groups = found.answers.iter();
                 let group = groups.find(|it| it.answer == Some(answer));
                 group.map(|it| of_both(&it.both))
             }
-            Figure::Typed => {
+            ComparisonMeasure::Typed => {
                 let typed = found.answers.iter().filter(|it| it.answer.is_some());
                 let n_queries = typed.map(|it| it.both.n_queries).sum();
-                Some(Told {
+                Some(MeasureValues {
                     queries: [Some(n_queries); 2],
-                    ..Told::default()
+                    ..MeasureValues::default()
                 })
             }
-            Figure::Mur(depth) => {
+            ComparisonMeasure::Mur(depth) => {
                 let mean = found.overlap.means.get(depth.checked_sub(1)?)?;
-                Some(of_both_alike(Value::Estimate(*mean)))
+                Some(of_both_alike(TableValue::Estimate(*mean)))
             }
-            Figure::Slope => found.overlap.line.map(|it| of_both_alike(three(it.slope))),
-            Figure::Intercept => found
+            ComparisonMeasure::Slope => found.overlap.line.map(|it| of_both_alike(three(it.slope))),
+            ComparisonMeasure::Intercept => found
                 .overlap
                 .line
                 .map(|it| of_both_alike(three(it.intercept))),
-            Figure::Turn(turn) => Some(of_turn(&found.change, turn)),
-            Figure::Query(ref text) => {
-                let is_asked = |it: &&Row| it.query.trim().eq_ignore_ascii_case(text);
+            ComparisonMeasure::Turn(turn) => Some(of_turn(&found.change, turn)),
+            ComparisonMeasure::Query(ref text) => {
+                let is_asked = |it: &&QueryRow| it.query.trim().eq_ignore_ascii_case(text);
                 let rr = self.rows.iter().find(is_asked)?.values.rr?;
-                Some(Told {
-                    of: rr.map(|it| Some(Value::Fraction(it))),
-                    ..Told::default()
+                Some(MeasureValues {
+                    of: rr.map(|it| Some(TableValue::Fraction(it))),
+                    ..MeasureValues::default()
                 })
             }
         }
     }
 
-    fn length(&self, n_tokens: u32) -> Option<&Both> {
+    fn length(&self, n_tokens: u32) -> Option<&MrrComparison> {
         let mut lengths = self.found.lengths.iter();
         let length = lengths.find(|it| it.n_tokens == n_tokens);
         length.map(|it| &it.both)
@@ -235,73 +235,73 @@ impl Compared {
 }
 
 /// A number whose third digit is known.
-fn three(value: f64) -> Value {
-    Value::Score { value, digits: 3 }
+fn three(value: f64) -> TableValue {
+    TableValue::Score { value, digits: 3 }
 }
 
-fn of_paired(it: &Paired) -> Told {
-    Told {
-        of: it.means.map(|it| it.map(Value::Estimate)),
+fn of_paired(it: &PairedMeans) -> MeasureValues {
+    MeasureValues {
+        of: it.means.map(|it| it.map(TableValue::Estimate)),
         queries: [Some(it.n_queries); 2],
         higher: [0, 1].map(|side| it.share_higher(side)),
         p: [it.p_student, it.p_permutation],
-        ..Told::default()
+        ..MeasureValues::default()
     }
 }
 
-fn of_bucket(it: &Bucket) -> Told {
+fn of_bucket(it: &FqtBucket) -> MeasureValues {
     let [first, second] = &it.sides;
-    Told {
-        of: [first.rr, second.rr].map(|it| it.map(Value::Estimate)),
+    MeasureValues {
+        of: [first.rr, second.rr].map(|it| it.map(TableValue::Estimate)),
         queries: [Some(first.n_queries), Some(second.n_queries)],
-        ..Told::default()
+        ..MeasureValues::default()
     }
 }
 
-fn of_both(it: &Both) -> Told {
-    Told {
-        of: it.rr.map(|it| it.map(Value::Estimate)),
+fn of_both(it: &MrrComparison) -> MeasureValues {
+    MeasureValues {
+        of: it.rr.map(|it| it.map(TableValue::Estimate)),
         queries: [Some(it.n_queries); 2],
         gain: it.gain,
-        ..Told::default()
+        ..MeasureValues::default()
     }
 }
 
-fn of_falls(falls: [Option<f64>; 2]) -> Told {
-    Told {
+fn of_falls(falls: [Option<f64>; 2]) -> MeasureValues {
+    MeasureValues {
         of: falls.map(|it| it.map(three)),
-        ..Told::default()
+        ..MeasureValues::default()
     }
 }
 
-fn of_both_alike(value: Value) -> Told {
-    Told {
+fn of_both_alike(value: TableValue) -> MeasureValues {
+    MeasureValues {
         both: Some(value),
-        ..Told::default()
+        ..MeasureValues::default()
     }
 }
 
-fn of_turn(change: &Change, turn: Turn) -> Told {
+fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
     let count = match turn {
-        Turn::Won => change.n_won,
-        Turn::Better => change.n_better,
-        Turn::Equal => change.n_equal,
-        Turn::Worse => change.n_worse,
-        Turn::Lost => change.n_lost,
+        RrChangeKind::Won => change.n_won,
+        RrChangeKind::Better => change.n_better,
+        RrChangeKind::Equal => change.n_equal,
+        RrChangeKind::Worse => change.n_worse,
+        RrChangeKind::Lost => change.n_lost,
     };
     let n = change.series.len();
-    Told {
-        both: Some(Value::Count(count)),
+    MeasureValues {
+        both: Some(TableValue::Count(count)),
         share: (n > 0).then(|| count as f64 / n as f64),
-        ..Told::default()
+        ..MeasureValues::default()
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use crate::replay::{Asked, Paper, replay};
-    use crate::report::{Table, Value};
-    use crate::score::{RankerAbout, RankerKind, Scores};
+    use crate::replay::{PaperTable, Paper, replay};
+    use crate::report::{ReportTable, TableValue};
+    use crate::score::{RankerInfo, RankerKind, Scores};
     use crate::study::{Study, fixture};
 
     /// BM25 has 1, 2 at the top for `q` and 4, 2, 3 for `q1`; the other has 2, 1 for `q`, and for
@@ -331,7 +331,7 @@ pub(super) mod tests {
                 _ => Some(0.0),
             }
         });
-        let about = RankerAbout {
+        let about = RankerInfo {
             spec: "scores:other.tsv".to_owned(),
             label: "other".to_owned(),
             detail: "from a score file".to_owned(),
@@ -344,21 +344,21 @@ pub(super) mod tests {
         study
     }
 
-    fn tables(table: u8, study: Option<&Study>) -> Vec<Table> {
+    fn tables(table: u8, study: Option<&Study>) -> Vec<ReportTable> {
         let paper = Paper::Padigela2019;
-        replay(Asked { paper, table }, study).unwrap()
+        replay(PaperTable { paper, table }, study).unwrap()
     }
 
     /// What is printed in a cell and ours, as people read them.
     #[track_caller]
     fn check(table: u8, [row, column]: [&str; 2], expected: [&str; 2]) {
         let tables = tables(table, Some(&study()));
-        let said = [row, column].map(|it| Value::Text(it.to_owned()));
+        let said = [row, column].map(|it| TableValue::Text(it.to_owned()));
         let mut rows = tables[0].rows.iter();
         let found = rows.find(|it| it[..2] == said);
         let found = found.unwrap_or_else(|| panic!("no {row}, {column}: {:?}", tables[0].rows));
         let shown = [&found[2], &found[4]].map(|it| match it {
-            Value::Estimate(it) => Value::Score {
+            TableValue::Estimate(it) => TableValue::Score {
                 value: it.value,
                 digits: 3,
             },

@@ -6,16 +6,16 @@ mod lemmas;
 mod abnirml;
 mod padigela;
 
-use super::compared::Compared;
-use super::ours::{Numbers, Ours, Reading};
+use super::compared::Bm25Comparison;
+use super::ours::{StudyNumbers, StudyColumn, StudyColumnKind};
 use super::printed;
-use super::{Asked, Paper, number};
-use crate::probe::{Axiom, Mode, Probe};
-use crate::report::{Table, Value};
+use super::{PaperTable, Paper, number};
+use crate::probe::{Axiom, AxiomVariant, Probe};
+use crate::report::{ReportTable, TableValue};
 use crate::stats::correlation::pearson;
 use crate::study::Study;
-use crate::study::behaviour::{Behaviours, Delta};
-use crate::study::overview::{Cell, Overview};
+use crate::study::behaviour::{BehavioralTestResults, TieThreshold};
+use crate::study::overview::{OverviewCell, StudyOverview};
 
 /// Said of fractions of axioms.
 const OF_FRACTIONS: &str = "Fractions count a tie for the claim only where the claim allows it; \
@@ -31,8 +31,8 @@ const OF_GROUPS: &str = "Printed means have two digits: what is computed from th
                          unit of the second, or of the third where many are added.";
 
 /// One row for each pair of numbers.
-pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table {
-    let mut defects = Defects {
+pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -> ReportTable {
+    let mut defects = DiscrepancyRows {
         rows: Vec::new(),
         ours,
         study,
@@ -49,30 +49,30 @@ pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table
         Paper::Padigela2019 => OF_GROUPS,
     };
     let title = "What is known to be wrong, shown by pairs of numbers";
-    let table = Table::new("defects", title)
+    let table = ReportTable::new("defects", title)
         .with_texts("what | the one")
         .with_numbers("is")
         .with_texts("the other")
         .with_numbers("is");
-    Table {
+    ReportTable {
         rows: defects.rows,
         notes: vec![note.to_owned()],
         ..table
     }
 }
 
-struct Defects<'a> {
-    rows: Vec<Vec<Value>>,
-    ours: &'a [Ours],
+struct DiscrepancyRows<'a> {
+    rows: Vec<Vec<TableValue>>,
+    ours: &'a [StudyColumn],
     study: Option<&'a Study>,
 }
 
 /// A number with what it is.
-type Is = (String, Value);
+type LabeledValue = (String, TableValue);
 
-impl<'a> Defects<'a> {
-    fn add(&mut self, what: &str, one: Is, other: Is) {
-        let text = |it: String| Value::Text(it);
+impl<'a> DiscrepancyRows<'a> {
+    fn add(&mut self, what: &str, one: LabeledValue, other: LabeledValue) {
+        let text = |it: String| TableValue::Text(it);
         self.rows.push(vec![
             text(what.to_owned()),
             text(one.0),
@@ -82,38 +82,38 @@ impl<'a> Defects<'a> {
         ]);
     }
 
-    fn numbers(&self, reading: Reading) -> Option<&'a Numbers> {
+    fn numbers(&self, reading: StudyColumnKind) -> Option<&'a StudyNumbers> {
         let found = self.ours.iter().find(|it| it.reading == reading);
         found.and_then(|it| it.numbers.as_ref())
     }
 
-    fn overview(&self, mode: Mode) -> Option<&'a Overview> {
-        match self.numbers(Reading::Mode(mode))? {
-            Numbers::Axioms(it) => Some(it),
-            Numbers::Behaviours(_) | Numbers::Compared(_) => None,
+    fn overview(&self, mode: AxiomVariant) -> Option<&'a StudyOverview> {
+        match self.numbers(StudyColumnKind::Mode(mode))? {
+            StudyNumbers::Axioms(it) => Some(it),
+            StudyNumbers::Behaviours(_) | StudyNumbers::Compared(_) => None,
         }
     }
 
-    fn behaviours(&self, delta: Delta) -> Option<&'a Behaviours> {
-        match self.numbers(Reading::Delta(delta))? {
-            Numbers::Axioms(_) | Numbers::Compared(_) => None,
-            Numbers::Behaviours(it) => Some(it),
+    fn behaviours(&self, delta: TieThreshold) -> Option<&'a BehavioralTestResults> {
+        match self.numbers(StudyColumnKind::Delta(delta))? {
+            StudyNumbers::Axioms(_) | StudyNumbers::Compared(_) => None,
+            StudyNumbers::Behaviours(it) => Some(it),
         }
     }
 
     /// BM25 beside each other ranker, by its name.
-    fn compared(&self) -> Vec<(&'a str, &'a Compared)> {
+    fn compared(&self) -> Vec<(&'a str, &'a Bm25Comparison)> {
         let ours = self.ours.iter();
         let named = ours.filter_map(|it| Some((it.name.as_str(), it.compared()?)));
         named.collect()
     }
 
     /// For every ranker that was judged in both readings its cells.
-    fn cells(&self, probe: Probe, modes: [Mode; 2]) -> Vec<(String, Cell, Cell)> {
+    fn cells(&self, probe: Probe, modes: [AxiomVariant; 2]) -> Vec<(String, OverviewCell, OverviewCell)> {
         let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
             return Vec::new();
         };
-        let place = |it: &Overview| it.probes.iter().position(|it| it.probe == probe);
+        let place = |it: &StudyOverview| it.probes.iter().position(|it| it.probe == probe);
         let Some((a, b)) = place(first).zip(place(second)) else {
             return Vec::new();
         };
@@ -125,13 +125,13 @@ impl<'a> Defects<'a> {
         .collect()
     }
 
-    fn instances(&self, probe: Probe, mode: Mode) -> Value {
+    fn instances(&self, probe: Probe, mode: AxiomVariant) -> TableValue {
         let study = self.study.and_then(|it| it.instances_of(probe, mode).ok());
-        study.map_or(Value::Missing, |it| Value::Count(it.len() as u64))
+        study.map_or(TableValue::Missing, |it| TableValue::Count(it.len() as u64))
     }
 
     fn camara(&mut self) {
-        let (fixed, printed, code) = (Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020);
+        let (fixed, printed, code) = (AxiomVariant::Fixed, AxiomVariant::PaperCamara2020, AxiomVariant::CodeCamara2020);
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Tp), [code, fixed]) {
             self.add(
                 "TP is upside down in the published code: it prefers the text whose query terms \
@@ -182,10 +182,10 @@ impl<'a> Defects<'a> {
         );
         self.add(
             "M-TDC's length test was the wrong way round when the paper's instances were mined",
-            ("printed instances".to_owned(), Value::Count(13_871)),
+            ("printed instances".to_owned(), TableValue::Count(13_871)),
             (
                 "TFC1, which shares the test".to_owned(),
-                Value::Count(119_690),
+                TableValue::Count(119_690),
             ),
         );
         self.add(
@@ -195,22 +195,22 @@ impl<'a> Defects<'a> {
         );
         self.add(
             "Instances with a relevant document: TP and STMC1 look exchanged in table 2",
-            ("TP, printed".to_owned(), Value::Count(20_559)),
-            ("TP, their notebook".to_owned(), Value::Count(19_666)),
+            ("TP, printed".to_owned(), TableValue::Count(20_559)),
+            ("TP, their notebook".to_owned(), TableValue::Count(19_666)),
         );
         self.add(
             "One of the columns nDCG and MRR of table 3 has another's name: the same number \
              stands for two rankers",
             (
                 "QL, MRR".to_owned(),
-                Value::Score {
+                TableValue::Score {
                     value: 0.3633,
                     digits: 4,
                 },
             ),
             (
                 "DistilBERT, nDCG".to_owned(),
-                Value::Score {
+                TableValue::Score {
                     value: 0.3633,
                     digits: 4,
                 },
@@ -219,7 +219,7 @@ impl<'a> Defects<'a> {
     }
 
     fn lnc1(&mut self) {
-        let (fixed, code) = (Mode::Fixed, Mode::CodeCamara2020);
+        let (fixed, code) = (AxiomVariant::Fixed, AxiomVariant::CodeCamara2020);
         let Some(study) = self.study else { return };
         let Ok(instances) = study.instances_of(Probe::Axiom(Axiom::Lnc1), code) else {
             return;
@@ -235,8 +235,8 @@ impl<'a> Defects<'a> {
         });
         let both = column.map_or(0, |it| it.n_both_orders);
         let share = |part: u64, whole: u64| match whole {
-            0 => Value::Missing,
-            whole => Value::Fraction(part as f64 / whole as f64),
+            0 => TableValue::Missing,
+            whole => TableValue::Fraction(part as f64 / whole as f64),
         };
         self.add(
             "LNC1 in the published code never looks at query terms: most ordered pairs are \
@@ -257,7 +257,7 @@ impl<'a> Defects<'a> {
     }
 
     fn rennings(&mut self) {
-        let overview = self.overview(Mode::Fixed);
+        let overview = self.overview(AxiomVariant::Fixed);
         let of = |idf: &str| {
             let rankers = overview?.rankers.iter();
             let mut known = rankers.filter(|it| it.ranker.spec.starts_with("bm25"));
@@ -268,7 +268,7 @@ impl<'a> Defects<'a> {
                 .position(|it| it.probe == Probe::Axiom(Axiom::Tfc1))?;
             Some(row.cells[column].as_ref()?.micro.value)
         };
-        let value = |it: Option<f64>| it.map_or(Value::Missing, Value::Fraction);
+        let value = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::Fraction);
         let (unclamped, positive) = (value(of("idf=rsj")), value(of("idf=lucene")));
         self.add(
             "BM25 fails TFC1 only because its idf goes below 0 for terms in more than half of the \
@@ -276,7 +276,7 @@ impl<'a> Defects<'a> {
             ("BM25, idf rsj, TFC1".to_owned(), unclamped),
             ("BM25, idf lucene, TFC1".to_owned(), positive),
         );
-        let printed = printed::table(Asked {
+        let printed = printed::table(PaperTable {
             paper: Paper::Rennings2019,
             table: 2,
         });
@@ -294,7 +294,7 @@ impl<'a> Defects<'a> {
         self.add(
             "The correlation of MAP with the mean axiomatic score, from the numbers of table 2; \
              six rankers bound it hardly at all",
-            ("printed r".to_owned(), Value::Signed(0.44)),
+            ("printed r".to_owned(), TableValue::Signed(0.44)),
             (
                 match &r {
                     Some(it) => format!(
@@ -303,7 +303,7 @@ impl<'a> Defects<'a> {
                     ),
                     None => "r of the printed table".to_owned(),
                 },
-                r.map_or(Value::Missing, |it| Value::Signed(it.r.value)),
+                r.map_or(TableValue::Missing, |it| TableValue::Signed(it.r.value)),
             ),
         );
     }
@@ -313,12 +313,12 @@ impl<'a> Defects<'a> {
 const LNC2_ALL: [f64; 6] = [0.80, 0.68, 0.47, 0.19, 0.12, 0.47];
 
 /// A share under its name.
-fn fraction(name: impl Into<String>, share: f64) -> (String, Value) {
-    (name.into(), Value::Fraction(share))
+fn fraction(name: impl Into<String>, share: f64) -> (String, TableValue) {
+    (name.into(), TableValue::Fraction(share))
 }
 
 /// The fraction of the same pairs the other way round, ties against both.
-fn turned(cell: &Cell) -> f64 {
+fn turned(cell: &OverviewCell) -> f64 {
     let tied = cell.tally.tied as f64 / cell.tally.judged() as f64;
     1.0 - cell.micro.value - tied
 }

@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Asked, Of, Paper, What, width};
-use crate::probe::transfer::Inference;
-use crate::report::Value;
+use super::{PaperTable, PublishedColumn, Paper, PublishedRowSubject, width};
+use crate::probe::transfer::TransferQuerySource;
+use crate::report::TableValue;
 
 /// A table as printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Printed {
+pub struct PublishedTable {
     /// As the paper numbers it.
     number: u8,
     /// Where its numbers stand in the paper and in its code.
@@ -25,9 +25,9 @@ pub struct Printed {
     /// What it shows.
     pub about: String,
     /// From the left.
-    pub columns: Vec<Of>,
+    pub columns: Vec<PublishedColumn>,
     /// From the top.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PublishedRow>,
     /// What has to be known to compare its numbers with others.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -36,49 +36,49 @@ pub struct Printed {
 /// A row as printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct PublishedRow {
     /// Its name.
     pub name: String,
     /// What it is about.
-    pub what: What,
+    pub what: PublishedRowSubject,
     /// One for each column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PublishedCell>,
 }
 
 /// A number as printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "toml::Value")]
-pub struct Cell {
+pub struct PublishedCell {
     /// Missing where the paper has none.
-    pub printed: Value,
+    pub printed: TableValue,
     /// What the published code gave, where that differs or says more.
-    pub code: Value,
+    pub code: TableValue,
 }
 
-const NO_CELL: Cell = Cell {
-    printed: Value::Missing,
-    code: Value::Missing,
+const NO_CELL: PublishedCell = PublishedCell {
+    printed: TableValue::Missing,
+    code: TableValue::Missing,
 };
 
 /// The transfer sets of ABNIRML's table 3 by the names that a study has to give them, and where
 /// their queries come from.
-pub const TRANSFER_SETS: &[(&str, Inference)] = &[
-    ("jfleg", Inference::NounPhrase),
-    ("xsum", Inference::Shared),
-    ("cnn", Inference::Shared),
-    ("daily-mail", Inference::Shared),
-    ("gyafc-entertainment", Inference::Shared),
-    ("gyafc-family", Inference::Shared),
+pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
+    ("jfleg", TransferQuerySource::NounPhrase),
+    ("xsum", TransferQuerySource::Shared),
+    ("cnn", TransferQuerySource::Shared),
+    ("daily-mail", TransferQuerySource::Shared),
+    ("gyafc-entertainment", TransferQuerySource::Shared),
+    ("gyafc-family", TransferQuerySource::Shared),
 ];
 
 /// The table of Padigela, Zamani & Croft beside which queries are shown.
-pub(super) const SAMPLES: Asked = Asked {
+pub(super) const SAMPLES: PaperTable = PaperTable {
     paper: Paper::Padigela2019,
     table: 5,
 };
 
 /// Every table, in the order of [`Paper::ALL`] and [`Paper::tables`].
-static TABLES: LazyLock<Vec<(Paper, Printed)>> = LazyLock::new(|| {
+static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
     let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
     Paper::ALL.iter().flat_map(read).collect()
 });
@@ -88,17 +88,17 @@ static TABLES: LazyLock<Vec<(Paper, Printed)>> = LazyLock::new(|| {
 /// # Panics
 ///
 /// If the paper has no such table.
-pub fn table(asked: Asked) -> &'static Printed {
+pub fn table(asked: PaperTable) -> &'static PublishedTable {
     let mut tables = TABLES.iter();
     let found = tables.find(|(paper, it)| (*paper, it.number) == (asked.paper, asked.table));
     &found.expect("a paper has the tables that it lists").1
 }
 
-fn read_tables(paper: Paper) -> Vec<Printed> {
+fn read_tables(paper: Paper) -> Vec<PublishedTable> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Tables {
-        table: Vec<Printed>,
+        table: Vec<PublishedTable>,
     }
     let file = match paper {
         Paper::Rennings2019 => include_str!("printed/rennings2019.toml"),
@@ -107,7 +107,7 @@ fn read_tables(paper: Paper) -> Vec<Printed> {
         Paper::Padigela2019 => include_str!("printed/padigela2019.toml"),
     };
     let Tables { mut table } = toml::from_str(file).expect("a test reads every file");
-    for Printed { columns, rows, .. } in &mut table {
+    for PublishedTable { columns, rows, .. } in &mut table {
         for row in rows {
             let n_left_out = columns.len().saturating_sub(row.cells.len());
             row.cells.extend(std::iter::repeat_n(NO_CELL, n_left_out));
@@ -116,22 +116,22 @@ fn read_tables(paper: Paper) -> Vec<Printed> {
     table
 }
 
-impl TryFrom<toml::Value> for Cell {
+impl TryFrom<toml::Value> for PublishedCell {
     type Error = String;
 
-    fn try_from(written: toml::Value) -> Result<Cell, String> {
+    fn try_from(written: toml::Value) -> Result<PublishedCell, String> {
         let both = match &written {
             toml::Value::Table(both) if !both.contains_key("delta") => both,
             _ => {
-                return Ok(Cell {
+                return Ok(PublishedCell {
                     printed: read_value(&written)?,
                     ..NO_CELL
                 });
             }
         };
-        let read = |key: &str| both.get(key).map_or(Ok(Value::Missing), read_value);
+        let read = |key: &str| both.get(key).map_or(Ok(TableValue::Missing), read_value);
         match both.keys().all(|it| it == "printed" || it == "code") {
-            true => Ok(Cell {
+            true => Ok(PublishedCell {
                 printed: read("printed")?,
                 code: read("code")?,
             }),
@@ -140,10 +140,10 @@ impl TryFrom<toml::Value> for Cell {
     }
 }
 
-fn read_value(written: &toml::Value) -> Result<Value, String> {
+fn read_value(written: &toml::Value) -> Result<TableValue, String> {
     let found = match written {
-        toml::Value::Integer(count) => u64::try_from(*count).ok().map(Value::Count),
-        toml::Value::Float(share) => Some(Value::Fraction(*share)),
+        toml::Value::Integer(count) => u64::try_from(*count).ok().map(TableValue::Count),
+        toml::Value::Float(share) => Some(TableValue::Fraction(*share)),
         toml::Value::Table(it) => it.get("delta").and_then(|it| it.as_float()).map(width),
         toml::Value::String(text) => Some(read_text(text)),
         _ => None,
@@ -151,16 +151,16 @@ fn read_value(written: &toml::Value) -> Result<Value, String> {
     found.ok_or_else(|| format!("{written} is no number of a table"))
 }
 
-fn read_text(text: &str) -> Value {
+fn read_text(text: &str) -> TableValue {
     let has_sign = text.starts_with("+.") || text.starts_with("-.");
     match (text.parse(), text.split_once('.')) {
-        (Ok(effect), _) if has_sign => Value::Signed(effect),
-        (Ok(value), Some((_, digits))) => Value::Score {
+        (Ok(effect), _) if has_sign => TableValue::Signed(effect),
+        (Ok(value), Some((_, digits))) => TableValue::Score {
             value,
             digits: digits.len() as u8,
         },
-        _ if text.is_empty() => Value::Missing,
-        _ => Value::Text(text.to_owned()),
+        _ if text.is_empty() => TableValue::Missing,
+        _ => TableValue::Text(text.to_owned()),
     }
 }
 
@@ -182,29 +182,29 @@ mod tests {
     fn a_cell_is_read_by_the_way_that_it_is_written() {
         let read = |written: &str| {
             let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
-            Cell::try_from(table.remove("cell").unwrap()).unwrap()
+            PublishedCell::try_from(table.remove("cell").unwrap()).unwrap()
         };
         for (written, printed) in [
-            ("20_559", Value::Count(20_559)),
-            ("0.18", Value::Fraction(0.18)),
-            ("'+.29'", Value::Signed(0.29)),
-            ("'-.14'", Value::Signed(-0.14)),
+            ("20_559", TableValue::Count(20_559)),
+            ("0.18", TableValue::Fraction(0.18)),
+            ("'+.29'", TableValue::Signed(0.29)),
+            ("'-.14'", TableValue::Signed(-0.14)),
             (
                 "'-0.210'",
-                Value::Score {
+                TableValue::Score {
                     value: -0.21,
                     digits: 3,
                 },
             ),
-            ("'close to 0'", Value::Text("close to 0".to_owned())),
-            ("''", Value::Missing),
+            ("'close to 0'", TableValue::Text("close to 0".to_owned())),
+            ("''", TableValue::Missing),
             ("{ delta = 0.5 }", width(0.5)),
         ] {
-            assert_eq!(read(written), Cell { printed, ..NO_CELL }, "{written}");
+            assert_eq!(read(written), PublishedCell { printed, ..NO_CELL }, "{written}");
         }
         let both = read("{ printed = 0.18, code = 0.1816 }");
-        assert_eq!(both.printed, Value::Fraction(0.18));
-        assert_eq!(both.code, Value::Fraction(0.1816));
+        assert_eq!(both.printed, TableValue::Fraction(0.18));
+        assert_eq!(both.code, TableValue::Fraction(0.1816));
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         for written in ["-1", "true", "{ print = 1 }", "{ delta = 'wide' }"] {
             let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
             let cell = table.remove("cell").unwrap();
-            assert!(Cell::try_from(cell).is_err(), "{written}");
+            assert!(PublishedCell::try_from(cell).is_err(), "{written}");
         }
     }
 }

@@ -1,49 +1,49 @@
 //! The tables of a study's behaviours.
 
-use super::{Kind, Table, Value, format};
-use crate::study::behaviour::{Behaviours, Delta, Effect, Row};
+use super::{ColumnKind, ReportTable, TableValue, format};
+use crate::study::behaviour::{BehavioralTestResults, TieThreshold, BehavioralEffect, BehavioralTestRow};
 
 /// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
 /// `effects`, for programs, with a row for each behaviour and ranker. None without a behaviour.
-pub fn of_behaviours(behaviours: &Behaviours) -> Vec<Table> {
+pub fn of_behaviours(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
     match behaviours.rows.is_empty() {
         true => Vec::new(),
         false => vec![scores(behaviours), effects(behaviours)],
     }
 }
 
-fn scores(behaviours: &Behaviours) -> Table {
+fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
     let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
     let table = table(behaviours, "behaviours")
         .with_texts("behaviour | documents")
         .with_numbers("samples")
-        .with_columns(Kind::Estimate, labels);
-    let row = |row: &Row| {
+        .with_columns(ColumnKind::Estimate, labels);
+    let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
-            Some(effect) => Value::Text(score(effect)),
-            None => Value::Missing,
+            Some(effect) => TableValue::Text(score(effect)),
+            None => TableValue::Missing,
         });
         let mut values = head(row);
-        values.push(Value::Count(row.n_samples));
+        values.push(TableValue::Count(row.n_samples));
         values.extend(effects);
         values
     };
-    Table {
+    ReportTable {
         rows: behaviours.rows.iter().map(row).collect(),
         ..table
     }
 }
 
-fn table(behaviours: &Behaviours, name: &str) -> Table {
-    Table {
+fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
+    ReportTable {
         notes: notes(behaviours),
-        ..Table::new(name, format!("{}: {name}", behaviours.title))
+        ..ReportTable::new(name, format!("{}: {name}", behaviours.title))
     }
 }
 
 /// `+.12 [.02, .20] *`: a star where the paired t test finds it, `†` where that and the interval
 /// by queries disagree.
-fn score(effect: &Effect) -> String {
+fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { " *" } else { "" };
     let dagger = if effect.is_disputed() { " †" } else { "" };
     let [low, high] = effect.score.interval.map(format::signed);
@@ -53,14 +53,14 @@ fn score(effect: &Effect) -> String {
     )
 }
 
-fn head(row: &Row) -> Vec<Value> {
+fn head(row: &BehavioralTestRow) -> Vec<TableValue> {
     vec![
-        Value::Text(row.probe.name().into_owned()),
-        Value::Text(row.slice.name().to_owned()),
+        TableValue::Text(row.probe.name().into_owned()),
+        TableValue::Text(row.slice.name().to_owned()),
     ]
 }
 
-fn effects(behaviours: &Behaviours) -> Table {
+fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
     let counts = "δ | samples | positive | neutral | negative | unscored | score";
     let tests = "p by queries | mean difference | median difference | p of the t test | \
                  p, Bonferroni | queries";
@@ -75,13 +75,13 @@ fn effects(behaviours: &Behaviours) -> Table {
                 continue;
             };
             let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
-            let inner = |value: f64| Value::Score { value, digits };
-            let p = |it: Option<f64>| it.map_or(Value::Missing, Value::P);
+            let inner = |value: f64| TableValue::Score { value, digits };
+            let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::P);
             let mut values = vec![
-                Value::Text(row.probe.slug().into_owned()),
-                Value::Text(row.slice.name().to_owned()),
-                Value::Text(asked.ranker.label.clone()),
-                asked.delta.map_or(Value::Missing, |value| Value::Score {
+                TableValue::Text(row.probe.slug().into_owned()),
+                TableValue::Text(row.slice.name().to_owned()),
+                TableValue::Text(asked.ranker.label.clone()),
+                asked.delta.map_or(TableValue::Missing, |value| TableValue::Score {
                     value,
                     digits: format::score_digits(value),
                 }),
@@ -93,16 +93,16 @@ fn effects(behaviours: &Behaviours) -> Table {
                 effect.negative,
                 effect.unscored,
             ];
-            values.extend(counts.map(Value::Count));
+            values.extend(counts.map(TableValue::Count));
             values.extend([
-                Value::Signed(effect.score.value),
-                Value::Interval(effect.score.interval),
-                Value::P(effect.p_queries),
+                TableValue::Signed(effect.score.value),
+                TableValue::Interval(effect.score.interval),
+                TableValue::P(effect.p_queries),
                 inner(effect.mean),
                 inner(effect.median),
                 p(effect.p),
                 p(effect.p_bonferroni),
-                Value::Count(effect.n_queries),
+                TableValue::Count(effect.n_queries),
             ]);
             table.rows.push(values);
         }
@@ -110,10 +110,10 @@ fn effects(behaviours: &Behaviours) -> Table {
     table
 }
 
-fn notes(behaviours: &Behaviours) -> Vec<String> {
+fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
     let widths = match behaviours.asking.delta {
-        Delta::Given { width } => format!("δ is {width} for every ranker"),
-        Delta::Tuned => {
+        TieThreshold::Given { width } => format!("δ is {width} for every ranker"),
+        TieThreshold::Tuned => {
             let each = behaviours.rankers.iter().map(|it| {
                 let delta = it.delta.map_or(format::MISSING.to_owned(), |it| {
                     format::score(it, format::score_digits(it))

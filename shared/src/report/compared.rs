@@ -3,36 +3,36 @@
 use std::fmt::Write;
 
 use super::markup::escape;
-use super::{Table, Value, format};
-use crate::study::baseline::Compared;
-use crate::study::diff::{Diff, LISTED, Moved};
+use super::{ReportTable, TableValue, format};
+use crate::study::baseline::BaselineCheck;
+use crate::study::diff::{VerdictDiff, LISTED, ChangedInstance};
 use crate::verdict::Outcome;
 
 /// What moved, by axiom, by query, and the instances that moved farthest.
-pub fn of_diff(diff: &Diff) -> Vec<Table> {
-    let text = |it: &str| Value::Text(it.to_owned());
+pub fn of_diff(diff: &VerdictDiff) -> Vec<ReportTable> {
+    let text = |it: &str| TableValue::Text(it.to_owned());
     let axioms = diff.axioms.iter().map(|it| {
         vec![
             text(&it.probe.name()),
             text(it.mode.name()),
-            Value::Count(it.n_judged),
-            Value::Count(it.n_gained),
-            Value::Count(it.n_lost),
+            TableValue::Count(it.n_judged),
+            TableValue::Count(it.n_gained),
+            TableValue::Count(it.n_lost),
         ]
     });
     let queries = diff.queries.iter().map(|it| {
         vec![
             text(&it.query_id),
             text(&it.query),
-            Value::Count(it.n_gained),
-            Value::Count(it.n_lost),
+            TableValue::Count(it.n_gained),
+            TableValue::Count(it.n_lost),
         ]
     });
-    let margin = |it: f64| Value::Score {
+    let margin = |it: f64| TableValue::Score {
         value: it,
         digits: 4,
     };
-    let instances = diff.instances.iter().map(|it: &Moved| {
+    let instances = diff.instances.iter().map(|it: &ChangedInstance| {
         vec![
             text(&it.probe.name()),
             text(it.mode.name()),
@@ -44,14 +44,14 @@ pub fn of_diff(diff: &Diff) -> Vec<Table> {
             margin(it.second.margin),
         ]
     });
-    let moves = Table::new("moves", "What moved, by axiom")
+    let moves = ReportTable::new("moves", "What moved, by axiom")
         .with_texts("axiom | mode")
         .with_numbers("judged by both | gained | lost");
-    let by_query = Table::new("queries", "What moved, by query")
+    let by_query = ReportTable::new("queries", "What moved, by query")
         .with_texts("query id | query")
         .with_numbers("gained | lost");
     let title = format!("Instances that changed side, the farthest {LISTED}");
-    let moved = Table::new("moved", title)
+    let moved = ReportTable::new("moved", title)
         .with_texts("axiom | mode | query id | texts | first")
         .with_numbers("margin")
         .with_texts("second")
@@ -61,7 +61,7 @@ pub fn of_diff(diff: &Diff) -> Vec<Table> {
         (by_query, queries.collect()),
         (moved, instances.collect()),
     ];
-    let filled = |(table, rows): (Table, Vec<Vec<Value>>)| Table {
+    let filled = |(table, rows): (ReportTable, Vec<Vec<TableValue>>)| ReportTable {
         rows,
         notes: vec![format!("From {} to {}.", diff.first, diff.second)],
         ..table
@@ -78,7 +78,7 @@ fn outcome(outcome: Outcome) -> &'static str {
 }
 
 /// Every cell beside its baseline.
-pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
+pub fn of_baseline(study: &str, compared: &[BaselineCheck]) -> ReportTable {
     let fallen = compared.iter().filter(|it| !it.holds).count();
     let title = format!(
         "{study}: {fallen} of {} cells below the baseline",
@@ -87,28 +87,28 @@ pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
     let rows = compared.iter().map(|it| {
         let before = it.expected.fraction;
         vec![
-            Value::Text(it.expected.ranker.clone()),
-            Value::Text(it.expected.probe.name().into_owned()),
-            Value::Text(it.expected.mode.name().to_owned()),
-            Value::Fraction(before),
-            it.found.map_or(Value::Missing, Value::Fraction),
+            TableValue::Text(it.expected.ranker.clone()),
+            TableValue::Text(it.expected.probe.name().into_owned()),
+            TableValue::Text(it.expected.mode.name().to_owned()),
+            TableValue::Fraction(before),
+            it.found.map_or(TableValue::Missing, TableValue::Fraction),
             it.found
-                .map_or(Value::Missing, |now| Value::Signed(now - before)),
-            Value::Text(if it.holds { "holds" } else { "FALLEN" }.to_owned()),
+                .map_or(TableValue::Missing, |now| TableValue::Signed(now - before)),
+            TableValue::Text(if it.holds { "holds" } else { "FALLEN" }.to_owned()),
         ]
     });
-    let table = Table::new("baseline", title)
+    let table = ReportTable::new("baseline", title)
         .with_texts("ranker | axiom | mode")
         .with_numbers("baseline | now | change")
         .with_texts("");
-    Table {
+    ReportTable {
         rows: rows.collect(),
         ..table
     }
 }
 
 /// The same in the format of JUnit, which programs that run tests read.
-pub fn to_junit(study: &str, compared: &[Compared]) -> String {
+pub fn to_junit(study: &str, compared: &[BaselineCheck]) -> String {
     let fallen = compared.iter().filter(|it| !it.holds).count();
     let name = escape(study);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

@@ -1,6 +1,6 @@
 //! A table as comma-separated values (RFC 4180), for programs.
 
-use super::{Column, Kind, Table, Value};
+use super::{TableColumn, ColumnKind, ReportTable, TableValue};
 
 /// Header and rows, lines ending in CR LF. Numbers keep every digit and have no separators; a
 /// value that does not exist is an empty field. A column of estimates becomes three: the name,
@@ -9,7 +9,7 @@ use super::{Column, Kind, Table, Value};
 /// A spreadsheet takes a text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a
 /// formula, and would run it: such a text gets an apostrophe in front (OWASP, *CSV Injection*),
 /// which a program has to take off again.
-pub fn to_csv(table: &Table) -> String {
+pub fn to_csv(table: &ReportTable) -> String {
     let mut out = String::new();
     line(&mut out, table.columns.iter().flat_map(header));
     for row in &table.rows {
@@ -28,11 +28,11 @@ fn line(out: &mut String, fields: impl Iterator<Item = String>) {
     out.push_str("\r\n");
 }
 
-fn header(column: &Column) -> Vec<String> {
+fn header(column: &TableColumn) -> Vec<String> {
     let name = &column.name;
     match column.kind {
-        Kind::Text | Kind::Number => vec![text(name)],
-        Kind::Estimate => {
+        ColumnKind::Text | ColumnKind::Number => vec![text(name)],
+        ColumnKind::Estimate => {
             vec![
                 text(name),
                 text(&format!("{name} low")),
@@ -42,22 +42,22 @@ fn header(column: &Column) -> Vec<String> {
     }
 }
 
-fn fields(kind: Kind, value: &Value) -> Vec<String> {
+fn fields(kind: ColumnKind, value: &TableValue) -> Vec<String> {
     let (first, bounds) = match value {
-        Value::Text(it) => (text(it), None),
-        Value::Count(it) => (it.to_string(), None),
-        Value::Fraction(it) | Value::Signed(it) | Value::P(it) | Value::Tiny(it) => {
+        TableValue::Text(it) => (text(it), None),
+        TableValue::Count(it) => (it.to_string(), None),
+        TableValue::Fraction(it) | TableValue::Signed(it) | TableValue::P(it) | TableValue::Tiny(it) => {
             (number(*it), None)
         }
-        Value::Score { value, .. } => (number(*value), None),
-        Value::Estimate(it) => (number(it.value), Some(it.interval)),
-        Value::Interval(bounds) => (String::new(), Some(*bounds)),
-        Value::Missing => (String::new(), None),
+        TableValue::Score { value, .. } => (number(*value), None),
+        TableValue::Estimate(it) => (number(it.value), Some(it.interval)),
+        TableValue::Interval(bounds) => (String::new(), Some(*bounds)),
+        TableValue::Missing => (String::new(), None),
     };
     match (kind, bounds) {
-        (Kind::Text | Kind::Number, _) => vec![first],
-        (Kind::Estimate, Some([low, high])) => vec![first, number(low), number(high)],
-        (Kind::Estimate, None) => vec![first, String::new(), String::new()],
+        (ColumnKind::Text | ColumnKind::Number, _) => vec![first],
+        (ColumnKind::Estimate, Some([low, high])) => vec![first, number(low), number(high)],
+        (ColumnKind::Estimate, None) => vec![first, String::new(), String::new()],
     }
 }
 

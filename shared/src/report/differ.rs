@@ -2,15 +2,15 @@
 
 mod groups;
 
-use super::{Kind, Table, Value, format};
+use super::{ColumnKind, ReportTable, TableValue, format};
 use crate::differ::answer::AnswerType;
-use crate::differ::groups::{Bucket, LONGEST, Length};
-use crate::differ::hypotheses::{Finding, Hypothesis, Standing};
-use crate::differ::listing::{Row, Turn};
-use crate::differ::paired::Paired;
-use crate::differ::sample::{Sample, Top};
-use crate::differ::{Counted, DEPTH, Differences};
-use crate::score::RankerAbout;
+use crate::differ::groups::{FqtBucket, LONGEST, QueryLengthGroup};
+use crate::differ::hypotheses::{HypothesisResult, Hypothesis, HypothesisOutcome};
+use crate::differ::listing::{QueryRow, RrChangeKind};
+use crate::differ::paired::PairedMeans;
+use crate::differ::sample::{ComparedQuery, ComparedDocument};
+use crate::differ::{ComparisonSubset, DEPTH, RankerComparison};
+use crate::score::RankerInfo;
 use crate::stats::Estimate;
 
 /// In the order of the page:
@@ -21,7 +21,7 @@ use crate::stats::Estimate;
 /// - `change`: on how many queries which is better,
 /// - `overlap`: documents in common among the first i,
 /// - `samples`: queries where one wins and the other loses.
-pub fn of_differences(found: &Differences) -> Vec<Table> {
+pub fn of_differences(found: &RankerComparison) -> Vec<ReportTable> {
     vec![
         hypotheses(found),
         fractions(found),
@@ -36,22 +36,22 @@ pub fn of_differences(found: &Differences) -> Vec<Table> {
 }
 
 /// Queries where one ranker wins and the other loses, with what each puts first.
-pub fn of_samples(found: &Differences) -> Table {
+pub fn of_samples(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "samples", "where one wins and the other loses")
         .with_texts("query id | query")
-        .with_columns(Kind::Number, rankers.map(|it| format!("RR@10 {it}")))
-        .with_columns(Kind::Text, rankers.map(|it| format!("{it} puts first")));
-    let top = |it: &Top| {
+        .with_columns(ColumnKind::Number, rankers.map(|it| format!("RR@10 {it}")))
+        .with_columns(ColumnKind::Text, rankers.map(|it| format!("{it} puts first")));
+    let top = |it: &ComparedDocument| {
         let grade = it
             .grade
             .map_or("not judged".to_owned(), |it| format!("grade {it}"));
         text(format!("{} ({grade})", it.doc))
     };
-    let row = |it: &Sample| {
+    let row = |it: &ComparedQuery| {
         let rr = it.row.values.rr.map_or([None; 2], |it| it.map(Some));
         let mut cells = vec![text(&it.row.query_id), text(&it.row.query)];
-        cells.extend(rr.map(|it| it.map_or(Value::Missing, Value::Fraction)));
+        cells.extend(rr.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)));
         cells.extend(it.firsts.iter().map(top));
         cells
     };
@@ -60,14 +60,14 @@ pub fn of_samples(found: &Differences) -> Table {
 }
 
 /// Who is compared, over which queries, in words.
-pub fn compared_said(found: &Differences) -> String {
+pub fn compared_said(found: &RankerComparison) -> String {
     let queries = &found.queries;
     let counted = match found.asking.counted {
-        Counted::Judged => "with a document judged relevant",
-        Counted::Found => "with a relevant document among the candidates of either",
-        Counted::All => "ranked by both",
+        ComparisonSubset::Judged => "with a document judged relevant",
+        ComparisonSubset::Found => "with a relevant document among the candidates of either",
+        ComparisonSubset::All => "ranked by both",
     };
-    let who = |it: &RankerAbout| format!("{} ({})", it.label, it.spec);
+    let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);
     format!(
         "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade of {} \
          or more.",
@@ -80,16 +80,16 @@ pub fn compared_said(found: &Differences) -> String {
 }
 
 /// Every query of a comparison with its numbers.
-pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
+pub fn of_queries(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
     let mut table = head(found, "queries", "every query")
         .with_texts("query id | query")
         .with_numbers("tokens")
         .with_texts("type")
-        .with_columns(Kind::Number, measures)
+        .with_columns(ColumnKind::Number, measures)
         .with_numbers("matches in 10");
-    let both = |it: [Option<f64>; 2]| it.map(|it| it.map_or(Value::Missing, Value::Fraction));
+    let both = |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
     table.rows = rows
         .iter()
         .map(|row| {
@@ -97,12 +97,12 @@ pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
             let mut cells = vec![
                 text(&row.query_id),
                 text(&row.query),
-                Value::Count(u64::from(values.n_tokens)),
+                TableValue::Count(u64::from(values.n_tokens)),
                 text(type_label(values.answer)),
             ];
             let rr = values.rr.map_or([None; 2], |it| it.map(Some));
             cells.extend([rr, values.fqt, values.fnt].into_iter().flat_map(both));
-            cells.push(Value::Count(u64::from(values.matches[DEPTH - 1])));
+            cells.push(TableValue::Count(u64::from(values.matches[DEPTH - 1])));
             cells
         })
         .collect();
@@ -110,12 +110,12 @@ pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
 }
 
 /// The difference in RR of each query, the highest first.
-pub fn of_series(found: &Differences) -> Table {
+pub fn of_series(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "series", "the difference in RR@10, query by query")
         .with_numbers("place | ΔRR@10");
     let series = found.change.series.iter().zip(1..);
     table.rows = series
-        .map(|(gain, place)| vec![Value::Count(place), Value::Signed(*gain)])
+        .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Signed(*gain)])
         .collect();
     table
 }
@@ -163,23 +163,23 @@ pub fn paper_found(hypothesis: Hypothesis) -> &'static str {
 }
 
 /// What follows, in words.
-pub fn standing_said(standing: Standing) -> &'static str {
+pub fn standing_said(standing: HypothesisOutcome) -> &'static str {
     match standing {
-        Standing::Supported => "supported",
-        Standing::NotSupported => "not supported",
-        Standing::TooFewQueries => "not enough queries",
+        HypothesisOutcome::Supported => "supported",
+        HypothesisOutcome::NotSupported => "not supported",
+        HypothesisOutcome::TooFewQueries => "not enough queries",
     }
 }
 
 /// A bucket of FQT: `[.10, .15)`; the last one has its upper edge.
-pub fn bucket_label(bucket: &Bucket) -> String {
+pub fn bucket_label(bucket: &FqtBucket) -> String {
     let [from, to] = bucket.edges.map(format::fraction);
     let end = if bucket.edges[1] < 1.0 { ')' } else { ']' };
     format!("[{from}, {to}{end}")
 }
 
 /// A length: `4`, or `more than 10`.
-pub fn length_label(length: &Length) -> String {
+pub fn length_label(length: &QueryLengthGroup) -> String {
     match length.n_tokens {
         n if n > LONGEST => format!("more than {LONGEST}"),
         n => n.to_string(),
@@ -192,22 +192,22 @@ pub fn type_label(answer: Option<AnswerType>) -> &'static str {
 }
 
 /// A change in RR in words.
-pub fn turn_label(turn: Turn, [first, second]: [&str; 2]) -> String {
+pub fn turn_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
-        Turn::Won => format!("{second} first, {first} not in ten"),
-        Turn::Better => format!("{second} better"),
-        Turn::Equal => "level".to_owned(),
-        Turn::Worse => format!("{first} better"),
-        Turn::Lost => format!("{first} first, {second} not in ten"),
+        RrChangeKind::Won => format!("{second} first, {first} not in ten"),
+        RrChangeKind::Better => format!("{second} better"),
+        RrChangeKind::Equal => "level".to_owned(),
+        RrChangeKind::Worse => format!("{first} better"),
+        RrChangeKind::Lost => format!("{first} first, {second} not in ten"),
     }
 }
 
-fn names(found: &Differences) -> [&str; 2] {
+fn names(found: &RankerComparison) -> [&str; 2] {
     let [first, second] = &found.rankers;
     [&first.label, &second.label]
 }
 
-fn head(found: &Differences, name: &str, what: &str) -> Table {
+fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
     let [first, second] = names(found);
     let mut notes = vec![
         compared_said(found),
@@ -218,16 +218,16 @@ fn head(found: &Differences, name: &str, what: &str) -> Table {
     ];
     notes.extend(unscored(found));
     let title = format!("{}: {first} and {second}, {what}", found.title);
-    Table {
+    ReportTable {
         notes,
-        ..Table::new(name, title)
+        ..ReportTable::new(name, title)
     }
 }
 
 /// What is missing from the list of a ranker, one sentence for each that lacks something.
-pub fn unscored(found: &Differences) -> Vec<String> {
+pub fn unscored(found: &RankerComparison) -> Vec<String> {
     let each = found.rankers.iter().zip(found.n_unscored);
-    let sentence = |(ranker, n): (&RankerAbout, u64)| {
+    let sentence = |(ranker, n): (&RankerInfo, u64)| {
         format!(
             "{} has no score for {} of the candidates: they stand in no list of it. Runs as they \
              are can be compared on the Workbench or by `axioscope differ --collection`.",
@@ -238,37 +238,37 @@ pub fn unscored(found: &Differences) -> Vec<String> {
     each.filter(|it| it.1 > 0).map(sentence).collect()
 }
 
-fn text(words: impl Into<String>) -> Value {
-    Value::Text(words.into())
+fn text(words: impl Into<String>) -> TableValue {
+    TableValue::Text(words.into())
 }
 
-fn estimate(it: Option<Estimate>) -> Value {
-    it.map_or(Value::Missing, Value::Estimate)
+fn estimate(it: Option<Estimate>) -> TableValue {
+    it.map_or(TableValue::Missing, TableValue::Estimate)
 }
 
-fn signed(it: Option<Estimate>) -> [Value; 2] {
+fn signed(it: Option<Estimate>) -> [TableValue; 2] {
     match it {
         Some(it) => {
             let [low, high] = it.interval.map(format::signed);
-            [Value::Signed(it.value), text(format!("[{low}, {high}]"))]
+            [TableValue::Signed(it.value), text(format!("[{low}, {high}]"))]
         }
-        None => [Value::Missing, Value::Missing],
+        None => [TableValue::Missing, TableValue::Missing],
     }
 }
 
-fn hypotheses(found: &Differences) -> Table {
+fn hypotheses(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "hypotheses", "four hypotheses")
         .with_texts("no. | hypothesis | measured")
         .with_numbers("value | 95 % interval | queries")
         .with_texts("verdict");
-    let row = |it: &Finding| {
+    let row = |it: &HypothesisResult| {
         let mut cells = vec![
             text(it.hypothesis.name()),
             text(hypothesis_said(it.hypothesis, names(found))),
             text(hypothesis_measure(it.hypothesis)),
         ];
         cells.extend(signed(it.measured));
-        cells.push(Value::Count(it.n_queries));
+        cells.push(TableValue::Count(it.n_queries));
         cells.push(text(standing_said(it.standing)));
         cells
     };
@@ -282,25 +282,25 @@ fn hypotheses(found: &Differences) -> Table {
     table
 }
 
-fn fractions(found: &Differences) -> Table {
+fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "fractions", "what stands at the top")
         .with_texts("measure")
-        .with_columns(Kind::Estimate, rankers)
+        .with_columns(ColumnKind::Estimate, rankers)
         .with_numbers("difference | 95 % interval")
-        .with_columns(Kind::Number, rankers.map(|it| format!("{it} higher")))
+        .with_columns(ColumnKind::Number, rankers.map(|it| format!("{it} higher")))
         .with_numbers("p, t test | p, randomisation | queries");
-    let p = |it: Option<f64>| it.map_or(Value::Missing, Value::P);
-    let share = |it: &Paired, side| {
+    let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::P);
+    let share = |it: &PairedMeans, side| {
         let share = it.share_higher(side);
-        share.map_or(Value::Missing, Value::Fraction)
+        share.map_or(TableValue::Missing, TableValue::Fraction)
     };
-    let row = |(name, it): (&str, &Paired)| {
+    let row = |(name, it): (&str, &PairedMeans)| {
         let mut cells = vec![text(name), estimate(it.means[0]), estimate(it.means[1])];
         cells.extend(signed(it.difference));
         cells.extend([share(it, 0), share(it, 1)]);
         cells.extend([p(it.p_student), p(it.p_permutation)]);
-        cells.push(Value::Count(it.n_queries));
+        cells.push(TableValue::Count(it.n_queries));
         cells
     };
     let rows = [

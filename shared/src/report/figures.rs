@@ -1,12 +1,12 @@
 //! What the papers show beside a table of fractions, as tables.
 
 use super::overview::of_split;
-use super::{Kind, Table, Value, premise};
-use crate::probe::MeasuredPremise;
-use crate::study::figures::Figures;
-use crate::study::figures::effectiveness::Rated;
-use crate::study::figures::funnel::{Funnel, Missed, Reading};
-use crate::study::figures::overlap::Thirds;
+use super::{ColumnKind, ReportTable, TableValue, premise};
+use crate::probe::MeasuredPrecondition;
+use crate::study::figures::StudyFigures;
+use crate::study::figures::effectiveness::EffectivenessCell;
+use crate::study::figures::funnel::{AxiomFunnel, PreconditionFailures, FunnelStage};
+use crate::study::figures::overlap::OverlapThirds;
 
 /// In the order of the page, those that there is something to say in:
 ///
@@ -17,7 +17,7 @@ use crate::study::figures::overlap::Thirds;
 /// - `effectiveness`: with the marks of a signed-rank test,
 /// - `overlap`: effectiveness in thirds of the queries,
 /// - `scatter`: effectiveness and the mean of the fractions.
-pub fn of_figures(figures: &Figures) -> Vec<Table> {
+pub fn of_figures(figures: &StudyFigures) -> Vec<ReportTable> {
     let always = [funnel(figures), premises(figures)];
     let rest = [
         audit(figures),
@@ -33,20 +33,20 @@ pub fn of_figures(figures: &Figures) -> Vec<Table> {
 }
 
 /// What a step of the way is called.
-pub fn reading(reading: Reading) -> &'static str {
+pub fn reading(reading: FunnelStage) -> &'static str {
     match reading {
-        Reading::Candidates => "candidates",
-        Reading::Original => "original axiom",
-        Reading::Relaxed => "relaxed",
-        Reading::ExtendedByLength => "extended, lengths relaxed",
-        Reading::Extended => "extended",
-        Reading::Mined => "relaxed and extended",
-        Reading::Built => "built",
+        FunnelStage::Candidates => "candidates",
+        FunnelStage::Original => "original axiom",
+        FunnelStage::Relaxed => "relaxed",
+        FunnelStage::ExtendedByLength => "extended, lengths relaxed",
+        FunnelStage::Extended => "extended",
+        FunnelStage::Mined => "relaxed and extended",
+        FunnelStage::Built => "built",
     }
 }
 
-fn head(figures: &Figures, name: &str, what: &str) -> Table {
-    Table {
+fn head(figures: &StudyFigures, name: &str, what: &str) -> ReportTable {
+    ReportTable {
         notes: vec![format!(
             "Instances {}, mode {}{}, from study {}.",
             figures.hash,
@@ -54,35 +54,35 @@ fn head(figures: &Figures, name: &str, what: &str) -> Table {
             of_split(&figures.choice.dials),
             figures.name
         )],
-        ..Table::new(name, format!("{}: {what}", figures.title))
+        ..ReportTable::new(name, format!("{}: {what}", figures.title))
     }
 }
 
-fn text(words: impl Into<String>) -> Value {
-    Value::Text(words.into())
+fn text(words: impl Into<String>) -> TableValue {
+    TableValue::Text(words.into())
 }
 
 /// From candidates to instances.
-fn funnel(figures: &Figures) -> Table {
+fn funnel(figures: &StudyFigures) -> ReportTable {
     let readings = [
-        Reading::Candidates,
-        Reading::Original,
-        Reading::Relaxed,
-        Reading::ExtendedByLength,
-        Reading::Extended,
+        FunnelStage::Candidates,
+        FunnelStage::Original,
+        FunnelStage::Relaxed,
+        FunnelStage::ExtendedByLength,
+        FunnelStage::Extended,
     ];
     let names = readings.iter().map(|it| reading(*it));
     let mut table = head(figures, "funnel", "from candidates to instances")
         .with_texts("axiom")
-        .with_columns(Kind::Number, names.chain(["instances"]));
-    let row = |funnel: &Funnel| {
-        let of = |wanted: &Reading| {
+        .with_columns(ColumnKind::Number, names.chain(["instances"]));
+    let row = |funnel: &AxiomFunnel| {
+        let of = |wanted: &FunnelStage| {
             let found = funnel.steps.iter().find(|it| it.reading == *wanted);
-            found.map_or(Value::Missing, |it| Value::Count(it.n))
+            found.map_or(TableValue::Missing, |it| TableValue::Count(it.n))
         };
         let last = funnel.steps.last();
         let name = [text(funnel.probe.name())];
-        let last = [last.map_or(Value::Missing, |it| Value::Count(it.n))];
+        let last = [last.map_or(TableValue::Missing, |it| TableValue::Count(it.n))];
         let counts = readings.iter().map(of);
         name.into_iter().chain(counts).chain(last).collect()
     };
@@ -97,15 +97,15 @@ fn funnel(figures: &Figures) -> Table {
 }
 
 /// Which premise sends away how many.
-fn premises(figures: &Figures) -> Table {
+fn premises(figures: &StudyFigures) -> ReportTable {
     let mut table = head(figures, "premises", "which premise sends away how many")
         .with_texts("axiom | premise | bound")
         .with_numbers("fail it | fail nothing else | missing, median | of");
     for funnel in &figures.funnels {
         table.rows.extend(funnel.missed.iter().map(|it| {
             let share = |n: u64| match funnel.n_asked {
-                0 => Value::Missing,
-                all => Value::Fraction(n as f64 / all as f64),
+                0 => TableValue::Missing,
+                all => TableValue::Fraction(n as f64 / all as f64),
             };
             vec![
                 text(funnel.probe.name()),
@@ -114,8 +114,8 @@ fn premises(figures: &Figures) -> Table {
                 share(it.n_failed),
                 share(it.n_alone),
                 it.missing
-                    .map_or(Value::Missing, |by| text(premise::number(it.quantity, by))),
-                Value::Count(funnel.n_asked),
+                    .map_or(TableValue::Missing, |by| text(premise::number(it.quantity, by))),
+                TableValue::Count(funnel.n_asked),
             ]
         }));
     }
@@ -127,18 +127,18 @@ fn premises(figures: &Figures) -> Table {
 }
 
 /// A premise in words; one of every query term says so.
-pub fn premise_label(missed: &Missed) -> String {
-    use crate::probe::Quantity;
+pub fn premise_label(missed: &PreconditionFailures) -> String {
+    use crate::probe::MeasuredQuantity;
     let label = premise::label(missed.quantity, missed.relation);
     match missed.quantity {
-        Quantity::TermLead { .. } => format!("{label} of every query term"),
-        Quantity::StepChange { .. } => format!("{label} every query term"),
+        MeasuredQuantity::TermLead { .. } => format!("{label} of every query term"),
+        MeasuredQuantity::StepChange { .. } => format!("{label} every query term"),
         _ => label,
     }
 }
 
-fn measured(missed: &Missed) -> MeasuredPremise {
-    MeasuredPremise {
+fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {
+    MeasuredPrecondition {
         quantity: missed.quantity,
         value: None,
         relation: missed.relation,
@@ -147,20 +147,20 @@ fn measured(missed: &Missed) -> MeasuredPremise {
 }
 
 /// How the instances fare under other analysers.
-fn audit(figures: &Figures) -> Option<Table> {
+fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let first = figures.audits.first()?;
     let what = "do its instances hold under other terms";
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenisation", what)
         .with_texts("analyser")
-        .with_columns(Kind::Number, axioms);
-    let counts = first.rows.iter().map(|it| Value::Count(it.n_instances));
+        .with_columns(ColumnKind::Number, axioms);
+    let counts = first.rows.iter().map(|it| TableValue::Count(it.n_instances));
     let own = [text(figures.analyzer.clone())].into_iter().chain(counts);
     table.rows.push(own.collect());
     table.rows.extend(figures.audits.iter().map(|audit| {
         let held = audit.rows.iter().map(|it| match it.n_instances {
-            0 => Value::Missing,
-            n => Value::Fraction(it.n_held as f64 / n as f64),
+            0 => TableValue::Missing,
+            n => TableValue::Fraction(it.n_held as f64 / n as f64),
         });
         let name = [text(audit.analyzer.clone())];
         name.into_iter().chain(held).collect()
@@ -174,7 +174,7 @@ fn audit(figures: &Figures) -> Option<Table> {
 }
 
 /// Every ranker against one of them.
-fn compared(figures: &Figures) -> Option<Table> {
+fn compared(figures: &StudyFigures) -> Option<ReportTable> {
     let compared = &figures.compared;
     let reference = figures.rankers.get(compared.reference as usize)?;
     if compared.n_tests == 0 {
@@ -197,13 +197,13 @@ fn compared(figures: &Figures) -> Option<Table> {
             Some(vec![
                 text(ranker.label.clone()),
                 text(funnel.probe.name()),
-                Value::Signed(it.micro.value),
+                TableValue::Signed(it.micro.value),
                 text(bounds),
-                it.effect_size.map_or(Value::Missing, Value::Signed),
-                Value::P(it.p),
-                Value::P(it.p_holm),
-                Value::Count(it.n_judged),
-                Value::Count(it.n_queries),
+                it.effect_size.map_or(TableValue::Missing, TableValue::Signed),
+                TableValue::P(it.p),
+                TableValue::P(it.p_holm),
+                TableValue::Count(it.n_judged),
+                TableValue::Count(it.n_queries),
             ])
         }));
     }
@@ -218,28 +218,28 @@ fn compared(figures: &Figures) -> Option<Table> {
 }
 
 /// Rankers by effectiveness.
-fn effectiveness(figures: &Figures) -> Option<Table> {
+fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness.as_ref()?;
     let mut table = head(figures, "effectiveness", "rankers by effectiveness")
         .with_numbers("no.")
         .with_texts("ranker");
     for measure in &found.measures {
         table = table
-            .with_columns(Kind::Estimate, [measure])
+            .with_columns(ColumnKind::Estimate, [measure])
             .with_texts("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
     table.rows = rows
         .map(|(at, (ranker, rated))| {
-            let mut row = vec![Value::Count(at as u64 + 1), text(ranker.label.clone())];
+            let mut row = vec![TableValue::Count(at as u64 + 1), text(ranker.label.clone())];
             for it in rated {
                 row.extend(match it {
-                    Some(Rated { mean, better_than }) => {
+                    Some(EffectivenessCell { mean, better_than }) => {
                         let numbers = better_than.iter().map(|it| (it + 1).to_string());
                         let marks = numbers.collect::<Vec<_>>().join(", ");
-                        [Value::Estimate(*mean), text(marks)]
+                        [TableValue::Estimate(*mean), text(marks)]
                     }
-                    None => [Value::Missing, Value::Missing],
+                    None => [TableValue::Missing, TableValue::Missing],
                 });
             }
             row
@@ -254,7 +254,7 @@ fn effectiveness(figures: &Figures) -> Option<Table> {
 }
 
 /// Effectiveness in thirds of the queries.
-fn overlap(figures: &Figures) -> Option<Table> {
+fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.overlap.as_ref()?;
     let what = format!(
         "{} by how much of the query relevant texts hold",
@@ -263,14 +263,14 @@ fn overlap(figures: &Figures) -> Option<Table> {
     let mut table = head(figures, "overlap", &what)
         .with_texts("queries | ranker")
         .with_estimates("little | medium | much");
-    let mut add = |name: &str, thirds: &Thirds| {
-        let counts = thirds.n_queries.map(Value::Count);
+    let mut add = |name: &str, thirds: &OverlapThirds| {
+        let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
         table.rows.push(head.into_iter().chain(counts).collect());
         let rows = figures.rankers.iter().zip(&thirds.rows);
         table.rows.extend(rows.map(|(ranker, row)| {
             let head = [text(name), text(ranker.label.clone())];
-            let means = row.map(|it| it.map_or(Value::Missing, Value::Estimate));
+            let means = row.map(|it| it.map_or(TableValue::Missing, TableValue::Estimate));
             head.into_iter().chain(means).collect()
         }));
     };
@@ -285,13 +285,13 @@ fn overlap(figures: &Figures) -> Option<Table> {
 }
 
 /// Effectiveness against the axioms.
-fn scatter(figures: &Figures) -> Option<Table> {
+fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.scatter.as_ref()?;
     let what = format!("{} against the axioms", found.measure);
     let mut table = head(figures, "scatter", &what)
         .with_texts("ranker")
         .with_columns(
-            Kind::Number,
+            ColumnKind::Number,
             [found.measure.as_str(), "mean fraction over axioms"],
         );
     let axioms = found.axioms.iter().map(|it| it.name());
@@ -303,8 +303,8 @@ fn scatter(figures: &Figures) -> Option<Table> {
     table.rows = rows
         .map(|(ranker, point)| {
             let [effect, mean] = match point {
-                Some(point) => point.map(Value::Fraction),
-                None => [Value::Missing, Value::Missing],
+                Some(point) => point.map(TableValue::Fraction),
+                None => [TableValue::Missing, TableValue::Missing],
             };
             vec![text(ranker.label.clone()), effect, mean]
         })

@@ -1,19 +1,19 @@
 //! A study small enough to check by eye, for the tests of tables and figures.
 
-use crate::index::Totals;
-use crate::probe::{Axiom, ClaimKind, Limits, Mode, Probe};
-use crate::score::certificate::{Computation, Condition};
-use crate::score::{RankerAbout, RankerKind};
+use crate::index::CollectionTotals;
+use crate::probe::{Axiom, ClaimKind, Limits, AxiomVariant, Probe};
+use crate::score::certificate::{ComputeEnvironment, RescoringCondition};
+use crate::score::{RankerInfo, RankerKind};
 use crate::stats::Estimate;
-use crate::study::certified::{Certified, Checked};
-use crate::study::dials::Dials;
-use crate::study::overview::{Cell, Column, Overview, Row};
+use crate::study::certified::{StabilitySummary, ConditionStability};
+use crate::study::dials::StudyControls;
+use crate::study::overview::{OverviewCell, OverviewColumn, StudyOverview, OverviewRow};
 use crate::text::Analyzer;
-use crate::verdict::Tally;
+use crate::verdict::OutcomeCounts;
 
 /// Two rankers on two axioms; the second ranker has a name that would be a script.
-pub(crate) fn overview() -> Overview {
-    Overview {
+pub(crate) fn overview() -> StudyOverview {
+    StudyOverview {
         name: "tiny".to_owned(),
         title: "Rivers & banks".to_owned(),
         description: String::new(),
@@ -21,7 +21,7 @@ pub(crate) fn overview() -> Overview {
         software: "0.1.0".to_owned(),
         collection_hash: "c011ec7104".repeat(6),
         hash: "3f9ac21e77".repeat(6),
-        totals: Totals {
+        totals: CollectionTotals {
             n_docs: 480,
             n_terms: 52_000,
         },
@@ -31,11 +31,11 @@ pub(crate) fn overview() -> Overview {
         analyzer: Analyzer::default().describe(),
         pool: "group".parse().unwrap(),
         limits: Limits::STANDARD,
-        dials: Dials::default(),
-        mode: Mode::Fixed,
-        modes: vec![Mode::Fixed],
+        dials: StudyControls::default(),
+        mode: AxiomVariant::Fixed,
+        modes: vec![AxiomVariant::Fixed],
         rankers: vec![
-            Row {
+            OverviewRow {
                 ranker: ranker("BM25", "k1 1.2, b .75", RankerKind::Lexical),
                 cells: vec![
                     Some(cell([13_094, 0, 963], [0.926, 0.937], 0.0002)),
@@ -46,7 +46,7 @@ pub(crate) fn overview() -> Overview {
                 n_truncated: 0,
                 certified: None,
             },
-            Row {
+            OverviewRow {
                 ranker: ranker("<script>|%&\n_mean", "=1+1", RankerKind::Neural),
                 cells: vec![Some(cell([7_310, 20, 6_727], [0.38, 0.61], 0.34)), None],
                 effectiveness: vec![None],
@@ -69,8 +69,8 @@ pub(crate) fn overview() -> Overview {
     }
 }
 
-fn certified() -> Certified {
-    let checked = |condition, max_difference, n_changed| Checked {
+fn certified() -> StabilitySummary {
+    let checked = |condition, max_difference, n_changed| ConditionStability {
         condition,
         n_pairs: 128,
         max_difference,
@@ -78,17 +78,17 @@ fn certified() -> Certified {
         n_verdicts: 400,
         n_changed,
     };
-    Certified {
-        computation: Computation::new("cpu", "f32"),
+    StabilitySummary {
+        computation: ComputeEnvironment::new("cpu", "f32"),
         checks: vec![
-            checked(Condition::Alone, 4.77e-7, 0),
-            checked(Condition::F16, 0.0012, 3),
+            checked(RescoringCondition::Alone, 4.77e-7, 0),
+            checked(RescoringCondition::F16, 0.0012, 3),
         ],
     }
 }
 
-fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerAbout {
-    RankerAbout {
+fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerInfo {
+    RankerInfo {
         spec: label.to_ascii_lowercase(),
         label: label.to_owned(),
         detail: detail.to_owned(),
@@ -98,15 +98,15 @@ fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerAbout {
     }
 }
 
-fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> Cell {
-    let tally = Tally {
+fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> OverviewCell {
+    let tally = OutcomeCounts {
         satisfied,
         tied,
         violated,
         unscored: 0,
     };
     let value = satisfied as f64 / tally.judged() as f64;
-    Cell {
+    OverviewCell {
         tally,
         micro: Estimate { value, interval },
         over_queries: Estimate { value, interval },
@@ -118,8 +118,8 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
     }
 }
 
-fn column(probe: Probe, claim: ClaimKind, n_instances: u64) -> Column {
-    Column {
+fn column(probe: Probe, claim: ClaimKind, n_instances: u64) -> OverviewColumn {
+    OverviewColumn {
         probe,
         claim,
         n_instances,

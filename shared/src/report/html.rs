@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::markup::escape;
-use super::{Kind, Table};
+use super::{ColumnKind, ReportTable};
 
 /// Figures first, then tables. `figures` come from [`crate::plot::to_svg`] and are taken as
 /// they are.
-pub fn to_html(title: &str, figures: &[String], tables: &[Table]) -> String {
+pub fn to_html(title: &str, figures: &[String], tables: &[ReportTable]) -> String {
     let mut out = String::new();
     write_page(&mut out, title, figures, tables).expect("a String takes every write");
     out
@@ -38,7 +38,7 @@ fn write_page(
     out: &mut String,
     title: &str,
     figures: &[String],
-    tables: &[Table],
+    tables: &[ReportTable],
 ) -> std::fmt::Result {
     let title = escape(title);
     writeln!(
@@ -67,7 +67,7 @@ fn write_page(
     writeln!(out, "</body>\n</html>")
 }
 
-fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     writeln!(out, "<div class=\"scroll\"><table>")?;
     writeln!(
         out,
@@ -108,9 +108,9 @@ fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
     writeln!(out, "</ul>")
 }
 
-fn class(kind: Kind) -> &'static str {
+fn class(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Text => "",
-        Kind::Number | Kind::Estimate => " class=\"num\"",
+        ColumnKind::Text => "",
+        ColumnKind::Number | ColumnKind::Estimate => " class=\"num\"",
     }
 }

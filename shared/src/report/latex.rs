@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::markup::one_line;
-use super::{Kind, Table};
+use super::{ColumnKind, ReportTable};
 
 /// Every table as a float of its own, to be pasted into a document that loads `booktabs`.
 /// Letters outside of Latin need an engine that reads them (XeLaTeX, LuaLaTeX).
-pub fn to_latex(tables: &[Table]) -> String {
+pub fn to_latex(tables: &[ReportTable]) -> String {
     let mut out = "% \\usepackage{booktabs}\n".to_owned();
     for table in tables {
         write_table(&mut out, table).expect("a String takes every write");
@@ -15,7 +15,7 @@ pub fn to_latex(tables: &[Table]) -> String {
     out
 }
 
-fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     let places: String = table.columns.iter().map(|it| place(it.kind)).collect();
     writeln!(
         out,
@@ -40,10 +40,10 @@ fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
     writeln!(out, "\\end{{table}}")
 }
 
-fn place(kind: Kind) -> char {
+fn place(kind: ColumnKind) -> char {
     match kind {
-        Kind::Text => 'l',
-        Kind::Number | Kind::Estimate => 'r',
+        ColumnKind::Text => 'l',
+        ColumnKind::Number | ColumnKind::Estimate => 'r',
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::markup::one_line;
-use super::{Kind, Table, Value};
+use super::{ColumnKind, ReportTable, TableValue};
 
 /// Every table with its title as a heading and its notes as a list.
-pub fn to_markdown(tables: &[Table]) -> String {
+pub fn to_markdown(tables: &[ReportTable]) -> String {
     let mut out = String::new();
     for table in tables {
         if !out.is_empty() {
@@ -17,7 +17,7 @@ pub fn to_markdown(tables: &[Table]) -> String {
     out
 }
 
-fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     writeln!(out, "## {}\n", escape(&table.title))?;
     let names: Vec<String> = table.columns.iter().map(|it| escape(&it.name)).collect();
     writeln!(out, "| {} |", names.join(" | "))?;
@@ -36,16 +36,16 @@ fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
     Ok(())
 }
 
-fn rule(kind: Kind) -> &'static str {
+fn rule(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Text => ":--",
-        Kind::Number | Kind::Estimate => "--:",
+        ColumnKind::Text => ":--",
+        ColumnKind::Number | ColumnKind::Estimate => "--:",
     }
 }
 
-fn cell(value: &Value) -> String {
+fn cell(value: &TableValue) -> String {
     match value {
-        Value::Text(text) => escape(text),
+        TableValue::Text(text) => escape(text),
         // `[.92, .94]` is no link, since a report defines none.
         _ => value.shown().replace('<', "&lt;"),
     }

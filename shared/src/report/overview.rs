@@ -1,13 +1,13 @@
 //! The tables of a study: rankers on axioms, each cell with its counts, the axioms, the
 //! rankers.
 
-use super::{Kind, Table, Value, format};
+use super::{ColumnKind, ReportTable, TableValue, format};
 use crate::probe::{Axiom, Limits, Probe};
 use crate::score::RankerKind;
-use crate::score::certificate::Computation;
+use crate::score::certificate::ComputeEnvironment;
 use crate::stats::bootstrap;
-use crate::study::dials::{Dials, Only};
-use crate::study::overview::{Cell, Overview, Row};
+use crate::study::dials::{StudyControls, InstanceSubset};
+use crate::study::overview::{OverviewCell, StudyOverview, OverviewRow};
 
 /// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was
 /// made with:
@@ -19,7 +19,7 @@ use crate::study::overview::{Cell, Overview, Row};
 /// - `rankers`: who was asked,
 /// - `certificates`: how scores of neural rankers were computed, and what became of some of them
 ///   under other conditions.
-pub fn of_overview(overview: &Overview) -> Vec<Table> {
+pub fn of_overview(overview: &StudyOverview) -> Vec<ReportTable> {
     let mut tables = vec![
         fractions(overview),
         cells(overview),
@@ -30,30 +30,30 @@ pub fn of_overview(overview: &Overview) -> Vec<Table> {
     tables
 }
 
-fn fractions(overview: &Overview) -> Table {
+fn fractions(overview: &StudyOverview) -> ReportTable {
     let title = format!(
         "{}: how often each ranker orders texts as the axiom says",
         overview.title
     );
     let axioms = overview.probes.iter().map(|it| it.probe.name());
-    let table = Table::new("fractions", title)
+    let table = ReportTable::new("fractions", title)
         .with_texts("ranker")
-        .with_columns(Kind::Estimate, axioms)
-        .with_columns(Kind::Number, &overview.measures);
-    let row = |name: &str, values: Vec<Value>| {
-        let mut row = vec![Value::Text(name.to_owned())];
+        .with_columns(ColumnKind::Estimate, axioms)
+        .with_columns(ColumnKind::Number, &overview.measures);
+    let row = |name: &str, values: Vec<TableValue>| {
+        let mut row = vec![TableValue::Text(name.to_owned())];
         row.extend(values);
-        row.resize(table.columns.len(), Value::Missing);
+        row.resize(table.columns.len(), TableValue::Missing);
         row
     };
-    let mut rows: Vec<Vec<Value>> = Vec::new();
+    let mut rows: Vec<Vec<TableValue>> = Vec::new();
     for it in &overview.rankers {
-        let mut values: Vec<Value> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
-        values.resize(overview.probes.len(), Value::Missing);
+        let mut values: Vec<TableValue> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
+        values.resize(overview.probes.len(), TableValue::Missing);
         values.extend(
             it.effectiveness
                 .iter()
-                .map(|it| it.map_or(Value::Missing, Value::Fraction)),
+                .map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)),
         );
         rows.push(row(&it.ranker.label, values));
     }
@@ -65,45 +65,45 @@ fn fractions(overview: &Overview) -> Table {
     rows.push(row("relevance, where grades differ", agreement));
     let counts = probes
         .clone()
-        .map(|it| Value::Count(it.n_instances))
+        .map(|it| TableValue::Count(it.n_instances))
         .collect();
     rows.push(row("instances", counts));
-    let relevant = probes.map(|it| Value::Count(it.n_relevant)).collect();
+    let relevant = probes.map(|it| TableValue::Count(it.n_relevant)).collect();
     rows.push(row("with a relevant text", relevant));
-    Table {
+    ReportTable {
         rows,
         notes: notes(overview),
         ..table
     }
 }
 
-fn cells(overview: &Overview) -> Table {
+fn cells(overview: &StudyOverview) -> ReportTable {
     let mut table = head(overview, "cells", "each ranker on each axiom")
         .with_texts("ranker | axiom | mode")
         .with_numbers("satisfied | tied | violated | unscored | share asked | queries")
         .with_estimates("fraction | mean over queries")
         .with_numbers("p | p after Holm | detectable from .5 | fraction of texts seen whole")
         .with_texts("instances hash | fingerprint");
-    for Row { ranker, cells, .. } in &overview.rankers {
+    for OverviewRow { ranker, cells, .. } in &overview.rankers {
         for (column, cell) in overview.probes.iter().zip(cells) {
             let mut row = vec![
-                Value::Text(ranker.label.clone()),
-                Value::Text(column.probe.slug().into_owned()),
-                Value::Text(overview.mode.name().to_owned()),
+                TableValue::Text(ranker.label.clone()),
+                TableValue::Text(column.probe.slug().into_owned()),
+                TableValue::Text(overview.mode.name().to_owned()),
             ];
             row.extend(
                 cell.as_ref()
-                    .map_or_else(|| vec![Value::Missing; 12], counted),
+                    .map_or_else(|| vec![TableValue::Missing; 12], counted),
             );
-            row.push(Value::Text(short(&overview.hash)));
-            row.push(Value::Text(short(&ranker.fingerprint)));
+            row.push(TableValue::Text(short(&overview.hash)));
+            row.push(TableValue::Text(short(&ranker.fingerprint)));
             table.rows.push(row);
         }
     }
     table
 }
 
-fn axioms(overview: &Overview) -> Table {
+fn axioms(overview: &StudyOverview) -> ReportTable {
     let splits = overview.splits.iter();
     let splits = splits.map(|it| format!("instances, {}", it.name));
     let table = head(overview, "axioms", "what was mined")
@@ -111,57 +111,57 @@ fn axioms(overview: &Overview) -> Table {
         .with_numbers("instances | with a relevant text | in both orders | share kept")
         .with_estimates("agreement with relevance")
         .with_numbers("grades that differ")
-        .with_columns(Kind::Number, splits);
+        .with_columns(ColumnKind::Number, splits);
     let rows = overview.probes.iter().map(|it| {
         let compared = it.relevance.as_ref().map(|it| it.tally.judged());
         let mut row = vec![
-            Value::Text(it.probe.slug().into_owned()),
-            Value::Text(overview.mode.name().to_owned()),
-            Value::Text(it.claim.name().to_owned()),
-            Value::Count(it.n_instances),
-            Value::Count(it.n_relevant),
-            Value::Count(it.n_both_orders),
-            Value::Fraction(it.sampled),
+            TableValue::Text(it.probe.slug().into_owned()),
+            TableValue::Text(overview.mode.name().to_owned()),
+            TableValue::Text(it.claim.name().to_owned()),
+            TableValue::Count(it.n_instances),
+            TableValue::Count(it.n_relevant),
+            TableValue::Count(it.n_both_orders),
+            TableValue::Fraction(it.sampled),
             fraction(it.relevance.as_ref()),
-            compared.map_or(Value::Missing, Value::Count),
+            compared.map_or(TableValue::Missing, TableValue::Count),
         ];
-        row.extend(it.n_of_splits.iter().map(|&it| Value::Count(it)));
+        row.extend(it.n_of_splits.iter().map(|&it| TableValue::Count(it)));
         row
     });
-    Table {
+    ReportTable {
         rows: rows.collect(),
         ..table
     }
 }
 
-fn rankers(overview: &Overview) -> Table {
+fn rankers(overview: &StudyOverview) -> ReportTable {
     let table = head(overview, "rankers", "who was asked")
         .with_texts("ranker | detail | kind | given as | fingerprint")
         .with_numbers("pairs without a score | pairs seen in part")
         .with_texts("note");
     let rows = overview.rankers.iter().map(|row| {
-        let Row {
+        let OverviewRow {
             ranker, n_missing, ..
         } = row;
         vec![
-            Value::Text(ranker.label.clone()),
-            Value::Text(ranker.detail.clone()),
-            Value::Text(kind(ranker.kind).to_owned()),
-            Value::Text(ranker.spec.clone()),
-            Value::Text(ranker.fingerprint.clone()),
-            Value::Count(*n_missing),
-            row.seen_in_part().map_or(Value::Missing, Value::Count),
-            ranker.note.clone().map_or(Value::Missing, Value::Text),
+            TableValue::Text(ranker.label.clone()),
+            TableValue::Text(ranker.detail.clone()),
+            TableValue::Text(kind(ranker.kind).to_owned()),
+            TableValue::Text(ranker.spec.clone()),
+            TableValue::Text(ranker.fingerprint.clone()),
+            TableValue::Count(*n_missing),
+            row.seen_in_part().map_or(TableValue::Missing, TableValue::Count),
+            ranker.note.clone().map_or(TableValue::Missing, TableValue::Text),
         ]
     });
-    Table {
+    ReportTable {
         rows: rows.collect(),
         ..table
     }
 }
 
 /// None where no ranker has a certificate.
-pub fn certificates(overview: &Overview) -> Option<Table> {
+pub fn certificates(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "certificates", "scores under other conditions")
         .with_texts("ranker | scored once more")
         .with_numbers(
@@ -181,20 +181,20 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
         }
         for it in &certified.checks {
             let changed = match it.n_verdicts {
-                0 => Value::Missing,
-                n => Value::Fraction(it.n_changed as f64 / n as f64),
+                0 => TableValue::Missing,
+                n => TableValue::Fraction(it.n_changed as f64 / n as f64),
             };
             rows.push(vec![
-                Value::Text(row.ranker.label.clone()),
-                Value::Text(it.condition.name().to_owned()),
-                Value::Count(it.n_pairs),
-                Value::Tiny(it.max_difference),
-                Value::Score {
+                TableValue::Text(row.ranker.label.clone()),
+                TableValue::Text(it.condition.name().to_owned()),
+                TableValue::Count(it.n_pairs),
+                TableValue::Tiny(it.max_difference),
+                TableValue::Score {
                     value: it.range,
                     digits: format::score_digits(it.range),
                 },
-                Value::Count(it.n_verdicts),
-                Value::Count(it.n_changed),
+                TableValue::Count(it.n_verdicts),
+                TableValue::Count(it.n_changed),
                 changed,
             ]);
         }
@@ -209,7 +209,7 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
             .to_owned(),
     );
     notes.extend(table.notes);
-    (!rows.is_empty()).then_some(Table {
+    (!rows.is_empty()).then_some(ReportTable {
         rows,
         notes,
         ..table
@@ -217,15 +217,15 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
 }
 
 /// A table about the instances of the study, which its note names.
-fn head(overview: &Overview, name: &str, what: &str) -> Table {
-    Table {
+fn head(overview: &StudyOverview, name: &str, what: &str) -> ReportTable {
+    ReportTable {
         notes: vec![same_instances(overview)],
-        ..Table::new(name, format!("{}: {what}", overview.title))
+        ..ReportTable::new(name, format!("{}: {what}", overview.title))
     }
 }
 
 /// `on cpu in f32, GELU by erf`.
-fn way(computation: &Computation) -> String {
+fn way(computation: &ComputeEnvironment) -> String {
     let mut way = format!("on {} in {}", computation.device, computation.precision);
     if let Some(activation) = &computation.activation {
         way += &format!(", {activation}");
@@ -233,24 +233,24 @@ fn way(computation: &Computation) -> String {
     way
 }
 
-fn fraction(cell: Option<&Cell>) -> Value {
-    cell.map_or(Value::Missing, |it| Value::Estimate(it.micro))
+fn fraction(cell: Option<&OverviewCell>) -> TableValue {
+    cell.map_or(TableValue::Missing, |it| TableValue::Estimate(it.micro))
 }
 
-fn counted(cell: &Cell) -> Vec<Value> {
+fn counted(cell: &OverviewCell) -> Vec<TableValue> {
     vec![
-        Value::Count(cell.tally.satisfied),
-        Value::Count(cell.tally.tied),
-        Value::Count(cell.tally.violated),
-        Value::Count(cell.tally.unscored),
-        Value::Fraction(cell.asked()),
-        Value::Count(cell.n_queries),
-        Value::Estimate(cell.micro),
-        Value::Estimate(cell.over_queries),
-        Value::P(cell.p),
-        Value::P(cell.p_holm),
-        cell.detectable.map_or(Value::Missing, Value::Fraction),
-        cell.whole.map_or(Value::Missing, Value::Fraction),
+        TableValue::Count(cell.tally.satisfied),
+        TableValue::Count(cell.tally.tied),
+        TableValue::Count(cell.tally.violated),
+        TableValue::Count(cell.tally.unscored),
+        TableValue::Fraction(cell.asked()),
+        TableValue::Count(cell.n_queries),
+        TableValue::Estimate(cell.micro),
+        TableValue::Estimate(cell.over_queries),
+        TableValue::P(cell.p),
+        TableValue::P(cell.p_holm),
+        cell.detectable.map_or(TableValue::Missing, TableValue::Fraction),
+        cell.whole.map_or(TableValue::Missing, TableValue::Fraction),
     ]
 }
 
@@ -264,7 +264,7 @@ fn kind(kind: RankerKind) -> &'static str {
 }
 
 /// What was turned away from how the study was made, if anything was.
-fn dials(dials: &Dials) -> String {
+fn dials(dials: &StudyControls) -> String {
     let mut turned = String::new();
     if let Some(delta) = dials.delta {
         turned += &format!(", lengths within {delta} terms");
@@ -273,15 +273,15 @@ fn dials(dials: &Dials) -> String {
         turned += &format!(", scores within {width} tie");
     }
     match dials.only {
-        Only::All => {}
-        Only::Whole => turned += ", only texts that the ranker saw whole",
-        Only::Relevant => turned += ", only instances with a relevant text",
+        InstanceSubset::All => {}
+        InstanceSubset::Whole => turned += ", only texts that the ranker saw whole",
+        InstanceSubset::Relevant => turned += ", only instances with a relevant text",
     }
     turned + &of_split(dials)
 }
 
 /// Which queries, where they are not all.
-pub(super) fn of_split(dials: &Dials) -> String {
+pub(super) fn of_split(dials: &StudyControls) -> String {
     let split = dials.split.as_ref();
     split.map_or_else(String::new, |it| format!(", only queries of split {it}"))
 }
@@ -291,7 +291,7 @@ fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
 
-fn same_instances(overview: &Overview) -> String {
+fn same_instances(overview: &StudyOverview) -> String {
     format!(
         "Instances {}, mode {}{}, from study {}.",
         overview.hash,
@@ -301,7 +301,7 @@ fn same_instances(overview: &Overview) -> String {
     )
 }
 
-fn notes(overview: &Overview) -> Vec<String> {
+fn notes(overview: &StudyOverview) -> Vec<String> {
     let count = format::count;
     let dials = dials(&overview.dials);
     let mut notes = vec![
@@ -381,8 +381,8 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
     )
 }
 
-fn who(row: &Row) -> String {
-    let Row {
+fn who(row: &OverviewRow) -> String {
+    let OverviewRow {
         ranker,
         n_missing,
         n_truncated,

@@ -3,42 +3,42 @@ use expect_test::{Expect, expect};
 use super::*;
 
 /// Every kind of value, and texts that would be markup, a formula or a new row.
-fn hostile() -> Table {
-    let text = |it: &str| Value::Text(it.to_owned());
-    Table {
+fn hostile() -> ReportTable {
+    let text = |it: &str| TableValue::Text(it.to_owned());
+    ReportTable {
         name: "hostile".to_owned(),
         title: "50 % & <b>more</b>".to_owned(),
         columns: vec![
-            Column::new("who", Kind::Text),
-            Column::new("a|b", Kind::Number),
-            Column::new("share", Kind::Estimate),
+            TableColumn::new("who", ColumnKind::Text),
+            TableColumn::new("a|b", ColumnKind::Number),
+            TableColumn::new("share", ColumnKind::Estimate),
         ],
         rows: vec![
             vec![
                 text("<script>alert(1)</script>"),
-                Value::Count(14_057),
-                Value::Estimate(Estimate {
+                TableValue::Count(14_057),
+                TableValue::Estimate(Estimate {
                     value: 0.9314,
                     interval: [0.926, 0.937],
                 }),
             ],
             vec![
                 text("a|b\n# c"),
-                Value::Signed(-0.031),
-                Value::Interval([0.5, 0.75]),
+                TableValue::Signed(-0.031),
+                TableValue::Interval([0.5, 0.75]),
             ],
             vec![
                 text("=HYPERLINK(\"http://x\",1)"),
-                Value::Score {
+                TableValue::Score {
                     value: -0.17,
                     digits: 2,
                 },
-                Value::Fraction(0.004),
+                TableValue::Fraction(0.004),
             ],
             vec![
                 text("[x](javascript:1) `%_$^~\\"),
-                Value::P(0.0002),
-                Value::Missing,
+                TableValue::P(0.0002),
+                TableValue::Missing,
             ],
         ],
         notes: vec!["*δ* ≤ 10, {no} #1".to_owned()],
@@ -147,7 +147,7 @@ fn a_page_of_html_holds_no_foreign_markup() {
 fn json_comes_back_as_it_went() {
     let json = to_json(&[hostile()]);
     assert_eq!(
-        serde_json::from_str::<Vec<Table>>(&json).unwrap(),
+        serde_json::from_str::<Vec<ReportTable>>(&json).unwrap(),
         [hostile()]
     );
     check(
@@ -284,11 +284,11 @@ fn what_a_service_saw_in_part_is_not_known() {
         let of = |name: &str| table.rows[0][place(name)].clone();
         (of("kind"), of("pairs seen in part"))
     };
-    let word = |it: &str| Value::Text(it.to_owned());
-    let missing = Value::Missing;
+    let word = |it: &str| TableValue::Text(it.to_owned());
+    let missing = TableValue::Missing;
     assert_eq!(
         seen(RankerKind::Lexical),
-        (word("formula"), Value::Count(0))
+        (word("formula"), TableValue::Count(0))
     );
     assert_eq!(
         seen(RankerKind::Service),

@@ -1,18 +1,18 @@
 //! The tables of a ranker looked into.
 
-use super::{Table, Value, format};
+use super::{ReportTable, TableValue, format};
 use crate::stats::correlation::Correlation;
-use crate::whitebox::{PieceRow, WhiteBox, WordRow};
+use crate::whitebox::{TokenStatistics, LateInteractionAnalysis, WordStatistics};
 
 /// What Formal, Piwowarski & Clinchant have for idf and importance, ΔES and spectral ratio.
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
 /// Three tables: `correlations` beside the paper's, `words` and `pieces`.
-pub fn of_whitebox(found: &WhiteBox) -> [Table; 3] {
+pub fn of_whitebox(found: &LateInteractionAnalysis) -> [ReportTable; 3] {
     [correlations(found), words(found), pieces(found)]
 }
 
-fn correlations(found: &WhiteBox) -> Table {
+fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
     let [importance, delta_es, ratio] = PUBLISHED;
     let mut rows = vec![
         row(
@@ -37,29 +37,29 @@ fn correlations(found: &WhiteBox) -> Table {
         .with_numbers("r")
         .with_estimates("interval")
         .with_numbers("points | the paper's r");
-    Table {
+    ReportTable {
         rows,
         notes: notes(found),
         ..table
     }
 }
 
-fn head(found: &WhiteBox, name: &str, what: &str) -> Table {
-    Table::new(name, format!("{}: {what}", found.head.title))
+fn head(found: &LateInteractionAnalysis, name: &str, what: &str) -> ReportTable {
+    ReportTable::new(name, format!("{}: {what}", found.head.title))
 }
 
-fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<Value> {
-    let of = |value: &dyn Fn(&Correlation) -> Value| found.map_or(Value::Missing, value);
+fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<TableValue> {
+    let of = |value: &dyn Fn(&Correlation) -> TableValue| found.map_or(TableValue::Missing, value);
     vec![
-        Value::Text(what.to_owned()),
-        of(&|it| Value::Signed(it.r.value)),
-        of(&|it| Value::Interval(it.r.interval)),
-        of(&|it| Value::Count(it.n)),
-        published.map_or(Value::Missing, Value::Signed),
+        TableValue::Text(what.to_owned()),
+        of(&|it| TableValue::Signed(it.r.value)),
+        of(&|it| TableValue::Interval(it.r.interval)),
+        of(&|it| TableValue::Count(it.n)),
+        published.map_or(TableValue::Missing, TableValue::Signed),
     ]
 }
 
-fn notes(found: &WhiteBox) -> Vec<String> {
+fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
     let mut notes = vec![
         "Importance: τ_AP of the pool as ranked and as ranked without the word; low is important. \
          The ranking as it is is the reference. ΔES: greatest cosine where a piece finds itself, \
@@ -86,56 +86,56 @@ fn notes(found: &WhiteBox) -> Vec<String> {
     notes
 }
 
-fn number(value: Option<f64>) -> Value {
-    value.map_or(Value::Missing, |value| Value::Score { value, digits: 3 })
+fn number(value: Option<f64>) -> TableValue {
+    value.map_or(TableValue::Missing, |value| TableValue::Score { value, digits: 3 })
 }
 
-fn words(found: &WhiteBox) -> Table {
+fn words(found: &LateInteractionAnalysis) -> ReportTable {
     let table = head(found, "words", "words")
         .with_texts("word | pieces")
         .with_numbers(
             "queries | idf | importance | turned | symmetric | ΔES | exact | of the query",
         )
         .with_texts("others");
-    let row = |it: &WordRow| {
+    let row = |it: &WordStatistics| {
         let soft = it.soft.iter();
         let soft = soft.map(|it| format!("{} {}", it.piece, format::fraction(it.share)));
         vec![
-            Value::Text(it.word.clone()),
-            Value::Text(it.pieces.join(" ")),
-            Value::Count(it.queries.len() as u64),
+            TableValue::Text(it.word.clone()),
+            TableValue::Text(it.pieces.join(" ")),
+            TableValue::Count(it.queries.len() as u64),
             number(it.idf),
             number(it.importance),
             number(it.importance_turned),
             number(it.importance_symmetric),
             number(it.delta_es),
-            Value::Fraction(it.exact),
-            Value::Fraction(it.other),
-            Value::Text(soft.collect::<Vec<_>>().join(", ")),
+            TableValue::Fraction(it.exact),
+            TableValue::Fraction(it.other),
+            TableValue::Text(soft.collect::<Vec<_>>().join(", ")),
         ]
     };
-    Table {
+    ReportTable {
         rows: found.words.iter().map(row).collect(),
         ..table
     }
 }
 
-fn pieces(found: &WhiteBox) -> Table {
+fn pieces(found: &LateInteractionAnalysis) -> ReportTable {
     let table = head(found, "pieces", "pieces")
         .with_texts("piece")
         .with_numbers("idf | ΔES | places | vectors | spectral ratio | before fine-tuning");
-    let row = |it: &PieceRow| {
+    let row = |it: &TokenStatistics| {
         vec![
-            Value::Text(it.piece.clone()),
+            TableValue::Text(it.piece.clone()),
             number(it.idf),
             number(it.delta_es),
-            Value::Count(it.n_places),
-            Value::Count(it.n_occurrences),
+            TableValue::Count(it.n_places),
+            TableValue::Count(it.n_occurrences),
             number(it.ratio),
             number(it.ratio_before),
         ]
     };
-    Table {
+    ReportTable {
         rows: found.pieces.iter().map(row).collect(),
         ..table
     }

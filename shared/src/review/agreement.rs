@@ -10,81 +10,81 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::task::{Item, Role};
-use super::{ItemNo, Log, PersonNo, Said};
+use super::task::{AnnotationItem, ItemRole};
+use super::{ItemNo, AnnotationLog, PersonId, ItemAnswers};
 use crate::probe::Probe;
-use crate::stats::agreement::{self, Agreement, Metric, Rated};
+use crate::stats::agreement::{self, AgreementCoefficient, MeasurementLevel, RatedItem};
 
 /// All about the agreement of people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreements))]
-pub struct Agreements {
+pub struct AgreementReport {
     /// On all drawn items.
-    pub overall: Coefficients,
+    pub overall: AgreementCoefficients,
     /// On the items of each probe, in the order of probes.
-    pub probes: Vec<OfProbe>,
+    pub probes: Vec<ProbeAgreement>,
     /// Each two people who decided on the same items, ascending.
-    pub pairs: Vec<OfPair>,
+    pub pairs: Vec<PairAgreement>,
     /// Each person with a vote, ascending.
-    pub people: Vec<OfPerson>,
+    pub people: Vec<AnnotatorAgreement>,
 }
 
 /// The coefficients of some items. Each is none where it is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCoefficients))]
-pub struct Coefficients {
+pub struct AgreementCoefficients {
     /// Mean share of pairs of people with the same answer.
-    pub raw: Option<Agreement>,
+    pub raw: Option<AgreementCoefficient>,
     /// Fleiss' κ.
-    pub fleiss: Option<Agreement>,
+    pub fleiss: Option<AgreementCoefficient>,
     /// Krippendorff's α, where any two answers are equally far apart.
-    pub alpha: Option<Agreement>,
+    pub alpha: Option<AgreementCoefficient>,
     /// The same, where *equal* stands between the others.
-    pub alpha_ordinal: Option<Agreement>,
+    pub alpha_ordinal: Option<AgreementCoefficient>,
 }
 
 /// Of one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfProbe))]
-pub struct OfProbe {
+pub struct ProbeAgreement {
     /// Which.
     pub probe: Probe,
     /// On its items.
-    pub coefficients: Coefficients,
+    pub coefficients: AgreementCoefficients,
 }
 
 /// Of two people.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPair))]
-pub struct OfPair {
+pub struct PairAgreement {
     /// Who.
-    pub people: [PersonNo; 2],
+    pub people: [PersonId; 2],
     /// Share of items on which they agree.
-    pub raw: Option<Agreement>,
+    pub raw: Option<AgreementCoefficient>,
     /// Cohen's κ.
-    pub kappa: Option<Agreement>,
+    pub kappa: Option<AgreementCoefficient>,
 }
 
 /// Of one person and all others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPerson))]
-pub struct OfPerson {
+pub struct AnnotatorAgreement {
     /// Who.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// Their votes on drawn items.
     pub n_votes: u64,
     /// Mean share of the others on the same item who answer the same.
-    pub with_others: Option<Agreement>,
+    pub with_others: Option<AgreementCoefficient>,
     /// α as if the person were not there: above that of all, the person pulls it down.
-    pub alpha_without: Option<Agreement>,
+    pub alpha_without: Option<AgreementCoefficient>,
 }
 
 /// Everything about agreement, from the items of a task and its log.
-pub fn agreements(items: &[Item], log: &Log) -> Agreements {
+pub fn agreements(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementReport {
     let votes = Votes::new(items, log);
     let rated = votes.rated(|_| true, None);
     let probes: BTreeSet<Probe> = votes.rows.iter().map(|it| it.probe).collect();
-    let of_probe = |probe: Probe| OfProbe {
+    let of_probe = |probe: Probe| ProbeAgreement {
         probe,
         coefficients: coefficients(&votes.rated(|it| it.probe == probe, None)),
     };
@@ -94,13 +94,13 @@ pub fn agreements(items: &[Item], log: &Log) -> Agreements {
         let both = |it: &Row| it.ratings[a].is_some() && it.ratings[b].is_some();
         let of_both = votes.rated(both, Some([a, b]));
         let raw = agreement::raw(&of_both)?;
-        Some(OfPair {
+        Some(PairAgreement {
             people: [people[a], people[b]],
             raw: Some(raw),
             kappa: agreement::cohen(&of_both, [0, 1]),
         })
     });
-    Agreements {
+    AgreementReport {
         overall: coefficients(&rated),
         probes: probes.into_iter().map(of_probe).collect(),
         pairs: pairs.collect(),
@@ -108,24 +108,24 @@ pub fn agreements(items: &[Item], log: &Log) -> Agreements {
     }
 }
 
-/// On all drawn items alone: [`Agreements::overall`], without what is counted of each person.
-pub fn overall(items: &[Item], log: &Log) -> Coefficients {
+/// On all drawn items alone: [`AgreementReport::overall`], without what is counted of each person.
+pub fn overall(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementCoefficients {
     coefficients(&Votes::new(items, log).rated(|_| true, None))
 }
 
-fn coefficients(rated: &[Rated]) -> Coefficients {
-    Coefficients {
+fn coefficients(rated: &[RatedItem]) -> AgreementCoefficients {
+    AgreementCoefficients {
         raw: agreement::raw(rated),
         fleiss: agreement::fleiss(rated),
-        alpha: agreement::krippendorff(rated, Metric::Nominal),
-        alpha_ordinal: agreement::krippendorff(rated, Metric::Ordinal),
+        alpha: agreement::krippendorff(rated, MeasurementLevel::Nominal),
+        alpha_ordinal: agreement::krippendorff(rated, MeasurementLevel::Ordinal),
     }
 }
 
 /// The votes on drawn items.
 struct Votes {
     /// Who has one, ascending.
-    people: Vec<PersonNo>,
+    people: Vec<PersonId>,
     rows: Vec<Row>,
 }
 
@@ -137,19 +137,19 @@ struct Row {
 }
 
 impl Votes {
-    fn new(items: &[Item], log: &Log) -> Votes {
+    fn new(items: &[AnnotationItem], log: &AnnotationLog) -> Votes {
         let drawn = items.iter().zip((0..).map(ItemNo));
-        let drawn = drawn.filter(|it| matches!(it.0.role, Role::Drawn { .. }));
-        let voted: Vec<(&Item, BTreeMap<PersonNo, u8>)> = drawn
+        let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Drawn { .. }));
+        let voted: Vec<(&AnnotationItem, BTreeMap<PersonId, u8>)> = drawn
             .map(|(item, number)| {
-                let votes = Said::of(log, number).votes.into_iter();
+                let votes = ItemAnswers::of(log, number).votes.into_iter();
                 let rated =
                     |it: super::said::Vote| Some((it.person, it.answer.preference()? as u8));
                 (item, votes.filter_map(rated).collect())
             })
             .collect();
-        let people: BTreeSet<PersonNo> = voted.iter().flat_map(|it| it.1.keys().copied()).collect();
-        let people: Vec<PersonNo> = people.into_iter().collect();
+        let people: BTreeSet<PersonId> = voted.iter().flat_map(|it| it.1.keys().copied()).collect();
+        let people: Vec<PersonId> = people.into_iter().collect();
         let rows = voted.iter().map(|(item, votes)| Row {
             probe: item.place.probe,
             query: item.query,
@@ -162,9 +162,9 @@ impl Votes {
     }
 
     /// The rows that `wanted` takes, of all people or of two.
-    fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<Rated> {
+    fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<RatedItem> {
         let rows = self.rows.iter().filter(|it| wanted(it));
-        rows.map(|it| Rated {
+        rows.map(|it| RatedItem {
             group: it.query,
             ratings: match of {
                 Some([a, b]) => vec![it.ratings[a], it.ratings[b]],
@@ -174,7 +174,7 @@ impl Votes {
         .collect()
     }
 
-    fn of_person(&self, at: usize) -> OfPerson {
+    fn of_person(&self, at: usize) -> AnnotatorAgreement {
         let mut without = self.rated(|_| true, None);
         let mut with = Vec::new();
         for rated in &mut without {
@@ -187,11 +187,11 @@ impl Votes {
                 others.map(|it| *it == own).collect::<Vec<bool>>(),
             ));
         }
-        OfPerson {
+        AnnotatorAgreement {
             person: self.people[at],
             n_votes: with.len() as u64,
             with_others: agreement::with_others(&with),
-            alpha_without: agreement::krippendorff(&without, Metric::Nominal),
+            alpha_without: agreement::krippendorff(&without, MeasurementLevel::Nominal),
         }
     }
 }
@@ -204,18 +204,18 @@ mod tests {
     use super::*;
     use crate::probe::Axiom;
 
-    use Answer::{CannotSay, Equal, First, Second};
+    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
-    fn items() -> Vec<Item> {
-        let drawn = |number: u64| item(number, number as u32, Role::Drawn { probability: 0.5 });
-        let mut items: Vec<Item> = (0..6).map(drawn).collect();
-        items.push(item(6, 6, Role::Gold { answer: First }));
+    fn items() -> Vec<AnnotationItem> {
+        let drawn = |number: u64| item(number, number as u32, ItemRole::Drawn { probability: 0.5 });
+        let mut items: Vec<AnnotationItem> = (0..6).map(drawn).collect();
+        items.push(item(6, 6, ItemRole::Gold { answer: First }));
         items[5].place.probe = Probe::Axiom(Axiom::Lnc1);
         items
     }
 
     /// Items 0 to 4: 1 and 2 agree on three of four, 3 has seen two.
-    fn votes() -> Vec<(u32, u32, Answer)> {
+    fn votes() -> Vec<(u32, u32, AnnotatorAnswer)> {
         vec![
             (1, 0, First),
             (1, 1, First),
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn agreement_is_that_of_the_votes_on_drawn_items() {
-        let found = agreements(&items(), &Log::of(entries(&votes())));
+        let found = agreements(&items(), &AnnotationLog::of(entries(&votes())));
         // Shares of equal pairs: 1, 1/3, 1, 1, of the other probe 1.
         let raw = found.overall.raw.unwrap();
         assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
@@ -273,15 +273,15 @@ mod tests {
     #[test]
     fn who_is_excluded_is_left_out() {
         let mut all = entries(&votes());
-        let person = PersonNo(3);
+        let person = PersonId(3);
         let reason = String::new();
-        all.push(entry(99, 9, What::Excluded(Standing { person, reason })));
-        let log = Log::of(all.clone());
-        assert_eq!(log.fate(&all[10]), Fate::Excluded);
+        all.push(entry(99, 9, AnnotationAction::Excluded(ExclusionChange { person, reason })));
+        let log = AnnotationLog::of(all.clone());
+        assert_eq!(log.fate(&all[10]), EventStatus::Excluded);
         let found = agreements(&items(), &log);
         assert_eq!(found.people.len(), 2);
         assert_eq!(found.overall.raw.unwrap().estimate.value, 0.8);
-        let none = agreements(&items(), &Log::default());
+        let none = agreements(&items(), &AnnotationLog::default());
         assert_eq!((none.overall.raw, none.pairs.len()), (None, 0));
     }
 }

@@ -13,7 +13,7 @@ use crate::probe::{Claim, ClaimKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswer))]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
+pub enum AnnotatorAnswer {
     /// The first text is better; of three, the first step helps more.
     First,
     /// The second text is better; of three, the second step helps more.
@@ -24,37 +24,37 @@ pub enum Answer {
     CannotSay,
 }
 
-impl Answer {
+impl AnnotatorAnswer {
     /// Every answer, in the order of the buttons.
-    pub const ALL: &[Answer] = &[
-        Answer::First,
-        Answer::Second,
-        Answer::Equal,
-        Answer::CannotSay,
+    pub const ALL: &[AnnotatorAnswer] = &[
+        AnnotatorAnswer::First,
+        AnnotatorAnswer::Second,
+        AnnotatorAnswer::Equal,
+        AnnotatorAnswer::CannotSay,
     ];
 
     /// What it prefers; none if the person cannot tell.
     pub fn preference(self) -> Option<Preference> {
         match self {
-            Answer::First => Some(Preference::First),
-            Answer::Second => Some(Preference::Second),
-            Answer::Equal => Some(Preference::Equal),
-            Answer::CannotSay => None,
+            AnnotatorAnswer::First => Some(Preference::First),
+            AnnotatorAnswer::Second => Some(Preference::Second),
+            AnnotatorAnswer::Equal => Some(Preference::Equal),
+            AnnotatorAnswer::CannotSay => None,
         }
     }
 
     /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
-            Answer::First => "first",
-            Answer::Second => "second",
-            Answer::Equal => "equal",
-            Answer::CannotSay => "cannot-say",
+            AnnotatorAnswer::First => "first",
+            AnnotatorAnswer::Second => "second",
+            AnnotatorAnswer::Equal => "equal",
+            AnnotatorAnswer::CannotSay => "cannot-say",
         }
     }
 }
 
-/// What people, a ranker or judgements prefer of the texts of an instance. Read as [`Answer`].
+/// What people, a ranker or judgements prefer of the texts of an instance. Read as [`AnnotatorAnswer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreference))]
 #[serde(rename_all = "kebab-case")]
@@ -117,7 +117,7 @@ impl Preference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Matters {
+pub enum ReasonRating {
     /// What the axiom looks at makes the difference, or would.
     Yes,
     /// It does not.

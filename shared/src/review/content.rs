@@ -5,32 +5,32 @@ use serde::{Deserialize, Serialize};
 
 use super::Preference;
 use super::frame::scored;
-use super::task::{Place, Task};
+use super::task::{InstanceRef, AnnotationTask};
 use crate::error::Error;
-use crate::probe::{ClaimKind, Mode, Probe};
+use crate::probe::{ClaimKind, AxiomVariant, Probe};
 use crate::study::Study;
-use crate::study::dials::Dials;
-use crate::study::instance::{Marked, Term};
+use crate::study::dials::StudyControls;
+use crate::study::instance::{HighlightedText, QueryTermInfo};
 
 /// The words of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewContent))]
-pub struct Content {
+pub struct ItemContent {
     /// Whose worked example helps.
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// What is asked: two texts have one question, three another.
     pub claim: ClaimKind,
     /// The query as written.
-    pub query: Marked,
+    pub query: HighlightedText,
     /// Distinct query terms; empty where they are not to be marked.
-    pub terms: Vec<Term>,
+    pub terms: Vec<QueryTermInfo>,
     /// The texts in the order of the claim. They come from outside: text, never HTML.
-    pub texts: Vec<Marked>,
+    pub texts: Vec<HighlightedText>,
     /// What each ranker prefers; empty in a blind task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rankers: Vec<Ranked>,
+    pub rankers: Vec<RankerPreference>,
     /// Whether the texts are not here.
     #[serde(default)]
     pub withheld: bool,
@@ -39,7 +39,7 @@ pub struct Content {
 /// What a ranker prefers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRanked))]
-pub struct Ranked {
+pub struct RankerPreference {
     /// Its name.
     pub name: String,
     /// None without all scores.
@@ -48,40 +48,40 @@ pub struct Ranked {
 
 /// How much is shown of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shows {
+pub struct ContentOptions {
     /// Query terms are marked.
     pub marks: bool,
     /// What rankers prefer is told.
     pub rankers: bool,
 }
 
-impl Task {
+impl AnnotationTask {
     /// What people see of an item before they decide.
-    pub fn shows(&self) -> Shows {
-        Shows {
+    pub fn shows(&self) -> ContentOptions {
+        ContentOptions {
             marks: self.mark_terms,
             rankers: !self.blind,
         }
     }
 }
 
-impl Content {
+impl ItemContent {
     /// Of an instance of a study.
-    pub fn of(study: &Study, place: Place, shows: Shows, dials: &Dials) -> Result<Content, Error> {
+    pub fn of(study: &Study, place: InstanceRef, shows: ContentOptions, dials: &StudyControls) -> Result<ItemContent, Error> {
         let read = study.read(place.probe, place.mode, place.number)?;
-        let bare = |it: Marked| Marked {
+        let bare = |it: HighlightedText| HighlightedText {
             marks: if shows.marks { it.marks } else { Vec::new() },
             text: it.text,
         };
         let instances = study.instances_of(place.probe, place.mode)?;
         let at = place.number as usize;
         let (query, claim) = (instances.query(at), instances.claim(at));
-        let ranked = study.scores.iter().map(|scores| Ranked {
+        let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),
             preference: scored(study, scores, query, claim)
                 .map(|it| Preference::of_scores(it, dials.tie_width(scores))),
         });
-        Ok(Content {
+        Ok(ItemContent {
             probe: place.probe,
             mode: place.mode,
             claim: claim.kind(),
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn a_blind_task_tells_nothing_of_rankers() {
         let (study, mut task) = (study(), task());
-        let place = item(0, 0, Role::Drawn { probability: 1.0 }).place;
-        let of = |task: &Task| Content::of(&study, place, task.shows(), &task.wanted.dials);
+        let place = item(0, 0, ItemRole::Drawn { probability: 1.0 }).place;
+        let of = |task: &AnnotationTask| ItemContent::of(&study, place, task.shows(), &task.wanted.dials);
         let blind = of(&task).unwrap();
         assert!(blind.rankers.is_empty());
         assert!(blind.texts.iter().any(|it| !it.marks.is_empty()));

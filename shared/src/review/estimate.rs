@@ -5,12 +5,12 @@
 //! 1971): with `y` 1 where two sides agree and 0 where not, and the inclusion probability π,
 //! `Σ (y / π) / Σ (1 / π)` over the drawn items on which both sides say something.
 //!
-//! What people say of an item is what [`Said::settled`] makes of it: an adjudication, or the
+//! What people say of an item is what [`ItemAnswers::settled`] makes of it: an adjudication, or the
 //! preference with the most votes. An item on which people are split, cannot tell or have not
 //! answered says nothing and is counted apart. *Equal* is a preference: with a claim that allows
 //! a tie, against one that does not, and with a ranker whose scores tie. Since rankers hardly ever
-//! tie and people do, [`Compared::preferring`] leaves out items where one side says *equal*.
-//! [`Compared::by_vote`] needs no majority: there `y` is the share of the votes on an item that
+//! tie and people do, [`AgreementShare::preferring`] leaves out items where one side says *equal*.
+//! [`AgreementShare::by_vote`] needs no majority: there `y` is the share of the votes on an item that
 //! agree, adjudications left aside, which estimates how often one person would.
 //!
 //! Two intervals, both percentile bootstraps. One draws queries, whose items keep their weights:
@@ -28,19 +28,19 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::frame::scored;
-use super::said::Settled;
-use super::task::Item;
-use super::{ItemNo, Log, Matters, Preference, Said};
+use super::said::Consensus;
+use super::task::AnnotationItem;
+use super::{ItemNo, AnnotationLog, ReasonRating, Preference, ItemAnswers};
 use crate::error::Error;
 use crate::probe::{ClaimKind, Probe};
 use crate::stats::Estimate;
 use crate::study::Study;
-use crate::study::dials::Dials;
-use polls::{Other, Polls, number, share};
+use crate::study::dials::StudyControls;
+use polls::{ComparisonSide, VoteSample, number, share};
 
 /// A drawn item with everything that is said of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reviewed {
+pub struct AnnotatedItem {
     /// Of which probe it is an instance.
     pub probe: Probe,
     /// What it claims.
@@ -50,7 +50,7 @@ pub struct Reviewed {
     /// π, above 0 and at most 1.
     pub probability: f64,
     /// By people.
-    pub said: Said,
+    pub said: ItemAnswers,
     /// By each ranker of the study; none without all scores.
     pub rankers: Vec<Option<Preference>>,
     /// By the judgements; none unless both texts are judged, and for three texts.
@@ -60,43 +60,43 @@ pub struct Reviewed {
 /// Over all probes, and over each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimates))]
-pub struct Estimates {
+pub struct AgreementEstimates {
     /// Over all items.
-    pub overall: Line,
+    pub overall: EstimateRow,
     /// In the order of probes.
-    pub probes: Vec<OfProbe>,
+    pub probes: Vec<ProbeEstimate>,
 }
 
 /// Over one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimatesOfProbe))]
-pub struct OfProbe {
+pub struct ProbeEstimate {
     /// Which.
     pub probe: Probe,
     /// Over its items.
-    pub line: Line,
+    pub line: EstimateRow,
 }
 
 /// Who agrees with whom over some items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewLine))]
-pub struct Line {
+pub struct EstimateRow {
     /// What people say of how many of them.
-    pub counts: Counts,
+    pub counts: AnswerCounts,
     /// Axiom against people.
-    pub axiom_people: Compared,
+    pub axiom_people: AgreementShare,
     /// Each ranker against people, in the order of the study.
-    pub rankers_people: Vec<Compared>,
+    pub rankers_people: Vec<AgreementShare>,
     /// Axiom against judgements, over the same items whether or not people have decided on them.
-    pub axiom_judgements: Compared,
+    pub axiom_judgements: AgreementShare,
     /// Share of those asked who say that the axiom's reason matters.
-    pub reason_matters: Option<Weighted>,
+    pub reason_matters: Option<WeightedEstimate>,
 }
 
 /// What people say of items, in numbers of items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCounts))]
-pub struct Counts {
+pub struct AnswerCounts {
     /// All.
     pub n_items: u64,
     /// They prefer one of the texts.
@@ -114,19 +114,19 @@ pub struct Counts {
 /// How often two sides agree. Each is none without an item on which both say something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCompared))]
-pub struct Compared {
+pub struct AgreementShare {
     /// Over all such items.
-    pub agreement: Option<Weighted>,
+    pub agreement: Option<WeightedEstimate>,
     /// Over those on which neither side says *equal*.
-    pub preferring: Option<Weighted>,
+    pub preferring: Option<WeightedEstimate>,
     /// By votes instead of what most people say; none without people.
-    pub by_vote: Option<Weighted>,
+    pub by_vote: Option<WeightedEstimate>,
 }
 
 /// A share of the frame, estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWeighted))]
-pub struct Weighted {
+pub struct WeightedEstimate {
     /// 0 to 1; its interval is that of other samples.
     pub estimate: Estimate,
     /// The interval of other samples and other people; none with fewer than two people.
@@ -143,10 +143,10 @@ pub struct Weighted {
 /// The drawn items of a task with all that is said of them.
 pub fn reviewed(
     study: &Study,
-    dials: &Dials,
-    items: &[Item],
-    log: &Log,
-) -> Result<Vec<Reviewed>, Error> {
+    dials: &StudyControls,
+    items: &[AnnotationItem],
+    log: &AnnotationLog,
+) -> Result<Vec<AnnotatedItem>, Error> {
     let mut found = Vec::new();
     for (item, number) in items.iter().zip((0..).map(ItemNo)) {
         let Some(probability) = item.role.probability() else {
@@ -164,12 +164,12 @@ pub fn reviewed(
             Some(Preference::of_scores(scored, dials.tie_width(scores)))
         });
         let grades = claim.scored(|text| study.grade(query, text));
-        found.push(Reviewed {
+        found.push(AnnotatedItem {
             probe: place.probe,
             claim: claim.kind(),
             query: query as u32,
             probability,
-            said: Said::of(log, number),
+            said: ItemAnswers::of(log, number),
             rankers: rankers.collect(),
             grades: grades.and_then(Preference::of_grades),
         });
@@ -178,7 +178,7 @@ pub fn reviewed(
 }
 
 /// Everything that is estimated from reviewed items.
-pub fn estimates(items: &[Reviewed]) -> Estimates {
+pub fn estimates(items: &[AnnotatedItem]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
         .map(|it| it.rankers.len())
@@ -187,69 +187,69 @@ pub fn estimates(items: &[Reviewed]) -> Estimates {
     let probes: BTreeSet<Probe> = items.iter().map(|it| it.probe).collect();
     let of_probe = |probe: Probe| {
         let items = items.iter().filter(|it| it.probe == probe);
-        OfProbe {
+        ProbeEstimate {
             probe,
             line: line(&items.collect::<Vec<_>>(), n_rankers),
         }
     };
-    Estimates {
+    AgreementEstimates {
         overall: line(&items.iter().collect::<Vec<_>>(), n_rankers),
         probes: probes.into_iter().map(of_probe).collect(),
     }
 }
 
-fn line(items: &[&Reviewed], n_rankers: usize) -> Line {
-    let polls = Polls::new(items);
-    let ranker = |at: usize| move |it: &Reviewed| it.rankers.get(at).copied().flatten();
-    Line {
+fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
+    let polls = VoteSample::new(items);
+    let ranker = |at: usize| move |it: &AnnotatedItem| it.rankers.get(at).copied().flatten();
+    EstimateRow {
         counts: counts(items),
-        axiom_people: polls.compared(|_| Other::Claim),
+        axiom_people: polls.compared(|_| ComparisonSide::Claim),
         rankers_people: (0..n_rankers)
-            .map(|at| polls.compared(move |it| ranker(at)(it).map_or(Other::Silent, Other::Says)))
+            .map(|at| polls.compared(move |it| ranker(at)(it).map_or(ComparisonSide::Silent, ComparisonSide::Says)))
             .collect(),
-        axiom_judgements: Compared {
+        axiom_judgements: AgreementShare {
             agreement: polls.weighted(|it, _| graded(it.item, |_| true)),
             preferring: polls.weighted(|it, _| graded(it.item, |it| it != Preference::Equal)),
             by_vote: None,
         }
         .without_people(),
         reason_matters: polls.weighted(|it, times| {
-            share(it, times, |vote| vote.matters.map(|it| it == Matters::Yes))
+            share(it, times, |vote| vote.matters.map(|it| it == ReasonRating::Yes))
         }),
     }
 }
 
 /// Whether the judgements are with the claim.
-fn graded(item: &Reviewed, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
+fn graded(item: &AnnotatedItem, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
     let preference = item.grades.filter(|it| wanted(*it))?;
     Some(number(preference.agrees(item.claim)))
 }
 
-fn counts(items: &[&Reviewed]) -> Counts {
-    let mut counts = Counts::default();
+fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {
+    let mut counts = AnswerCounts::default();
     for item in items {
         counts.n_items += 1;
         *match item.said.settled() {
-            Settled::Prefers(Preference::Equal) => &mut counts.n_equal,
-            Settled::Prefers(_) => &mut counts.n_preferring,
-            Settled::Split => &mut counts.n_split,
-            Settled::CannotSay => &mut counts.n_cannot_say,
-            Settled::Open => &mut counts.n_open,
+            Consensus::Prefers(Preference::Equal) => &mut counts.n_equal,
+            Consensus::Prefers(_) => &mut counts.n_preferring,
+            Consensus::Split => &mut counts.n_split,
+            Consensus::CannotSay => &mut counts.n_cannot_say,
+            Consensus::Open => &mut counts.n_open,
         } += 1;
     }
     counts
 }
 
-impl Compared {
+impl AgreementShare {
     /// Where people have no say, other people change nothing.
-    fn without_people(self) -> Compared {
-        let bare = |it: Option<Weighted>| {
-            it.map(|it| Weighted {
+    fn without_people(self) -> AgreementShare {
+        let bare = |it: Option<WeightedEstimate>| {
+            it.map(|it| WeightedEstimate {
                 with_people: None,
                 ..it
             })
         };
-        Compared {
+        AgreementShare {
             agreement: bare(self.agreement),
             preferring: bare(self.preferring),
             by_vote: bare(self.by_vote),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, ItemNo, Key, Matters, PersonNo, Sides};
+use super::{AnnotatorAnswer, ItemNo, EventKey, ReasonRating, PersonId, DisplayOrder};
 use crate::error::{Error, FieldError};
 use crate::written::{check_note, check_tags};
 
@@ -15,49 +15,49 @@ pub const MOST_REPLACED: usize = 16;
 /// Something that was done, as the one who did it says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEvent))]
-pub struct Event {
+pub struct AnnotationEvent {
     /// Made with it; the same event sent twice has the same key.
-    pub key: Key,
+    pub key: EventKey,
     /// When, by the clock of the browser, in milliseconds since 1970.
     pub made_ms: u64,
     /// What was done.
-    pub what: What,
+    pub what: AnnotationAction,
 }
 
 /// An event in the log, with what only the server knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEntry))]
-pub struct Entry {
+pub struct LogEntry {
     /// Who did it.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// When it came, by the clock of the server, in milliseconds since 1970.
     pub at_ms: u64,
     /// What was done.
-    pub event: Event,
+    pub event: AnnotationEvent,
 }
 
 /// What can be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhat))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum What {
+pub enum AnnotationAction {
     /// An answer was given.
     Decided(Decision),
     /// An item was passed over; somebody else may take it.
-    Skipped(Skip),
+    Skipped(SkippedItem),
     /// Something is wrong with an item.
-    Reported(Report),
+    Reported(ProblemReport),
     /// One of the person's own events is taken back. It stays in the log.
     Undone {
         /// Its key.
-        of: Key,
+        of: EventKey,
     },
     /// A curator settled what people say of an item. Their decisions stay what they are.
     Adjudicated(Adjudication),
     /// A curator took a person's work out of all estimates. It stays in the log.
-    Excluded(Standing),
+    Excluded(ExclusionChange),
     /// A curator took it in again.
-    Included(Standing),
+    Included(ExclusionChange),
 }
 
 /// An answer with what was said beside it.
@@ -67,18 +67,18 @@ pub struct Decision {
     /// On which item.
     pub item: ItemNo,
     /// About the texts in the order of the claim.
-    pub answer: Answer,
+    pub answer: AnnotatorAnswer,
     /// What the person said beside the answer.
     #[serde(flatten)]
     pub comment: AnswerComment,
     /// How the texts stood on the screen.
-    pub sides: Sides,
+    pub sides: DisplayOrder,
     /// How long the item was looked at, pauses left out.
     pub took_ms: u64,
     /// Decisions of the same person on the same item that the person saw and replaces. Another
     /// decision that is not among them was not known: both are kept, in conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<Key>,
+    pub replaces: Vec<EventKey>,
 }
 
 /// What a person says beside an answer.
@@ -87,7 +87,7 @@ pub struct Decision {
 pub struct AnswerComment {
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matters: Option<Matters>,
+    pub matters: Option<ReasonRating>,
     /// At most [`crate::written::MOST_TAGS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -99,7 +99,7 @@ pub struct AnswerComment {
 /// An item passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSkip))]
-pub struct Skip {
+pub struct SkippedItem {
     /// Which item.
     pub item: ItemNo,
     /// Why.
@@ -151,7 +151,7 @@ impl SkipReason {
 /// What is wrong with an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReport))]
-pub struct Report {
+pub struct ProblemReport {
     /// Which item.
     pub item: ItemNo,
     /// In the person's words.
@@ -165,21 +165,21 @@ pub struct Adjudication {
     /// Which item.
     pub item: ItemNo,
     /// About the texts in the order of the claim.
-    pub answer: Answer,
+    pub answer: AnnotatorAnswer,
     /// Why.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// Adjudications of the same item, of whichever curator, that this one replaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<Key>,
+    pub replaces: Vec<EventKey>,
 }
 
 /// Whose work counts, or no longer does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
-pub struct Standing {
+pub struct ExclusionChange {
     /// Whose.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// Why.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
@@ -187,81 +187,81 @@ pub struct Standing {
 
 /// Who may do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Actor {
+pub enum ActorRole {
     /// Anybody who takes part.
     Annotator,
     /// Only who runs the task.
     Curator,
 }
 
-impl What {
+impl AnnotationAction {
     /// Who may do it. That somebody takes back only what is their own, the log sees to.
-    pub fn actor(&self) -> Actor {
+    pub fn actor(&self) -> ActorRole {
         match self {
-            What::Decided(_) | What::Skipped(_) | What::Reported(_) | What::Undone { .. } => {
-                Actor::Annotator
+            AnnotationAction::Decided(_) | AnnotationAction::Skipped(_) | AnnotationAction::Reported(_) | AnnotationAction::Undone { .. } => {
+                ActorRole::Annotator
             }
-            What::Adjudicated(_) | What::Excluded(_) | What::Included(_) => Actor::Curator,
+            AnnotationAction::Adjudicated(_) | AnnotationAction::Excluded(_) | AnnotationAction::Included(_) => ActorRole::Curator,
         }
     }
 
     /// The item that it is about; none for what is about another event or a person.
     pub fn item(&self) -> Option<ItemNo> {
         match self {
-            What::Decided(it) => Some(it.item),
-            What::Skipped(it) => Some(it.item),
-            What::Reported(it) => Some(it.item),
-            What::Adjudicated(it) => Some(it.item),
-            What::Undone { .. } | What::Excluded(_) | What::Included(_) => None,
+            AnnotationAction::Decided(it) => Some(it.item),
+            AnnotationAction::Skipped(it) => Some(it.item),
+            AnnotationAction::Reported(it) => Some(it.item),
+            AnnotationAction::Adjudicated(it) => Some(it.item),
+            AnnotationAction::Undone { .. } | AnnotationAction::Excluded(_) | AnnotationAction::Included(_) => None,
         }
     }
 
     /// The answer of a decision or an adjudication.
-    pub fn answer(&self) -> Option<Answer> {
+    pub fn answer(&self) -> Option<AnnotatorAnswer> {
         match self {
-            What::Decided(it) => Some(it.answer),
-            What::Adjudicated(it) => Some(it.answer),
-            What::Skipped(_)
-            | What::Reported(_)
-            | What::Undone { .. }
-            | What::Excluded(_)
-            | What::Included(_) => None,
+            AnnotationAction::Decided(it) => Some(it.answer),
+            AnnotationAction::Adjudicated(it) => Some(it.answer),
+            AnnotationAction::Skipped(_)
+            | AnnotationAction::Reported(_)
+            | AnnotationAction::Undone { .. }
+            | AnnotationAction::Excluded(_)
+            | AnnotationAction::Included(_) => None,
         }
     }
 
     /// Events that it says it replaces.
-    pub fn replaces(&self) -> &[Key] {
+    pub fn replaces(&self) -> &[EventKey] {
         match self {
-            What::Decided(it) => &it.replaces,
-            What::Adjudicated(it) => &it.replaces,
-            What::Skipped(_)
-            | What::Reported(_)
-            | What::Undone { .. }
-            | What::Excluded(_)
-            | What::Included(_) => &[],
+            AnnotationAction::Decided(it) => &it.replaces,
+            AnnotationAction::Adjudicated(it) => &it.replaces,
+            AnnotationAction::Skipped(_)
+            | AnnotationAction::Reported(_)
+            | AnnotationAction::Undone { .. }
+            | AnnotationAction::Excluded(_)
+            | AnnotationAction::Included(_) => &[],
         }
     }
 
     /// The name in files.
     pub fn name(&self) -> &'static str {
         match self {
-            What::Decided(_) => "decided",
-            What::Skipped(_) => "skipped",
-            What::Reported(_) => "reported",
-            What::Undone { .. } => "undone",
-            What::Adjudicated(_) => "adjudicated",
-            What::Excluded(_) => "excluded",
-            What::Included(_) => "included",
+            AnnotationAction::Decided(_) => "decided",
+            AnnotationAction::Skipped(_) => "skipped",
+            AnnotationAction::Reported(_) => "reported",
+            AnnotationAction::Undone { .. } => "undone",
+            AnnotationAction::Adjudicated(_) => "adjudicated",
+            AnnotationAction::Excluded(_) => "excluded",
+            AnnotationAction::Included(_) => "included",
         }
     }
 }
 
-impl Event {
+impl AnnotationEvent {
     /// The event as it is kept: words by the rules of [`crate::written`], time cut at
     /// [`LONGEST_LOOK_MS`]. Refused is one about an item that the task does not have, with words
     /// that are too long, or without words where there must be some. A browser asks this before
     /// it keeps an event, so that no event is kept that a server will not take.
-    pub fn checked(mut self, n_items: u32) -> Result<Event, Error> {
+    pub fn checked(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
         if let Some(item) = self.what.item().filter(|it| it.0 >= n_items) {
             return Err(Error::unknown("item of this task", item.0));
         }
@@ -272,26 +272,26 @@ impl Event {
             return Err(FieldError::TooMany { found, most }.of("replaces"));
         }
         match &mut self.what {
-            What::Decided(it) => {
+            AnnotationAction::Decided(it) => {
                 it.comment.tags = check_tags(&it.comment.tags)?;
                 it.comment.note = check_note(&it.comment.note)?;
                 it.took_ms = it.took_ms.min(LONGEST_LOOK_MS);
             }
-            What::Skipped(it) => {
+            AnnotationAction::Skipped(it) => {
                 it.note = check_note(&it.note)?;
                 if it.reason == SkipReason::Other && it.note.is_empty() {
                     return Err(Error::missing("note", "say why the item is passed over"));
                 }
             }
-            What::Reported(it) => {
+            AnnotationAction::Reported(it) => {
                 it.note = check_note(&it.note)?;
                 if it.note.is_empty() {
                     return Err(Error::missing("note", "say what is wrong with the item"));
                 }
             }
-            What::Undone { .. } => {}
-            What::Adjudicated(it) => it.note = check_note(&it.note)?,
-            What::Excluded(it) | What::Included(it) => it.reason = check_note(&it.reason)?,
+            AnnotationAction::Undone { .. } => {}
+            AnnotationAction::Adjudicated(it) => it.note = check_note(&it.note)?,
+            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => it.reason = check_note(&it.reason)?,
         }
         Ok(self)
     }
@@ -304,19 +304,19 @@ mod tests {
 
     #[test]
     fn an_event_is_kept_as_its_words_are_kept() {
-        let What::Decided(mut decision) = decided(0, Answer::First, &[]) else {
+        let AnnotationAction::Decided(mut decision) = decided(0, AnnotatorAnswer::First, &[]) else {
             unreachable!()
         };
         decision.comment.tags = vec![" off  topic".to_owned(), "off topic".to_owned()];
         decision.comment.note = " a\u{202E}b ".to_owned();
         decision.took_ms = u64::MAX;
-        let event = |what| Event {
+        let event = |what| AnnotationEvent {
             key: key(1),
             made_ms: 5,
             what,
         };
-        let kept = event(What::Decided(decision)).checked(1).unwrap();
-        let What::Decided(decision) = &kept.what else {
+        let kept = event(AnnotationAction::Decided(decision)).checked(1).unwrap();
+        let AnnotationAction::Decided(decision) = &kept.what else {
             unreachable!()
         };
         assert_eq!(decision.comment.tags, ["off topic"]);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_the_log_must_not_hold_is_refused() {
-        let event = |what| Event {
+        let event = |what| AnnotationEvent {
             key: key(1),
             made_ms: 5,
             what,
@@ -337,15 +337,15 @@ mod tests {
             assert!(error.contains(reason), "{error}");
         };
         refused(
-            decided(3, Answer::Equal, &[]),
+            decided(3, AnnotatorAnswer::Equal, &[]),
             "no item of this task named `3`",
         );
-        refused(decided(0, Answer::Equal, &[7; 17]), "at most 16");
+        refused(decided(0, AnnotatorAnswer::Equal, &[7; 17]), "at most 16");
         let item = ItemNo(0);
         let note = String::new();
         let (other, blank) = (SkipReason::Other, note.clone());
         refused(
-            What::Skipped(Skip {
+            AnnotationAction::Skipped(SkippedItem {
                 item,
                 reason: other,
                 note,
@@ -353,17 +353,17 @@ mod tests {
             "say why",
         );
         refused(
-            What::Reported(Report { item, note: blank }),
+            AnnotationAction::Reported(ProblemReport { item, note: blank }),
             "what is wrong",
         );
     }
 
     #[test]
     fn an_event_reads_as_what_was_done() {
-        let event = Event {
+        let event = AnnotationEvent {
             key: key(1),
             made_ms: 5,
-            what: decided(2, Answer::CannotSay, &[3]),
+            what: decided(2, AnnotatorAnswer::CannotSay, &[3]),
         };
         let json = serde_json::to_string(&event).unwrap();
         assert_eq!(
@@ -372,6 +372,6 @@ mod tests {
              \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\"sides\":\"as-claimed\",\
              \"took_ms\":4000,\"replaces\":[\"00000000000000000000000000000003\"]}}"
         );
-        assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+        assert_eq!(serde_json::from_str::<AnnotationEvent>(&json).unwrap(), event);
     }
 }

@@ -1,7 +1,7 @@
 //! What leaves a task: every event as JSON lines or CSV, and preferences as trec_eval reads them.
 //!
 //! The rows hold the whole history: also what was replaced, taken back, in conflict or excluded,
-//! each with its [`Fate`]. With each stand π and the weight 1/π of its item, so that every
+//! each with its [`EventStatus`]. With each stand π and the weight 1/π of its item, so that every
 //! estimate can be made again from the file.
 //!
 //! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`), two lines for a
@@ -25,16 +25,16 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Entry, Event, What};
-use super::log::Fate;
-use super::said::Settled;
-use super::task::Item;
-use super::{ItemNo, Log, Matters, PersonNo, Preference, Said};
-use crate::report::{Table, Value};
+use super::event::{LogEntry, AnnotationEvent, AnnotationAction};
+use super::log::EventStatus;
+use super::said::Consensus;
+use super::task::AnnotationItem;
+use super::{ItemNo, AnnotationLog, ReasonRating, PersonId, Preference, ItemAnswers};
+use crate::report::{ReportTable, TableValue};
 
 /// What is written of the query and the texts of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
+pub struct ItemIds {
     /// Id of the query.
     pub query: String,
     /// Ids of the texts, in the order of the claim.
@@ -43,45 +43,45 @@ pub struct Named {
 
 /// A task with what is needed to write it.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct ExportSource<'a> {
     /// What the files say they are of.
     pub title: &'a str,
     /// By their numbers.
-    pub items: &'a [Item],
+    pub items: &'a [AnnotationItem],
     /// One for each item.
-    pub named: &'a [Named],
+    pub named: &'a [ItemIds],
     /// Names that may be told; the others stay numbers.
-    pub people: &'a BTreeMap<PersonNo, String>,
+    pub people: &'a BTreeMap<PersonId, String>,
     /// Everything that was done.
-    pub log: &'a Log,
+    pub log: &'a AnnotationLog,
 }
 
 /// One event of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ExportRow {
     /// Who.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// Their name, if it may be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// When it came, in milliseconds since 1970.
     pub at_ms: u64,
     /// What was done.
-    pub event: Event,
+    pub event: AnnotationEvent,
     /// What has become of it.
-    pub fate: Fate,
+    pub fate: EventStatus,
     /// What it is about, if it is about an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<About>,
+    pub about: Option<ExportItem>,
 }
 
 /// An item in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct ExportItem {
     /// Which instance, and what it is there for.
-    pub item: Item,
+    pub item: AnnotationItem,
     /// Its query and texts.
-    pub named: Named,
+    pub named: ItemIds,
     /// 1/π; none for an item that was not drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
@@ -91,7 +91,7 @@ pub struct About {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhose))]
 #[serde(rename_all = "kebab-case")]
-pub enum Whose {
+pub enum PreferenceSource {
     /// Each person's, of those who count.
     Everybody,
     /// What people say together, or a curator for them.
@@ -99,13 +99,13 @@ pub enum Whose {
 }
 
 /// Every event, in the order in which they came.
-pub fn rows(source: &Source<'_>) -> Vec<Row> {
+pub fn rows(source: &ExportSource<'_>) -> Vec<ExportRow> {
     let entries = source.log.entries().into_iter();
     entries.map(|it| row(source, it)).collect()
 }
 
 /// Rows as JSON, one a line.
-pub fn to_jsonl(rows: &[Row]) -> String {
+pub fn to_jsonl(rows: &[ExportRow]) -> String {
     rows.iter().fold(String::new(), |mut out, row| {
         let line = serde_json::to_string(row).expect("a row has no map");
         out.push_str(&line);
@@ -115,8 +115,8 @@ pub fn to_jsonl(rows: &[Row]) -> String {
 }
 
 /// Rows as a table, for CSV among others. An event that is about another names it in `of`.
-pub fn to_table(source: &Source<'_>, rows: &[Row]) -> Table {
-    let table = Table::new("review", source.title)
+pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
+    let table = ReportTable::new("review", source.title)
         .with_texts("key")
         .with_numbers("at_ms | made_ms | person")
         .with_texts("name | event | fate")
@@ -128,7 +128,7 @@ pub fn to_table(source: &Source<'_>, rows: &[Row]) -> Table {
         .with_texts("query | texts | answer | matters | sides")
         .with_numbers("took_ms")
         .with_texts("tags | note | of");
-    Table {
+    ReportTable {
         rows: rows.iter().map(cells).collect(),
         notes: vec![
             "Every event, also those that no longer count; weight is 1/π, the inclusion \
@@ -140,14 +140,14 @@ pub fn to_table(source: &Source<'_>, rows: &[Row]) -> Table {
 }
 
 /// Preferences on drawn items for trec_eval; the module says in which format.
-pub fn to_prefs(source: &Source<'_>, whose: Whose) -> String {
+pub fn to_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> String {
     let mut out = String::new();
     let items = source.items.iter().zip(source.named);
     for ((item, named), number) in items.zip((0..).map(ItemNo)) {
         let (Some(_), [first, second]) = (item.role.probability(), &named.texts[..]) else {
             continue;
         };
-        let said = Said::of(source.log, number);
+        let said = ItemAnswers::of(source.log, number);
         let mut prefer = |group: String, preference: Preference| {
             let levels = match preference {
                 Preference::First => [2, 1],
@@ -161,32 +161,32 @@ pub fn to_prefs(source: &Source<'_>, whose: Whose) -> String {
             }
         };
         match (whose, said.settled()) {
-            (Whose::Everybody, _) => {
+            (PreferenceSource::Everybody, _) => {
                 for vote in &said.votes {
                     if let Some(preference) = vote.answer.preference() {
                         prefer(format!("{}.p{}", number.0, vote.person.0), preference);
                     }
                 }
             }
-            (Whose::People, Settled::Prefers(preference)) => {
+            (PreferenceSource::People, Consensus::Prefers(preference)) => {
                 prefer(format!("{}.people", number.0), preference);
             }
-            (Whose::People, Settled::CannotSay | Settled::Split | Settled::Open) => {}
+            (PreferenceSource::People, Consensus::CannotSay | Consensus::Split | Consensus::Open) => {}
         }
     }
     out
 }
 
-fn row(source: &Source<'_>, entry: &Entry) -> Row {
+fn row(source: &ExportSource<'_>, entry: &LogEntry) -> ExportRow {
     let about = entry.event.what.item().and_then(|number| {
         let item = source.items.get(number.0 as usize)?;
-        Some(About {
+        Some(ExportItem {
             named: source.named.get(number.0 as usize)?.clone(),
             weight: item.role.probability().map(|it| 1.0 / it),
             item: item.clone(),
         })
     });
-    Row {
+    ExportRow {
         person: entry.person,
         name: source.people.get(&entry.person).cloned(),
         at_ms: entry.at_ms,
@@ -196,20 +196,20 @@ fn row(source: &Source<'_>, entry: &Entry) -> Row {
     }
 }
 
-fn cells(row: &Row) -> Vec<Value> {
+fn cells(row: &ExportRow) -> Vec<TableValue> {
     let text = |it: &str| match it {
-        "" => Value::Missing,
-        it => Value::Text(it.to_owned()),
+        "" => TableValue::Missing,
+        it => TableValue::Text(it.to_owned()),
     };
-    let count = |it: Option<u64>| it.map_or(Value::Missing, Value::Count);
+    let count = |it: Option<u64>| it.map_or(TableValue::Missing, TableValue::Count);
     let what = &row.event.what;
     let about = row.about.as_ref();
-    let of_item = |word: &dyn Fn(&About) -> String| text(&about.map(word).unwrap_or_default());
+    let of_item = |word: &dyn Fn(&ExportItem) -> String| text(&about.map(word).unwrap_or_default());
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
-    if let What::Decided(it) = what {
+    if let AnnotationAction::Decided(it) = what {
         matters = match it.comment.matters {
-            Some(Matters::Yes) => "yes",
-            Some(Matters::No) => "no",
+            Some(ReasonRating::Yes) => "yes",
+            Some(ReasonRating::No) => "no",
             None => "",
         };
         sides = it.sides.name();
@@ -218,9 +218,9 @@ fn cells(row: &Row) -> Vec<Value> {
     }
     vec![
         text(&row.event.key.to_string()),
-        Value::Count(row.at_ms),
-        Value::Count(row.event.made_ms),
-        Value::Count(u64::from(row.person.0)),
+        TableValue::Count(row.at_ms),
+        TableValue::Count(row.event.made_ms),
+        TableValue::Count(u64::from(row.person.0)),
         text(row.name.as_deref().unwrap_or_default()),
         text(what.name()),
         text(row.fate.name()),
@@ -228,10 +228,10 @@ fn cells(row: &Row) -> Vec<Value> {
         of_item(&|it| it.item.role.name().to_owned()),
         about
             .and_then(|it| it.item.role.probability())
-            .map_or(Value::Missing, Value::Fraction),
+            .map_or(TableValue::Missing, TableValue::Fraction),
         about
             .and_then(|it| it.weight)
-            .map_or(Value::Missing, |value| Value::Score { value, digits: 2 }),
+            .map_or(TableValue::Missing, |value| TableValue::Score { value, digits: 2 }),
         of_item(&|it| it.item.place.probe.slug().into_owned()),
         of_item(&|it| it.item.place.mode.name().to_owned()),
         count(about.map(|it| it.item.place.number)),
@@ -248,24 +248,24 @@ fn cells(row: &Row) -> Vec<Value> {
 }
 
 /// What somebody wrote beside it; of a skip the reason too.
-fn note(what: &What) -> String {
+fn note(what: &AnnotationAction) -> String {
     match what {
-        What::Decided(it) => it.comment.note.clone(),
-        What::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
-        What::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
-        What::Reported(it) => it.note.clone(),
-        What::Adjudicated(it) => it.note.clone(),
-        What::Excluded(it) | What::Included(it) => it.reason.clone(),
-        What::Undone { .. } => String::new(),
+        AnnotationAction::Decided(it) => it.comment.note.clone(),
+        AnnotationAction::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
+        AnnotationAction::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
+        AnnotationAction::Reported(it) => it.note.clone(),
+        AnnotationAction::Adjudicated(it) => it.note.clone(),
+        AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => it.reason.clone(),
+        AnnotationAction::Undone { .. } => String::new(),
     }
 }
 
 /// Keys of what it replaces or takes back, or the person that it is about.
-fn of(what: &What) -> String {
+fn of(what: &AnnotationAction) -> String {
     match what {
-        What::Undone { of } => of.to_string(),
-        What::Excluded(it) | What::Included(it) => it.person.0.to_string(),
-        What::Decided(_) | What::Skipped(_) | What::Reported(_) | What::Adjudicated(_) => {
+        AnnotationAction::Undone { of } => of.to_string(),
+        AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => it.person.0.to_string(),
+        AnnotationAction::Decided(_) | AnnotationAction::Skipped(_) | AnnotationAction::Reported(_) | AnnotationAction::Adjudicated(_) => {
             let keys: Vec<String> = what.replaces().iter().map(|it| it.to_string()).collect();
             keys.join(" ")
         }

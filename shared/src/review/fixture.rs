@@ -1,9 +1,9 @@
 //! Events, items and tasks for tests.
 
-use super::event::{AnswerComment, Decision, Entry, Event, What};
-use super::task::{Design, Item, Place, Role, Task, Wanted};
-use super::{Answer, ItemNo, Key, PersonNo, Sides};
-use crate::probe::{Axiom, Mode, Probe};
+use super::event::{AnswerComment, Decision, LogEntry, AnnotationEvent, AnnotationAction};
+use super::task::{SamplingDesign, AnnotationItem, InstanceRef, ItemRole, AnnotationTask, TaskFilter};
+use super::{AnnotatorAnswer, ItemNo, EventKey, PersonId, DisplayOrder};
+use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::study::Study;
 
 /// Five texts, and two queries with instances of TFC1 among them.
@@ -19,28 +19,28 @@ const TEXTS: [&str; 5] = [
     "river sea mud",
 ];
 
-pub(crate) fn key(number: u64) -> Key {
-    Key::from_bytes(u128::from(number).to_be_bytes())
+pub(crate) fn key(number: u64) -> EventKey {
+    EventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
 /// An answer to an item, after four seconds, in place of the decisions with these keys.
-pub(crate) fn decided(item: u32, answer: Answer, replaces: &[u64]) -> What {
-    What::Decided(Decision {
+pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationAction {
+    AnnotationAction::Decided(Decision {
         item: ItemNo(item),
         answer,
         comment: AnswerComment::default(),
-        sides: Sides::AsClaimed,
+        sides: DisplayOrder::AsClaimed,
         took_ms: 4_000,
         replaces: replaces.iter().map(|&it| key(it)).collect(),
     })
 }
 
 /// An event with a key, made and come in the second of the same number.
-pub(crate) fn entry(number: u64, person: u32, what: What) -> Entry {
-    Entry {
-        person: PersonNo(person),
+pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntry {
+    LogEntry {
+        person: PersonId(person),
         at_ms: number * 1_000,
-        event: Event {
+        event: AnnotationEvent {
             key: key(number),
             made_ms: number * 1_000,
             what,
@@ -49,7 +49,7 @@ pub(crate) fn entry(number: u64, person: u32, what: What) -> Entry {
 }
 
 /// Answers in rows: person, item, answer; the keys count from 1.
-pub(crate) fn entries(answers: &[(u32, u32, Answer)]) -> Vec<Entry> {
+pub(crate) fn entries(answers: &[(u32, u32, AnnotatorAnswer)]) -> Vec<LogEntry> {
     let answers = answers.iter().zip(1..);
     answers
         .map(|(&(person, item, answer), number)| entry(number, person, decided(item, answer, &[])))
@@ -57,11 +57,11 @@ pub(crate) fn entries(answers: &[(u32, u32, Answer)]) -> Vec<Entry> {
 }
 
 /// An item of TFC1, number and query given.
-pub(crate) fn item(number: u64, query: u32, role: Role) -> Item {
-    Item {
-        place: Place {
+pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
+    AnnotationItem {
+        place: InstanceRef {
             probe: Probe::Axiom(Axiom::Tfc1),
-            mode: Mode::Fixed,
+            mode: AxiomVariant::Fixed,
             number,
         },
         query,
@@ -70,14 +70,14 @@ pub(crate) fn item(number: u64, query: u32, role: Role) -> Item {
 }
 
 /// All of TFC1, ten items for two people each, one gold in five.
-pub(crate) fn task() -> Task {
-    Task {
+pub(crate) fn task() -> AnnotationTask {
+    AnnotationTask {
         title: "Rivers".to_owned(),
         study: "local".to_owned(),
         probes: vec![Probe::Axiom(Axiom::Tfc1)],
-        wanted: Wanted::default(),
+        wanted: TaskFilter::default(),
         n_items: 10,
-        design: Design::Uniform,
+        design: SamplingDesign::Uniform,
         overlap: 2,
         seed: 42,
         gold_every: 5,

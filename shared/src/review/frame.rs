@@ -1,31 +1,31 @@
 //! What could be drawn: the instances of a study that a task asks for.
 
 use super::Preference;
-use super::task::{Between, Design, Place, Task};
+use super::task::{DisagreementPair, SamplingDesign, InstanceRef, AnnotationTask};
 use crate::error::Error;
-use crate::probe::{Claim, TextNo};
+use crate::probe::{Claim, StudyDocNo};
 use crate::score::Scores;
 use crate::study::Study;
-use crate::study::dials::Filter;
+use crate::study::dials::InstanceFilter;
 use crate::verdict::Verdict;
 
 /// An instance that could be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Candidate {
+pub struct SamplingCandidate {
     /// Which.
-    pub place: Place,
+    pub place: InstanceRef,
     /// Place of its query in the study.
     pub query: u32,
-    /// Of the ranker that [`Design::ByMargin`] names; none elsewhere, and without all scores.
+    /// Of the ranker that [`SamplingDesign::ByMargin`] names; none elsewhere, and without all scores.
     pub margin: Option<f64>,
-    /// Whether those that [`Design::DisagreementFirst`] names do not agree; none elsewhere, and
+    /// Whether those that [`SamplingDesign::DisagreementFirst`] names do not agree; none elsewhere, and
     /// without all scores.
     pub disagrees: Option<bool>,
 }
 
 /// The instances that a task draws from, by probe in the task's order, then as mined. An instance
 /// that is one of two probes is there twice.
-pub fn frame(study: &Study, task: &Task) -> Result<Vec<Candidate>, Error> {
+pub fn frame(study: &Study, task: &AnnotationTask) -> Result<Vec<SamplingCandidate>, Error> {
     let wanted = &task.wanted;
     wanted.dials.check(study)?;
     let ranker = |at: usize| {
@@ -34,22 +34,22 @@ pub fn frame(study: &Study, task: &Task) -> Result<Vec<Candidate>, Error> {
     };
     let chooser = wanted.ranker.map(ranker).transpose()?;
     let measures = match task.design {
-        Design::Uniform | Design::ByProbe { .. } => Measures::Nothing,
-        Design::ByMargin { ranker: at, .. } => Measures::Margin(ranker(at)?),
-        Design::DisagreementFirst { between, .. } => match between {
-            Between::AxiomAndRanker { ranker: at } => Measures::WithClaim(ranker(at)?),
-            Between::Rankers { first, second } => Measures::Both(ranker(first)?, ranker(second)?),
+        SamplingDesign::Uniform | SamplingDesign::ByProbe { .. } => CandidateMeasure::Nothing,
+        SamplingDesign::ByMargin { ranker: at, .. } => CandidateMeasure::Margin(ranker(at)?),
+        SamplingDesign::DisagreementFirst { between, .. } => match between {
+            DisagreementPair::AxiomAndRanker { ranker: at } => CandidateMeasure::WithClaim(ranker(at)?),
+            DisagreementPair::Rankers { first, second } => CandidateMeasure::Both(ranker(first)?, ranker(second)?),
         },
     };
-    let judged = |scores: &Scores, query: usize, claim: Claim<TextNo>| {
+    let judged = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
         let scored = scored(study, scores, query, claim)?;
         Some((scored, wanted.dials.tie_width(scores)))
     };
-    let prefers = |scores: &Scores, query: usize, claim: Claim<TextNo>| {
+    let prefers = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
         let (scored, width) = judged(scores, query, claim)?;
         Some(Preference::of_scores(scored, width))
     };
-    let filter = Filter::new(study, &wanted.dials);
+    let filter = InstanceFilter::new(study, &wanted.dials);
     let mode = wanted.dials.mode_of(study)?;
     let mut found = Vec::new();
     for &probe in &task.probes {
@@ -66,22 +66,22 @@ pub fn frame(study: &Study, task: &Task) -> Result<Vec<Candidate>, Error> {
                 }
                 let (mut margin, mut disagrees) = (None, None);
                 match measures {
-                    Measures::Nothing => {}
-                    Measures::Margin(scores) => {
+                    CandidateMeasure::Nothing => {}
+                    CandidateMeasure::Margin(scores) => {
                         let judged = judged(scores, query, claim);
                         margin = judged.map(|(scored, width)| scored.verdict(width).margin);
                     }
-                    Measures::WithClaim(scores) => {
+                    CandidateMeasure::WithClaim(scores) => {
                         let prefers = prefers(scores, query, claim);
                         disagrees = prefers.map(|it| !it.agrees(claim.kind()));
                     }
-                    Measures::Both(first, second) => {
+                    CandidateMeasure::Both(first, second) => {
                         let both = prefers(first, query, claim).zip(prefers(second, query, claim));
                         disagrees = both.map(|(first, second)| first != second);
                     }
                 }
-                found.push(Candidate {
-                    place: Place {
+                found.push(SamplingCandidate {
+                    place: InstanceRef {
                         probe,
                         mode,
                         number: at as u64,
@@ -97,7 +97,7 @@ pub fn frame(study: &Study, task: &Task) -> Result<Vec<Candidate>, Error> {
 }
 
 /// What of a candidate its chances depend on.
-enum Measures<'a> {
+enum CandidateMeasure<'a> {
     Nothing,
     Margin(&'a Scores),
     WithClaim(&'a Scores),
@@ -109,7 +109,7 @@ pub(super) fn scored(
     study: &Study,
     scores: &Scores,
     query: usize,
-    claim: Claim<TextNo>,
+    claim: Claim<StudyDocNo>,
 ) -> Option<Claim<f64>> {
     claim.scored(|text| {
         study
@@ -119,7 +119,7 @@ pub(super) fn scored(
     })
 }
 
-fn keeps(task: &Task, verdict: Option<Verdict>) -> bool {
+fn keeps(task: &AnnotationTask, verdict: Option<Verdict>) -> bool {
     let wanted = &task.wanted;
     let margin = verdict.map(|it| it.margin);
     let outcome = wanted
@@ -140,11 +140,11 @@ mod tests {
     use super::*;
     use crate::probe::Axiom;
     use crate::probe::Probe;
-    use crate::study::cell::{Listing, Sort};
+    use crate::study::cell::{InstanceListOptions, InstanceSort};
     use crate::verdict::Outcome;
 
     fn listed(study: &Study, probe: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
-        let listing = Listing {
+        let listing = InstanceListOptions {
             dials: Default::default(),
             probe,
             ranker: 1,
@@ -152,9 +152,9 @@ mod tests {
             query: String::new(),
             margin_from: None,
             margin_to: None,
-            sort: Sort::Query,
+            sort: InstanceSort::Query,
             offset: 0,
-            limit: Listing::MOST,
+            limit: InstanceListOptions::MOST,
         };
         let page = study.list(&listing).unwrap();
         page.rows.iter().map(|it| (it.number, it.margin)).collect()
@@ -165,9 +165,9 @@ mod tests {
         let study = fixture::study();
         let mut task = fixture::task();
         task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
-        task.design = Design::ByMargin {
+        task.design = SamplingDesign::ByMargin {
             ranker: 1,
-            favour: super::super::task::Favour::Close,
+            favour: super::super::task::MarginWeighting::Close,
         };
         task.wanted.ranker = Some(1);
         for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
@@ -188,8 +188,8 @@ mod tests {
     fn who_disagrees_is_known() {
         let study = fixture::study();
         let mut task = fixture::task();
-        let between = Between::AxiomAndRanker { ranker: 1 };
-        task.design = Design::DisagreementFirst {
+        let between = DisagreementPair::AxiomAndRanker { ranker: 1 };
+        task.design = SamplingDesign::DisagreementFirst {
             between,
             share: 0.5,
         };
@@ -197,11 +197,11 @@ mod tests {
         let against = found.iter().filter(|it| it.disagrees == Some(true));
         let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
         assert_eq!(against.count(), found.len() - satisfied.len());
-        let between = Between::Rankers {
+        let between = DisagreementPair::Rankers {
             first: 0,
             second: 0,
         };
-        task.design = Design::DisagreementFirst {
+        task.design = SamplingDesign::DisagreementFirst {
             between,
             share: 0.5,
         };

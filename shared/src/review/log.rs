@@ -18,23 +18,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Entry, What};
-use super::{ItemNo, Key, PersonNo};
+use super::event::{LogEntry, AnnotationAction};
+use super::{ItemNo, EventKey, PersonId};
 
 /// All events of a task.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Log {
-    entries: BTreeMap<Key, Entry>,
-    of_item: BTreeMap<ItemNo, BTreeSet<Key>>,
+pub struct AnnotationLog {
+    entries: BTreeMap<EventKey, LogEntry>,
+    of_item: BTreeMap<ItemNo, BTreeSet<EventKey>>,
     /// Who took back what.
-    undone: BTreeSet<(PersonNo, Key)>,
+    undone: BTreeSet<(PersonId, EventKey)>,
     /// The event by which a person was last excluded or included.
-    standing: BTreeMap<PersonNo, Key>,
+    standing: BTreeMap<PersonId, EventKey>,
 }
 
 /// What became of an event that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum AppendOutcome {
     /// It stands in the log now.
     New,
     /// It stood there before: it was sent twice.
@@ -47,7 +47,7 @@ pub enum Taken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFate))]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub enum EventStatus {
     /// It stands.
     Stands,
     /// It stands against another of the same person, or of another curator, that says otherwise.
@@ -60,23 +60,23 @@ pub enum Fate {
     Excluded,
 }
 
-impl Fate {
+impl EventStatus {
     /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
-            Fate::Stands => "stands",
-            Fate::Conflict => "conflict",
-            Fate::Replaced => "replaced",
-            Fate::Undone => "undone",
-            Fate::Excluded => "excluded",
+            EventStatus::Stands => "stands",
+            EventStatus::Conflict => "conflict",
+            EventStatus::Replaced => "replaced",
+            EventStatus::Undone => "undone",
+            EventStatus::Excluded => "excluded",
         }
     }
 }
 
-impl Log {
+impl AnnotationLog {
     /// Of entries in the order in which they came.
-    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Log {
-        let mut log = Log::default();
+    pub fn of(entries: impl IntoIterator<Item = LogEntry>) -> AnnotationLog {
+        let mut log = AnnotationLog::default();
         for entry in entries {
             log.take(entry);
         }
@@ -84,27 +84,27 @@ impl Log {
     }
 
     /// Takes an entry, unless its key is there.
-    pub fn take(&mut self, entry: Entry) -> Taken {
+    pub fn take(&mut self, entry: LogEntry) -> AppendOutcome {
         let key = entry.event.key;
         if let Some(known) = self.entries.get(&key) {
             // When it came does not tell two events apart.
             let same = (known.person, &known.event) == (entry.person, &entry.event);
-            return if same { Taken::Known } else { Taken::Clash };
+            return if same { AppendOutcome::Known } else { AppendOutcome::Clash };
         }
         if let Some(item) = entry.event.what.item() {
             self.of_item.entry(item).or_default().insert(key);
         }
         match &entry.event.what {
-            What::Undone { of } => {
+            AnnotationAction::Undone { of } => {
                 self.undone.insert((entry.person, *of));
             }
-            What::Excluded(it) | What::Included(it) => {
+            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 self.standing.insert(it.person, key);
             }
-            What::Decided(_) | What::Skipped(_) | What::Reported(_) | What::Adjudicated(_) => {}
+            AnnotationAction::Decided(_) | AnnotationAction::Skipped(_) | AnnotationAction::Reported(_) | AnnotationAction::Adjudicated(_) => {}
         }
         self.entries.insert(key, entry);
-        Taken::New
+        AppendOutcome::New
     }
 
     /// How many events there are.
@@ -118,37 +118,37 @@ impl Log {
     }
 
     /// The event with a key.
-    pub fn entry(&self, key: Key) -> Option<&Entry> {
+    pub fn entry(&self, key: EventKey) -> Option<&LogEntry> {
         self.entries.get(&key)
     }
 
     /// Every event by when it came, those of the same moment by key.
-    pub fn entries(&self) -> Vec<&Entry> {
+    pub fn entries(&self) -> Vec<&LogEntry> {
         in_order(self.entries.values())
     }
 
     /// Every event about an item, in the same order; what takes one back is not among them.
-    pub fn history(&self, item: ItemNo) -> Vec<&Entry> {
+    pub fn history(&self, item: ItemNo) -> Vec<&LogEntry> {
         in_order(self.about(item))
     }
 
     /// Whether a person's work is out of all estimates.
-    pub fn is_excluded(&self, person: PersonNo) -> bool {
+    pub fn is_excluded(&self, person: PersonId) -> bool {
         let last = self.standing.get(&person).map(|it| &self.entries[it]);
-        last.is_some_and(|it| matches!(it.event.what, What::Excluded(_)))
+        last.is_some_and(|it| matches!(it.event.what, AnnotationAction::Excluded(_)))
     }
 
     /// Whether the one who did it took it back.
-    pub fn is_undone(&self, entry: &Entry) -> bool {
+    pub fn is_undone(&self, entry: &LogEntry) -> bool {
         self.undone.contains(&(entry.person, entry.event.key))
     }
 
     /// The decisions on an item that stand, of each person, excluded ones too. More than one of a
     /// person did not know of each other.
-    pub fn decisions(&self, item: ItemNo) -> BTreeMap<PersonNo, Vec<&Entry>> {
-        let mut made: BTreeMap<PersonNo, Vec<&Entry>> = BTreeMap::new();
+    pub fn decisions(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
+        let mut made: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
         for entry in self.about(item) {
-            if matches!(entry.event.what, What::Decided(_)) {
+            if matches!(entry.event.what, AnnotationAction::Decided(_)) {
                 made.entry(entry.person).or_default().push(entry);
             }
         }
@@ -157,18 +157,18 @@ impl Log {
     }
 
     /// The adjudications of an item that stand, those of excluded people left out.
-    pub fn adjudications(&self, item: ItemNo) -> Vec<&Entry> {
+    pub fn adjudications(&self, item: ItemNo) -> Vec<&LogEntry> {
         let mut standing = self.adjudged(item);
         standing.retain(|it| !self.is_excluded(it.person));
         standing
     }
 
     /// Who passed over an item, with the skips that stand.
-    pub fn skips(&self, item: ItemNo) -> BTreeMap<PersonNo, Vec<&Entry>> {
+    pub fn skips(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
         let decided = self.decisions(item);
-        let mut skips: BTreeMap<PersonNo, Vec<&Entry>> = BTreeMap::new();
+        let mut skips: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
         for entry in in_order(self.about(item)) {
-            let stands = matches!(entry.event.what, What::Skipped(_))
+            let stands = matches!(entry.event.what, AnnotationAction::Skipped(_))
                 && !self.is_undone(entry)
                 && !decided.contains_key(&entry.person);
             if stands {
@@ -179,29 +179,29 @@ impl Log {
     }
 
     /// What was reported of an item and not taken back.
-    pub fn reports(&self, item: ItemNo) -> Vec<&Entry> {
+    pub fn reports(&self, item: ItemNo) -> Vec<&LogEntry> {
         let mut reports = in_order(self.about(item));
-        reports.retain(|it| matches!(it.event.what, What::Reported(_)) && !self.is_undone(it));
+        reports.retain(|it| matches!(it.event.what, AnnotationAction::Reported(_)) && !self.is_undone(it));
         reports
     }
 
     /// Whether a person is done with an item: decided, or passed over.
-    pub fn is_finished(&self, person: PersonNo, item: ItemNo) -> bool {
+    pub fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
         let of_person = self.about(item).filter(|it| it.person == person);
         of_person
-            .filter(|it| matches!(it.event.what, What::Decided(_) | What::Skipped(_)))
+            .filter(|it| matches!(it.event.what, AnnotationAction::Decided(_) | AnnotationAction::Skipped(_)))
             .any(|it| !self.is_undone(it))
     }
 
     /// What has become of an event.
-    pub fn fate(&self, entry: &Entry) -> Fate {
+    pub fn fate(&self, entry: &LogEntry) -> EventStatus {
         let standing = match &entry.event.what {
-            _ if self.is_undone(entry) => return Fate::Undone,
-            What::Decided(it) => self.decisions(it.item).remove(&entry.person),
-            What::Adjudicated(it) => Some(self.adjudged(it.item)),
-            What::Skipped(it) => self.skips(it.item).remove(&entry.person),
-            What::Reported(_) | What::Undone { .. } => Some(vec![entry]),
-            What::Excluded(it) | What::Included(it) => {
+            _ if self.is_undone(entry) => return EventStatus::Undone,
+            AnnotationAction::Decided(it) => self.decisions(it.item).remove(&entry.person),
+            AnnotationAction::Adjudicated(it) => Some(self.adjudged(it.item)),
+            AnnotationAction::Skipped(it) => self.skips(it.item).remove(&entry.person),
+            AnnotationAction::Reported(_) | AnnotationAction::Undone { .. } => Some(vec![entry]),
+            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 let last = self.standing.get(&it.person);
                 last.map(|it| vec![&self.entries[it]])
             }
@@ -209,36 +209,36 @@ impl Log {
         let standing = standing.unwrap_or_default();
         let answer = entry.event.what.answer();
         if standing.iter().all(|it| it.event.key != entry.event.key) {
-            Fate::Replaced
+            EventStatus::Replaced
         } else if entry.event.what.item().is_some() && self.is_excluded(entry.person) {
-            Fate::Excluded
+            EventStatus::Excluded
         } else if standing.iter().any(|it| it.event.what.answer() != answer) {
-            Fate::Conflict
+            EventStatus::Conflict
         } else {
-            Fate::Stands
+            EventStatus::Stands
         }
     }
 
-    fn adjudged(&self, item: ItemNo) -> Vec<&Entry> {
-        let is_one = |it: &&Entry| matches!(it.event.what, What::Adjudicated(_));
-        let made: Vec<&Entry> = self.about(item).filter(is_one).collect();
+    fn adjudged(&self, item: ItemNo) -> Vec<&LogEntry> {
+        let is_one = |it: &&LogEntry| matches!(it.event.what, AnnotationAction::Adjudicated(_));
+        let made: Vec<&LogEntry> = self.about(item).filter(is_one).collect();
         self.standing_of(&made)
     }
 
-    fn about(&self, item: ItemNo) -> impl Iterator<Item = &Entry> {
+    fn about(&self, item: ItemNo) -> impl Iterator<Item = &LogEntry> {
         let keys = self.of_item.get(&item).into_iter().flatten();
         keys.map(|it| &self.entries[it])
     }
 
     /// Those of `made` that stand, by when they came.
-    fn standing_of<'a>(&self, made: &[&'a Entry]) -> Vec<&'a Entry> {
-        let kept: Vec<&Entry> = made
+    fn standing_of<'a>(&self, made: &[&'a LogEntry]) -> Vec<&'a LogEntry> {
+        let kept: Vec<&LogEntry> = made
             .iter()
             .copied()
             .filter(|it| !self.is_undone(it))
             .collect();
-        let replaced: BTreeSet<Key> = kept.iter().flat_map(|it| replaced_by(it, made)).collect();
-        let stands = |it: &&&Entry| !replaced.contains(&it.event.key);
+        let replaced: BTreeSet<EventKey> = kept.iter().flat_map(|it| replaced_by(it, made)).collect();
+        let stands = |it: &&&LogEntry| !replaced.contains(&it.event.key);
         let standing = in_order(kept.iter().filter(stands).copied());
         // Only events that replace each other in a circle leave none: then all are shown.
         if standing.is_empty() {
@@ -249,9 +249,9 @@ impl Log {
 }
 
 /// Keys of what an event replaces, directly or by way of others of `made`.
-fn replaced_by(entry: &Entry, made: &[&Entry]) -> BTreeSet<Key> {
+fn replaced_by(entry: &LogEntry, made: &[&LogEntry]) -> BTreeSet<EventKey> {
     let mut replaced = BTreeSet::new();
-    let mut named: Vec<Key> = entry.event.what.replaces().to_vec();
+    let mut named: Vec<EventKey> = entry.event.what.replaces().to_vec();
     while let Some(key) = named.pop() {
         if key != entry.event.key && replaced.insert(key) {
             let known = made.iter().find(|it| it.event.key == key);
@@ -261,8 +261,8 @@ fn replaced_by(entry: &Entry, made: &[&Entry]) -> BTreeSet<Key> {
     replaced
 }
 
-fn in_order<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<&'a Entry> {
-    let mut entries: Vec<&Entry> = entries.collect();
+fn in_order<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> Vec<&'a LogEntry> {
+    let mut entries: Vec<&LogEntry> = entries.collect();
     entries.sort_by_key(|it| (it.at_ms, it.event.key));
     entries
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Decision, Entry, What};
-use super::said::{Settled, Vote, settle};
-use super::task::{Item, Role};
-use super::{ItemNo, Log, PersonNo, Said};
+use super::event::{Decision, LogEntry, AnnotationAction};
+use super::said::{Consensus, Vote, settle};
+use super::task::{AnnotationItem, ItemRole};
+use super::{ItemNo, AnnotationLog, PersonId, ItemAnswers};
 use crate::stats::Estimate;
-use crate::stats::proportion::{Share, newcombe, wilson};
+use crate::stats::proportion::{Proportion, newcombe, wilson};
 use crate::stats::quantile::median;
 
 const MS_AN_HOUR: f64 = 3_600_000.0;
@@ -18,7 +18,7 @@ const MS_A_DAY: u64 = 86_400_000;
 /// How far a task is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgress))]
-pub struct Progress {
+pub struct TaskProgress {
     /// Drawn items.
     pub n_items: u64,
     /// Those with at least one decision that counts.
@@ -36,15 +36,15 @@ pub struct Progress {
     /// Decisions of everybody on each day with any, as days since 1970 in UTC.
     pub days: Vec<(u64, u64)>,
     /// Who has done anything, ascending.
-    pub people: Vec<OfPerson>,
+    pub people: Vec<AnnotatorProgress>,
 }
 
 /// What one person did. Decisions are those that stand, on items of any role but training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressOfPerson))]
-pub struct OfPerson {
+pub struct AnnotatorProgress {
     /// Who.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// Whether their work is out of all estimates.
     pub excluded: bool,
     /// Items decided on.
@@ -79,27 +79,27 @@ pub struct OfPerson {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDrift))]
 pub struct Drift {
     /// Of the first third, rounded down.
-    pub first: Share,
+    pub first: Proportion,
     /// Of as many at the end.
-    pub last: Share,
+    pub last: Proportion,
     /// The last less the first, −1 to 1; by Newcombe's interval.
     pub difference: Estimate,
 }
 
 /// How far a task is, from its items, the overlap it asks for and its log.
-pub fn progress(items: &[Item], overlap: u32, log: &Log) -> Progress {
+pub fn progress(items: &[AnnotationItem], overlap: u32, log: &AnnotationLog) -> TaskProgress {
     let numbers = || (0..).map(ItemNo).take(items.len());
-    let said: Vec<Said> = numbers().map(|it| Said::of(log, it)).collect();
+    let said: Vec<ItemAnswers> = numbers().map(|it| ItemAnswers::of(log, it)).collect();
     let drawn = items.iter().zip(&said);
-    let drawn = drawn.filter(|it| matches!(it.0.role, Role::Drawn { .. }));
-    let drawn: Vec<&Said> = drawn.map(|it| it.1).collect();
+    let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Drawn { .. }));
+    let drawn: Vec<&ItemAnswers> = drawn.map(|it| it.1).collect();
     // Who contradicts themselves has decided, if not said what.
-    let decided = |it: &Said| (it.votes.len() + it.conflicts.len()) as u64;
+    let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicts.len()) as u64;
     let overlap = u64::from(overlap);
-    let count = |holds: &dyn Fn(&Said) -> bool| drawn.iter().filter(|it| holds(it)).count() as u64;
+    let count = |holds: &dyn Fn(&ItemAnswers) -> bool| drawn.iter().filter(|it| holds(it)).count() as u64;
     let mut of_people = Works::new(items, &said, log);
-    let people: BTreeSet<PersonNo> = log.entries().iter().map(|it| it.person).collect();
-    Progress {
+    let people: BTreeSet<PersonId> = log.entries().iter().map(|it| it.person).collect();
+    TaskProgress {
         n_items: drawn.len() as u64,
         n_begun: count(&|it| decided(it) > 0),
         n_complete: count(&|it| decided(it) >= overlap),
@@ -114,22 +114,22 @@ pub fn progress(items: &[Item], overlap: u32, log: &Log) -> Progress {
 
 /// What was decided, by person.
 struct Works<'a> {
-    items: &'a [Item],
-    said: &'a [Said],
-    log: &'a Log,
-    decided: BTreeMap<PersonNo, Vec<(&'a Entry, &'a Decision)>>,
+    items: &'a [AnnotationItem],
+    said: &'a [ItemAnswers],
+    log: &'a AnnotationLog,
+    decided: BTreeMap<PersonId, Vec<(&'a LogEntry, &'a Decision)>>,
 }
 
 impl<'a> Works<'a> {
-    fn new(items: &'a [Item], said: &'a [Said], log: &'a Log) -> Works<'a> {
-        let mut decided: BTreeMap<PersonNo, Vec<(&Entry, &Decision)>> = BTreeMap::new();
+    fn new(items: &'a [AnnotationItem], said: &'a [ItemAnswers], log: &'a AnnotationLog) -> Works<'a> {
+        let mut decided: BTreeMap<PersonId, Vec<(&LogEntry, &Decision)>> = BTreeMap::new();
         for (item, number) in items.iter().zip((0..).map(ItemNo)) {
-            if matches!(item.role, Role::Training { .. }) {
+            if matches!(item.role, ItemRole::Training { .. }) {
                 continue;
             }
             for (person, entries) in log.decisions(number) {
                 let made = entries.into_iter().filter_map(|it| match &it.event.what {
-                    What::Decided(decision) => Some((it, decision)),
+                    AnnotationAction::Decided(decision) => Some((it, decision)),
                     _ => None,
                 });
                 // Of two that contradict each other, time was spent on both.
@@ -155,13 +155,13 @@ impl<'a> Works<'a> {
         days.into_iter().collect()
     }
 
-    fn of(&mut self, person: PersonNo) -> OfPerson {
+    fn of(&mut self, person: PersonId) -> AnnotatorProgress {
         let made = self.decided.remove(&person).unwrap_or_default();
         let decided: BTreeSet<ItemNo> = made.iter().map(|it| it.1.item).collect();
         let times: Vec<f64> = made.iter().map(|it| it.1.took_ms as f64).collect();
         let active_ms = made.iter().map(|it| it.1.took_ms).sum::<u64>();
         let own = self.log.entries();
-        let own: Vec<&Entry> = own.into_iter().filter(|it| it.person == person).collect();
+        let own: Vec<&LogEntry> = own.into_iter().filter(|it| it.person == person).collect();
         let numbers = (0..).map(ItemNo).take(self.items.len());
         let skipped = numbers.filter(|it| self.log.skips(*it).contains_key(&person));
         let gold: Vec<bool> = made.iter().filter_map(|it| self.is_right(it.1)).collect();
@@ -169,7 +169,7 @@ impl<'a> Works<'a> {
             .iter()
             .filter_map(|it| self.is_with_others(it.0, it.1))
             .collect();
-        OfPerson {
+        AnnotatorProgress {
             person,
             excluded: self.log.is_excluded(person),
             n_decided: decided.len() as u64,
@@ -191,7 +191,7 @@ impl<'a> Works<'a> {
     }
 
     /// Whether two answers of a person stand; of excluded people too.
-    fn is_conflict(&self, person: PersonNo, item: ItemNo) -> bool {
+    fn is_conflict(&self, person: PersonId, item: ItemNo) -> bool {
         let standing = self.log.decisions(item).remove(&person).unwrap_or_default();
         let mut answers = standing.iter().map(|it| it.event.what.answer());
         let first = answers.next();
@@ -201,16 +201,16 @@ impl<'a> Works<'a> {
     /// On gold, whether the answer is the right one.
     fn is_right(&self, decision: &Decision) -> Option<bool> {
         match self.items[decision.item.0 as usize].role {
-            Role::Gold { answer } => Some(decision.answer == answer),
-            Role::Training { .. } | Role::Drawn { .. } => None,
+            ItemRole::Gold { answer } => Some(decision.answer == answer),
+            ItemRole::Training { .. } | ItemRole::Drawn { .. } => None,
         }
     }
 
     /// On drawn items, whether the answer is what the others say; none where either says nothing.
-    fn is_with_others(&self, entry: &Entry, decision: &Decision) -> Option<bool> {
+    fn is_with_others(&self, entry: &LogEntry, decision: &Decision) -> Option<bool> {
         let at = decision.item.0 as usize;
         let own = decision.answer.preference()?;
-        if !matches!(self.items[at].role, Role::Drawn { .. }) {
+        if !matches!(self.items[at].role, ItemRole::Drawn { .. }) {
             return None;
         }
         let others = self.said[at]
@@ -218,14 +218,14 @@ impl<'a> Works<'a> {
             .iter()
             .filter(|it| it.person != entry.person);
         match settle(others.map(|it: &Vote| (it.answer, 1))) {
-            Settled::Prefers(preference) => Some(preference == own),
-            Settled::CannotSay | Settled::Split | Settled::Open => None,
+            Consensus::Prefers(preference) => Some(preference == own),
+            Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
         }
     }
 }
 
-fn share(holds: &[bool]) -> Share {
-    let mut share = Share::default();
+fn share(holds: &[bool]) -> Proportion {
+    let mut share = Proportion::default();
     holds.iter().for_each(|it| share.add(*it));
     share
 }
@@ -249,11 +249,11 @@ mod tests {
     use super::*;
 
     /// Three drawn items, six gold ones whose right answer is the first, a training item.
-    fn items() -> Vec<Item> {
+    fn items() -> Vec<AnnotationItem> {
         let role = |number| match number {
-            0..3 => Role::Drawn { probability: 0.5 },
-            3..9 => Role::Gold { answer: First },
-            _ => Role::Training {
+            0..3 => ItemRole::Drawn { probability: 0.5 },
+            3..9 => ItemRole::Gold { answer: First },
+            _ => ItemRole::Training {
                 answer: First,
                 why: "more terms".to_owned(),
             },
@@ -271,22 +271,22 @@ mod tests {
             (1, 9, Second),
             (2, 2, CannotSay),
         ]);
-        let skip = Skip {
+        let skip = SkippedItem {
             item: ItemNo(1),
             reason: SkipReason::NotUnderstood,
             note: String::new(),
         };
-        all.push(entry(7, 2, What::Skipped(skip)));
-        let report = Report {
+        all.push(entry(7, 2, AnnotationAction::Skipped(skip)));
+        let report = ProblemReport {
             item: ItemNo(4),
             note: "cut".to_owned(),
         };
-        all.push(entry(8, 2, What::Reported(report)));
+        all.push(entry(8, 2, AnnotationAction::Reported(report)));
         all.push(entry(9, 1, decided(2, Equal, &[])));
-        all.push(entry(86_400, 1, What::Undone { of: key(9) }));
+        all.push(entry(86_400, 1, AnnotationAction::Undone { of: key(9) }));
         all.push(entry(86_401, 1, decided(2, Second, &[])));
         all.push(entry(86_402, 1, decided(2, Equal, &[])));
-        let found = progress(&items(), 2, &Log::of(all));
+        let found = progress(&items(), 2, &AnnotationLog::of(all));
         assert_eq!((found.n_items, found.n_begun, found.n_complete), (3, 3, 2));
         assert_eq!((found.n_slots, found.n_filled), (6, 5));
         assert_eq!((found.n_adjudicated, found.n_reported), (0, 1));
@@ -311,9 +311,9 @@ mod tests {
             .iter()
             .zip(3..)
             .map(|(&answer, item)| (1, item, answer));
-        let found = progress(&items(), 2, &Log::of(entries(&made.collect::<Vec<_>>())));
+        let found = progress(&items(), 2, &AnnotationLog::of(entries(&made.collect::<Vec<_>>())));
         let person = &found.people[0];
-        let share = |n, of| Share { n, of };
+        let share = |n, of| Proportion { n, of };
         assert_eq!(person.gold, wilson(share(4, 6)));
         assert_eq!(person.n_gold, 6);
         let drift = person.gold_drift.unwrap();
@@ -328,7 +328,7 @@ mod tests {
         let found = progress(
             &items(),
             3,
-            &Log::of(entries(&[
+            &AnnotationLog::of(entries(&[
                 (1, 0, First),
                 (1, 1, Equal),
                 (1, 2, Second),

@@ -2,7 +2,7 @@
 //!
 //! First the training items, in the task's order. Then drawn items in an order of the person's
 //! own, random and the same whenever asked, with one gold item in each block of
-//! [`Task::gold_every`], at a random place of the block, so that nobody can tell it. A drawn item
+//! [`AnnotationTask::gold_every`], at a random place of the block, so that nobody can tell it. A drawn item
 //! has as many *slots* as the task's overlap: taken by the decisions of others that count, and by
 //! the leases of others that have not run out. One without a free slot is left out, as is every
 //! item that the person has decided or passed over.
@@ -12,8 +12,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::task::{Item, Role, Task};
-use super::{ItemNo, Log, PersonNo, Sides, seeded};
+use super::task::{AnnotationItem, ItemRole, AnnotationTask};
+use super::{ItemNo, AnnotationLog, PersonId, DisplayOrder, seeded};
 
 /// How long an item is promised: long enough for a long document and a break.
 pub const LEASE_MS: u64 = 30 * 60 * 1_000;
@@ -28,7 +28,7 @@ pub struct Lease {
     /// Which.
     pub item: ItemNo,
     /// To whom.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// Until then, in milliseconds since 1970; at that moment it has run out.
     pub until_ms: u64,
 }
@@ -36,20 +36,20 @@ pub struct Lease {
 /// An item that a person gets. That it is gold is not said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOffer))]
-pub struct Offer {
+pub struct Assignment {
     /// Which.
     pub item: ItemNo,
     /// How its texts stand on the person's screen.
-    pub sides: Sides,
+    pub sides: DisplayOrder,
     /// Whether the person learns by it.
-    pub part: Part,
+    pub part: AssignmentPhase,
 }
 
 /// What a person is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPart))]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum AssignmentPhase {
     /// The right answer is shown after the decision.
     Training,
     /// It is not.
@@ -59,33 +59,33 @@ pub enum Part {
 /// What a person gets, and what may come.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNext))]
-pub struct Next {
+pub struct NextAssignments {
     /// In this order.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<Assignment>,
     /// Further drawn items that the person could decide on, but for the leases of others.
     pub n_leased: u32,
 }
 
 /// Everything that decides who gets what.
 #[derive(Debug, Clone, Copy)]
-pub struct Queue<'a> {
+pub struct AssignmentQueue<'a> {
     /// Its overlap, seed and rate of gold.
-    pub task: &'a Task,
+    pub task: &'a AnnotationTask,
     /// By their numbers.
-    pub items: &'a [Item],
+    pub items: &'a [AnnotationItem],
     /// What was done so far.
-    pub log: &'a Log,
+    pub log: &'a AnnotationLog,
     /// Those that ran out may be among them.
     pub leases: &'a [Lease],
     /// Now, in milliseconds since 1970.
     pub now_ms: u64,
 }
 
-impl Queue<'_> {
+impl AssignmentQueue<'_> {
     /// The next `n` items for a person, at most. Their own leases do not stand in their way, so a
     /// page that is loaded again gets the same items. Who is excluded gets nothing.
-    pub fn next(&self, person: PersonNo, n: usize) -> Next {
-        let mut next = Next::default();
+    pub fn next(&self, person: PersonId, n: usize) -> NextAssignments {
+        let mut next = NextAssignments::default();
         if self.log.is_excluded(person) {
             return next;
         }
@@ -93,11 +93,11 @@ impl Queue<'_> {
         for (item, number) in self.items.iter().zip((0..).map(ItemNo)) {
             let is_finished = self.log.is_finished(person, number);
             match item.role {
-                Role::Training { .. } if is_finished => {}
-                Role::Training { .. } => left.training.push(number),
-                Role::Gold { .. } | Role::Drawn { .. } if is_finished => n_finished += 1,
-                Role::Gold { .. } => left.gold.push(number),
-                Role::Drawn { .. } => left.drawn.push(number),
+                ItemRole::Training { .. } if is_finished => {}
+                ItemRole::Training { .. } => left.training.push(number),
+                ItemRole::Gold { .. } | ItemRole::Drawn { .. } if is_finished => n_finished += 1,
+                ItemRole::Gold { .. } => left.gold.push(number),
+                ItemRole::Drawn { .. } => left.drawn.push(number),
             }
         }
         let leased = self.leased(person);
@@ -111,11 +111,11 @@ impl Queue<'_> {
         }
         let mut gold = self.in_own_order(person, left.gold, "gold").into_iter();
         let mut drawn = self.in_own_order(person, drawn, "drawn").into_iter();
-        let training = left.training.into_iter().map(|it| (it, Part::Training));
+        let training = left.training.into_iter().map(|it| (it, AssignmentPhase::Training));
         let places = n_finished..;
         let work = places.map_while(|place| {
             let strewn = self.is_gold(person, place).then(|| gold.next()).flatten();
-            Some((strewn.or_else(|| drawn.next())?, Part::Work))
+            Some((strewn.or_else(|| drawn.next())?, AssignmentPhase::Work))
         });
         let offers = training.chain(work).take(n);
         next.offers = offers
@@ -125,7 +125,7 @@ impl Queue<'_> {
     }
 
     /// Promises what is offered.
-    pub fn lease(&self, person: PersonNo, offers: &[Offer]) -> Vec<Lease> {
+    pub fn lease(&self, person: PersonId, offers: &[Assignment]) -> Vec<Lease> {
         let leases = offers.iter().map(|it| Lease {
             item: it.item,
             person,
@@ -134,33 +134,33 @@ impl Queue<'_> {
         leases.collect()
     }
 
-    fn offer(&self, person: PersonNo, item: ItemNo, part: Part) -> Offer {
+    fn offer(&self, person: PersonId, item: ItemNo, part: AssignmentPhase) -> Assignment {
         let claim = self.items[item.0 as usize].place.claim();
-        Offer {
+        Assignment {
             item,
-            sides: Sides::of(self.task.seed, person, item, claim),
+            sides: DisplayOrder::of(self.task.seed, person, item, claim),
             part,
         }
     }
 
     /// Items with the others who hold a lease on them, ascending.
-    fn leased(&self, person: PersonNo) -> Vec<(ItemNo, PersonNo)> {
+    fn leased(&self, person: PersonId) -> Vec<(ItemNo, PersonId)> {
         let live = |it: &&Lease| it.until_ms > self.now_ms && it.person != person;
         let live = self.leases.iter().filter(live);
-        let mut leased: Vec<(ItemNo, PersonNo)> = live.map(|it| (it.item, it.person)).collect();
+        let mut leased: Vec<(ItemNo, PersonId)> = live.map(|it| (it.item, it.person)).collect();
         leased.sort_unstable();
         leased.dedup();
         leased
     }
 
-    fn slot(&self, person: PersonNo, item: ItemNo, leased: &[(ItemNo, PersonNo)]) -> Slot {
+    fn slot(&self, person: PersonId, item: ItemNo, leased: &[(ItemNo, PersonId)]) -> Slot {
         let decided = self.log.decisions(item);
-        let counts = |it: &&PersonNo| **it != person && !self.log.is_excluded(**it);
+        let counts = |it: &&PersonId| **it != person && !self.log.is_excluded(**it);
         let n_decided = decided.keys().filter(counts).count();
         let from = leased.partition_point(|it| it.0 < item);
         let of_item = leased[from..].iter().take_while(|it| it.0 == item);
         // Who has decided holds one slot, not two; who has passed over an item holds none.
-        let holds = |it: &&(ItemNo, PersonNo)| !self.log.is_finished(it.1, item);
+        let holds = |it: &&(ItemNo, PersonId)| !self.log.is_finished(it.1, item);
         let n_leased = of_item.filter(holds).count();
         let overlap = self.task.overlap as usize;
         match (n_decided, n_decided + n_leased) {
@@ -170,7 +170,7 @@ impl Queue<'_> {
         }
     }
 
-    fn in_own_order(&self, person: PersonNo, items: Vec<ItemNo>, what: &str) -> Vec<ItemNo> {
+    fn in_own_order(&self, person: PersonId, items: Vec<ItemNo>, what: &str) -> Vec<ItemNo> {
         let mut order: Vec<u32> = (0..self.items.len() as u32).collect();
         let what = format!("order\n{what}\n{}", person.0);
         seeded::shuffle(&mut seeded::generator(self.task.seed, &what), &mut order);
@@ -185,7 +185,7 @@ impl Queue<'_> {
     }
 
     /// Whether gold stands at a place among what a person works on.
-    fn is_gold(&self, person: PersonNo, place: u64) -> bool {
+    fn is_gold(&self, person: PersonId, place: u64) -> bool {
         let every = u64::from(self.task.gold_every);
         if every == 0 {
             return false;

@@ -9,19 +9,19 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Decision, What};
-use super::{Answer, ItemNo, Log, Matters, PersonNo, Preference};
+use super::event::{Decision, AnnotationAction};
+use super::{AnnotatorAnswer, ItemNo, AnnotationLog, ReasonRating, PersonId, Preference};
 
 /// What was answered about an item, by those who count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSaid))]
-pub struct Said {
+pub struct ItemAnswers {
     /// One for each person, by their numbers.
     pub votes: Vec<Vote>,
     /// Who has given answers that contradict each other.
-    pub conflicts: Vec<PersonNo>,
+    pub conflicts: Vec<PersonId>,
     /// What curators made of it, each answer once. More than one is no adjudication yet.
-    pub adjudicated: Vec<Answer>,
+    pub adjudicated: Vec<AnnotatorAnswer>,
 }
 
 /// What one person says.
@@ -29,19 +29,19 @@ pub struct Said {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewVote))]
 pub struct Vote {
     /// Who.
-    pub person: PersonNo,
+    pub person: PersonId,
     /// What.
-    pub answer: Answer,
+    pub answer: AnnotatorAnswer,
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matters: Option<Matters>,
+    pub matters: Option<ReasonRating>,
 }
 
 /// What people say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSettled))]
 #[serde(rename_all = "kebab-case")]
-pub enum Settled {
+pub enum Consensus {
     /// This.
     Prefers(Preference),
     /// Everybody who answered, or a curator, cannot tell.
@@ -52,13 +52,13 @@ pub enum Settled {
     Open,
 }
 
-impl Said {
+impl ItemAnswers {
     /// Of an item, as the log has it.
-    pub fn of(log: &Log, item: ItemNo) -> Said {
-        let mut said = Said::default();
+    pub fn of(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
+        let mut said = ItemAnswers::default();
         for (person, entries) in log.decisions(item) {
             let made = entries.iter().filter_map(|it| match &it.event.what {
-                What::Decided(it) => Some(it),
+                AnnotationAction::Decided(it) => Some(it),
                 _ => None,
             });
             let made: Vec<&Decision> = made.collect();
@@ -86,11 +86,11 @@ impl Said {
     }
 
     /// What people say together, or a curator for them.
-    pub fn settled(&self) -> Settled {
+    pub fn settled(&self) -> Consensus {
         match self.adjudicated[..] {
             [answer] => answer
                 .preference()
-                .map_or(Settled::CannotSay, Settled::Prefers),
+                .map_or(Consensus::CannotSay, Consensus::Prefers),
             _ => settle(self.votes.iter().map(|it| (it.answer, 1))),
         }
     }
@@ -108,20 +108,20 @@ impl Said {
 }
 
 /// What answers come to that count so many times each.
-pub(super) fn settle(answers: impl Iterator<Item = (Answer, u32)> + Clone) -> Settled {
+pub(super) fn settle(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone) -> Consensus {
     let votes = tally(answers.clone());
     let most = votes.iter().max().copied().unwrap_or_default();
     let mut first = Preference::ALL.iter().zip(votes).filter(|it| it.1 == most);
     match (most, first.next(), first.next()) {
-        (1.., Some((&preference, _)), None) => Settled::Prefers(preference),
-        (1.., ..) => Settled::Split,
-        _ if answers.map(|it| it.1).sum::<u32>() > 0 => Settled::CannotSay,
-        _ => Settled::Open,
+        (1.., Some((&preference, _)), None) => Consensus::Prefers(preference),
+        (1.., ..) => Consensus::Split,
+        _ if answers.map(|it| it.1).sum::<u32>() > 0 => Consensus::CannotSay,
+        _ => Consensus::Open,
     }
 }
 
 /// Votes for each of [`Preference::ALL`].
-fn tally(answers: impl Iterator<Item = (Answer, u32)>) -> [u32; 3] {
+fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
     let mut votes = [0; 3];
     for (answer, times) in answers {
         if let Some(preference) = answer.preference() {
@@ -137,9 +137,9 @@ fn tally(answers: impl Iterator<Item = (Answer, u32)>) -> [u32; 3] {
 pub struct Dispute {
     /// Which.
     pub item: ItemNo,
-    /// The first reason of [`Reason`] that there is.
-    pub reason: Reason,
-    /// [`Said::dissent`].
+    /// The first reason of [`DisputeReason`] that there is.
+    pub reason: DisputeReason,
+    /// [`ItemAnswers::dissent`].
     pub dissent: f64,
     /// Votes that it has.
     pub n_votes: u32,
@@ -149,7 +149,7 @@ pub struct Dispute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReason))]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum DisputeReason {
     /// Two adjudications that did not know of each other say different things.
     Adjudications,
     /// Somebody has given two answers that did not know of each other.
@@ -166,9 +166,9 @@ pub enum Reason {
 
 /// The adjudication queue: disagreements first, the most divided first, then by place. An item
 /// that is adjudicated is out of it.
-pub fn disputes(log: &Log, items: impl IntoIterator<Item = ItemNo>) -> Vec<Dispute> {
+pub fn disputes(log: &AnnotationLog, items: impl IntoIterator<Item = ItemNo>) -> Vec<Dispute> {
     let found = items.into_iter().filter_map(|item| {
-        let said = Said::of(log, item);
+        let said = ItemAnswers::of(log, item);
         Some(Dispute {
             item,
             reason: reason(log, item, &said)?,
@@ -182,21 +182,21 @@ pub fn disputes(log: &Log, items: impl IntoIterator<Item = ItemNo>) -> Vec<Dispu
     found
 }
 
-fn reason(log: &Log, item: ItemNo, said: &Said) -> Option<Reason> {
+fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<DisputeReason> {
     match said.adjudicated.len() {
         0 => {}
         1 => return None,
-        _ => return Some(Reason::Adjudications),
+        _ => return Some(DisputeReason::Adjudications),
     }
     if !said.conflicts.is_empty() {
-        return Some(Reason::Conflict);
+        return Some(DisputeReason::Conflict);
     }
     match said.settled() {
-        Settled::Split => Some(Reason::Split),
-        Settled::Prefers(_) if said.dissent() > 0.0 => Some(Reason::Outvoted),
-        Settled::CannotSay if said.votes.len() > 1 => Some(Reason::CannotSay),
-        Settled::Prefers(_) | Settled::CannotSay | Settled::Open => {
-            (!log.reports(item).is_empty()).then_some(Reason::Reported)
+        Consensus::Split => Some(DisputeReason::Split),
+        Consensus::Prefers(_) if said.dissent() > 0.0 => Some(DisputeReason::Outvoted),
+        Consensus::CannotSay if said.votes.len() > 1 => Some(DisputeReason::CannotSay),
+        Consensus::Prefers(_) | Consensus::CannotSay | Consensus::Open => {
+            (!log.reports(item).is_empty()).then_some(DisputeReason::Reported)
         }
     }
 }
@@ -207,40 +207,40 @@ mod tests {
     use super::super::fixture::{decided, entries, entry};
     use super::*;
 
-    use Answer::{CannotSay, Equal, First, Second};
+    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
-    fn settled(answers: &[Answer]) -> Settled {
+    fn settled(answers: &[AnnotatorAnswer]) -> Consensus {
         settle(answers.iter().map(|&it| (it, 1)))
     }
 
     #[test]
     fn most_votes_decide_and_a_tie_does_not() {
-        assert_eq!(settled(&[]), Settled::Open);
-        assert_eq!(settled(&[First]), Settled::Prefers(Preference::First));
+        assert_eq!(settled(&[]), Consensus::Open);
+        assert_eq!(settled(&[First]), Consensus::Prefers(Preference::First));
         assert_eq!(
             settled(&[First, Second, Second]),
-            Settled::Prefers(Preference::Second)
+            Consensus::Prefers(Preference::Second)
         );
-        assert_eq!(settled(&[First, Second]), Settled::Split);
-        assert_eq!(settled(&[First, Equal, Second]), Settled::Split);
+        assert_eq!(settled(&[First, Second]), Consensus::Split);
+        assert_eq!(settled(&[First, Equal, Second]), Consensus::Split);
         assert_eq!(
             settled(&[Equal, Equal, First]),
-            Settled::Prefers(Preference::Equal)
+            Consensus::Prefers(Preference::Equal)
         );
-        assert_eq!(settled(&[CannotSay, CannotSay]), Settled::CannotSay);
+        assert_eq!(settled(&[CannotSay, CannotSay]), Consensus::CannotSay);
         assert_eq!(
             settled(&[CannotSay, CannotSay, First]),
-            Settled::Prefers(Preference::First)
+            Consensus::Prefers(Preference::First)
         );
     }
 
     #[test]
     fn an_adjudication_stands_above_the_votes() {
         let mut all = entries(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
-        let said = Said::of(&Log::of(all.clone()), ItemNo(0));
-        assert_eq!(said.settled(), Settled::Prefers(Preference::First));
+        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
         let adjudicated = |number, answer| {
-            let what = What::Adjudicated(Adjudication {
+            let what = AnnotationAction::Adjudicated(Adjudication {
                 item: ItemNo(0),
                 answer,
                 note: String::new(),
@@ -249,38 +249,38 @@ mod tests {
             entry(number, 9, what)
         };
         all.push(adjudicated(10, Equal));
-        let said = Said::of(&Log::of(all.clone()), ItemNo(0));
-        assert_eq!(said.settled(), Settled::Prefers(Preference::Equal));
+        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        assert_eq!(said.settled(), Consensus::Prefers(Preference::Equal));
         assert_eq!(said.votes.len(), 3);
         // Two that contradict each other settle nothing.
         all.push(adjudicated(11, First));
-        let log = Log::of(all);
-        let said = Said::of(&log, ItemNo(0));
+        let log = AnnotationLog::of(all);
+        let said = ItemAnswers::of(&log, ItemNo(0));
         assert_eq!(said.adjudicated, [First, Equal]);
-        assert_eq!(said.settled(), Settled::Prefers(Preference::First));
-        assert_eq!(disputes(&log, [ItemNo(0)])[0].reason, Reason::Adjudications);
+        assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
+        assert_eq!(disputes(&log, [ItemNo(0)])[0].reason, DisputeReason::Adjudications);
     }
 
     #[test]
     fn who_is_excluded_or_in_conflict_has_no_vote() {
         let mut all = entries(&[(1, 0, First), (2, 0, Second), (1, 0, Equal), (3, 0, Second)]);
-        let said = Said::of(&Log::of(all.clone()), ItemNo(0));
-        assert_eq!(said.conflicts, [PersonNo(1)]);
+        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        assert_eq!(said.conflicts, [PersonId(1)]);
         assert_eq!(said.votes.len(), 2);
-        let person = PersonNo(2);
+        let person = PersonId(2);
         let reason = String::new();
-        all.push(entry(9, 9, What::Excluded(Standing { person, reason })));
-        let said = Said::of(&Log::of(all), ItemNo(0));
+        all.push(entry(9, 9, AnnotationAction::Excluded(ExclusionChange { person, reason })));
+        let said = ItemAnswers::of(&AnnotationLog::of(all), ItemNo(0));
         assert_eq!(
             said.votes.iter().map(|it| it.person).collect::<Vec<_>>(),
-            [PersonNo(3)]
+            [PersonId(3)]
         );
         // The same answer twice is one vote.
         let twice = [
             entry(1, 1, decided(0, First, &[])),
             entry(2, 1, decided(0, First, &[])),
         ];
-        assert_eq!(Said::of(&Log::of(twice), ItemNo(0)).votes.len(), 1);
+        assert_eq!(ItemAnswers::of(&AnnotationLog::of(twice), ItemNo(0)).votes.len(), 1);
     }
 
     #[test]
@@ -301,16 +301,16 @@ mod tests {
             (2, 5, Equal),
             (3, 5, Second),
         ]);
-        let found = disputes(&Log::of(all), (0..7).map(ItemNo));
-        let found: Vec<(u32, Reason)> = found.iter().map(|it| (it.item.0, it.reason)).collect();
+        let found = disputes(&AnnotationLog::of(all), (0..7).map(ItemNo));
+        let found: Vec<(u32, DisputeReason)> = found.iter().map(|it| (it.item.0, it.reason)).collect();
         assert_eq!(
             found,
             [
-                (4, Reason::Conflict),
-                (5, Reason::Split),
-                (2, Reason::Split),
-                (1, Reason::Outvoted),
-                (3, Reason::CannotSay)
+                (4, DisputeReason::Conflict),
+                (5, DisputeReason::Split),
+                (2, DisputeReason::Split),
+                (1, DisputeReason::Outvoted),
+                (3, DisputeReason::CannotSay)
             ]
         );
     }

@@ -19,35 +19,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand_pcg::Pcg64;
 
-use super::frame::{Candidate, frame};
+use super::frame::{SamplingCandidate, frame};
 use super::seeded::{below, generator, shuffle};
-use super::task::{Design, Favour, Item, Place, Role, Share, Task};
-use crate::error::{Error, Field};
+use super::task::{SamplingDesign, MarginWeighting, AnnotationItem, InstanceRef, ItemRole, Allocation, AnnotationTask};
+use crate::error::{Error, InvalidField};
 use crate::probe::Probe;
 use crate::stats::quantile::median;
 use crate::study::Study;
 
 /// The items of a task, with what they are drawn from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Made {
+pub struct TaskSample {
     /// Training, then gold, then what was drawn, each in its order.
-    pub items: Vec<Item>,
+    pub items: Vec<AnnotationItem>,
     /// Instances that could have been drawn: what estimates are about.
     pub n_candidates: u64,
 }
 
 /// Makes the items of a task. An instance of training or gold is not drawn as well, so that
 /// nobody gets it twice and estimates are about the others.
-pub fn items(study: &Study, task: &Task) -> Result<Made, Error> {
-    let mut known: BTreeSet<Place> = BTreeSet::new();
+pub fn items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> {
+    let mut known: BTreeSet<InstanceRef> = BTreeSet::new();
     let mut items = Vec::new();
     let training = task.training.iter().map(|it| {
         let (answer, why) = (it.answer, it.why.clone());
-        (it.place, Role::Training { answer, why })
+        (it.place, ItemRole::Training { answer, why })
     });
     let gold = task.gold.iter().map(|it| {
         let answer = it.answer;
-        (it.place, Role::Gold { answer })
+        (it.place, ItemRole::Gold { answer })
     });
     for (place, role) in training.chain(gold) {
         let instances = study.instances_of(place.probe, place.mode)?;
@@ -61,11 +61,11 @@ pub fn items(study: &Study, task: &Task) -> Result<Made, Error> {
                 place.probe.slug()
             );
             return Err(Error::conflict(
-                Field::shown("training", "training and gold"),
+                InvalidField::shown("training", "training and gold"),
                 reason,
             ));
         }
-        items.push(Item {
+        items.push(AnnotationItem {
             place,
             query: instances.query(place.number as usize) as u32,
             role,
@@ -74,14 +74,14 @@ pub fn items(study: &Study, task: &Task) -> Result<Made, Error> {
     let mut frame = frame(study, task)?;
     frame.retain(|it| !known.contains(&it.place));
     let drawn = draw(&frame, &task.design, task.n_items as usize, task.seed)?;
-    items.extend(drawn.into_iter().map(|it| Item {
+    items.extend(drawn.into_iter().map(|it| AnnotationItem {
         place: frame[it.at].place,
         query: frame[it.at].query,
-        role: Role::Drawn {
+        role: ItemRole::Drawn {
             probability: it.probability,
         },
     }));
-    Ok(Made {
+    Ok(TaskSample {
         items,
         n_candidates: frame.len() as u64,
     })
@@ -89,7 +89,7 @@ pub fn items(study: &Study, task: &Task) -> Result<Made, Error> {
 
 /// A candidate that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drawn {
+pub struct SampledCandidate {
     /// Its place in the frame.
     pub at: usize,
     /// π, above 0 and at most 1.
@@ -102,11 +102,11 @@ const UNIT: f64 = 65_536.0;
 /// Draws `n` of a frame, or all if there are fewer, in the order of the frame. Refused is an
 /// empty frame, and fewer items than strata, since one of these would then have no chance.
 pub fn draw(
-    frame: &[Candidate],
-    design: &Design,
+    frame: &[SamplingCandidate],
+    design: &SamplingDesign,
     n: usize,
     seed: u64,
-) -> Result<Vec<Drawn>, Error> {
+) -> Result<Vec<SampledCandidate>, Error> {
     if frame.is_empty() {
         let reason = "the study has no instance that the task asks for";
         return Err(Error::missing("probes", reason));
@@ -137,31 +137,31 @@ struct Stratum {
 }
 
 /// None of them empty.
-fn strata(frame: &[Candidate], design: &Design) -> Vec<Stratum> {
+fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> {
     let all = frame.iter().enumerate();
     match *design {
-        Design::Uniform | Design::ByMargin { .. } => vec![Stratum {
+        SamplingDesign::Uniform | SamplingDesign::ByMargin { .. } => vec![Stratum {
             members: (0..frame.len()).collect(),
             share: 1.0,
         }],
-        Design::ByProbe { share } => {
+        SamplingDesign::ByProbe { share } => {
             let mut of_probe: BTreeMap<Probe, Vec<usize>> = BTreeMap::new();
             for (at, candidate) in all {
                 of_probe.entry(candidate.place.probe).or_default().push(at);
             }
             let strata = of_probe.into_values().map(|members| Stratum {
                 share: match share {
-                    Share::Proportional => members.len() as f64,
-                    Share::Equal => 1.0,
+                    Allocation::Proportional => members.len() as f64,
+                    Allocation::Equal => 1.0,
                 },
                 members,
             });
             strata.collect()
         }
-        Design::DisagreementFirst { share, .. } => {
-            let disagrees = |it: &(usize, &Candidate)| it.1.disagrees == Some(true);
+        SamplingDesign::DisagreementFirst { share, .. } => {
+            let disagrees = |it: &(usize, &SamplingCandidate)| it.1.disagrees == Some(true);
             let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);
-            let stratum = |of: Vec<(usize, &Candidate)>, share| Stratum {
+            let stratum = |of: Vec<(usize, &SamplingCandidate)>, share| Stratum {
                 members: of.into_iter().map(|it| it.0).collect(),
                 share,
             };
@@ -190,8 +190,8 @@ fn seats(strata: &[Stratum], n: usize) -> Vec<usize> {
 }
 
 /// The size of every candidate, at least 1.
-fn sizes(frame: &[Candidate], design: &Design) -> Vec<u64> {
-    let Design::ByMargin { favour, .. } = *design else {
+fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
+    let SamplingDesign::ByMargin { favour, .. } = *design else {
         return vec![1; frame.len()];
     };
     let margins = frame.iter().map(|it| it.margin.map(f64::abs));
@@ -200,8 +200,8 @@ fn sizes(frame: &[Candidate], design: &Design) -> Vec<u64> {
     let size = |margin: Option<f64>| {
         let r = margin.map_or(1.0, |it| it / middle);
         let part = match favour {
-            Favour::Close => 1.0 / (1.0 + r),
-            Favour::Clear => 1.0 - 1.0 / (1.0 + r),
+            MarginWeighting::Close => 1.0 / (1.0 + r),
+            MarginWeighting::Clear => 1.0 - 1.0 / (1.0 + r),
         };
         (UNIT * (0.125 + part)) as u64
     };
@@ -214,11 +214,11 @@ fn systematic(
     sizes: &[u64],
     mut n: usize,
     random: &mut Pcg64,
-    drawn: &mut Vec<Drawn>,
+    drawn: &mut Vec<SampledCandidate>,
 ) {
     shuffle(random, &mut members);
     if members.len() <= n {
-        drawn.extend(members.into_iter().map(|at| Drawn {
+        drawn.extend(members.into_iter().map(|at| SampledCandidate {
             at,
             probability: 1.0,
         }));
@@ -237,7 +237,7 @@ fn systematic(
         whole -= sizes[at];
         n -= 1;
     }
-    drawn.extend(certain.iter().map(|&at| Drawn {
+    drawn.extend(certain.iter().map(|&at| SampledCandidate {
         at,
         probability: 1.0,
     }));
@@ -250,7 +250,7 @@ fn systematic(
         let size = u128::from(sizes[at]) * n as u128;
         end += size;
         if point < end {
-            drawn.push(Drawn {
+            drawn.push(SampledCandidate {
                 at,
                 probability: size as f64 / step as f64,
             });

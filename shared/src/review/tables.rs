@@ -1,12 +1,12 @@
 //! What curators see and what a study shows, as tables: progress, agreement, estimates.
 
-use super::PersonNo;
-use super::agreement::{Agreements, Coefficients, OfPair};
-use super::estimate::{Compared, Counts, Estimates, Line, Weighted};
-use super::progress::{Drift, OfPerson, Progress};
-use crate::report::{Kind, Table, Value, format};
+use super::PersonId;
+use super::agreement::{AgreementReport, AgreementCoefficients, PairAgreement};
+use super::estimate::{AgreementShare, AnswerCounts, AgreementEstimates, EstimateRow, WeightedEstimate};
+use super::progress::{Drift, AnnotatorProgress, TaskProgress};
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
 use crate::stats::Estimate;
-use crate::stats::agreement::Agreement;
+use crate::stats::agreement::AgreementCoefficient;
 
 /// The first row of a table that goes by probe.
 pub const ALL_PROBES: &str = "all";
@@ -16,14 +16,14 @@ const UNWEIGHTED: &str = "Over the drawn items that people saw, not weighted by 
                           95 % intervals: percentile bootstrap over queries.";
 
 /// Who a person is, in the words of the page.
-pub type Called<'a> = &'a dyn Fn(PersonNo) -> String;
+pub type PersonNameFn<'a> = &'a dyn Fn(PersonId) -> String;
 
 /// In the order of the page:
 ///
 /// - `agreement`: the coefficients over all items and over those of each probe,
 /// - `pairs`: Cohen's κ of each two people,
 /// - `people`: each person and all others.
-pub fn of_agreement(found: &Agreements, called: Called<'_>) -> Vec<Table> {
+pub fn of_agreement(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<ReportTable> {
     vec![by_probe(found), pairs(found, called), people(found, called)]
 }
 
@@ -31,7 +31,7 @@ pub fn of_agreement(found: &Agreements, called: Called<'_>) -> Vec<Table> {
 ///
 /// - `progress`: what each person did,
 /// - `days`: decisions on each day.
-pub fn of_progress(found: &Progress, called: Called<'_>) -> Vec<Table> {
+pub fn of_progress(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<ReportTable> {
     vec![work(found, called), days(found)]
 }
 
@@ -40,7 +40,7 @@ pub fn of_progress(found: &Progress, called: Called<'_>) -> Vec<Table> {
 /// - `results`: who agrees with whom, over all items and over those of each probe,
 /// - `said`: what people say of how many items,
 /// - `details`: each of these numbers in each of the ways in which it is counted.
-pub fn of_estimates(found: &Estimates, rankers: &[String]) -> Vec<Table> {
+pub fn of_estimates(found: &AgreementEstimates, rankers: &[String]) -> Vec<ReportTable> {
     vec![
         results(found, rankers),
         said(found),
@@ -49,7 +49,7 @@ pub fn of_estimates(found: &Estimates, rankers: &[String]) -> Vec<Table> {
 }
 
 /// Each line of the estimates with the name of its probe, all items first.
-pub fn lines(found: &Estimates) -> Vec<(String, &Line)> {
+pub fn lines(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.probes.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.line));
@@ -57,7 +57,7 @@ pub fn lines(found: &Estimates) -> Vec<(String, &Line)> {
 }
 
 /// What is compared in a line, each with its name, in the order of the page.
-pub fn compared(line: &Line, rankers: &[String]) -> Vec<(String, Compared)> {
+pub fn compared(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
     let mut found = vec![("axiom–people".to_owned(), line.axiom_people)];
     for (at, it) in line.rankers_people.iter().enumerate() {
         let name = rankers.get(at).cloned();
@@ -69,7 +69,7 @@ pub fn compared(line: &Line, rankers: &[String]) -> Vec<(String, Compared)> {
 }
 
 /// The coefficients of agreement with their names, in the order of the page.
-pub fn coefficients(of: &Coefficients) -> [(&'static str, Option<Agreement>); 4] {
+pub fn coefficients(of: &AgreementCoefficients) -> [(&'static str, Option<AgreementCoefficient>); 4] {
     [
         ("raw", of.raw),
         ("Fleiss’ κ", of.fleiss),
@@ -92,15 +92,15 @@ pub fn iso_day(days: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-fn by_probe(found: &Agreements) -> Table {
+fn by_probe(found: &AgreementReport) -> ReportTable {
     let names = coefficients(&found.overall).map(|it| it.0);
-    let table = Table::new("agreement", "How far people agree")
+    let table = ReportTable::new("agreement", "How far people agree")
         .with_texts("probe")
         .with_numbers("items")
-        .with_columns(Kind::Estimate, names);
-    let row = |name: String, of: &Coefficients| {
+        .with_columns(ColumnKind::Estimate, names);
+    let row = |name: String, of: &AgreementCoefficients| {
         let n_items = of.raw.map_or(0, |it| it.n_things);
-        let mut cells = vec![Value::Text(name), Value::Count(n_items)];
+        let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
         cells.extend(coefficients(of).map(|it| agreement(it.1)));
         cells
     };
@@ -122,50 +122,50 @@ fn by_probe(found: &Agreements) -> Table {
             .to_owned(),
     ];
     notes.extend(undefined);
-    Table {
+    ReportTable {
         rows: std::iter::once(all).chain(probes).collect(),
         notes,
         ..table
     }
 }
 
-fn pairs(found: &Agreements, called: Called<'_>) -> Table {
-    let row = |it: &OfPair| {
+fn pairs(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
+    let row = |it: &PairAgreement| {
         vec![
-            Value::Text(called(it.people[0])),
-            Value::Text(called(it.people[1])),
-            Value::Count(it.raw.map_or(0, |it| it.n_things)),
+            TableValue::Text(called(it.people[0])),
+            TableValue::Text(called(it.people[1])),
+            TableValue::Count(it.raw.map_or(0, |it| it.n_things)),
             agreement(it.raw),
             agreement(it.kappa),
         ]
     };
-    let table = Table::new("pairs", "Each two people")
+    let table = ReportTable::new("pairs", "Each two people")
         .with_texts("person | and")
         .with_numbers("items")
         .with_estimates("raw | Cohen’s κ");
-    Table {
+    ReportTable {
         rows: found.pairs.iter().map(row).collect(),
         notes: vec![UNWEIGHTED.to_owned()],
         ..table
     }
 }
 
-fn people(found: &Agreements, called: Called<'_>) -> Table {
+fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
     let rows = found.people.iter().map(|it| {
         vec![
-            Value::Text(called(it.person)),
-            Value::Count(it.n_votes),
+            TableValue::Text(called(it.person)),
+            TableValue::Count(it.n_votes),
             agreement(it.with_others),
             agreement(it.alpha_without),
         ]
     });
     let all = found.overall.alpha.map(|it| it.estimate);
     let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
-    let table = Table::new("people", "Each person and all others")
+    let table = ReportTable::new("people", "Each person and all others")
         .with_texts("person")
         .with_numbers("votes")
         .with_estimates("same as others | α without");
-    Table {
+    ReportTable {
         rows: rows.collect(),
         notes: vec![
             format!(
@@ -177,31 +177,31 @@ fn people(found: &Agreements, called: Called<'_>) -> Table {
     }
 }
 
-fn work(found: &Progress, called: Called<'_>) -> Table {
-    let row = |it: &OfPerson| {
+fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
+    let row = |it: &AnnotatorProgress| {
         let number = |value: Option<f64>, digits| {
-            value.map_or(Value::Missing, |value| Value::Score { value, digits })
+            value.map_or(TableValue::Missing, |value| TableValue::Score { value, digits })
         };
         let mut cells = vec![
-            Value::Text(called(it.person)),
-            Value::Text(if it.excluded { "no" } else { "yes" }.to_owned()),
+            TableValue::Text(called(it.person)),
+            TableValue::Text(if it.excluded { "no" } else { "yes" }.to_owned()),
         ];
         let counts = [it.n_decided, it.n_skipped, it.n_undone, it.n_conflicts];
-        cells.extend(counts.map(Value::Count));
+        cells.extend(counts.map(TableValue::Count));
         cells.push(number(it.median_ms.map(|it| it / 1_000.0), 1));
         cells.push(number(it.per_hour, 0));
-        cells.push(Value::Count(it.n_gold));
-        cells.push(it.gold.map_or(Value::Missing, Value::Estimate));
+        cells.push(TableValue::Count(it.n_gold));
+        cells.push(it.gold.map_or(TableValue::Missing, TableValue::Estimate));
         cells.extend(drift(it.gold_drift));
         cells.extend(drift(it.others_drift));
         cells
     };
-    let table = Table::new("progress", "What each person did")
+    let table = ReportTable::new("progress", "What each person did")
         .with_texts("person | counts")
         .with_numbers("decided | skipped | undone | conflicts | median, s | per hour | gold")
         .with_estimates("right on gold")
         .with_numbers("gold, drift | 95 % interval | others, drift | 95 % interval");
-    Table {
+    ReportTable {
         rows: found.people.iter().map(row).collect(),
         notes: vec![
             "Decisions that stand, training left out. Time for one item without pauses. Drift: \
@@ -215,43 +215,43 @@ fn work(found: &Progress, called: Called<'_>) -> Table {
 }
 
 /// The difference and its bounds, which may be below 0.
-fn drift(it: Option<Drift>) -> [Value; 2] {
+fn drift(it: Option<Drift>) -> [TableValue; 2] {
     match it {
         Some(Drift { difference, .. }) => {
             let [low, high] = difference.interval.map(format::signed);
-            let bounds = Value::Text(format!("[{low}, {high}]"));
-            [Value::Signed(difference.value), bounds]
+            let bounds = TableValue::Text(format!("[{low}, {high}]"));
+            [TableValue::Signed(difference.value), bounds]
         }
-        None => [Value::Missing, Value::Missing],
+        None => [TableValue::Missing, TableValue::Missing],
     }
 }
 
-fn days(found: &Progress) -> Table {
+fn days(found: &TaskProgress) -> ReportTable {
     let days = found.days.iter();
-    let rows = days.map(|&(day, n)| vec![Value::Text(iso_day(day)), Value::Count(n)]);
-    let table = Table::new("days", "Decisions a day")
+    let rows = days.map(|&(day, n)| vec![TableValue::Text(iso_day(day)), TableValue::Count(n)]);
+    let table = ReportTable::new("days", "Decisions a day")
         .with_texts("day")
         .with_numbers("decisions");
-    Table {
+    ReportTable {
         rows: rows.collect(),
         notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
         ..table
     }
 }
 
-fn results(found: &Estimates, rankers: &[String]) -> Table {
+fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let names = compared(&found.overall, rankers).into_iter();
-    let table = Table::new("results", "Who agrees with whom")
+    let table = ReportTable::new("results", "Who agrees with whom")
         .with_texts("probe")
         .with_numbers("items")
-        .with_columns(Kind::Estimate, names.map(|(name, _)| name));
-    let row = |(name, line): (String, &Line)| {
-        let mut cells = vec![Value::Text(name), Value::Count(line.counts.n_items)];
+        .with_columns(ColumnKind::Estimate, names.map(|(name, _)| name));
+    let row = |(name, line): (String, &EstimateRow)| {
+        let mut cells = vec![TableValue::Text(name), TableValue::Count(line.counts.n_items)];
         let each = compared(line, rankers).into_iter();
         cells.extend(each.map(|(_, it)| weighted(it.agreement)));
         cells
     };
-    Table {
+    ReportTable {
         rows: lines(found).into_iter().map(row).collect(),
         notes: vec![
             "Hájek’s estimate over all that could have been drawn: each item weighs 1/π. What \
@@ -264,9 +264,9 @@ fn results(found: &Estimates, rankers: &[String]) -> Table {
     }
 }
 
-fn said(found: &Estimates) -> Table {
-    let row = |(name, line): (String, &Line)| {
-        let Counts {
+fn said(found: &AgreementEstimates) -> ReportTable {
+    let row = |(name, line): (String, &EstimateRow)| {
+        let AnswerCounts {
             n_items,
             n_preferring,
             n_equal,
@@ -274,17 +274,17 @@ fn said(found: &Estimates) -> Table {
             n_cannot_say,
             n_open,
         } = line.counts;
-        let mut cells = vec![Value::Text(name)];
-        cells.extend([n_items, n_preferring, n_equal].map(Value::Count));
-        cells.extend([n_split, n_cannot_say, n_open].map(Value::Count));
+        let mut cells = vec![TableValue::Text(name)];
+        cells.extend([n_items, n_preferring, n_equal].map(TableValue::Count));
+        cells.extend([n_split, n_cannot_say, n_open].map(TableValue::Count));
         cells.push(weighted(line.reason_matters));
         cells
     };
-    let table = Table::new("said", "What people say of how many items")
+    let table = ReportTable::new("said", "What people say of how many items")
         .with_texts("probe")
         .with_numbers("items | prefer one | equal | split | cannot say | open")
         .with_estimates("reason matters");
-    Table {
+    ReportTable {
         rows: lines(found).into_iter().map(row).collect(),
         notes: vec![
             "The counts are of items; the share who say that the axiom’s reason matters is \
@@ -295,7 +295,7 @@ fn said(found: &Estimates) -> Table {
     }
 }
 
-fn details(found: &Estimates, rankers: &[String]) -> Table {
+fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let rows = lines(found).into_iter().flat_map(|(name, line)| {
         let each = compared(line, rankers).into_iter();
         each.flat_map(move |(pair, it)| {
@@ -308,11 +308,11 @@ fn details(found: &Estimates, rankers: &[String]) -> Table {
             ways.map(move |(way, it)| detail([&name, &pair, way], it))
         })
     });
-    let table = Table::new("details", "Every estimate")
+    let table = ReportTable::new("details", "Every estimate")
         .with_texts("probe | compared | counted")
         .with_estimates("agreement")
         .with_numbers("with other people | items | queries | effective items");
-    Table {
+    ReportTable {
         rows: rows.collect(),
         notes: vec![
             "The first interval is that of other samples, the second that of other samples and \
@@ -324,34 +324,34 @@ fn details(found: &Estimates, rankers: &[String]) -> Table {
     }
 }
 
-fn detail(words: [&str; 3], it: Option<Weighted>) -> Vec<Value> {
-    let mut cells: Vec<Value> = words.map(|it| Value::Text(it.to_owned())).into();
+fn detail(words: [&str; 3], it: Option<WeightedEstimate>) -> Vec<TableValue> {
+    let mut cells: Vec<TableValue> = words.map(|it| TableValue::Text(it.to_owned())).into();
     let people = it.and_then(|it| it.with_people);
-    let count = |of: fn(&Weighted) -> u64| {
+    let count = |of: fn(&WeightedEstimate) -> u64| {
         it.as_ref()
-            .map_or(Value::Missing, |it| Value::Count(of(it)))
+            .map_or(TableValue::Missing, |it| TableValue::Count(of(it)))
     };
     cells.push(weighted(it));
-    cells.push(people.map_or(Value::Missing, Value::Interval));
+    cells.push(people.map_or(TableValue::Missing, TableValue::Interval));
     cells.push(count(|it| it.n_items));
     cells.push(count(|it| it.n_queries));
-    cells.push(it.map_or(Value::Missing, |it| Value::Score {
+    cells.push(it.map_or(TableValue::Missing, |it| TableValue::Score {
         value: it.n_effective,
         digits: 1,
     }));
     cells
 }
 
-fn agreement(it: Option<Agreement>) -> Value {
+fn agreement(it: Option<AgreementCoefficient>) -> TableValue {
     estimate(it.map(|it| it.estimate))
 }
 
-fn weighted(it: Option<Weighted>) -> Value {
+fn weighted(it: Option<WeightedEstimate>) -> TableValue {
     estimate(it.map(|it| it.estimate))
 }
 
-fn estimate(it: Option<Estimate>) -> Value {
-    it.map_or(Value::Missing, Value::Estimate)
+fn estimate(it: Option<Estimate>) -> TableValue {
+    it.map_or(TableValue::Missing, TableValue::Estimate)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::Answer;
+use super::AnnotatorAnswer;
 use crate::error::{Error, FieldError};
-use crate::probe::{ClaimKind, Mode, Probe};
-use crate::study::dials::Dials;
+use crate::probe::{ClaimKind, AxiomVariant, Probe};
+use crate::study::dials::StudyControls;
 use crate::verdict::Outcome;
 use crate::written::{check_guidelines, check_note, check_tags, check_title};
 
@@ -21,7 +21,7 @@ pub const MOST_OVERLAP: u32 = 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTask))]
 #[serde(deny_unknown_fields)]
-pub struct Task {
+pub struct AnnotationTask {
     /// What people read above the queue.
     pub title: String,
     /// The name of the study.
@@ -30,11 +30,11 @@ pub struct Task {
     pub probes: Vec<Probe>,
     /// Which of their instances.
     #[serde(default)]
-    pub wanted: Wanted,
+    pub wanted: TaskFilter,
     /// How many are drawn; all there are, if there are fewer.
     pub n_items: u32,
     /// With which chances.
-    pub design: Design,
+    pub design: SamplingDesign,
     /// How many people decide on each item.
     pub overlap: u32,
     /// Everything random in the task comes from this.
@@ -55,10 +55,10 @@ pub struct Task {
     pub guidelines: String,
     /// What everybody does first, in this order.
     #[serde(default)]
-    pub training: Vec<Known>,
+    pub training: Vec<ReferenceAnswer>,
     /// What is strewn in.
     #[serde(default)]
-    pub gold: Vec<Known>,
+    pub gold: Vec<ReferenceAnswer>,
 }
 
 fn yes() -> bool {
@@ -69,10 +69,10 @@ fn yes() -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWanted))]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct TaskFilter {
     /// The state of the Study page: reading, δ, width of a tie, which instances count.
     #[serde(default)]
-    pub dials: Dials,
+    pub dials: StudyControls,
     /// The ranker that outcome, margins and what it saw whole are those of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranker: Option<usize>,
@@ -92,25 +92,25 @@ pub struct Wanted {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDesign))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Design {
+pub enum SamplingDesign {
     /// Every instance with the same.
     Uniform,
     /// Within each probe every instance with the same.
     ByProbe {
         /// How many of each probe.
-        share: Share,
+        share: Allocation,
     },
     /// By the size of the margin of a ranker.
     ByMargin {
         /// Its place in the study.
         ranker: usize,
         /// Which margins.
-        favour: Favour,
+        favour: MarginWeighting,
     },
     /// Those where two do not agree more often than the others.
     DisagreementFirst {
         /// Who.
-        between: Between,
+        between: DisagreementPair,
         /// The share of the items that is drawn from them, above 0 and below 1.
         share: f64,
     },
@@ -120,7 +120,7 @@ pub enum Design {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewShare))]
 #[serde(rename_all = "kebab-case")]
-pub enum Share {
+pub enum Allocation {
     /// In proportion to its instances.
     Proportional,
     /// As many as any other, while it has them.
@@ -133,7 +133,7 @@ pub enum Share {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFavour))]
 #[serde(rename_all = "kebab-case")]
-pub enum Favour {
+pub enum MarginWeighting {
     /// Close calls: `f(r) = 1 / (1 + r)`.
     Close,
     /// Clear ones: `f(r) = r / (1 + r)`.
@@ -144,7 +144,7 @@ pub enum Favour {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewBetween))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Between {
+pub enum DisagreementPair {
     /// The claim and the scores of a ranker.
     AxiomAndRanker {
         /// Its place in the study.
@@ -162,16 +162,16 @@ pub enum Between {
 /// An instance of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPlace))]
-pub struct Place {
+pub struct InstanceRef {
     /// Of which probe.
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Its place among the instances of both.
     pub number: u64,
 }
 
-impl Place {
+impl InstanceRef {
     /// What it claims.
     pub fn claim(&self) -> ClaimKind {
         self.probe.claim(self.mode)
@@ -181,11 +181,11 @@ impl Place {
 /// An instance of which the answer is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewKnown))]
-pub struct Known {
+pub struct ReferenceAnswer {
     /// Which.
-    pub place: Place,
+    pub place: InstanceRef,
     /// The right answer, about the texts in the order of the claim.
-    pub answer: Answer,
+    pub answer: AnnotatorAnswer,
     /// Why; in training it is shown after the decision.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -194,31 +194,31 @@ pub struct Known {
 /// Something to decide on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItem))]
-pub struct Item {
+pub struct AnnotationItem {
     /// Which instance.
-    pub place: Place,
+    pub place: InstanceRef,
     /// Place of its query in the study.
     pub query: u32,
     /// What it is there for.
-    pub role: Role,
+    pub role: ItemRole,
 }
 
 /// What an item is there for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRole))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Role {
+pub enum ItemRole {
     /// To learn by. It counts for nothing.
     Training {
         /// The right answer.
-        answer: Answer,
+        answer: AnnotatorAnswer,
         /// Shown after the decision.
         why: String,
     },
     /// To see how right a person is. It is in no estimate.
     Gold {
         /// The right answer.
-        answer: Answer,
+        answer: AnnotatorAnswer,
     },
     /// To learn from people.
     Drawn {
@@ -227,21 +227,21 @@ pub enum Role {
     },
 }
 
-impl Role {
+impl ItemRole {
     /// The name in files.
     pub fn name(&self) -> &'static str {
         match self {
-            Role::Training { .. } => "training",
-            Role::Gold { .. } => "gold",
-            Role::Drawn { .. } => "drawn",
+            ItemRole::Training { .. } => "training",
+            ItemRole::Gold { .. } => "gold",
+            ItemRole::Drawn { .. } => "drawn",
         }
     }
 
     /// π; none for an item that was not drawn.
     pub fn probability(&self) -> Option<f64> {
         match self {
-            Role::Drawn { probability } => Some(*probability),
-            Role::Training { .. } | Role::Gold { .. } => None,
+            ItemRole::Drawn { probability } => Some(*probability),
+            ItemRole::Training { .. } | ItemRole::Gold { .. } => None,
         }
     }
 }
@@ -249,30 +249,30 @@ impl Role {
 /// What a person is told who has decided on a training item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFeedback))]
-pub struct Feedback {
+pub struct TrainingFeedback {
     /// The right answer, about the texts in the order of the claim.
-    pub answer: Answer,
+    pub answer: AnnotatorAnswer,
     /// Why.
     pub why: String,
 }
 
-impl Item {
+impl AnnotationItem {
     /// What is told after a decision: of training the right answer, of all else nothing.
-    pub fn feedback(&self) -> Option<Feedback> {
+    pub fn feedback(&self) -> Option<TrainingFeedback> {
         match &self.role {
-            Role::Training { answer, why } => Some(Feedback {
+            ItemRole::Training { answer, why } => Some(TrainingFeedback {
                 answer: *answer,
                 why: why.clone(),
             }),
-            Role::Gold { .. } | Role::Drawn { .. } => None,
+            ItemRole::Gold { .. } | ItemRole::Drawn { .. } => None,
         }
     }
 }
 
-impl Task {
+impl AnnotationTask {
     /// The task as it is kept, words by the rules of [`crate::written`]. Refused is what no task
     /// can be made of, whatever the study.
-    pub fn checked(mut self) -> Result<Task, Error> {
+    pub fn checked(mut self) -> Result<AnnotationTask, Error> {
         let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
             if range.contains(&value) {
                 return Ok(());
@@ -286,7 +286,7 @@ impl Task {
         within("n_items", self.n_items, 1..=MOST_ITEMS)?;
         within("overlap", self.overlap, 1..=MOST_OVERLAP)?;
         within("gold_every", self.gold_every, 0..=1_000)?;
-        if let Design::DisagreementFirst { share, .. } = self.design
+        if let SamplingDesign::DisagreementFirst { share, .. } = self.design
             && !(share > 0.0 && share < 1.0)
         {
             let reason = format!("is {share}, must be above 0 and below 1");
@@ -317,14 +317,14 @@ mod tests {
 
     #[test]
     fn only_training_says_what_is_right() {
-        let (answer, why) = (Answer::First, "more terms".to_owned());
-        let training = fixture::item(0, 0, Role::Training { answer, why });
+        let (answer, why) = (AnnotatorAnswer::First, "more terms".to_owned());
+        let training = fixture::item(0, 0, ItemRole::Training { answer, why });
         assert_eq!(training.feedback().unwrap().why, "more terms");
-        assert_eq!(fixture::item(0, 0, Role::Gold { answer }).feedback(), None);
+        assert_eq!(fixture::item(0, 0, ItemRole::Gold { answer }).feedback(), None);
     }
 
     #[track_caller]
-    fn refused(change: impl Fn(&mut Task), setting: &str) {
+    fn refused(change: impl Fn(&mut AnnotationTask), setting: &str) {
         let mut task = task();
         change(&mut task);
         let error = task.checked().unwrap_err().to_string();
@@ -335,7 +335,7 @@ mod tests {
     fn a_sound_task_comes_back_as_it_is() {
         assert_eq!(task().checked().unwrap(), task());
         let json = serde_json::to_string(&task()).unwrap();
-        assert_eq!(serde_json::from_str::<Task>(&json).unwrap(), task());
+        assert_eq!(serde_json::from_str::<AnnotationTask>(&json).unwrap(), task());
     }
 
     #[test]
@@ -349,8 +349,8 @@ mod tests {
         refused(|it| it.wanted.margin_to = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
-            let between = Between::AxiomAndRanker { ranker: 0 };
-            let design = Design::DisagreementFirst { between, share };
+            let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+            let design = SamplingDesign::DisagreementFirst { between, share };
             refused(|it| it.design = design, "share");
         }
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::content::{Content, Shows};
-use super::queue::{Offer, Part};
+use super::content::{ItemContent, ContentOptions};
+use super::queue::{Assignment, AssignmentPhase};
 use super::seeded::{below, generator, shuffle};
-use super::task::Place;
-use super::{ItemNo, PersonNo, Sides};
+use super::task::InstanceRef;
+use super::{ItemNo, PersonId, DisplayOrder};
 use crate::error::Error;
 use crate::study::Study;
-use crate::study::dials::Dials;
+use crate::study::dials::StudyControls;
 
 /// Instances that are tried.
 pub const TRIED: usize = 5;
@@ -19,19 +19,19 @@ pub const TRIED: usize = 5;
 /// An item to try, with what comes after the decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTried))]
-pub struct Tried {
+pub struct TrialItem {
     /// Which instance it is, to look at afterwards.
-    pub place: Place,
+    pub place: InstanceRef,
     /// As in a task.
-    pub offer: Offer,
+    pub offer: Assignment,
     /// With what rankers prefer, to be shown after the decision.
-    pub content: Content,
+    pub content: ItemContent,
 }
 
 /// Draws [`TRIED`] by a seed, fewer if there are fewer: one probe after the other in random order,
 /// from the beginning when all had their turn, and of each a random instance.
-pub fn trial(study: &Study, seed: u64) -> Result<Vec<Tried>, Error> {
-    let dials = Dials::default();
+pub fn trial(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
+    let dials = StudyControls::default();
     let mode = dials.mode_of(study)?;
     let mut random = generator(seed, "trial");
     let mut left = Vec::new();
@@ -42,9 +42,9 @@ pub fn trial(study: &Study, seed: u64) -> Result<Vec<Tried>, Error> {
         while numbers.len() < TRIED.min(n as usize) {
             numbers.insert(below(&mut random, n));
         }
-        let mut places: Vec<Place> = numbers
+        let mut places: Vec<InstanceRef> = numbers
             .into_iter()
-            .map(|number| Place {
+            .map(|number| InstanceRef {
                 probe,
                 mode: instances.mode,
                 number,
@@ -55,7 +55,7 @@ pub fn trial(study: &Study, seed: u64) -> Result<Vec<Tried>, Error> {
     }
     shuffle(&mut random, &mut left);
     let turns = (0..TRIED).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
-    let shows = Shows {
+    let shows = ContentOptions {
         marks: true,
         rankers: true,
     };
@@ -63,14 +63,14 @@ pub fn trial(study: &Study, seed: u64) -> Result<Vec<Tried>, Error> {
         .take(TRIED)
         .zip((0..).map(ItemNo))
         .map(|(&place, item)| {
-            Ok(Tried {
+            Ok(TrialItem {
                 place,
-                offer: Offer {
+                offer: Assignment {
                     item,
-                    sides: Sides::of(seed, PersonNo(0), item, place.claim()),
-                    part: Part::Training,
+                    sides: DisplayOrder::of(seed, PersonId(0), item, place.claim()),
+                    part: AssignmentPhase::Training,
                 },
-                content: Content::of(study, place, shows, &dials)?,
+                content: ItemContent::of(study, place, shows, &dials)?,
             })
         });
     tried.collect()

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Pairs;
-use crate::probe::{Instances, TextNo};
+use super::QueryDocumentPairs;
+use crate::probe::{Instances, StudyDocNo};
 
 /// Queries of which pairs are scored again.
 const QUERIES: usize = 8;
@@ -18,18 +18,18 @@ const PAIRS_OF_A_QUERY: usize = 16;
 /// How a run was computed, and the scores of some of its pairs under other conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Certificate {
+pub struct RescoringRecord {
     /// How the run was computed.
     #[serde(flatten)]
-    pub computation: Computation,
+    pub computation: ComputeEnvironment,
     /// One for each condition that could be had.
-    pub again: Vec<Rescored>,
+    pub again: Vec<RescoredPairs>,
 }
 
 /// The device, the precision and the activation with which scores were computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Computation {
+pub struct ComputeEnvironment {
     /// `cpu`, `cuda:0`.
     pub device: String,
     /// Of weights and states: `f32`.
@@ -43,9 +43,9 @@ pub struct Computation {
 /// Some pairs under other conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Rescored {
+pub struct RescoredPairs {
     /// Which.
-    pub condition: Condition,
+    pub condition: RescoringCondition,
     /// Places of the pairs, ascending.
     pub pairs: Vec<u32>,
     /// One for each of `pairs`.
@@ -56,7 +56,7 @@ pub struct Rescored {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Condition {
+pub enum RescoringCondition {
     /// Query and text are in no batch with others.
     Alone,
     /// The texts come in the opposite order, and in batches of half the size.
@@ -69,23 +69,23 @@ pub enum Condition {
     Cpu,
 }
 
-impl Condition {
+impl RescoringCondition {
     /// For people.
     pub fn name(self) -> &'static str {
         match self {
-            Condition::Alone => "alone, not in a batch",
-            Condition::OtherOrder => "in other batches, in the opposite order",
-            Condition::F16 => "in f16",
-            Condition::Bf16 => "in bf16",
-            Condition::Cpu => "on the CPU in f32",
+            RescoringCondition::Alone => "alone, not in a batch",
+            RescoringCondition::OtherOrder => "in other batches, in the opposite order",
+            RescoringCondition::F16 => "in f16",
+            RescoringCondition::Bf16 => "in bf16",
+            RescoringCondition::Cpu => "on the CPU in f32",
         }
     }
 }
 
-impl Computation {
+impl ComputeEnvironment {
     /// On a device in a precision, by an activation that is not told.
-    pub fn new(device: impl ToString, precision: impl ToString) -> Computation {
-        Computation {
+    pub fn new(device: impl ToString, precision: impl ToString) -> ComputeEnvironment {
+        ComputeEnvironment {
             device: device.to_string(),
             precision: precision.to_string(),
             activation: None,
@@ -93,11 +93,11 @@ impl Computation {
     }
 }
 
-impl Certificate {
+impl RescoringRecord {
     /// The same of other pairs, each of which is one of these: the place `old` in these for each
     /// new one.
-    pub fn renumbered(&self, old: &[u32]) -> Certificate {
-        Certificate {
+    pub fn renumbered(&self, old: &[u32]) -> RescoringRecord {
+        RescoringRecord {
             again: self.again.iter().map(|it| it.renumbered(old)).collect(),
             ..self.clone()
         }
@@ -114,13 +114,13 @@ impl Certificate {
     }
 }
 
-impl Rescored {
+impl RescoredPairs {
     /// Of other pairs, each of which is one of these: the place `old` in these for each new one.
-    fn renumbered(&self, old: &[u32]) -> Rescored {
+    fn renumbered(&self, old: &[u32]) -> RescoredPairs {
         let known = |it: &u32| Some(self.values[self.pairs.binary_search(it).ok()?]);
         let each = old.iter().zip(0..);
         let (pairs, values) = each.filter_map(|(it, new)| Some((new, known(it)?))).unzip();
-        Rescored {
+        RescoredPairs {
             condition: self.condition,
             pairs,
             values,
@@ -132,7 +132,7 @@ impl Rescored {
 /// among those that have pairs, up to 16 texts each, those of instances that are evenly spread
 /// among those of the query, of every axiom and mode in turn, so that whole instances can be
 /// judged. Where there are no instances, texts are evenly spread.
-pub fn sample(pairs: &Pairs, instances: &[Instances]) -> Vec<u32> {
+pub fn sample(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
         .filter(|&it| !pairs.of(it).is_empty())
         .collect();
@@ -152,8 +152,8 @@ pub fn sample(pairs: &Pairs, instances: &[Instances]) -> Vec<u32> {
 }
 
 /// Texts of some instances of a query.
-fn of_instances(instances: &[Instances], query: usize) -> Vec<TextNo> {
-    let mut chosen: Vec<TextNo> = Vec::new();
+fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
+    let mut chosen: Vec<StudyDocNo> = Vec::new();
     for turn in 0..PAIRS_OF_A_QUERY {
         for it in instances {
             let arity = it.claim.arity();
@@ -163,7 +163,7 @@ fn of_instances(instances: &[Instances], query: usize) -> Vec<TextNo> {
                 continue;
             };
             let texts = &all[at * arity..(at + 1) * arity];
-            let new: Vec<TextNo> = texts
+            let new: Vec<StudyDocNo> = texts
                 .iter()
                 .copied()
                 .filter(|it| !chosen.contains(it))
@@ -193,7 +193,7 @@ mod tests {
             3 => Vec::new(),
             _ => (0..100).collect(),
         });
-        let pairs = Pairs::new(by_query);
+        let pairs = QueryDocumentPairs::new(by_query);
         let sample = sample(&pairs, &[]);
         assert_eq!(sample.len(), 128);
         assert!(sample.is_sorted_by(|a, b| a < b));
@@ -213,7 +213,7 @@ mod tests {
             9,
         );
         let sample = sample(&study.pairs, &study.instances);
-        let whole = |texts: &[TextNo]| {
+        let whole = |texts: &[StudyDocNo]| {
             texts.iter().all(|&it| {
                 let place = study.pairs.position(0, it).unwrap() as u32;
                 sample.binary_search(&place).is_ok()
@@ -223,14 +223,14 @@ mod tests {
             let arity = it.claim.arity();
             it.texts_of(0).chunks_exact(arity)
         });
-        let instances: Vec<&[TextNo]> = instances.collect();
+        let instances: Vec<&[StudyDocNo]> = instances.collect();
         assert!(!instances.is_empty() && instances.iter().all(|it| whole(it)));
     }
 
     #[test]
     fn pairs_that_are_one_in_a_job_are_two_in_the_study() {
-        let job = Rescored {
-            condition: Condition::Alone,
+        let job = RescoredPairs {
+            condition: RescoringCondition::Alone,
             pairs: vec![0, 2],
             values: vec![0.5, 0.25],
         };
@@ -241,10 +241,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_seen() {
-        let certificate = |pairs: &[u32], values: &[f64]| Certificate {
-            computation: Computation::new("cpu", "f32"),
-            again: vec![Rescored {
-                condition: Condition::Alone,
+        let certificate = |pairs: &[u32], values: &[f64]| RescoringRecord {
+            computation: ComputeEnvironment::new("cpu", "f32"),
+            again: vec![RescoredPairs {
+                condition: RescoringCondition::Alone,
                 pairs: pairs.to_vec(),
                 values: values.to_vec(),
             }],

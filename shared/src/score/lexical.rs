@@ -2,33 +2,33 @@
 //!
 //! A derived text is scored with the collection's statistics and never enters them.
 
-use super::{Pairs, RankerAbout, RankerKind, Scores};
+use super::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
 use crate::collection::text_hash;
 use crate::error::Error;
 use crate::index::Index;
-use crate::probe::TextNo;
-use crate::probe::counts::Counted;
-use crate::probe::mine::Text;
-use crate::rank::Ranker;
+use crate::probe::StudyDocNo;
+use crate::probe::counts::DocumentFeatures;
+use crate::probe::mine::StudyDocument;
+use crate::rank::LexicalRanker;
 
 /// Scores texts for one query: a shard.
 pub fn score_query(
     index: &Index,
-    ranker: &Ranker,
+    ranker: &LexicalRanker,
     query: &str,
-    texts: impl IntoIterator<Item = Text>,
+    texts: impl IntoIterator<Item = StudyDocument>,
 ) -> Vec<f64> {
     let terms = index.query_terms(query);
     let weighed = ranker.weigh(&terms, &index.totals());
-    let score = |text: Text| {
-        let Counted {
+    let score = |text: StudyDocument| {
+        let DocumentFeatures {
             mut len,
             mut counts,
             ..
-        } = Counted::new(index.terms(text.doc()), &terms);
+        } = DocumentFeatures::new(index.terms(text.doc()), &terms);
         match text {
-            Text::Document { .. } => {}
-            Text::Repeated { times, .. } => {
+            StudyDocument::Document { .. } => {}
+            StudyDocument::Repeated { times, .. } => {
                 len = len.saturating_mul(times);
                 counts
                     .iter_mut()
@@ -41,16 +41,16 @@ pub fn score_query(
 }
 
 /// Puts the shards of all queries together.
-pub fn collect(ranker: &Ranker, shards: Vec<Vec<f64>>, pairs: &Pairs) -> Result<Scores, Error> {
+pub fn collect(ranker: &LexicalRanker, shards: Vec<Vec<f64>>, pairs: &QueryDocumentPairs) -> Result<Scores, Error> {
     let values = shards.into_iter().flatten().map(Some).collect();
     Scores::new(about(ranker), values, pairs)
 }
 
 /// What is needed to tell a formula apart and to show it.
-pub fn about(ranker: &Ranker) -> RankerAbout {
+pub fn about(ranker: &LexicalRanker) -> RankerInfo {
     let spec = ranker.to_string();
     let (label, detail) = ranker.words();
-    RankerAbout {
+    RankerInfo {
         fingerprint: text_hash(&spec),
         spec,
         label,
@@ -62,12 +62,12 @@ pub fn about(ranker: &Ranker) -> RankerAbout {
 
 /// The texts of one query of `pairs`.
 pub fn texts_of<'a>(
-    pairs: &'a Pairs,
-    texts: &'a [Text],
+    pairs: &'a QueryDocumentPairs,
+    texts: &'a [StudyDocument],
     query: usize,
-) -> impl Iterator<Item = Text> + 'a {
+) -> impl Iterator<Item = StudyDocument> + 'a {
     pairs
         .of(query)
         .iter()
-        .map(|&it: &TextNo| texts[it as usize])
+        .map(|&it: &StudyDocNo| texts[it as usize])
 }

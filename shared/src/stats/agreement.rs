@@ -11,7 +11,7 @@
 //! - Krippendorff's α (Computing Krippendorff's Alpha-Reliability, 2011): from coincidences
 //!   `o(c, k)`, to which each ordered pair of ratings of a thing adds `1 / (m − 1)`, with
 //!   `n(c) = Σ_k o(c, k)` and `n = Σ_c n(c)`,
-//!   `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k) δ²(c, k)`, δ by [`Metric`].
+//!   `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k) δ²(c, k)`, δ by [`MeasurementLevel`].
 //!
 //! Things with fewer than two ratings have no part in any of them. κ and α are undefined, and
 //! then there is none, where everything is one category: that much agreement could be chance as
@@ -26,14 +26,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
-use super::bootstrap::{DRAWS, Draws, percentiles};
+use super::bootstrap::{DRAWS, BootstrapSampler, percentiles};
 
 /// Of so many draws one may be undefined; beyond that there are no bounds.
 const ONE_UNDEFINED_IN: usize = 20;
 
 /// A thing that was rated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rated {
+pub struct RatedItem {
     /// Things of one group are no independent units, as the items of a query.
     pub group: u32,
     /// A category for each rater, in one order for all things; none where a rater gave none.
@@ -44,7 +44,7 @@ pub struct Rated {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Metric {
+pub enum MeasurementLevel {
     /// `δ² = 1` for any two.
     Nominal,
     /// `δ² = (Σ_{g=c..k} n(g) − (n(c) + n(k)) / 2)²`: by how much was rated in between.
@@ -56,7 +56,7 @@ pub enum Metric {
 /// A coefficient of agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Agreement {
+pub struct AgreementCoefficient {
     /// With its 95 % interval; at most 1.
     pub estimate: Estimate,
     /// Things with at least two ratings.
@@ -66,15 +66,15 @@ pub struct Agreement {
 }
 
 /// Raw agreement, from 0 to 1; none if no thing has two ratings.
-pub fn raw(rated: &[Rated]) -> Option<Agreement> {
-    let of = |it: &Counts| vec![it.agreeing(), 1.0];
-    Sums::new(rated, |it| Some(of(&Counts::new(it)?))).agreement(0.0, |it| ratio(it[0], it[1]))
+pub fn raw(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
+    let of = |it: &CategoryCounts| vec![it.agreeing(), 1.0];
+    Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?))).agreement(0.0, |it| ratio(it[0], it[1]))
 }
 
 /// How far one rater agrees with the others, from 0 to 1: the mean over things of the share of the
 /// others that gave the same. Each thing has its group and, for each of the others who rated it,
 /// whether they did. None if nobody else rated any.
-pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<Agreement> {
+pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> {
     let share = |others: &[bool]| {
         let same = others.iter().filter(|it| **it).count();
         ratio(same as f64, others.len() as f64)
@@ -86,7 +86,7 @@ pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<Agreement> {
 
 /// Cohen's κ of two raters, from −1 to 1; none if they rated nothing both, or gave one category
 /// to everything.
-pub fn cohen(rated: &[Rated], [first, second]: [usize; 2]) -> Option<Agreement> {
+pub fn cohen(rated: &[RatedItem], [first, second]: [usize; 2]) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let (n, of) = (categories.len(), |it: u8| place(&categories, it));
     let sums = Sums::new(rated, |it| {
@@ -106,10 +106,10 @@ pub fn cohen(rated: &[Rated], [first, second]: [usize; 2]) -> Option<Agreement> 
 }
 
 /// Fleiss' κ, from −1 to 1; none if no thing has two ratings, or all are of one category.
-pub fn fleiss(rated: &[Rated]) -> Option<Agreement> {
+pub fn fleiss(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let sums = Sums::new(rated, |it| {
-        let counts = Counts::new(it)?;
+        let counts = CategoryCounts::new(it)?;
         let mut sums = vec![0.0; categories.len() + 2];
         for &(category, n) in &counts.each {
             sums[place(&categories, category)] = n / counts.n;
@@ -126,11 +126,11 @@ pub fn fleiss(rated: &[Rated]) -> Option<Agreement> {
 }
 
 /// Krippendorff's α, from −1 to 1; none if no thing has two ratings, or all are of one category.
-pub fn krippendorff(rated: &[Rated], metric: Metric) -> Option<Agreement> {
+pub fn krippendorff(rated: &[RatedItem], metric: MeasurementLevel) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let n = categories.len();
     let sums = Sums::new(rated, |it| {
-        let counts = Counts::new(it)?;
+        let counts = CategoryCounts::new(it)?;
         let mut table = vec![0.0; n * n];
         for &(a, n_a) in &counts.each {
             for &(b, n_b) in &counts.each {
@@ -143,17 +143,17 @@ pub fn krippendorff(rated: &[Rated], metric: Metric) -> Option<Agreement> {
     sums.agreement(-1.0, |table| alpha(table, &categories, metric))
 }
 
-fn alpha(table: &[f64], categories: &[u8], metric: Metric) -> Option<f64> {
+fn alpha(table: &[f64], categories: &[u8], metric: MeasurementLevel) -> Option<f64> {
     let n = categories.len();
     let rows = table.chunks_exact(n);
     let totals: Vec<f64> = rows.map(|it| it.iter().sum()).collect();
     let apart = |low: usize, high: usize| {
         let distance = match metric {
-            Metric::Nominal => 1.0,
-            Metric::Ordinal => {
+            MeasurementLevel::Nominal => 1.0,
+            MeasurementLevel::Ordinal => {
                 totals[low..=high].iter().sum::<f64>() - (totals[low] + totals[high]) / 2.0
             }
-            Metric::Interval => f64::from(categories[high]) - f64::from(categories[low]),
+            MeasurementLevel::Interval => f64::from(categories[high]) - f64::from(categories[low]),
         };
         distance * distance
     };
@@ -179,7 +179,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
 }
 
 /// Every category in use, ascending.
-fn categories(rated: &[Rated]) -> Vec<u8> {
+fn categories(rated: &[RatedItem]) -> Vec<u8> {
     let used = rated.iter().flat_map(|it| it.ratings.iter().flatten());
     let mut categories: Vec<u8> = used.copied().collect();
     categories.sort_unstable();
@@ -192,17 +192,17 @@ fn place(categories: &[u8], category: u8) -> usize {
 }
 
 /// How often each category was given to a thing with at least two ratings.
-struct Counts {
+struct CategoryCounts {
     each: Vec<(u8, f64)>,
     n: f64,
 }
 
-impl Counts {
-    fn new(rated: &Rated) -> Option<Counts> {
+impl CategoryCounts {
+    fn new(rated: &RatedItem) -> Option<CategoryCounts> {
         let mut given: Vec<u8> = rated.ratings.iter().flatten().copied().collect();
         given.sort_unstable();
         let each = given.chunk_by(|a, b| a == b);
-        (given.len() > 1).then(|| Counts {
+        (given.len() > 1).then(|| CategoryCounts {
             each: each.map(|it| (it[0], it.len() as f64)).collect(),
             n: given.len() as f64,
         })
@@ -222,7 +222,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(rated: &[Rated], of: impl Fn(&Rated) -> Option<Vec<f64>>) -> Sums {
+    fn new(rated: &[RatedItem], of: impl Fn(&RatedItem) -> Option<Vec<f64>>) -> Sums {
         let each = rated.iter().filter_map(|it| Some((it.group, of(it)?)));
         Sums::of(each.collect())
     }
@@ -242,12 +242,12 @@ impl Sums {
         &self,
         least: f64,
         coefficient: impl Fn(&[f64]) -> Option<f64>,
-    ) -> Option<Agreement> {
+    ) -> Option<AgreementCoefficient> {
         if self.groups.is_empty() {
             return None;
         }
         let value = coefficient(&sum(self.groups.iter()))?;
-        let mut draws = Draws::new(self.groups.len());
+        let mut draws = BootstrapSampler::new(self.groups.len());
         let mut drawn = Vec::with_capacity(DRAWS);
         let mut total = vec![0.0; self.groups[0].len()];
         for _ in 0..DRAWS {
@@ -262,7 +262,7 @@ impl Sums {
         } else {
             [least, 1.0]
         };
-        Some(Agreement {
+        Some(AgreementCoefficient {
             estimate: Estimate { value, interval },
             n_things: self.n_things,
             n_undefined: n_undefined as u64,

@@ -22,7 +22,7 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::permutation::Paired;
+use super::permutation::PairedVerdictCounts;
 use crate::stats::Estimate;
 use crate::stats::quantile::quantile;
 
@@ -39,7 +39,7 @@ pub const STREAM: u128 = 54;
 
 /// What was counted for one query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct VerdictCounts {
     /// Judged instances that agree with the claim.
     pub agreeing: u64,
     /// Instances with a verdict.
@@ -49,7 +49,7 @@ pub struct Counted {
 /// A fraction over instances and over queries, with bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Fraction {
+pub struct SatisfiedFraction {
     /// Over instances, so that a query weighs as many as it has.
     pub micro: Estimate,
     /// Mean over queries of the fraction within each, so that all weigh the same.
@@ -65,7 +65,7 @@ pub struct Fraction {
 }
 
 /// Counts of each query to fractions with bounds; none where nothing was judged.
-pub fn fraction(queries: &[Counted]) -> Option<Fraction> {
+pub fn fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
     let units: Vec<Unit> = queries
         .iter()
         .filter(|it| it.judged > 0)
@@ -77,14 +77,14 @@ pub fn fraction(queries: &[Counted]) -> Option<Fraction> {
     let whole = units.iter().fold(Unit::default(), |sum, it| sum.plus(it));
     let mut micro = Vec::with_capacity(DRAWS);
     let mut over_queries = Vec::with_capacity(DRAWS);
-    let mut draws = Draws::new(units.len());
+    let mut draws = BootstrapSampler::new(units.len());
     for _ in 0..DRAWS {
         let drawn = draws.sum(&units);
         micro.push(drawn.micro());
         over_queries.push(drawn.over_queries(units.len()));
     }
     let n = units.len();
-    Some(Fraction {
+    Some(SatisfiedFraction {
         detectable: (n > 1)
             .then(|| POWER * standard_deviation(&micro))
             .filter(|it| *it > 0.0),
@@ -118,14 +118,14 @@ pub fn mean(values: &[f64]) -> Option<Estimate> {
     };
     let units: Vec<Unit> = values.iter().map(unit).collect();
     let whole = units.iter().fold(Unit::default(), |sum, it| sum.plus(it));
-    let mut draws = Draws::new(units.len());
+    let mut draws = BootstrapSampler::new(units.len());
     let drawn = (0..DRAWS).map(|_| draws.sum(&units).micro());
     Some(estimate(whole.micro(), drawn.collect(), units.len()))
 }
 
 /// Difference of two fractions over the same instances, with the bounds that other queries
 /// would have given: drawn as for [`fraction`]. None without a query.
-pub(super) fn difference(queries: &[Paired]) -> Option<Estimate> {
+pub(super) fn difference(queries: &[PairedVerdictCounts]) -> Option<Estimate> {
     if queries.is_empty() {
         return None;
     }
@@ -143,7 +143,7 @@ pub(super) fn difference(queries: &[Paired]) -> Option<Estimate> {
         let interval = [-1.0, 1.0];
         return Some(Estimate { value, interval });
     }
-    let mut draws = Draws::new(units.len());
+    let mut draws = BootstrapSampler::new(units.len());
     let drawn = (0..DRAWS).map(|_| draws.sum(&units).micro());
     Some(estimate(value, drawn.collect(), units.len()))
 }
@@ -185,7 +185,7 @@ struct Unit {
 }
 
 impl Unit {
-    fn new(query: &Counted) -> Unit {
+    fn new(query: &VerdictCounts) -> Unit {
         let (agreeing, judged) = (query.agreeing as f64, query.judged as f64);
         Unit {
             agreeing,
@@ -213,20 +213,20 @@ impl Unit {
 
 /// Numbers below `n`, two from each output of the generator: the high half of the product of
 /// 32 random bits with `n`. A number is then off its fair share by less than `n / 2^32`.
-pub(crate) struct Draws {
+pub(crate) struct BootstrapSampler {
     generator: Pcg64,
     n: u64,
 }
 
-impl Draws {
+impl BootstrapSampler {
     /// Of so many units, from the reference stream.
-    pub(crate) fn new(n: usize) -> Draws {
-        Draws::of_stream(n, STREAM)
+    pub(crate) fn new(n: usize) -> BootstrapSampler {
+        BootstrapSampler::of_stream(n, STREAM)
     }
 
     /// Where two kinds of units are drawn side by side, the second needs a stream of its own.
-    pub(crate) fn of_stream(n: usize, stream: u128) -> Draws {
-        Draws {
+    pub(crate) fn of_stream(n: usize, stream: u128) -> BootstrapSampler {
+        BootstrapSampler {
             generator: Pcg64::new(SEED, stream),
             n: n as u64,
         }

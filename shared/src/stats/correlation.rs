@@ -49,14 +49,14 @@ pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
 
 /// The line `slope · x + intercept` with the least sum of squared distances in `y`; none for
 /// fewer than two different `x`.
-pub fn least_squares(points: &[[f64; 2]]) -> Option<Line> {
+pub fn least_squares(points: &[[f64; 2]]) -> Option<RegressionLine> {
     let n = points.len() as f64;
     let mean = |of: usize| points.iter().map(|it| it[of]).sum::<f64>() / n;
     let [x, y] = [mean(0), mean(1)];
     let spread: f64 = points.iter().map(|it| (it[0] - x) * (it[0] - x)).sum();
     let along = points.iter().map(|it| (it[0] - x) * (it[1] - y));
     let slope = along.sum::<f64>() / spread;
-    (spread > 0.0).then_some(Line {
+    (spread > 0.0).then_some(RegressionLine {
         slope,
         intercept: y - slope * x,
     })
@@ -65,7 +65,7 @@ pub fn least_squares(points: &[[f64; 2]]) -> Option<Line> {
 /// A straight line.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Line {
+pub struct RegressionLine {
     /// How much it rises for each 1 of x.
     pub slope: f64,
     /// Its height at 0.

@@ -20,7 +20,7 @@ use super::bootstrap::{DRAWS, SEED, STREAM, difference};
 
 /// What was counted for one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Paired {
+pub struct PairedVerdictCounts {
     /// Instances where the first ranker agrees with the claim.
     pub first: u64,
     /// Instances where the second does.
@@ -32,7 +32,7 @@ pub struct Paired {
 /// How far two rankers are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Difference {
+pub struct FractionDifference {
     /// Fraction of the first less that of the second, over the same instances.
     pub micro: Estimate,
     /// Two-sided, by exchanging the rankers within queries.
@@ -48,11 +48,11 @@ pub struct Difference {
 }
 
 /// Compares two rankers; none where there is no instance that both were judged on.
-pub fn compare(queries: &[Paired]) -> Option<Difference> {
-    let units: Vec<Paired> = queries.iter().copied().filter(|it| it.judged > 0).collect();
+pub fn compare(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
+    let units: Vec<PairedVerdictCounts> = queries.iter().copied().filter(|it| it.judged > 0).collect();
     let micro = difference(&units)?;
     let p = p_of(&units);
-    Some(Difference {
+    Some(FractionDifference {
         micro,
         p,
         p_holm: p,
@@ -70,8 +70,8 @@ pub fn p_of_mean(differences: &[f64]) -> f64 {
     exchanged(steps.collect())
 }
 
-fn p_of(units: &[Paired]) -> f64 {
-    let lead = |it: &Paired| it.first as i64 - it.second as i64;
+fn p_of(units: &[PairedVerdictCounts]) -> f64 {
+    let lead = |it: &PairedVerdictCounts| it.first as i64 - it.second as i64;
     exchanged(units.iter().map(lead).collect())
 }
 
@@ -106,7 +106,7 @@ fn turned(leads: &[i64], mut sign: impl FnMut(usize) -> u64) -> i64 {
         .sum()
 }
 
-fn effect_size(units: &[Paired]) -> Option<f64> {
+fn effect_size(units: &[PairedVerdictCounts]) -> Option<f64> {
     let n = units.len() as f64;
     let leads: Vec<f64> = units
         .iter()
@@ -122,10 +122,10 @@ fn effect_size(units: &[Paired]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn units(first: &[u64], second: &[u64], judged: &[u64]) -> Vec<Paired> {
+    fn units(first: &[u64], second: &[u64], judged: &[u64]) -> Vec<PairedVerdictCounts> {
         let pairs = first.iter().zip(second).zip(judged);
         pairs
-            .map(|((&first, &second), &judged)| Paired {
+            .map(|((&first, &second), &judged)| PairedVerdictCounts {
                 first,
                 second,
                 judged,
@@ -133,7 +133,7 @@ mod tests {
             .collect()
     }
 
-    fn ten() -> Vec<Paired> {
+    fn ten() -> Vec<PairedVerdictCounts> {
         units(
             &[3, 5, 2, 8, 0, 7, 4, 6, 9, 1],
             &[2, 5, 4, 5, 1, 3, 4, 4, 6, 2],
@@ -194,7 +194,7 @@ mod tests {
             (found.micro.value, found.p, found.effect_size),
             (0.0, 1.0, None)
         );
-        assert_eq!(compare(&[Paired::default()]), None);
+        assert_eq!(compare(&[PairedVerdictCounts::default()]), None);
         // A single query bounds nothing.
         let one = compare(&units(&[3], &[1], &[3])).unwrap();
         assert_eq!((one.p, one.effect_size), (1.0, None));

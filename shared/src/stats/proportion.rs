@@ -18,14 +18,14 @@ use super::correlation::BEYOND;
 /// So many of so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Share {
+pub struct Proportion {
     /// Those that count, at most `of`.
     pub n: u64,
     /// All.
     pub of: u64,
 }
 
-impl Share {
+impl Proportion {
     /// Counts one more thing, which `holds` or not.
     pub fn add(&mut self, holds: bool) {
         self.n += u64::from(holds);
@@ -34,7 +34,7 @@ impl Share {
 }
 
 /// A share, 0 to 1, with Wilson's interval; none of nothing.
-pub fn wilson(share: Share) -> Option<Estimate> {
+pub fn wilson(share: Proportion) -> Option<Estimate> {
     if share.of == 0 {
         return None;
     }
@@ -58,7 +58,7 @@ pub fn wilson(share: Share) -> Option<Estimate> {
 }
 
 /// The second share less the first, −1 to 1, with Newcombe's interval; none if one is of nothing.
-pub fn newcombe(first: Share, second: Share) -> Option<Estimate> {
+pub fn newcombe(first: Proportion, second: Proportion) -> Option<Estimate> {
     let (first, second) = (wilson(first)?, wilson(second)?);
     let ([l1, u1], [l2, u2]) = (first.interval, second.interval);
     let (p1, p2) = (first.value, second.value);
@@ -76,8 +76,8 @@ pub fn newcombe(first: Share, second: Share) -> Option<Estimate> {
 mod tests {
     use super::*;
 
-    fn of(n: u64, of: u64) -> Share {
-        Share { n, of }
+    fn of(n: u64, of: u64) -> Proportion {
+        Proportion { n, of }
     }
 
     fn near(found: [f64; 2], printed: [f64; 2]) {

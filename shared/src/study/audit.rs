@@ -7,28 +7,28 @@
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
-use crate::probe::mine::{Miner, Pooled};
-use crate::probe::{Instances, Mined, Mode, Probe};
+use crate::probe::mine::{Miner, QueryPool};
+use crate::probe::{Instances, MiningResult, AxiomVariant, Probe};
 
 /// How the instances of a study fare under one other analyser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Audit {
+pub struct AnalyzerAudit {
     /// The other analyser: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// One for each axiom and mode.
-    pub rows: Vec<Held>,
+    pub rows: Vec<AuditRow>,
 }
 
 /// How the instances of one axiom in one mode fare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Held {
+pub struct AuditRow {
     /// The probe whose instances were asked about.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Instances of the study.
     pub n_instances: u64,
     /// Those among them that are instances under the other analyser.
@@ -37,23 +37,23 @@ pub struct Held {
 
 /// Asks another analyser about instances.
 #[derive(Clone, Copy)]
-pub struct Auditor<'a> {
+pub struct AnalyzerAuditor<'a> {
     /// Over an index of the other analyser; looks for what was mined, without a cap.
     pub miner: Miner<'a>,
     /// Over document numbers of the collection.
-    pub mined: &'a Mined,
+    pub mined: &'a MiningResult,
     /// With the queries of the study.
     pub collection: &'a Collection,
 }
 
-impl Auditor<'_> {
+impl AnalyzerAuditor<'_> {
     /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
     /// those whose texts stand beside the pool: what these are does not depend on terms.
     pub fn query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mined.texts;
         let pool = self.mined.pools[query].iter();
         let pool: Vec<u32> = pool.map(|&it| texts[it as usize].doc()).collect();
-        let theirs = self.miner.mine(&Pooled {
+        let theirs = self.miner.mine(&QueryPool {
             query: &self.collection.queries[query].text,
             docs: &pool,
             grades: &self.collection.grades(query, &pool),
@@ -78,16 +78,16 @@ impl Auditor<'_> {
         all.filter(|it| !it.1.probe.is_beside())
     }
 
-    /// Sums up what [`Auditor::query`] gave for every query.
-    pub fn collect(&self, analyzer: String, queries: &[Vec<u64>]) -> Audit {
+    /// Sums up what [`AnalyzerAuditor::query`] gave for every query.
+    pub fn collect(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
         let rows = self.mined_of_pools().zip(0..);
-        let rows = rows.map(|((_, instances), at): (_, usize)| Held {
+        let rows = rows.map(|((_, instances), at): (_, usize)| AuditRow {
             probe: instances.probe,
             mode: instances.mode,
             n_instances: instances.len() as u64,
             n_held: queries.iter().map(|it| it[at]).sum(),
         });
-        Audit {
+        AnalyzerAudit {
             analyzer,
             rows: rows.collect(),
         }
@@ -124,16 +124,16 @@ mod tests {
         let miner = |index| Miner {
             index,
             known: None,
-            asked: &[(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)],
+            asked: &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
             limits: &limits,
         };
         let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
-        let shard = miner(&stems).mine(&Pooled::unjudged("river", &[0, 1, 2]));
-        let mined = Mined::collect(&[(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)], vec![shard]);
+        let shard = miner(&stems).mine(&QueryPool::unjudged("river", &[0, 1, 2]));
+        let mined = MiningResult::collect(&[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)], vec![shard]);
         let collection = fixture::collection(&["river"], &TEXTS);
         let held = |index| {
             let miner = miner(index);
-            let auditor = Auditor {
+            let auditor = AnalyzerAuditor {
                 miner,
                 mined: &mined,
                 collection: &collection,

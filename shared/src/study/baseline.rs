@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::overview::Overview;
+use super::overview::StudyOverview;
 use crate::error::Error;
-use crate::probe::{Mode, Probe};
+use crate::probe::{AxiomVariant, Probe};
 
 /// What is expected: written once, compared again and again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,28 +17,28 @@ pub struct Baseline {
     /// Of its instances.
     pub instances_hash: String,
     /// In the order of the study.
-    pub cells: Vec<Expected>,
+    pub cells: Vec<BaselineCell>,
 }
 
 /// The fraction of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Expected {
+pub struct BaselineCell {
     /// As it is typed.
     pub ranker: String,
     /// The probe of the cell.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Over instances.
     pub fraction: f64,
 }
 
 /// One cell beside what was expected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Compared {
+pub struct BaselineCheck {
     /// What was expected.
-    pub expected: Expected,
+    pub expected: BaselineCell,
     /// What there is; none where the ranker is gone or was judged on nothing.
     pub found: Option<f64>,
     /// Whether it is at least what was expected, less the tolerance.
@@ -47,13 +47,13 @@ pub struct Compared {
 
 impl Baseline {
     /// Of a study, over its readings.
-    pub fn of(overviews: &[Overview]) -> Option<Baseline> {
+    pub fn of(overviews: &[StudyOverview]) -> Option<Baseline> {
         let first = overviews.first()?;
         let cells = overviews.iter().flat_map(|overview| {
             overview.rankers.iter().flat_map(move |row| {
                 let cells = row.cells.iter().zip(&overview.probes);
                 cells.filter_map(move |(cell, column)| {
-                    Some(Expected {
+                    Some(BaselineCell {
                         ranker: row.ranker.spec.clone(),
                         probe: column.probe,
                         mode: overview.mode,
@@ -71,7 +71,7 @@ impl Baseline {
     }
 
     /// Compares another making of the study; refuses other instances.
-    pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<Compared>, Error> {
+    pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<BaselineCheck>, Error> {
         if self.instances_hash != now.instances_hash {
             let reason = format!(
                 "the baseline is of instances {:.12}, the study has {:.12}: fractions over other \
@@ -81,11 +81,11 @@ impl Baseline {
             return Err(Error::conflict("baseline", reason));
         }
         let compared = self.cells.iter().map(|expected| {
-            let same = |it: &&Expected| {
+            let same = |it: &&BaselineCell| {
                 (&it.ranker, it.probe, it.mode) == (&expected.ranker, expected.probe, expected.mode)
             };
             let found = now.cells.iter().find(same).map(|it| it.fraction);
-            Compared {
+            BaselineCheck {
                 expected: expected.clone(),
                 found,
                 holds: found.is_some_and(|it| it >= expected.fraction - tolerance),
@@ -98,13 +98,13 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::dials::Dials;
+    use crate::study::dials::StudyControls;
     use crate::study::fixture;
 
     fn baseline(query: &str) -> Baseline {
         let texts = ["river river bank", "river bank", "the river"];
         let study = fixture::study(query, &texts, 10);
-        Baseline::of(&[study.overview(&Dials::default()).unwrap()]).unwrap()
+        Baseline::of(&[study.overview(&StudyControls::default()).unwrap()]).unwrap()
     }
 
     #[test]

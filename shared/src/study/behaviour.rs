@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::dials::{Dials, Filter};
-use super::overview::Split;
+use super::dials::{StudyControls, InstanceFilter};
+use super::overview::SplitSize;
 use crate::error::Error;
-use crate::probe::transfer::Kept;
-use crate::probe::{Claim, Instances, Mode, Probe, TextNo};
-use crate::score::{RankerAbout, Scores};
-use crate::stats::bootstrap::{self, Counted};
+use crate::probe::transfer::TransferPairCounts;
+use crate::probe::{Claim, Instances, AxiomVariant, Probe, StudyDocNo};
+use crate::score::{RankerInfo, Scores};
+use crate::stats::bootstrap::{self, VerdictCounts};
 use crate::stats::quantile::median;
 use crate::stats::{Estimate, student};
 
@@ -32,7 +32,7 @@ pub const SIGNIFICANT: f64 = 0.001;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Delta {
+pub enum TieThreshold {
     /// For each ranker the median of the differences of adjacent scores in its top 10 of every
     /// pool.
     #[default]
@@ -47,13 +47,13 @@ pub enum Delta {
 /// Which behaviours are asked for, and how.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Asking {
+pub struct BehavioralTestOptions {
     /// Only their split counts here.
     #[serde(default)]
-    pub dials: Dials,
+    pub dials: StudyControls,
     /// δ.
     #[serde(default)]
-    pub delta: Delta,
+    pub delta: TieThreshold,
     /// The least grade of a relevant document, for the slices; none takes 2 where there are such
     /// grades, as the paper does, and else 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub struct Asking {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Slice {
+pub enum RelevanceSlice {
     /// Of all.
     #[default]
     All,
@@ -74,21 +74,21 @@ pub enum Slice {
     NotRelevant,
 }
 
-impl Slice {
+impl RelevanceSlice {
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
-            Slice::All => "all",
-            Slice::Relevant => "relevant",
-            Slice::NotRelevant => "not relevant",
+            RelevanceSlice::All => "all",
+            RelevanceSlice::Relevant => "relevant",
+            RelevanceSlice::NotRelevant => "not relevant",
         }
     }
 
     /// The slices of a behaviour: a manipulation has all three.
-    fn of(probe: Probe) -> &'static [Slice] {
+    fn of(probe: Probe) -> &'static [RelevanceSlice] {
         match probe {
-            Probe::Manipulation(_) => &[Slice::All, Slice::Relevant, Slice::NotRelevant],
-            _ => &[Slice::All],
+            Probe::Manipulation(_) => &[RelevanceSlice::All, RelevanceSlice::Relevant, RelevanceSlice::NotRelevant],
+            _ => &[RelevanceSlice::All],
         }
     }
 }
@@ -96,9 +96,9 @@ impl Slice {
 /// What a ranker is asked with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Asked {
+pub struct TestedRanker {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// δ, in the unit of its scores; none where its pools have no two scores to tune it by.
     pub delta: Option<f64>,
 }
@@ -106,7 +106,7 @@ pub struct Asked {
 /// The effect of some samples on one ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Effect {
+pub struct BehavioralEffect {
     /// Samples whose first text is preferred by more than δ.
     pub positive: u64,
     /// Samples whose scores differ by at most δ.
@@ -131,7 +131,7 @@ pub struct Effect {
     pub n_queries: u64,
 }
 
-impl Effect {
+impl BehavioralEffect {
     /// Samples with both scores.
     pub fn n(&self) -> u64 {
         self.positive + self.neutral + self.negative
@@ -154,23 +154,23 @@ impl Effect {
 /// One behaviour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Row {
+pub struct BehavioralTestRow {
     /// Which.
     pub probe: Probe,
     /// Of which documents.
-    pub slice: Slice,
+    pub slice: RelevanceSlice,
     /// Samples, of the queries that count.
     pub n_samples: u64,
     /// Share kept by a cap per query; 1 without.
     pub sampled: f64,
     /// One for each ranker; none where it has no sample with both scores.
-    pub effects: Vec<Option<Effect>>,
+    pub effects: Vec<Option<BehavioralEffect>>,
 }
 
 /// All behaviours of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Behaviours {
+pub struct BehavioralTestResults {
     /// Of the study.
     pub name: String,
     /// Of the study.
@@ -178,26 +178,26 @@ pub struct Behaviours {
     /// Of the instances.
     pub hash: String,
     /// As they were asked.
-    pub asking: Asking,
+    pub asking: BehavioralTestOptions,
     /// The least grade of a relevant document.
     pub relevant_from: i32,
     /// What became of the pairs of each transfer set.
-    pub kept: Vec<(Probe, Kept)>,
+    pub kept: Vec<(Probe, TransferPairCounts)>,
     /// The splits of the queries: a dial.
-    pub splits: Vec<Split>,
+    pub splits: Vec<SplitSize>,
     /// In the order of the study.
-    pub rankers: Vec<Asked>,
+    pub rankers: Vec<TestedRanker>,
     /// In the order of the study.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BehavioralTestRow>,
     /// Tests in the table.
     pub n_tests: u64,
 }
 
 impl Study {
     /// Every behaviour for every ranker.
-    pub fn behaviours(&self, asking: &Asking) -> Result<Behaviours, Error> {
+    pub fn behaviours(&self, asking: &BehavioralTestOptions) -> Result<BehavioralTestResults, Error> {
         asking.dials.check(self)?;
-        if let Delta::Given { width } = asking.delta
+        if let TieThreshold::Given { width } = asking.delta
             && !(width.is_finite() && width >= 0.0)
         {
             return Err(Error::out_of_range(
@@ -205,29 +205,29 @@ impl Study {
                 "must be a number of at least 0",
             ));
         }
-        let filter = Filter::new(self, &asking.dials);
-        let rankers: Vec<Asked> = self
+        let filter = InstanceFilter::new(self, &asking.dials);
+        let rankers: Vec<TestedRanker> = self
             .scores
             .iter()
-            .map(|it| Asked {
+            .map(|it| TestedRanker {
                 ranker: it.ranker.clone(),
                 delta: match asking.delta {
-                    Delta::Tuned => self.tuned_delta(it, &filter),
-                    Delta::Given { width } => Some(width),
+                    TieThreshold::Tuned => self.tuned_delta(it, &filter),
+                    TieThreshold::Given { width } => Some(width),
                 },
             })
             .collect();
         let relevant_from = asking.relevant_from.unwrap_or_else(|| self.relevant_from());
-        let row = |(probe, slice): (Probe, Slice)| {
-            let instances = self.instances_of(probe, Mode::Fixed)?;
-            let samples = Samples {
+        let row = |(probe, slice): (Probe, RelevanceSlice)| {
+            let instances = self.instances_of(probe, AxiomVariant::Fixed)?;
+            let samples = SampleSelection {
                 instances,
                 filter: &filter,
                 slice,
                 relevant_from,
             };
             let each = self.scores.iter().zip(&rankers);
-            Ok(Row {
+            Ok(BehavioralTestRow {
                 probe,
                 slice,
                 n_samples: self.n_samples(&samples),
@@ -240,10 +240,10 @@ impl Study {
             })
         };
         let behaviours = self.definition.behaviours();
-        let sliced = behaviours.flat_map(|it| Slice::of(it).iter().map(move |&slice| (it, slice)));
-        let mut rows: Vec<Row> = sliced.map(row).collect::<Result<_, Error>>()?;
+        let sliced = behaviours.flat_map(|it| RelevanceSlice::of(it).iter().map(move |&slice| (it, slice)));
+        let mut rows: Vec<BehavioralTestRow> = sliced.map(row).collect::<Result<_, Error>>()?;
         let n_tests = correct(&mut rows);
-        Ok(Behaviours {
+        Ok(BehavioralTestResults {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             hash: self.instances_hash.clone(),
@@ -259,13 +259,13 @@ impl Study {
 
     /// The median over all queries of the differences of adjacent scores among the first ten of
     /// the pool, as the ranker orders it.
-    fn tuned_delta(&self, scores: &Scores, filter: &Filter<'_>) -> Option<f64> {
+    fn tuned_delta(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Option<f64> {
         let mut differences = Vec::new();
         for (query, pool) in self.pools.iter().enumerate() {
             if !filter.takes(query) {
                 continue;
             }
-            let score = |text: &TextNo| scores.at(self.pairs.position(query, *text)?);
+            let score = |text: &StudyDocNo| scores.at(self.pairs.position(query, *text)?);
             let mut ordered: Vec<f64> = pool.iter().filter_map(score).collect();
             ordered.sort_unstable_by(|a, b| b.total_cmp(a));
             ordered.truncate(TOP);
@@ -281,19 +281,19 @@ impl Study {
     }
 
     /// The samples of a query that are in the slice.
-    fn sliced(&self, samples: &Samples<'_>, query: usize) -> impl Iterator<Item = Claim<TextNo>> {
+    fn sliced(&self, samples: &SampleSelection<'_>, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> {
         let (slice, from) = (samples.slice, samples.relevant_from);
         samples.instances.of(query).filter(move |claim| {
             let grade = || self.grade(query, original(*claim));
             match slice {
-                Slice::All => true,
-                Slice::Relevant => grade().is_some_and(|it| it >= from),
-                Slice::NotRelevant => grade().is_some_and(|it| it < from),
+                RelevanceSlice::All => true,
+                RelevanceSlice::Relevant => grade().is_some_and(|it| it >= from),
+                RelevanceSlice::NotRelevant => grade().is_some_and(|it| it < from),
             }
         })
     }
 
-    fn n_samples(&self, samples: &Samples<'_>) -> u64 {
+    fn n_samples(&self, samples: &SampleSelection<'_>) -> u64 {
         let queries = samples.queries();
         queries
             .map(|it| self.sliced(samples, it).count() as u64)
@@ -301,10 +301,10 @@ impl Study {
     }
 
     /// The effect of the samples of the queries that count.
-    fn effect(&self, samples: &Samples<'_>, scores: &Scores, delta: f64) -> Option<Effect> {
+    fn effect(&self, samples: &SampleSelection<'_>, scores: &Scores, delta: f64) -> Option<BehavioralEffect> {
         let mut differences = Vec::new();
-        let mut units = Units::default();
-        let mut counts = Counts::default();
+        let mut units = BootstrapUnits::default();
+        let mut counts = EffectCounts::default();
         for query in samples.queries() {
             let before = counts;
             for claim in self.sliced(samples, query) {
@@ -328,13 +328,13 @@ impl Study {
 
 /// What is drawn in a bootstrap: queries, but for pairs of one source, whose queries are one.
 #[derive(Default)]
-struct Units<'a> {
-    counted: Vec<Counted>,
+struct BootstrapUnits<'a> {
+    counted: Vec<VerdictCounts>,
     of_group: BTreeMap<&'a str, usize>,
 }
 
-impl<'a> Units<'a> {
-    fn add(&mut self, group: Option<&'a str>, counted: Counted) {
+impl<'a> BootstrapUnits<'a> {
+    fn add(&mut self, group: Option<&'a str>, counted: VerdictCounts) {
         let place = match group {
             Some(group) => *self.of_group.entry(group).or_insert(self.counted.len()),
             None => self.counted.len(),
@@ -350,21 +350,21 @@ impl<'a> Units<'a> {
 }
 
 /// Samples of one behaviour, and which of them count.
-struct Samples<'a> {
+struct SampleSelection<'a> {
     instances: &'a Instances,
-    filter: &'a Filter<'a>,
-    slice: Slice,
+    filter: &'a InstanceFilter<'a>,
+    slice: RelevanceSlice,
     relevant_from: i32,
 }
 
-impl Samples<'_> {
+impl SampleSelection<'_> {
     fn queries(&self) -> impl Iterator<Item = usize> {
         (0..self.instances.n_queries()).filter(|&it| self.filter.takes(it))
     }
 }
 
 /// The text of a sample that was not changed.
-fn original(claim: Claim<TextNo>) -> TextNo {
+fn original(claim: Claim<StudyDocNo>) -> StudyDocNo {
     match claim {
         Claim::Above { loser, .. } | Claim::NotBelow { loser, .. } => loser,
         Claim::Apart { b, .. } => b,
@@ -374,14 +374,14 @@ fn original(claim: Claim<TextNo>) -> TextNo {
 
 /// Outcomes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct EffectCounts {
     positive: u64,
     neutral: u64,
     negative: u64,
     unscored: u64,
 }
 
-impl Counts {
+impl EffectCounts {
     fn add(&mut self, difference: f64, delta: f64) {
         if difference > delta {
             self.positive += 1;
@@ -394,11 +394,11 @@ impl Counts {
 
     /// As the share of positive samples where a neutral one counts for half: then the score is
     /// twice that share less 1, and a share of .5 is a score of 0.
-    fn since(self, before: Counts) -> Counted {
+    fn since(self, before: EffectCounts) -> VerdictCounts {
         let positive = self.positive - before.positive;
         let neutral = self.neutral - before.neutral;
         let negative = self.negative - before.negative;
-        Counted {
+        VerdictCounts {
             agreeing: 2 * positive + neutral,
             judged: 2 * (positive + neutral + negative),
         }
@@ -406,7 +406,7 @@ impl Counts {
 }
 
 /// R(q, d1) − R(q, d2); none without both scores.
-fn difference(claim: Claim<TextNo>, score: impl FnMut(TextNo) -> Option<f64>) -> Option<f64> {
+fn difference(claim: Claim<StudyDocNo>, score: impl FnMut(StudyDocNo) -> Option<f64>) -> Option<f64> {
     match claim.scored(score)? {
         Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => Some(winner - loser),
         Claim::Apart { a, b } => Some((a - b).abs()),
@@ -414,10 +414,10 @@ fn difference(claim: Claim<TextNo>, score: impl FnMut(TextNo) -> Option<f64>) ->
     }
 }
 
-fn effect_of(differences: &[f64], counts: Counts, by_query: &[Counted]) -> Option<Effect> {
+fn effect_of(differences: &[f64], counts: EffectCounts, by_query: &[VerdictCounts]) -> Option<BehavioralEffect> {
     let fraction = bootstrap::fraction(by_query)?;
     let score = |it: f64| 2.0 * it - 1.0;
-    Some(Effect {
+    Some(BehavioralEffect {
         positive: counts.positive,
         neutral: counts.neutral,
         negative: counts.negative,
@@ -436,9 +436,9 @@ fn effect_of(differences: &[f64], counts: Counts, by_query: &[Counted]) -> Optio
 }
 
 /// Bonferroni's correction over the table; how many tests it has.
-fn correct(rows: &mut [Row]) -> u64 {
-    let tested = |it: &&mut Effect| it.p.is_some();
-    let all = |rows: &mut [Row]| {
+fn correct(rows: &mut [BehavioralTestRow]) -> u64 {
+    let tested = |it: &&mut BehavioralEffect| it.p.is_some();
+    let all = |rows: &mut [BehavioralTestRow]| {
         let effects = rows.iter_mut().flat_map(|it| &mut it.effects).flatten();
         effects.filter(tested).count() as u64
     };
@@ -467,16 +467,16 @@ mod tests {
     #[test]
     fn effects_are_counted_by_delta() {
         let study = study();
-        for delta in [Delta::Tuned, Delta::Given { width: 0.0 }] {
-            let asking = Asking {
+        for delta in [TieThreshold::Tuned, TieThreshold::Given { width: 0.0 }] {
+            let asking = BehavioralTestOptions {
                 delta,
-                ..Asking::default()
+                ..BehavioralTestOptions::default()
             };
             let found = study.behaviours(&asking).unwrap();
             assert_eq!((found.rows.len(), found.rankers.len()), (18, 2));
             let mut n_tests = 0;
             for row in &found.rows {
-                let instances = study.instances_of(row.probe, Mode::CodeCamara2020).unwrap();
+                let instances = study.instances_of(row.probe, AxiomVariant::CodeCamara2020).unwrap();
                 assert_eq!(row.n_samples, instances.len() as u64);
                 for ((effect, scores), asked) in
                     row.effects.iter().zip(&study.scores).zip(&found.rankers)
@@ -515,7 +515,7 @@ mod tests {
     #[test]
     fn delta_is_the_median_of_adjacent_differences() {
         let study = study();
-        let found = study.behaviours(&Asking::default()).unwrap();
+        let found = study.behaviours(&BehavioralTestOptions::default()).unwrap();
         let mut differences = Vec::new();
         for query in 0..2 {
             let values = study.scores[0].values();
@@ -535,7 +535,7 @@ mod tests {
 
     #[test]
     fn queries_and_samples_may_disagree() {
-        let one = |value: f64, interval, p_bonferroni| Effect {
+        let one = |value: f64, interval, p_bonferroni| BehavioralEffect {
             positive: 1,
             neutral: 0,
             negative: 0,
@@ -556,8 +556,8 @@ mod tests {
 
     #[test]
     fn pairs_of_one_source_are_one_unit() {
-        let mut units = Units::default();
-        let one = |agreeing| Counted {
+        let mut units = BootstrapUnits::default();
+        let one = |agreeing| VerdictCounts {
             agreeing,
             judged: 2,
         };
@@ -576,9 +576,9 @@ mod tests {
 
     #[test]
     fn a_width_that_is_none_is_refused() {
-        let asking = Asking {
-            delta: Delta::Given { width: f64::NAN },
-            ..Asking::default()
+        let asking = BehavioralTestOptions {
+            delta: TieThreshold::Given { width: f64::NAN },
+            ..BehavioralTestOptions::default()
         };
         let error = study().behaviours(&asking).unwrap_err().to_string();
         assert!(error.contains("delta"), "{error}");

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use std::collections::BTreeMap;
 
-use super::TermStats;
-use super::instance::{Contributions, Marked, Read, Said, Term};
-use crate::error::{Error, Field};
-use crate::index::{Index, Totals};
-use crate::probe::manipulation::{Source, Tools};
-use crate::probe::{Claim, Limits, Manipulation, MeasuredPremise, Mode, Probe};
-use crate::rank::Ranker;
+use super::TermStatistics;
+use super::instance::{TermContributions, HighlightedText, AnalyzedInstance, RankerVerdict, QueryTermInfo};
+use crate::error::{Error, InvalidField};
+use crate::index::{Index, CollectionTotals};
+use crate::probe::manipulation::{ManipulationInput, LookupTables};
+use crate::probe::{Claim, Limits, Manipulation, MeasuredPrecondition, AxiomVariant, Probe};
+use crate::rank::LexicalRanker;
 use crate::score::RankerKind;
-use crate::text::linguistics::{Analysis, analyze};
+use crate::text::linguistics::{LinguisticAnalysis, analyze};
 use crate::text::{Analyzer, Vocabulary};
-use crate::vectors::Vectors;
+use crate::vectors::WordVectors;
 
 /// What somebody typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Typed {
+pub struct PlaygroundRequest {
     /// The query.
     pub query: String,
     /// Two or three texts.
@@ -29,7 +29,7 @@ pub struct Typed {
     /// Bounds of the premises.
     pub limits: Limits,
     /// Reading of the axioms.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Lexical rankers, as on the command line.
     pub rankers: Vec<String>,
     /// Axioms beside [`crate::probe::Axiom::ALL`].
@@ -40,28 +40,28 @@ pub struct Typed {
 /// Every axiom on what was typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Answer {
+pub struct PlaygroundResult {
     /// With marks.
-    pub query: Marked,
+    pub query: HighlightedText,
     /// Distinct query terms.
-    pub terms: Vec<Term>,
+    pub terms: Vec<QueryTermInfo>,
     /// With marks.
-    pub texts: Vec<Marked>,
+    pub texts: Vec<HighlightedText>,
     /// Length of each text, in terms.
     pub n_terms: Vec<u32>,
     /// Γ of each text.
     pub distances: Vec<Option<u32>>,
     /// One for each axiom, those on meaning only with word vectors: the order of texts in which
     /// it applies, or else the one that fails the fewest premises.
-    pub axioms: Vec<Applied>,
+    pub axioms: Vec<AxiomResult>,
     /// One for each ranker.
-    pub contributions: Vec<Contributions>,
+    pub contributions: Vec<TermContributions>,
 }
 
 /// One axiom on what was typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Applied {
+pub struct AxiomResult {
     /// The axiom that was applied.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -70,9 +70,9 @@ pub struct Applied {
     /// Whether all premises hold.
     pub applies: bool,
     /// In the order the axiom checks them.
-    pub premises: Vec<MeasuredPremise>,
+    pub premises: Vec<MeasuredPrecondition>,
     /// One for each ranker; empty where the axiom does not apply.
-    pub said: Vec<Said>,
+    pub said: Vec<RankerVerdict>,
 }
 
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
@@ -83,18 +83,18 @@ pub const MOST_FURTHER: usize = 64;
 
 /// What is known of the collection that texts are compared in.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct CollectionStatistics<'a> {
     /// Of the whole collection.
-    pub totals: Totals,
+    pub totals: CollectionTotals,
     /// Of its terms.
-    pub terms: &'a BTreeMap<String, TermStats>,
+    pub terms: &'a BTreeMap<String, TermStatistics>,
     /// Word vectors, if it has any.
-    pub vectors: Option<&'a Vectors>,
+    pub vectors: Option<&'a WordVectors>,
 }
 
 /// Answers what was typed, with the statistics of a collection; without them the texts that
 /// were typed are the collection.
-pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Error> {
+pub fn answer(typed: &PlaygroundRequest, collection: Option<CollectionStatistics<'_>>) -> Result<PlaygroundResult, Error> {
     if !(2..=3).contains(&typed.texts.len()) {
         return Err(Error::out_of_range(
             "texts",
@@ -114,13 +114,13 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
     }
     if typed.further.len() > MOST_FURTHER {
         return Err(Error::out_of_range(
-            Field::shown("further", "further axioms"),
+            InvalidField::shown("further", "further axioms"),
             format!("at most {MOST_FURTHER} are taken at once"),
         ));
     }
     typed.limits.check()?;
     let rankers = typed.rankers.iter().map(|it| it.parse());
-    let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
+    let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>()?;
     let own;
     let vectors = collection.and_then(|it| it.vectors);
     let (totals, stats) = match collection {
@@ -130,8 +130,8 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
             (own.0, &own.1)
         }
     };
-    let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats, vectors);
-    let contributions: Vec<Contributions> = rankers
+    let read = AnalyzedInstance::new(&typed.analyzer, &typed.query, &typed.texts, stats, vectors);
+    let contributions: Vec<TermContributions> = rankers
         .iter()
         .map(|it| read.contributions(it, &totals))
         .collect();
@@ -141,7 +141,7 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
         .into_iter()
         .chain(further)
         .filter_map(|it| apply(it, typed, totals, &read, &contributions));
-    Ok(Answer {
+    Ok(PlaygroundResult {
         query: read.query(),
         terms: read.terms_about(),
         texts: read.texts().collect(),
@@ -154,7 +154,7 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
 
 /// A text that is to be changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Changing {
+pub struct PlaygroundManipulation {
     /// The query.
     pub query: String,
     /// The text.
@@ -172,8 +172,8 @@ const SEED: u64 = 42;
 
 /// A text as each manipulation makes it; none where it would be empty or the same, or where
 /// texts are lacking.
-pub fn change(changing: &Changing) -> Result<Vec<Option<String>>, Error> {
-    let Changing {
+pub fn change(changing: &PlaygroundManipulation) -> Result<Vec<Option<String>>, Error> {
+    let PlaygroundManipulation {
         query,
         text,
         others,
@@ -188,19 +188,19 @@ pub fn change(changing: &Changing) -> Result<Vec<Option<String>>, Error> {
     let mut vocabulary = Vocabulary::new(analyzer.clone());
     texts().for_each(|it| vocabulary.read(it, &mut Vec::new()));
     let analysis = analyze(text);
-    let analysed: Vec<Analysis> = others.iter().map(|it| analyze(it)).collect();
-    let others: Vec<(&str, &Analysis)> = others
+    let analysed: Vec<LinguisticAnalysis> = others.iter().map(|it| analyze(it)).collect();
+    let others: Vec<(&str, &LinguisticAnalysis)> = others
         .iter()
         .map(String::as_str)
         .zip(analysed.iter())
         .collect();
-    let source = Source {
+    let source = ManipulationInput {
         id: "",
         text,
         analysis: &analysis,
         query,
         others: &others,
-        tools: &Tools::default(),
+        tools: &LookupTables::default(),
         vocabulary: &vocabulary,
         seed: SEED,
     };
@@ -212,11 +212,11 @@ pub fn change(changing: &Changing) -> Result<Vec<Option<String>>, Error> {
 fn statistics(
     analyzer: &Analyzer,
     texts: &[String],
-) -> Result<(Totals, BTreeMap<String, TermStats>), Error> {
+) -> Result<(CollectionTotals, BTreeMap<String, TermStatistics>), Error> {
     let index = Index::build(analyzer, texts.iter().map(|it| it.as_str()))?;
     let numbers = 0..index.vocabulary().len() as u32;
     let stats = numbers.map(|it| {
-        let stats = TermStats {
+        let stats = TermStatistics {
             df: index.df(it),
             cf: index.cf(it),
         };
@@ -229,11 +229,11 @@ fn statistics(
 /// of several. None if there are too few texts.
 fn apply(
     probe: Probe,
-    typed: &Typed,
-    totals: Totals,
-    read: &Read<'_>,
-    contributions: &[Contributions],
-) -> Option<Applied> {
+    typed: &PlaygroundRequest,
+    totals: CollectionTotals,
+    read: &AnalyzedInstance<'_>,
+    contributions: &[TermContributions],
+) -> Option<AxiomResult> {
     let kind = probe.claim(typed.mode);
     let tried = orders(typed.texts.len() as u32, kind.arity())
         .into_iter()
@@ -246,14 +246,14 @@ fn apply(
             let premises = probe.premises(typed.mode, &case);
             (order, premises)
         });
-    let failing = |premises: &[MeasuredPremise]| premises.iter().filter(|it| !it.holds()).count();
+    let failing = |premises: &[MeasuredPrecondition]| premises.iter().filter(|it| !it.holds()).count();
     let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
     let applies = failing(&premises) == 0;
     let claim = kind.about(&order);
     let said = contributions.iter().filter(|_| applies).map(|it| {
         let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
         let scored = claim.scored(|text| Some(it.scores[text as usize]));
-        Said {
+        RankerVerdict {
             ranker: it.ranker.clone(),
             scores: scores.collect(),
             truncated: vec![false; order.len()],
@@ -261,7 +261,7 @@ fn apply(
             typical_margin: None,
         }
     });
-    Some(Applied {
+    Some(AxiomResult {
         probe,
         claim,
         applies,
@@ -289,13 +289,13 @@ mod tests {
     use super::*;
     use crate::probe::Axiom;
 
-    fn typed(query: &str, texts: &[&str]) -> Typed {
-        Typed {
+    fn typed(query: &str, texts: &[&str]) -> PlaygroundRequest {
+        PlaygroundRequest {
             query: query.to_owned(),
             texts: texts.iter().map(|&it| it.to_owned()).collect(),
             analyzer: Analyzer::default(),
             limits: Limits::STANDARD,
-            mode: Mode::Fixed,
+            mode: AxiomVariant::Fixed,
             rankers: vec!["bm25".to_owned(), "ql".to_owned()],
             further: Vec::new(),
         }
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_text_is_changed_by_each_manipulation_and_says_where_it_stays() {
-        let changing = |others: &[&str]| Changing {
+        let changing = |others: &[&str]| PlaygroundManipulation {
             query: "river bank".to_owned(),
             text: "The river rises. It takes the bank.".to_owned(),
             others: others.iter().map(|&it| it.to_owned()).collect(),

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 mod lister;
 
 use super::Study;
-use super::dials::Dials;
+use super::dials::StudyControls;
 use crate::error::Error;
 use crate::probe::Probe;
 use crate::verdict::{Outcome, Verdict};
 
-pub use lister::Lister;
+pub use lister::InstanceLister;
 
 /// Which instances to list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Listing {
+pub struct InstanceListOptions {
     /// The state of the Study page.
-    pub dials: Dials,
+    pub dials: StudyControls,
     /// The column: a probe of the study.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -37,15 +37,15 @@ pub struct Listing {
     pub margin_to: Option<f64>,
     /// Order of the list.
     #[serde(default)]
-    pub sort: Sort,
+    pub sort: InstanceSort,
     /// How many to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to give, at most [`Listing::MOST`].
+    /// How many to give, at most [`InstanceListOptions::MOST`].
     pub limit: u64,
 }
 
-impl Listing {
+impl InstanceListOptions {
     /// The longest page.
     pub const MOST: u64 = 500;
 }
@@ -54,7 +54,7 @@ impl Listing {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Sort {
+pub enum InstanceSort {
     /// As mined: by query, then texts.
     #[default]
     Query,
@@ -69,19 +69,19 @@ pub enum Sort {
 /// A page of the list, with the distribution of all margins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Page {
+pub struct InstancePage {
     /// Instances that pass the filter.
     pub n_instances: u64,
     /// One page of them.
-    pub rows: Vec<Line>,
+    pub rows: Vec<ListedInstance>,
     /// Of the margins of all instances of the cell, before the filter on margins.
-    pub histogram: Histogram,
+    pub histogram: MarginHistogram,
 }
 
 /// One instance in the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Line {
+pub struct ListedInstance {
     /// Its place among the instances of the axiom and mode: its address.
     pub number: u64,
     /// Query id.
@@ -103,7 +103,7 @@ pub struct Line {
 /// Counts of margins in bins of equal width, with 0 on an edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Histogram {
+pub struct MarginHistogram {
     /// Lower edge of the first bin.
     pub from: f64,
     /// Width of a bin.
@@ -117,7 +117,7 @@ pub struct Histogram {
 
 impl Study {
     /// One page of the instances of a cell.
-    pub fn list(&self, listing: &Listing) -> Result<Page, Error> {
+    pub fn list(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.lister(listing)?;
         let counted = [lister.count(0..self.queries.len())];
         let plan = lister.plan(&counted);
@@ -126,12 +126,12 @@ impl Study {
     }
 
     /// The same in parts that can be done on several threads.
-    pub fn lister<'a>(&'a self, listing: &'a Listing) -> Result<Lister<'a>, Error> {
-        Lister::new(self, listing)
+    pub fn lister<'a>(&'a self, listing: &'a InstanceListOptions) -> Result<InstanceLister<'a>, Error> {
+        InstanceLister::new(self, listing)
     }
 }
 
-impl Listing {
+impl InstanceListOptions {
     fn keeps(&self, verdict: Option<Verdict>) -> bool {
         let outcome = verdict.map(|it| it.outcome);
         let margin = verdict.map(|it| it.margin);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     /// Sorted as a whole, in one piece: what the pages must add up to.
-    fn whole(study: &Study, listing: &Listing) -> Vec<(u64, Option<f64>)> {
+    fn whole(study: &Study, listing: &InstanceListOptions) -> Vec<(u64, Option<f64>)> {
         let probe = listing.probe;
         let mode = listing.dials.mode_of(study).unwrap();
         let instances = study.instances_of(probe, mode).unwrap();
@@ -195,10 +195,10 @@ mod tests {
         let key = |it: &(u64, Option<Verdict>)| {
             let margin = it.1.map(|it| it.margin);
             match listing.sort {
-                Sort::Query => 0.0,
-                Sort::MarginUp => margin.unwrap_or(f64::INFINITY),
-                Sort::MarginDown => margin.map_or(f64::INFINITY, |it| -it),
-                Sort::Closest => margin.map_or(f64::INFINITY, f64::abs),
+                InstanceSort::Query => 0.0,
+                InstanceSort::MarginUp => margin.unwrap_or(f64::INFINITY),
+                InstanceSort::MarginDown => margin.map_or(f64::INFINITY, |it| -it),
+                InstanceSort::Closest => margin.map_or(f64::INFINITY, f64::abs),
             }
         };
         all.sort_by(|a, b| key(a).total_cmp(&key(b)));
@@ -207,7 +207,7 @@ mod tests {
             .collect()
     }
 
-    fn in_parts(study: &Study, listing: &Listing, n: usize) -> Page {
+    fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
         let lister = study.lister(listing).unwrap();
         let parts = lister.parts(n);
         assert!(parts.len() > 1);
@@ -239,9 +239,9 @@ mod tests {
         let holes = crate::score::Scores::new(ranker, values.collect(), &study.pairs);
         study.add_scores(holes.unwrap()).unwrap();
         for ranker in [0, 2] {
-            for sort in [Sort::Query, Sort::MarginUp, Sort::MarginDown, Sort::Closest] {
+            for sort in [InstanceSort::Query, InstanceSort::MarginUp, InstanceSort::MarginDown, InstanceSort::Closest] {
                 for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
-                    let listing = Listing {
+                    let listing = InstanceListOptions {
                         ranker,
                         outcome,
                         sort,
@@ -250,7 +250,7 @@ mod tests {
                     let expected = whole(&study, &listing);
                     let mut found = Vec::new();
                     for offset in (0..expected.len() as u64 + 5).step_by(5) {
-                        let listing = Listing {
+                        let listing = InstanceListOptions {
                             offset,
                             ..listing.clone()
                         };
@@ -267,16 +267,16 @@ mod tests {
         }
     }
 
-    fn first_five() -> Listing {
-        Listing {
-            dials: Dials::default(),
+    fn first_five() -> InstanceListOptions {
+        InstanceListOptions {
+            dials: StudyControls::default(),
             probe: Probe::Axiom(Axiom::Tfc1),
             ranker: 0,
             outcome: None,
             query: String::new(),
             margin_from: None,
             margin_to: None,
-            sort: Sort::Query,
+            sort: InstanceSort::Query,
             offset: 0,
             limit: 5,
         }
@@ -286,7 +286,7 @@ mod tests {
     fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
         let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
         let page = study.list(&first_five()).unwrap();
-        let Histogram {
+        let MarginHistogram {
             from,
             width,
             counts,

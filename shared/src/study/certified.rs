@@ -4,28 +4,28 @@
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::dials::Filter;
-use crate::probe::{Claim, Instances, TextNo};
+use super::dials::InstanceFilter;
+use crate::probe::{Claim, Instances, StudyDocNo};
 use crate::score::Scores;
-use crate::score::certificate::{Computation, Condition, Rescored};
+use crate::score::certificate::{ComputeEnvironment, RescoringCondition, RescoredPairs};
 
 /// A certificate, counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Certified {
+pub struct StabilitySummary {
     /// The device and the precision with which the run was computed.
     #[serde(flatten)]
-    pub computation: Computation,
+    pub computation: ComputeEnvironment,
     /// One for each condition.
-    pub checks: Vec<Checked>,
+    pub checks: Vec<ConditionStability>,
 }
 
 /// One condition, counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Checked {
+pub struct ConditionStability {
     /// Which.
-    pub condition: Condition,
+    pub condition: RescoringCondition,
     /// Pairs that were scored once more.
     pub n_pairs: u64,
     /// `max |s' - s|`, in the unit of the ranker.
@@ -45,19 +45,19 @@ impl Study {
         &self,
         scores: &Scores,
         shown: &[&Instances],
-        filter: &Filter<'_>,
+        filter: &InstanceFilter<'_>,
         tie_width: f64,
-    ) -> Option<Certified> {
+    ) -> Option<StabilitySummary> {
         let certificate = scores.certificate.as_ref()?;
-        let checked = |it: &Rescored| {
-            let place = |query: usize, text: TextNo| self.pairs.position(query, text);
+        let checked = |it: &RescoredPairs| {
+            let place = |query: usize, text: StudyDocNo| self.pairs.position(query, text);
             let known = |query, text| scores.at(place(query, text)?);
             let again = |query, text| {
                 let place = place(query, text)? as u32;
                 Some(it.values[it.pairs.binary_search(&place).ok()?])
             };
             let (mut n_verdicts, mut n_changed) = (0, 0);
-            let mut judge = |query: usize, claim: Claim<TextNo>| {
+            let mut judge = |query: usize, claim: Claim<StudyDocNo>| {
                 let before = claim.scored(|it| known(query, it))?.verdict(tie_width);
                 let after = claim.scored(|it| again(query, it))?.verdict(tie_width);
                 n_verdicts += 1;
@@ -87,7 +87,7 @@ impl Study {
                 |it: &dyn Fn(&(f64, f64)) -> f64| both.iter().map(it).fold(0.0, f64::max);
             let least = both.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
             let most = both.iter().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
-            Checked {
+            ConditionStability {
                 condition: it.condition,
                 n_pairs: both.len() as u64,
                 max_difference: greatest(&|it| (it.0 - it.1).abs()),
@@ -96,7 +96,7 @@ impl Study {
                 n_changed,
             }
         };
-        Some(Certified {
+        Some(StabilitySummary {
             computation: certificate.computation.clone(),
             checks: certificate.again.iter().map(checked).collect(),
         })
@@ -105,8 +105,8 @@ impl Study {
 
 #[cfg(test)]
 mod tests {
-    use crate::score::certificate::{Certificate, Computation, Condition, Rescored};
-    use crate::study::dials::Dials;
+    use crate::score::certificate::{RescoringRecord, ComputeEnvironment, RescoringCondition, RescoredPairs};
+    use crate::study::dials::StudyControls;
     use crate::study::fixture;
 
     #[test]
@@ -120,19 +120,19 @@ mod tests {
             .map(|it| it.unwrap())
             .collect();
         let lowered: Vec<f64> = values.iter().map(|it| -it).collect();
-        let again = |condition, values: &[f64]| Rescored {
+        let again = |condition, values: &[f64]| RescoredPairs {
             condition,
             pairs: (0..n_pairs as u32).collect(),
             values: values.to_vec(),
         };
-        study.scores[0].certificate = Some(Certificate {
-            computation: Computation::new("cpu", "f32"),
+        study.scores[0].certificate = Some(RescoringRecord {
+            computation: ComputeEnvironment::new("cpu", "f32"),
             again: vec![
-                again(Condition::Alone, &values),
-                again(Condition::F16, &lowered),
+                again(RescoringCondition::Alone, &values),
+                again(RescoringCondition::F16, &lowered),
             ],
         });
-        let overview = study.overview(&Dials::default()).unwrap();
+        let overview = study.overview(&StudyControls::default()).unwrap();
         let row = &overview.rankers[0];
         let cells: Vec<_> = row.cells.iter().flatten().collect();
         let n_judged: u64 = cells.iter().map(|it| it.tally.judged()).sum();

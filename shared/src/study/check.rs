@@ -3,7 +3,7 @@
 use super::Study;
 use crate::error::Error;
 use crate::probe::Limits;
-use crate::probe::mine::Text;
+use crate::probe::mine::StudyDocument;
 
 /// A derived text may be so long, in bytes: what is shown has to fit into memory.
 const MOST_TEXT_BYTES: usize = 16 << 20;
@@ -35,8 +35,8 @@ impl Study {
             let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
             let body = body.ok_or("a text is of a document that is not there")?;
             let times = match text {
-                Text::Document { .. } => 1,
-                Text::Repeated { times, .. } => times,
+                StudyDocument::Document { .. } => 1,
+                StudyDocument::Repeated { times, .. } => times,
             };
             let sound = (1..=Limits::MOST_REPEATED_TERMS).contains(&times)
                 && (times == 1 || body.saturating_mul(times as usize) <= MOST_TEXT_BYTES);

@@ -6,19 +6,19 @@ use super::Study;
 use crate::error::Error;
 use crate::index::stats::query_terms;
 use crate::index::{Index, IndexBuilder};
-use crate::probe::counts::{Case, Counted, Counting, Needs};
-use crate::probe::mine::Text;
-use crate::probe::{ClaimKind, MeasuredPremise, Mode, Probe, TextNo};
-use crate::vectors::{Known, Vectors};
+use crate::probe::counts::{QueryContext, DocumentFeatures, FeatureExtractor, RequiredFeatures};
+use crate::probe::mine::StudyDocument;
+use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, Probe, StudyDocNo};
+use crate::vectors::{IndexedWordVectors, WordVectors};
 
 /// One instance. Places among query terms, as premises name them, are those of `terms`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line<'a> {
+pub struct ExportedInstance<'a> {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// What it claims of its texts.
     pub claim: ClaimKind,
     /// Id of its query.
@@ -28,7 +28,7 @@ pub struct Line<'a> {
     /// Ids of its texts, in the order of the claim.
     pub text_ids: Vec<String>,
     /// As measured.
-    pub premises: Vec<MeasuredPremise>,
+    pub premises: Vec<MeasuredPrecondition>,
     /// For each ranker of the study, in its order, the scores of the texts.
     pub scores: Vec<Vec<Option<f64>>>,
 }
@@ -47,51 +47,51 @@ impl Study {
     }
 
     /// The word vectors of the study.
-    pub(super) fn vectors(&self) -> Option<&Vectors> {
+    pub(super) fn vectors(&self) -> Option<&WordVectors> {
         self.words.as_ref().map(|it| &it.vectors)
     }
 
     /// Calls `take` with every instance, in order. Texts are counted once for each query.
     pub fn each_instance<E: From<Error>>(
         &self,
-        mut take: impl FnMut(&Line<'_>) -> Result<(), E>,
+        mut take: impl FnMut(&ExportedInstance<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let index = self.index()?;
         let rows = self.vectors().map(|it| it.rows_of(&index));
         let rows = rows.unwrap_or_default();
-        let known = self.vectors().map(|it| Known::new(it, &index, &rows));
+        let known = self.vectors().map(|it| IndexedWordVectors::new(it, &index, &rows));
         for (query, asked) in self.queries.iter().enumerate() {
             let vocabulary = index.vocabulary();
             let terms = query_terms(&self.definition.analyzer, &asked.text, |term| {
                 let stats = self.terms.get(term).copied().unwrap_or_default();
                 (vocabulary.number(term), stats.df, stats.cf)
             });
-            let counting = Counting::new(&index, known.as_ref(), &asked.text, &terms, Needs::ALL);
+            let counting = FeatureExtractor::new(&index, known.as_ref(), &asked.text, &terms, RequiredFeatures::ALL);
             let texts = self.pairs.of(query);
-            let count = |&text: &TextNo| {
+            let count = |&text: &StudyDocNo| {
                 let text = self.texts[text as usize];
                 match text {
-                    Text::Document { doc } => counting.document(doc),
-                    Text::Repeated { times, .. } => {
+                    StudyDocument::Document { doc } => counting.document(doc),
+                    StudyDocument::Repeated { times, .. } => {
                         let body = index.terms(text.doc()).repeat(times as usize);
-                        Counted::with_others(&body, &terms)
+                        DocumentFeatures::with_others(&body, &terms)
                     }
                 }
             };
-            let counted: Vec<Counted> = texts.iter().map(count).collect();
+            let counted: Vec<DocumentFeatures> = texts.iter().map(count).collect();
             let alike = counting.alike();
             for instances in &self.instances {
                 for claim in instances.of(query) {
-                    let place = |text: &TextNo| {
+                    let place = |text: &StudyDocNo| {
                         let at = texts.binary_search(text);
                         at.expect("every text of an instance is scored")
                     };
                     let of_claim = claim.texts();
-                    let counted: Vec<Counted> = of_claim
+                    let counted: Vec<DocumentFeatures> = of_claim
                         .iter()
                         .map(|it| counted[place(it)].clone())
                         .collect();
-                    let case = Case {
+                    let case = QueryContext {
                         query: &terms,
                         pool: &counted,
                         limits: &self.definition.limits,
@@ -104,7 +104,7 @@ impl Study {
                         let each = of_claim.iter();
                         each.map(|it| scores.at(from + place(it))).collect()
                     });
-                    take(&Line {
+                    take(&ExportedInstance {
                         probe,
                         mode,
                         claim: instances.claim,
@@ -132,7 +132,7 @@ mod tests {
         let mut n = 0;
         let done: Result<(), Error> = study.each_instance(|line| {
             n += 1;
-            assert!(line.premises.iter().all(MeasuredPremise::holds), "{line:?}");
+            assert!(line.premises.iter().all(MeasuredPrecondition::holds), "{line:?}");
             assert_eq!(line.scores.len(), 2);
             assert!(
                 line.scores.iter().flatten().all(Option::is_some),

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::{Axiom, Claim, Instances, Mode, Probe, TextNo};
+use crate::probe::{Axiom, Claim, Instances, AxiomVariant, Probe, StudyDocNo};
 use crate::score::Scores;
 use crate::text::Vocabulary;
 
 /// The state of the dials. It stands in the address of a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Dials {
+pub struct StudyControls {
     /// Reading of the axioms; none takes the first of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<Mode>,
+    pub mode: Option<AxiomVariant>,
     /// δ below the one the study was mined with; instances with a larger gap are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta: Option<u32>,
@@ -25,7 +25,7 @@ pub struct Dials {
     pub delta_score: Option<f64>,
     /// Which instances count.
     #[serde(default)]
-    pub only: Only,
+    pub only: InstanceSubset,
     /// Only queries of this split; none takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
@@ -35,7 +35,7 @@ pub struct Dials {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Only {
+pub enum InstanceSubset {
     /// Every one.
     #[default]
     All,
@@ -45,9 +45,9 @@ pub enum Only {
     Relevant,
 }
 
-impl Dials {
+impl StudyControls {
     /// The reading that is shown.
-    pub(crate) fn mode_of(&self, study: &Study) -> Result<Mode, Error> {
+    pub(crate) fn mode_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
         let mode = self.mode.unwrap_or(study.definition.modes[0]);
         if study.definition.modes.contains(&mode) {
             return Ok(mode);
@@ -80,10 +80,10 @@ impl Dials {
 
 impl Study {
     /// The instances of an axiom in a mode, or of a behaviour, which has one.
-    pub fn instances_of(&self, probe: Probe, mode: Mode) -> Result<&Instances, Error> {
+    pub fn instances_of(&self, probe: Probe, mode: AxiomVariant) -> Result<&Instances, Error> {
         let mode = match probe.is_axiom() {
             true => mode,
-            false => Mode::Fixed,
+            false => AxiomVariant::Fixed,
         };
         let found = self
             .instances
@@ -99,16 +99,16 @@ impl Study {
 }
 
 /// Which instances a state of the dials lets through.
-pub(crate) struct Filter<'a> {
+pub(crate) struct InstanceFilter<'a> {
     study: &'a Study,
     /// δ, with the length of each text, where it was turned down.
     delta: Option<(u32, &'a [u32])>,
-    only: Only,
+    only: InstanceSubset,
     split: Option<&'a str>,
 }
 
-impl<'a> Filter<'a> {
-    pub(crate) fn new(study: &'a Study, dials: &'a Dials) -> Filter<'a> {
+impl<'a> InstanceFilter<'a> {
+    pub(crate) fn new(study: &'a Study, dials: &'a StudyControls) -> InstanceFilter<'a> {
         let mined = study.definition.limits.length_gap_terms;
         let turned = dials
             .delta
@@ -117,7 +117,7 @@ impl<'a> Filter<'a> {
             let lengths = study.lengths.0.get_or_init(|| lengths(study));
             (delta, lengths.as_slice())
         });
-        Filter {
+        InstanceFilter {
             study,
             delta,
             only: dials.only,
@@ -131,24 +131,24 @@ impl<'a> Filter<'a> {
         self.split.is_none_or(|it| own.as_deref() == Some(it))
     }
 
-    /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
+    /// Whether an instance counts; for [`InstanceSubset::Whole`] that depends on the ranker.
     pub(crate) fn passes(
         &self,
         instances: &Instances,
         query: usize,
-        claim: Claim<TextNo>,
+        claim: Claim<StudyDocNo>,
         scores: Option<&Scores>,
     ) -> bool {
         let fits = match (self.only, scores) {
-            (Only::All, _) | (Only::Whole, None) => true,
-            (Only::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
-            (Only::Relevant, _) => self.study.has_relevant(query, claim),
+            (InstanceSubset::All, _) | (InstanceSubset::Whole, None) => true,
+            (InstanceSubset::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
+            (InstanceSubset::Relevant, _) => self.study.has_relevant(query, claim),
         };
         fits && self.is_close(instances, claim) && self.takes(query)
     }
 
     /// Whether its texts are as equally long as δ wants them.
-    pub(super) fn is_close(&self, instances: &Instances, claim: Claim<TextNo>) -> bool {
+    pub(super) fn is_close(&self, instances: &Instances, claim: Claim<StudyDocNo>) -> bool {
         let Instances { probe, mode, .. } = *instances;
         let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(probe))
         else {
@@ -156,7 +156,7 @@ impl<'a> Filter<'a> {
         };
         // The published code of STMC3 asks for less than δ, not for at most.
         let most_gap = match (probe, mode) {
-            (Probe::Axiom(Axiom::Stmc3), Mode::CodeCamara2020) => delta.checked_sub(1),
+            (Probe::Axiom(Axiom::Stmc3), AxiomVariant::CodeCamara2020) => delta.checked_sub(1),
             _ => Some(*delta),
         };
         let (mut least, mut most) = (u32::MAX, 0);
@@ -170,7 +170,7 @@ impl<'a> Filter<'a> {
 
 impl Study {
     /// Whether the ranker saw only a part of one of the texts.
-    pub(super) fn truncated(&self, scores: &Scores, query: usize, claim: Claim<TextNo>) -> bool {
+    pub(super) fn truncated(&self, scores: &Scores, query: usize, claim: Claim<StudyDocNo>) -> bool {
         !scores.truncated.is_empty()
             && claim
                 .texts()
@@ -179,13 +179,13 @@ impl Study {
     }
 
     /// Whether the ranker saw only a part of a text.
-    pub(super) fn text_truncated(&self, scores: &Scores, query: usize, text: TextNo) -> bool {
+    pub(super) fn text_truncated(&self, scores: &Scores, query: usize, text: StudyDocNo) -> bool {
         let place = self.pairs.position(query, text);
         place.is_some_and(|it| scores.truncated.binary_search(&(it as u32)).is_ok())
     }
 
     /// Whether one of the texts is relevant.
-    pub(super) fn has_relevant(&self, query: usize, claim: Claim<TextNo>) -> bool {
+    pub(super) fn has_relevant(&self, query: usize, claim: Claim<StudyDocNo>) -> bool {
         claim
             .texts()
             .into_iter()
@@ -206,11 +206,11 @@ fn needs_equal_length(probe: Probe) -> bool {
 
 /// The length of each text, in terms, once it was asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Lengths(OnceLock<Vec<u32>>);
+pub struct DocumentLengths(OnceLock<Vec<u32>>);
 
 /// What is known already makes no other study of it.
-impl PartialEq for Lengths {
-    fn eq(&self, _: &Lengths) -> bool {
+impl PartialEq for DocumentLengths {
+    fn eq(&self, _: &DocumentLengths) -> bool {
         true
     }
 }
@@ -222,7 +222,7 @@ pub(super) fn lengths(study: &Study) -> Vec<u32> {
     }
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let mut terms = Vec::new();
-    let all = 0..study.texts.len() as TextNo;
+    let all = 0..study.texts.len() as StudyDocNo;
     all.map(|text| {
         terms.clear();
         vocabulary.read(&study.text_body(text), &mut terms);
@@ -241,13 +241,13 @@ mod tests {
         let texts = ["river river", "river bank", "the sea", "bank bank sea"];
         let both = fixture::study_of(&["river", "sea bank"], &texts, 10);
         let alone = fixture::study_of(&["river"], &texts, 10);
-        let of = |split: &str| Dials {
+        let of = |split: &str| StudyControls {
             split: Some(split.to_owned()),
-            ..Dials::default()
+            ..StudyControls::default()
         };
-        let all = both.overview(&Dials::default()).unwrap();
+        let all = both.overview(&StudyControls::default()).unwrap();
         let [train, test] = ["train", "test"].map(|it| both.overview(&of(it)).unwrap());
-        let only = alone.overview(&Dials::default()).unwrap();
+        let only = alone.overview(&StudyControls::default()).unwrap();
         assert_eq!((all.n_queries, train.n_queries, test.n_queries), (2, 1, 1));
         assert!(all.probes.iter().any(|it| it.n_instances > 0));
         for (at, column) in all.probes.iter().enumerate() {
@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(column.n_instances, parts.iter().sum::<u64>());
             assert_eq!(parts[0], only.probes[at].n_instances);
         }
-        let cells = |it: &crate::study::overview::Overview| {
+        let cells = |it: &crate::study::overview::StudyOverview| {
             let rows = it.rankers.iter();
             rows.map(|it| (it.cells.clone(), it.effectiveness.clone()))
                 .collect::<Vec<_>>()

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Definition, Study};
+use super::{StudyDefinition, Study};
 use crate::error::Error;
-use crate::probe::{Mode, Probe};
+use crate::probe::{AxiomVariant, Probe};
 use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
@@ -16,28 +16,28 @@ pub const LISTED: usize = 50;
 
 /// What moved between two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Diff {
+pub struct VerdictDiff {
     /// The first ranker.
     pub first: String,
     /// The second.
     pub second: String,
     /// One for each axiom and mode.
-    pub axioms: Vec<Moves>,
+    pub axioms: Vec<ProbeChanges>,
     /// Queries with a move, the most first.
-    pub queries: Vec<QueryMoves>,
+    pub queries: Vec<QueryChanges>,
     /// The instances that changed side, those whose margins are farthest apart first, at most
     /// [`LISTED`].
-    pub instances: Vec<Moved>,
+    pub instances: Vec<ChangedInstance>,
 }
 
 /// What moved in one axiom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moves {
+pub struct ProbeChanges {
     /// The probe whose instances moved.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Instances that both were judged on.
     pub n_judged: u64,
     /// Those with another outcome, better for the claim.
@@ -48,7 +48,7 @@ pub struct Moves {
 
 /// What moved in one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueryMoves {
+pub struct QueryChanges {
     /// Its id.
     pub query_id: String,
     /// Its text.
@@ -61,12 +61,12 @@ pub struct QueryMoves {
 
 /// One instance that changed side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct ChangedInstance {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Place among its instances.
     pub number: u64,
     /// Id of the query.
@@ -80,11 +80,11 @@ pub struct Moved {
 }
 
 /// Compares a ranker of a study with one of the same or of another study.
-pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff, Error> {
+pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<VerdictDiff, Error> {
     comparable(first.0, second.0)?;
     let study = first.0;
     let names = [&first.1.ranker, &second.1.ranker].map(|it| it.spec.clone());
-    let mut found = Diff {
+    let mut found = VerdictDiff {
         first: names[0].clone(),
         second: names[1].clone(),
         axioms: Vec::new(),
@@ -93,7 +93,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
     };
     let mut by_query = vec![(0_u64, 0_u64); study.queries.len()];
     for (one, other) in study.instances.iter().zip(&second.0.instances) {
-        let mut moves = Moves {
+        let mut moves = ProbeChanges {
             probe: one.probe,
             mode: one.mode,
             n_judged: 0,
@@ -124,7 +124,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
                     moves.n_lost += 1;
                     count.1 += 1;
                 }
-                found.instances.push(Moved {
+                found.instances.push(ChangedInstance {
                     probe: one.probe,
                     mode: one.mode,
                     number: number as u64,
@@ -152,7 +152,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
     let queries = study.queries.iter().zip(by_query);
     let queries = queries.filter(|(_, (gained, lost))| gained + lost > 0);
     found.queries = queries
-        .map(|(query, (n_gained, n_lost))| QueryMoves {
+        .map(|(query, (n_gained, n_lost))| QueryChanges {
             query_id: query.id.clone(),
             query: query.text.clone(),
             n_gained,
@@ -160,7 +160,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
         })
         .collect();
     found.queries.sort_by(|a, b| {
-        let moves = |it: &QueryMoves| it.n_gained + it.n_lost;
+        let moves = |it: &QueryChanges| it.n_gained + it.n_lost;
         moves(b).cmp(&moves(a)).then(a.query_id.cmp(&b.query_id))
     });
     Ok(found)
@@ -175,11 +175,11 @@ fn rank(outcome: Outcome) -> u8 {
 }
 
 /// Margins of two rankers have no common unit: each counts in the order of its own list.
-fn keep_farthest(moved: &mut Vec<Moved>, most: usize) {
+fn keep_farthest(moved: &mut Vec<ChangedInstance>, most: usize) {
     if moved.len() <= most {
         return;
     }
-    let apart = |it: &Moved| (it.second.margin - it.first.margin).abs();
+    let apart = |it: &ChangedInstance| (it.second.margin - it.first.margin).abs();
     moved.sort_by(|a, b| apart(b).total_cmp(&apart(a)));
     moved.truncate(most);
 }
@@ -212,7 +212,7 @@ pub fn comparable(first: &Study, second: &Study) -> Result<(), Error> {
         true => "nothing of how they were made".to_owned(),
         false => what.join(", "),
     };
-    let Definition { name, .. } = one;
+    let StudyDefinition { name, .. } = one;
     Err(Error::conflict(
         "study",
         format!(

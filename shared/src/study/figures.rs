@@ -10,29 +10,29 @@ pub mod scatter;
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::audit::Audit;
-use super::dials::{Dials, Filter};
-use super::overview::{Overview, Split};
+use super::audit::AnalyzerAudit;
+use super::dials::{StudyControls, InstanceFilter};
+use super::overview::{StudyOverview, SplitSize};
 use crate::error::{Error, FieldError};
-use crate::probe::{Instances, Mode};
-use crate::score::RankerAbout;
-use compared::Compared;
-use effectiveness::Effectiveness;
-use funnel::Funnel;
-use overlap::Overlap;
-use scatter::Scatter;
+use crate::probe::{Instances, AxiomVariant};
+use crate::score::RankerInfo;
+use compared::ReferenceComparison;
+use effectiveness::EffectivenessTable;
+use funnel::AxiomFunnel;
+use overlap::QueryOverlapFigure;
+use scatter::EffectivenessScatter;
 
 /// What a reader chooses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Choice {
+pub struct FigureOptions {
     /// As on the Study page.
     #[serde(default)]
-    pub dials: Dials,
+    pub dials: StudyControls,
     /// Row of the ranker that the others are compared with.
     #[serde(default)]
     pub reference: u32,
-    /// Place of the measure, among [`Effectiveness::measures`].
+    /// Place of the measure, among [`EffectivenessTable::measures`].
     #[serde(default)]
     pub measure: u32,
 }
@@ -40,7 +40,7 @@ pub struct Choice {
 /// Every figure of a study, for one choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Figures {
+pub struct StudyFigures {
     /// Name of the study.
     pub name: String,
     /// For people.
@@ -48,42 +48,42 @@ pub struct Figures {
     /// Of its instances.
     pub hash: String,
     /// The reading that is shown.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// The readings that were mined.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<AxiomVariant>,
     /// Where queries are in splits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub splits: Vec<Split>,
+    pub splits: Vec<SplitSize>,
     /// What was chosen.
-    pub choice: Choice,
+    pub choice: FigureOptions,
     /// Rows.
-    pub rankers: Vec<RankerAbout>,
+    pub rankers: Vec<RankerInfo>,
     /// How texts become terms.
     pub analyzer: String,
     /// One for each axiom.
-    pub funnels: Vec<Funnel>,
+    pub funnels: Vec<AxiomFunnel>,
     /// How the instances fare under other analysers.
-    pub audits: Vec<Audit>,
+    pub audits: Vec<AnalyzerAudit>,
     /// Rankers against one of them, axiom by axiom.
-    pub compared: Compared,
+    pub compared: ReferenceComparison,
     /// Rankers by effectiveness; none without judgements.
-    pub effectiveness: Option<Effectiveness>,
+    pub effectiveness: Option<EffectivenessTable>,
     /// Effectiveness by how much of the query relevant texts hold; none without judgements.
-    pub overlap: Option<Overlap>,
+    pub overlap: Option<QueryOverlapFigure>,
     /// Effectiveness against axioms; none without judgements.
-    pub scatter: Option<Scatter>,
+    pub scatter: Option<EffectivenessScatter>,
 }
 
 impl Study {
     /// Every figure, for one choice.
-    pub fn figures(&self, choice: &Choice) -> Result<Figures, Error> {
-        let overview: Overview = self.overview(&choice.dials)?;
+    pub fn figures(&self, choice: &FigureOptions) -> Result<StudyFigures, Error> {
+        let overview: StudyOverview = self.overview(&choice.dials)?;
         let mode = overview.mode;
         if choice.reference as usize >= self.scores.len().max(1) {
             let (members, n) = ("rankers", self.scores.len());
             return Err(FieldError::NoPlace { members, n }.of("reference"));
         }
-        let filter = Filter::new(self, &choice.dials);
+        let filter = InstanceFilter::new(self, &choice.dials);
         let probes = self.definition.axioms();
         let shown: Vec<&Instances> = probes
             .map(|it| self.instances_of(it, mode))
@@ -94,14 +94,14 @@ impl Study {
             let (members, n) = ("measures", overview.measures.len());
             return Err(FieldError::NoPlace { members, n }.of("measure"));
         }
-        let effectiveness = Effectiveness::of(&overview.measures, &per_query);
+        let effectiveness = EffectivenessTable::of(&overview.measures, &per_query);
         let scatter = effectiveness
             .as_ref()
-            .map(|it| Scatter::of(&overview, it, measure));
-        Ok(Figures {
+            .map(|it| EffectivenessScatter::of(&overview, it, measure));
+        Ok(StudyFigures {
             funnels: self.funnels(&shown, &filter)?,
             compared: self.compare(&shown, &filter, choice),
-            overlap: Overlap::of(
+            overlap: QueryOverlapFigure::of(
                 self,
                 &filter,
                 &overview.measures[measure],

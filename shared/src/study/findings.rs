@@ -1,12 +1,12 @@
 //! What stands out in a study: the cells that a reader should see first.
 
-use super::overview::{Cell, Overview};
+use super::overview::{OverviewCell, StudyOverview};
 use crate::probe::Probe;
 use crate::stats::Estimate;
 
 /// Something that stands out, with its numbers. Rankers are named by their row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Finding {
+pub enum StudyFinding {
     /// A ranker orders most instances the other way round.
     Against {
         /// Who.
@@ -53,14 +53,14 @@ pub enum Finding {
     },
 }
 
-impl Finding {
+impl StudyFinding {
     /// What it is about.
     pub fn probe(&self) -> Probe {
         match self {
-            Finding::Against { probe, .. }
-            | Finding::Apart { probe, .. }
-            | Finding::Contradicted { probe, .. }
-            | Finding::Follows { probe, .. } => *probe,
+            StudyFinding::Against { probe, .. }
+            | StudyFinding::Apart { probe, .. }
+            | StudyFinding::Contradicted { probe, .. }
+            | StudyFinding::Follows { probe, .. } => *probe,
         }
     }
 
@@ -69,27 +69,27 @@ impl Finding {
     fn size(&self) -> f64 {
         const CHANCE: f64 = 0.5;
         match self {
-            Finding::Against { fraction, .. } | Finding::Contradicted { fraction, .. } => {
+            StudyFinding::Against { fraction, .. } | StudyFinding::Contradicted { fraction, .. } => {
                 CHANCE - fraction.interval[1]
             }
-            Finding::Apart {
+            StudyFinding::Apart {
                 fraction_of_more,
                 fraction_of_less,
                 ..
             } => fraction_of_more.interval[0] - fraction_of_less.interval[1],
-            Finding::Follows { fraction, .. } => fraction.interval[0] - CHANCE,
+            StudyFinding::Follows { fraction, .. } => fraction.interval[0] - CHANCE,
         }
     }
 
     /// That a ranker follows an axiom is what one expects: it is told after all else.
     fn is_expected(&self) -> bool {
-        matches!(self, Finding::Follows { .. })
+        matches!(self, StudyFinding::Follows { .. })
     }
 }
 
 /// The largest findings, at most one about each axiom, and at most `n`.
-pub fn findings(overview: &Overview, n: usize) -> Vec<Finding> {
-    let mut all: Vec<Finding> = candidates(overview)
+pub fn findings(overview: &StudyOverview, n: usize) -> Vec<StudyFinding> {
+    let mut all: Vec<StudyFinding> = candidates(overview)
         .into_iter()
         .filter(|it| it.size() > 0.0)
         .collect();
@@ -98,7 +98,7 @@ pub fn findings(overview: &Overview, n: usize) -> Vec<Finding> {
         let expected = a.is_expected().cmp(&b.is_expected());
         expected.then(b.size().total_cmp(&a.size()))
     });
-    let mut largest: Vec<Finding> = Vec::new();
+    let mut largest: Vec<StudyFinding> = Vec::new();
     for it in all {
         if largest.iter().all(|known| known.probe() != it.probe()) {
             largest.push(it);
@@ -108,11 +108,11 @@ pub fn findings(overview: &Overview, n: usize) -> Vec<Finding> {
     largest
 }
 
-fn candidates(overview: &Overview) -> Vec<Finding> {
+fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
     let mut all = Vec::new();
     for (at, column) in overview.probes.iter().enumerate() {
         let probe = column.probe;
-        let cells: Vec<(usize, &Cell)> = overview
+        let cells: Vec<(usize, &OverviewCell)> = overview
             .rankers
             .iter()
             .enumerate()
@@ -120,19 +120,19 @@ fn candidates(overview: &Overview) -> Vec<Finding> {
             .collect();
         for &(ranker, cell) in &cells {
             let (fraction, n_judged) = (cell.micro, cell.tally.judged());
-            all.push(Finding::Against {
+            all.push(StudyFinding::Against {
                 ranker,
                 probe,
                 fraction,
                 n_judged,
             });
-            all.push(Finding::Follows {
+            all.push(StudyFinding::Follows {
                 ranker,
                 probe,
                 fraction,
                 n_judged,
             });
-            all.extend(cells.iter().map(|&(less, other)| Finding::Apart {
+            all.extend(cells.iter().map(|&(less, other)| StudyFinding::Apart {
                 more: ranker,
                 less,
                 probe,
@@ -140,7 +140,7 @@ fn candidates(overview: &Overview) -> Vec<Finding> {
                 fraction_of_less: other.micro,
             }));
         }
-        all.extend(column.relevance.as_ref().map(|it| Finding::Contradicted {
+        all.extend(column.relevance.as_ref().map(|it| StudyFinding::Contradicted {
             probe,
             fraction: it.micro,
             n_judged: it.tally.judged(),
@@ -162,7 +162,7 @@ mod tests {
         let [apart, follows] = found.as_slice() else {
             panic!("{found:?}")
         };
-        let Finding::Apart {
+        let StudyFinding::Apart {
             more: 0,
             less: 1,
             probe: Probe::Axiom(Axiom::Tfc1),
@@ -171,7 +171,7 @@ mod tests {
         else {
             panic!("{apart:?}")
         };
-        let Finding::Follows {
+        let StudyFinding::Follows {
             ranker: 0,
             probe: Probe::Axiom(Axiom::Lnc2),
             ..
@@ -210,7 +210,7 @@ mod tests {
         };
         let found = findings(&overview, 3);
         assert!(
-            matches!(found[0], Finding::Against { ranker: 0, .. }),
+            matches!(found[0], StudyFinding::Against { ranker: 0, .. }),
             "{found:?}"
         );
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::TextNo;
+use crate::probe::StudyDocNo;
 
 /// So many texts are told.
 pub const MOST: usize = 10;
@@ -16,7 +16,7 @@ pub const MOST_CHARACTERS: usize = 4_000;
 /// The first texts of a query's pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Firsts {
+pub struct TopDocuments {
     /// Query id.
     pub query_id: String,
     /// As written.
@@ -26,13 +26,13 @@ pub struct Firsts {
     /// Whether the study has scores of the ranker; without them the texts stand as in the pool.
     pub scored: bool,
     /// At most [`MOST`].
-    pub texts: Vec<First>,
+    pub texts: Vec<TopDocument>,
 }
 
 /// One of the texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct First {
+pub struct TopDocument {
     /// Its id.
     pub id: String,
     /// What the ranker gives it.
@@ -48,15 +48,15 @@ pub struct First {
 
 impl Study {
     /// The first texts of the pool of a query, by its place, under the ranker with a fingerprint.
-    pub fn firsts(&self, query: usize, fingerprint: &str) -> Result<Firsts, Error> {
+    pub fn firsts(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
         let (Some(asked), Some(pool)) = (self.queries.get(query), self.pools.get(query)) else {
             let what = format!("query of this study (it has {})", self.queries.len());
             return Err(Error::unknown(&what, format!("number {query}")));
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);
-        let score = |text: TextNo| scores?.at(self.pairs.position(query, text)?);
-        let mut order: Vec<(TextNo, Option<f64>)> =
+        let score = |text: StudyDocNo| scores?.at(self.pairs.position(query, text)?);
+        let mut order: Vec<(StudyDocNo, Option<f64>)> =
             pool.iter().map(|&it| (it, score(it))).collect();
         // Stable, so that the pool decides between equals.
         order.sort_by(|a, b| match (a.1, b.1) {
@@ -66,7 +66,7 @@ impl Study {
         let texts = order.iter().take(MOST).map(|&(text, score)| {
             let body = (!self.lacks_texts()).then(|| self.text_body(text));
             let shown = body.as_deref().map(first_characters);
-            First {
+            TopDocument {
                 id: self.text_id(text),
                 score,
                 grade: self.grade(query, text),
@@ -74,7 +74,7 @@ impl Study {
                 text: shown.map(str::to_owned),
             }
         });
-        Ok(Firsts {
+        Ok(TopDocuments {
             query_id: asked.id.clone(),
             query: asked.text.clone(),
             n_texts: pool.len() as u64,
@@ -96,7 +96,7 @@ mod tests {
     use crate::study::fixture;
 
     /// A line for each text: id, score, grade.
-    fn shown(found: &Firsts) -> Vec<(&str, bool, Option<i32>)> {
+    fn shown(found: &TopDocuments) -> Vec<(&str, bool, Option<i32>)> {
         let each = found.texts.iter();
         each.map(|it| (it.id.as_str(), it.score.is_some(), it.grade))
             .collect()

@@ -1,10 +1,10 @@
 //! Studies for tests: one query or several over a few texts, in order.
 
 use super::make::{StudyInputs, make_study};
-use super::prepare::{InputFiles, OneByOne, run_at_once};
-use super::{Definition, Lookups, Study};
-use crate::collection::{Collection, Doc, Qrels, Query};
-use crate::probe::{Limits, Mode, Probe};
+use super::prepare::{InputFiles, SequentialExecutor, run_at_once};
+use super::{StudyDefinition, LookupFiles, Study};
+use crate::collection::{Collection, Document, Qrels, Query};
+use crate::probe::{Limits, AxiomVariant, Probe};
 use crate::text::Analyzer;
 
 /// Texts over a few words, of which some have the same terms in another number.
@@ -37,13 +37,13 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
 }
 
 /// Makes a study with formulas.
-pub(crate) fn make(definition: Definition, collection: Collection) -> Study {
+pub(crate) fn make(definition: StudyDefinition, collection: Collection) -> Study {
     make_with(definition, collection, InputFiles::default())
 }
 
 /// Makes a study with formulas and with what it names beside its collection.
 pub(crate) fn make_with(
-    definition: Definition,
+    definition: StudyDefinition,
     collection: Collection,
     files: InputFiles,
 ) -> Study {
@@ -55,12 +55,12 @@ pub(crate) fn make_with(
         files,
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(make_study(inputs, &mut OneByOne)).unwrap()
+    run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
 
 /// Every lexical axiom under BM25 and QL.
-pub(crate) fn definition(delta: u32) -> Definition {
-    Definition {
+pub(crate) fn definition(delta: u32) -> StudyDefinition {
+    StudyDefinition {
         format: 1,
         name: "local".to_owned(),
         title: "Rivers".to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn definition(delta: u32) -> Definition {
         n_queries: None,
         pool: "all".parse().unwrap(),
         probes: Probe::minable(false),
-        modes: vec![Mode::Fixed],
+        modes: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql".to_owned()],
         analyzer: Analyzer::default(),
         limits: Limits {
@@ -78,14 +78,14 @@ pub(crate) fn definition(delta: u32) -> Definition {
         },
         vectors: None,
         audit: Vec::new(),
-        lookups: Lookups::default(),
+        lookups: LookupFiles::default(),
         transfers: Vec::new(),
     }
 }
 
 /// The texts are called `1`, `2`, …, the queries `q`, `q1`, …; the first has a judgement.
 pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
-    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Doc {
+    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
         id: id.to_string(),
         title: String::new(),
         text: (*text).to_owned(),

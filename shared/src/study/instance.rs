@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Study, TermStats};
+use super::{Study, TermStatistics};
 use crate::error::Error;
-use crate::index::Totals;
+use crate::index::CollectionTotals;
 use crate::index::stats::{QueryTerms, query_terms};
-use crate::probe::counts::{Case, Counted, Meaning};
-use crate::probe::{Claim, Instances, Limits, Manipulation, MeasuredPremise, Mode, Probe};
-use crate::rank::Ranker;
-use crate::score::{RankerAbout, RankerKind, Scores, lexical};
+use crate::probe::counts::{QueryContext, DocumentFeatures, SemanticFeatures};
+use crate::probe::{Claim, Instances, Limits, Manipulation, MeasuredPrecondition, AxiomVariant, Probe};
+use crate::rank::LexicalRanker;
+use crate::score::{RankerInfo, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
-use crate::text::linguistics::{Unit, analyze};
+use crate::text::linguistics::{LinguisticUnit, analyze};
 use crate::text::{Analyzer, Span};
 use crate::vectors::{
-    NearWord, Vectors, alike, alike_in_query, bag_of_query, bag_outside, each_word, nearest,
+    SimilarWord, WordVectors, alike, alike_in_query, bag_of_query, bag_outside, each_word, nearest,
     words_of_query,
 };
 use crate::verdict::Verdict;
@@ -24,30 +24,30 @@ use std::collections::BTreeMap;
 /// Everything the Instance page shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Shown {
+pub struct InstanceDetails {
     /// Its place among the instances of the axiom and mode.
     pub number: u64,
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// Query id.
     pub query_id: String,
     /// The query as written, with its marks.
-    pub query: Marked,
+    pub query: HighlightedText,
     /// Distinct query terms, in order of first appearance.
-    pub terms: Vec<Term>,
+    pub terms: Vec<QueryTermInfo>,
     /// In the order of the claim.
-    pub texts: Vec<ShownText>,
+    pub texts: Vec<InstanceDocument>,
     /// Over places in `texts`.
     pub claim: Claim<u32>,
     /// In the order the axiom checks them.
-    pub premises: Vec<MeasuredPremise>,
+    pub premises: Vec<MeasuredPrecondition>,
     /// One for each ranker of the study.
-    pub said: Vec<Said>,
+    pub said: Vec<RankerVerdict>,
     /// One for each lexical ranker.
-    pub contributions: Vec<Contributions>,
+    pub contributions: Vec<TermContributions>,
     /// Whether the texts are not here; then there is nothing that is counted in them.
     #[serde(default)]
     pub withheld: bool,
@@ -55,13 +55,13 @@ pub struct Shown {
 
 /// The words of an instance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Words {
+pub struct InstanceTexts {
     /// The query as written, with its marks.
-    pub query: Marked,
+    pub query: HighlightedText,
     /// Distinct query terms, in order of first appearance.
-    pub terms: Vec<Term>,
+    pub terms: Vec<QueryTermInfo>,
     /// In the order of the claim.
-    pub texts: Vec<Marked>,
+    pub texts: Vec<HighlightedText>,
     /// Whether the texts are not here.
     pub withheld: bool,
 }
@@ -69,17 +69,17 @@ pub struct Words {
 /// A text with the places of query terms in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Marked {
+pub struct HighlightedText {
     /// As written. It comes from outside: text, never HTML.
     pub text: String,
     /// Ascending, without overlap.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<TermHighlight>,
 }
 
 /// Where a query term stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Mark {
+pub struct TermHighlight {
     /// Bytes of the text, in UTF-8.
     pub span: Span,
     /// Place among the distinct query terms.
@@ -91,7 +91,7 @@ pub struct Mark {
 /// A query term with what the collection knows of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Term {
+pub struct QueryTermInfo {
     /// After analysis.
     pub term: String,
     /// As first written in the query.
@@ -109,13 +109,13 @@ pub struct Term {
 /// A text of an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ShownText {
+pub struct InstanceDocument {
     /// Document id, or `DOC#probe:argument` for a derived text.
     pub id: String,
     /// May be empty; it is the beginning of the body.
     pub title: String,
     /// What was analysed and scored, with marks.
-    pub body: Marked,
+    pub body: HighlightedText,
     /// Its length, in terms.
     pub n_terms: u32,
     /// Occurrences of each distinct query term.
@@ -126,18 +126,18 @@ pub struct ShownText {
     pub grade: Option<i32>,
     /// What its words mean; none without word vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub likeness: Option<Likeness>,
+    pub likeness: Option<QuerySimilarity>,
     /// What its manipulation goes by, in the document as it is; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tagged: Vec<Tagged>,
+    pub tagged: Vec<LinguisticSpans>,
 }
 
 /// What was found in a text, of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Tagged {
+pub struct LinguisticSpans {
     /// Of which kind.
-    pub unit: Unit,
+    pub unit: LinguisticUnit,
     /// Ascending, without overlap.
     pub spans: Vec<Span>,
 }
@@ -145,7 +145,7 @@ pub struct Tagged {
 /// How like a query the words of a text are that are not in it, d − Q.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Likeness {
+pub struct QuerySimilarity {
     /// cos(d − Q, Q); none if one of them has no word with a vector.
     pub to_query: Option<f64>,
     /// Occurrences of words with a vector.
@@ -153,18 +153,18 @@ pub struct Likeness {
     /// All occurrences.
     pub n_words: u32,
     /// The words that are most like the query, with their cosine.
-    pub nearest: Vec<NearWord>,
+    pub nearest: Vec<SimilarWord>,
 }
 
-/// How many words [`Likeness::nearest`] names.
+/// How many words [`QuerySimilarity::nearest`] names.
 const NEAREST: usize = 6;
 
 /// What one ranker said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Said {
+pub struct RankerVerdict {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// In the order of the texts.
     pub scores: Vec<Option<f64>>,
     /// Whether it saw only a part of each text.
@@ -178,16 +178,16 @@ pub struct Said {
 /// What each query term adds to the score of each text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Contributions {
+pub struct TermContributions {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// Distinct query terms × texts; each column sums, from the top, to the score.
     pub terms: Vec<Vec<f64>>,
     /// In the order of the texts.
     pub scores: Vec<f64>,
 }
 
-/// Instances from which [`Said::typical_margin`] is taken: the first so many.
+/// Instances from which [`RankerVerdict::typical_margin`] is taken: the first so many.
 const TYPICAL: usize = 2000;
 
 impl Study {
@@ -195,17 +195,17 @@ impl Study {
     pub fn show(
         &self,
         probe: Probe,
-        mode: Mode,
+        mode: AxiomVariant,
         number: u64,
         delta_score: Option<f64>,
-    ) -> Result<Shown, Error> {
+    ) -> Result<InstanceDetails, Error> {
         let instances = self.instances_of(probe, mode)?;
         let at = place(instances, number)?;
         let query = instances.query(at);
         let claim = instances.claim(at);
         let numbers = claim.texts();
         let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
-        let read = Read::new(
+        let read = AnalyzedInstance::new(
             &self.definition.analyzer,
             &self.queries[query].text,
             &bodies,
@@ -213,7 +213,7 @@ impl Study {
             self.words.as_ref().map(|it| &it.vectors),
         );
         let texts = numbers.iter().zip(&read.counted).zip(read.texts());
-        let texts = texts.map(|((&text, counted), body)| ShownText {
+        let texts = texts.map(|((&text, counted), body)| InstanceDocument {
             id: self.text_id(text),
             title: self.docs[self.texts[text as usize].doc() as usize]
                 .title
@@ -226,7 +226,7 @@ impl Study {
             likeness: None,
             tagged: Vec::new(),
         });
-        let mut texts: Vec<ShownText> = texts.collect();
+        let mut texts: Vec<InstanceDocument> = texts.collect();
         let compares = probe.needs_vectors() && !probe.is_beside();
         let words = self.words.as_ref().filter(|_| compares);
         for (at, text) in texts.iter_mut().enumerate() {
@@ -243,10 +243,10 @@ impl Study {
             .iter()
             .filter(|it| it.ranker.kind == RankerKind::Lexical);
         let contributions = lexical.filter_map(|it| {
-            let ranker: Ranker = it.ranker.spec.parse().ok()?;
+            let ranker: LexicalRanker = it.ranker.spec.parse().ok()?;
             Some(read.contributions(&ranker, &self.totals))
         });
-        let mut shown = Shown {
+        let mut shown = InstanceDetails {
             withheld: false,
             number,
             probe,
@@ -286,20 +286,20 @@ impl Study {
     }
 
     /// The words of an instance alone, which is much less work than all that is known of it.
-    pub fn read(&self, probe: Probe, mode: Mode, number: u64) -> Result<Words, Error> {
+    pub fn read(&self, probe: Probe, mode: AxiomVariant, number: u64) -> Result<InstanceTexts, Error> {
         let instances = self.instances_of(probe, mode)?;
         let at = place(instances, number)?;
         let (query, numbers) = (instances.query(at), instances.claim(at).texts());
         let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
         let analyzer = &self.definition.analyzer;
-        let read = Read::new(
+        let read = AnalyzedInstance::new(
             analyzer,
             &self.queries[query].text,
             &bodies,
             &self.terms,
             None,
         );
-        Ok(Words {
+        Ok(InstanceTexts {
             query: read.query(),
             terms: read.terms_about(),
             texts: read.texts().collect(),
@@ -312,7 +312,7 @@ impl Study {
         withheld.is_some_and(|it| !it.restored || probe.is_beside())
     }
 
-    fn said(&self, scores: &Scores, instances: &Instances, at: usize, tie_width: f64) -> Said {
+    fn said(&self, scores: &Scores, instances: &Instances, at: usize, tie_width: f64) -> RankerVerdict {
         let (query, claim) = (instances.query(at), instances.claim(at));
         let score = |text| {
             self.pairs
@@ -326,7 +326,7 @@ impl Study {
             })
             .map(|it| it.margin.abs())
             .collect();
-        Said {
+        RankerVerdict {
             ranker: scores.ranker.clone(),
             scores: claim.texts().into_iter().map(score).collect(),
             truncated: claim
@@ -350,13 +350,13 @@ fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
     })
 }
 
-fn tagged(manipulation: Manipulation, text: &str) -> Vec<Tagged> {
+fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
     let units = manipulation.reads();
     if units.is_empty() {
         return Vec::new();
     }
     let analysis = analyze(text);
-    let of = |&unit: &Unit| Tagged {
+    let of = |&unit: &LinguisticUnit| LinguisticSpans {
         unit,
         spans: analysis.spans(unit),
     };
@@ -364,25 +364,25 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<Tagged> {
 }
 
 /// A query and texts, analysed and counted.
-pub(super) struct Read<'a> {
+pub(super) struct AnalyzedInstance<'a> {
     query: (&'a str, Vec<(String, Span)>),
     bodies: Vec<(&'a str, Vec<(String, Span)>)>,
     /// Distinct query terms.
     pub(super) terms: QueryTerms,
     /// Each text.
-    pub(super) counted: Vec<Counted>,
+    pub(super) counted: Vec<DocumentFeatures>,
     /// How like each query term is to each.
     alike: Vec<f64>,
 }
 
-impl<'a> Read<'a> {
+impl<'a> AnalyzedInstance<'a> {
     pub(super) fn new(
         analyzer: &Analyzer,
         query: &'a str,
         bodies: &'a [String],
-        stats: &BTreeMap<String, TermStats>,
-        vectors: Option<&Vectors>,
-    ) -> Read<'a> {
+        stats: &BTreeMap<String, TermStatistics>,
+        vectors: Option<&WordVectors>,
+    ) -> AnalyzedInstance<'a> {
         let analysed = |text: &'a str| (text, analyzer.terms(text));
         let query = analysed(query);
         let bodies: Vec<_> = bodies.iter().map(|it| analysed(it)).collect();
@@ -400,7 +400,7 @@ impl<'a> Read<'a> {
         let asked = vectors.map(|it| words_of_query(it, analyzer, query.0, &terms));
         let count = |body: &(&str, Vec<(String, Span)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            let mut counted = Counted::with_others(&found, &terms);
+            let mut counted = DocumentFeatures::with_others(&found, &terms);
             counted.place_terms(&found, &terms);
             counted.meaning = meaning.as_ref().map(|(vectors, bag)| {
                 let mut words = Vec::new();
@@ -408,7 +408,7 @@ impl<'a> Read<'a> {
                     words.push((numbers[term], vectors.row(token)));
                 });
                 let rest = bag_outside(vectors, analyzer, body.0, &terms);
-                let mut meaning = Meaning::new(rest, bag);
+                let mut meaning = SemanticFeatures::new(rest, bag);
                 let words = words.into_iter();
                 meaning.words = asked.as_ref().map(|it| alike(vectors, it, &terms, words));
                 meaning
@@ -420,7 +420,7 @@ impl<'a> Read<'a> {
             (Some(vectors), Some(asked)) => alike_in_query(vectors, asked),
             _ => Vec::new(),
         };
-        Read {
+        AnalyzedInstance {
             alike,
             query,
             bodies,
@@ -433,10 +433,10 @@ impl<'a> Read<'a> {
     pub(super) fn case<'b>(
         &'b self,
         limits: &'b Limits,
-        totals: Totals,
-        pool: &'b [Counted],
-    ) -> Case<'b> {
-        Case {
+        totals: CollectionTotals,
+        pool: &'b [DocumentFeatures],
+    ) -> QueryContext<'b> {
+        QueryContext {
             query: &self.terms,
             pool,
             limits,
@@ -449,15 +449,15 @@ impl<'a> Read<'a> {
     pub(super) fn likeness(
         &self,
         analyzer: &Analyzer,
-        vectors: &Vectors,
+        vectors: &WordVectors,
         at: usize,
-    ) -> Option<Likeness> {
-        let Meaning { rest, to_query, .. } = self.counted[at].meaning.as_ref()?;
+    ) -> Option<QuerySimilarity> {
+        let SemanticFeatures { rest, to_query, .. } = self.counted[at].meaning.as_ref()?;
         let asked = bag_of_query(vectors, analyzer, self.query.0);
         let text = self.bodies[at].0;
         let mut nearest = nearest(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
-        Some(Likeness {
+        Some(QuerySimilarity {
             to_query: *to_query,
             n_known: rest.n_known,
             n_words: rest.n_words,
@@ -466,12 +466,12 @@ impl<'a> Read<'a> {
     }
 
     /// The query with its marks.
-    pub(super) fn query(&self) -> Marked {
+    pub(super) fn query(&self) -> HighlightedText {
         self.mark(&self.query, None)
     }
 
     /// The texts with their marks.
-    pub(super) fn texts(&self) -> impl Iterator<Item = Marked> + '_ {
+    pub(super) fn texts(&self) -> impl Iterator<Item = HighlightedText> + '_ {
         self.bodies
             .iter()
             .zip(&self.counted)
@@ -479,7 +479,7 @@ impl<'a> Read<'a> {
     }
 
     /// Distinct query terms with what the collection knows of them.
-    pub(super) fn terms_about(&self) -> Vec<Term> {
+    pub(super) fn terms_about(&self) -> Vec<QueryTermInfo> {
         let mut by_df: Vec<usize> = (0..self.terms.len()).collect();
         by_df.sort_by_key(|&it| self.terms[it].df);
         let written = |term: &str| {
@@ -490,7 +490,7 @@ impl<'a> Read<'a> {
         self.terms
             .iter()
             .enumerate()
-            .map(|(place, it)| Term {
+            .map(|(place, it)| QueryTermInfo {
                 term: it.term.clone(),
                 written: written(&it.term),
                 count: it.count,
@@ -502,7 +502,7 @@ impl<'a> Read<'a> {
     }
 
     /// What each query term adds to the score of each text.
-    pub(super) fn contributions(&self, ranker: &Ranker, totals: &Totals) -> Contributions {
+    pub(super) fn contributions(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> TermContributions {
         let weighed = ranker.weigh(&self.terms, totals);
         let terms = (0..self.terms.len()).map(|term| {
             let texts = self.counted.iter();
@@ -510,7 +510,7 @@ impl<'a> Read<'a> {
                 .map(|it| weighed.contribution(term, it.counts[term], it.len))
                 .collect()
         });
-        Contributions {
+        TermContributions {
             ranker: lexical::about(ranker),
             terms: terms.collect(),
             scores: self
@@ -521,7 +521,7 @@ impl<'a> Read<'a> {
         }
     }
 
-    fn mark(&self, body: &(&str, Vec<(String, Span)>), nearest: Option<(u32, u32)>) -> Marked {
+    fn mark(&self, body: &(&str, Vec<(String, Span)>), nearest: Option<(u32, u32)>) -> HighlightedText {
         let is_near =
             |position: usize| nearest.is_some_and(|(a, b)| [a, b].contains(&(position as u32)));
         let marks = body
@@ -530,13 +530,13 @@ impl<'a> Read<'a> {
             .enumerate()
             .filter_map(|(position, (term, span))| {
                 let place = self.terms.iter().position(|it| it.term == *term)?;
-                Some(Mark {
+                Some(TermHighlight {
                     span: *span,
                     term: place as u32,
                     nearest: is_near(position),
                 })
             });
-        Marked {
+        HighlightedText {
             text: body.0.to_owned(),
             marks: marks.collect(),
         }

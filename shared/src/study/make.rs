@@ -3,33 +3,33 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::audit::Audit;
-use super::prepare::{Executor, InputFiles, PreparedCollection, Stage, Step};
-use super::{Definition, Study, TermStats, Words};
+use super::audit::AnalyzerAudit;
+use super::prepare::{ShardExecutor, InputFiles, PreparedCollection, StudyStage, StageRun};
+use super::{StudyDefinition, Study, TermStatistics, StudyWordVectors};
 use crate::collection::{Collection, Qrels, Query};
 use crate::error::Error;
 use crate::index::{DocNo, Index};
-use crate::probe::Mined;
-use crate::probe::mine::Text;
-use crate::rank::Ranker;
-use crate::score::{Pairs, Scores, lexical};
+use crate::probe::MiningResult;
+use crate::probe::mine::StudyDocument;
+use crate::rank::LexicalRanker;
+use crate::score::{QueryDocumentPairs, Scores, lexical};
 
 /// What a study is made from.
 pub struct StudyInputs {
     /// As written.
-    pub definition: Definition,
+    pub definition: StudyDefinition,
     /// The whole collection.
     pub collection: Collection,
     /// What the definition names beside its collection.
     pub files: InputFiles,
     /// The rankers that are formulas. Scores of others are added later.
-    pub rankers: Vec<Ranker>,
+    pub rankers: Vec<LexicalRanker>,
     /// Today: `2026-11-20`.
     pub made: String,
 }
 
 /// Makes a study.
-pub async fn make_study<E: Executor>(
+pub async fn make_study<E: ShardExecutor>(
     inputs: StudyInputs,
     executor: &mut E,
 ) -> Result<Study, E::Error> {
@@ -45,7 +45,7 @@ pub async fn make_study<E: Executor>(
     let prepared = PreparedCollection::of_study(&definition, collection, files, executor).await?;
     let (mined, n_without_text) = prepared.mine(executor).await?;
     let audits = prepared.audit(&definition.audit, &mined, executor).await?;
-    let pairs = Pairs::of_mined(&mined);
+    let pairs = QueryDocumentPairs::of_mined(&mined);
     let scoring = LexicalScoring {
         collection: &prepared.collection,
         index: &prepared.index,
@@ -53,7 +53,7 @@ pub async fn make_study<E: Executor>(
         pairs: &pairs,
     };
     let scores = scoring.score(&rankers, executor).await?;
-    let parts = Parts {
+    let parts = StudyParts {
         definition,
         collection_hash,
         prepared,
@@ -74,16 +74,16 @@ pub struct LexicalScoring<'a> {
     /// The index of the collection.
     pub index: &'a Index,
     /// By number.
-    pub texts: &'a [Text],
+    pub texts: &'a [StudyDocument],
     /// Unique.
-    pub pairs: &'a Pairs,
+    pub pairs: &'a QueryDocumentPairs,
 }
 
 impl LexicalScoring<'_> {
     /// Returns the scores of each ranker.
-    pub async fn score<E: Executor>(
+    pub async fn score<E: ShardExecutor>(
         &self,
-        rankers: &[Ranker],
+        rankers: &[LexicalRanker],
         executor: &mut E,
     ) -> Result<Vec<Scores>, E::Error> {
         let LexicalScoring {
@@ -94,7 +94,7 @@ impl LexicalScoring<'_> {
         } = self;
         let n_queries = pairs.n_queries();
         let of = n_queries * rankers.len();
-        let mut step = Step::begin(executor, Stage::Score, 0, of).await?;
+        let mut step = StageRun::begin(executor, StudyStage::Score, 0, of).await?;
         let mut scores = Vec::new();
         for ranker in rankers {
             let shard = |query: usize| {
@@ -108,7 +108,7 @@ impl LexicalScoring<'_> {
     }
 }
 
-impl Definition {
+impl StudyDefinition {
     /// Leaves a collection the queries of this study.
     pub fn cut(&self, collection: &mut Collection) {
         collection
@@ -130,22 +130,22 @@ impl Definition {
 }
 
 /// What a study is put together from.
-struct Parts {
-    definition: Definition,
+struct StudyParts {
+    definition: StudyDefinition,
     collection_hash: String,
     prepared: PreparedCollection,
     /// Over document numbers of the collection.
-    mined: Mined,
-    pairs: Pairs,
+    mined: MiningResult,
+    pairs: QueryDocumentPairs,
     scores: Vec<Scores>,
-    audits: Vec<Audit>,
+    audits: Vec<AnalyzerAudit>,
     n_without_text: u64,
     made: String,
 }
 
 /// Puts a study together: from here on only its own documents are needed.
-fn assemble(parts: Parts) -> Study {
-    let Parts {
+fn assemble(parts: StudyParts) -> Study {
+    let StudyParts {
         definition,
         collection_hash,
         prepared,
@@ -178,7 +178,7 @@ fn assemble(parts: Parts) -> Study {
         .for_each(|it| *it = it.with_doc(place[&it.doc()]));
 
     let vocabulary = index.vocabulary();
-    let mut terms: BTreeMap<String, TermStats> = BTreeMap::new();
+    let mut terms: BTreeMap<String, TermStatistics> = BTreeMap::new();
     let in_docs = pooled
         .iter()
         .flat_map(|&it| index.terms(it).iter().copied());
@@ -189,7 +189,7 @@ fn assemble(parts: Parts) -> Study {
     let in_queries = in_queries.filter_map(|it| it.number);
     let numbers: BTreeSet<u32> = in_docs.chain(in_queries).collect();
     for number in numbers {
-        let stats = TermStats {
+        let stats = TermStatistics {
             df: index.df(number),
             cf: index.cf(number),
         };
@@ -197,7 +197,7 @@ fn assemble(parts: Parts) -> Study {
     }
 
     let overlap = overlaps(collection, index);
-    let words = prepared.known().map(|it| Words {
+    let words = prepared.known().map(|it| StudyWordVectors {
         about: it.about(definition.vectors.as_deref().unwrap_or_default()),
         vectors: it.only(pooled.iter().copied(), &collection.queries),
     });
@@ -236,7 +236,7 @@ fn assemble(parts: Parts) -> Study {
         withheld: None,
         added: beside.added,
         kept: beside.kept.clone(),
-        lengths: super::dials::Lengths::default(),
+        lengths: super::dials::DocumentLengths::default(),
     }
 }
 

@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::audit::Audit;
-use super::certified::Certified;
-use super::dials::{Dials, Filter};
+use super::audit::AnalyzerAudit;
+use super::certified::StabilitySummary;
+use super::dials::{StudyControls, InstanceFilter};
 use crate::collection::Query;
 use crate::error::Error;
-use crate::index::Totals;
-use crate::probe::{Claim, ClaimKind, Instances, Limits, Mode, Pool, Probe, TextNo, TieAgrees};
-use crate::score::{RankerAbout, Scores};
-use crate::stats::bootstrap::{self, Counted};
+use crate::index::CollectionTotals;
+use crate::probe::{Claim, ClaimKind, Instances, Limits, AxiomVariant, PoolSpec, Probe, StudyDocNo, TiePolicy};
+use crate::score::{RankerInfo, Scores};
+use crate::stats::bootstrap::{self, VerdictCounts};
 use crate::stats::correction::holm;
-use crate::stats::{Estimate, bootstrap::Fraction};
-use crate::verdict::{Tally, Verdict};
+use crate::stats::{Estimate, bootstrap::SatisfiedFraction};
+use crate::verdict::{OutcomeCounts, Verdict};
 
 /// What is said of a ranker's order of the pool.
 pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
@@ -22,7 +22,7 @@ pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
 /// A study in a list: enough for its card with a small heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Card {
+pub struct StudySummary {
     /// Name in addresses.
     pub name: String,
     /// For people.
@@ -55,7 +55,7 @@ pub struct Card {
 /// Everything the Study page shows for one state of its dials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Overview {
+pub struct StudyOverview {
     /// Name in addresses.
     pub name: String,
     /// For people.
@@ -71,43 +71,43 @@ pub struct Overview {
     /// Of the instances.
     pub hash: String,
     /// Of the whole collection.
-    pub totals: Totals,
+    pub totals: CollectionTotals,
     /// Queries, after the dials.
     pub n_queries: u64,
     /// Where queries are in splits: their names and how many queries each has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub splits: Vec<Split>,
+    pub splits: Vec<SplitSize>,
     /// Unique pairs of query and text, of these queries.
     pub n_pairs: u64,
     /// How texts become terms: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// Which documents are compared.
-    pub pool: Pool,
+    pub pool: PoolSpec,
     /// What becomes an instance.
     pub limits: Limits,
     /// What it was aggregated with.
-    pub dials: Dials,
+    pub dials: StudyControls,
     /// The reading that is shown.
-    pub mode: Mode,
+    pub mode: AxiomVariant,
     /// The readings that were mined.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<AxiomVariant>,
     /// Rows.
-    pub rankers: Vec<Row>,
+    pub rankers: Vec<OverviewRow>,
     /// How many rankers of the definition have no scores yet.
     #[serde(default)]
     pub n_unscored_rankers: u64,
     /// Columns.
-    pub probes: Vec<Column>,
+    pub probes: Vec<OverviewColumn>,
     /// Behaviours, which have answers of their own: [`super::behaviour`].
     #[serde(default)]
     pub n_behaviours: u64,
     /// How many tests the correction of `p_holm` reckons with.
     pub n_tests: u64,
-    /// Names of the measures in [`Row::effectiveness`]: `nDCG@10`.
+    /// Names of the measures in [`OverviewRow::effectiveness`]: `nDCG@10`.
     pub measures: Vec<String>,
     /// How the instances of this reading fare under other analysers.
     #[serde(default)]
-    pub audits: Vec<Audit>,
+    pub audits: Vec<AnalyzerAudit>,
     /// What was left out or should be known: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
     /// Whether the texts are not here: [`Study::without_texts`].
@@ -118,7 +118,7 @@ pub struct Overview {
 /// Some of the queries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Split {
+pub struct SplitSize {
     /// `train`, `dev`, `test`.
     pub name: String,
     /// How many are in it.
@@ -128,11 +128,11 @@ pub struct Split {
 /// One ranker with its cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Row {
+pub struct OverviewRow {
     /// Who.
-    pub ranker: RankerAbout,
+    pub ranker: RankerInfo,
     /// One for each column; none where the axiom has no instance with a verdict.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<OverviewCell>>,
     /// One for each measure, over the pool; none without judgements.
     pub effectiveness: Vec<Option<f64>>,
     /// Pairs without a score.
@@ -141,10 +141,10 @@ pub struct Row {
     pub n_truncated: u64,
     /// What became of some of its scores under other conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certified: Option<Certified>,
+    pub certified: Option<StabilitySummary>,
 }
 
-impl Row {
+impl OverviewRow {
     /// Pairs of which the ranker saw only a part; none where that is not known.
     pub fn seen_in_part(&self) -> Option<u64> {
         let known = self.ranker.kind.tells_truncation() || self.n_truncated > 0;
@@ -155,9 +155,9 @@ impl Row {
 /// One ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Cell {
+pub struct OverviewCell {
     /// Counts of outcomes.
-    pub tally: Tally,
+    pub tally: OutcomeCounts,
     /// Over instances, the interval by queries.
     pub micro: Estimate,
     /// Mean over queries of the fraction within each.
@@ -169,14 +169,14 @@ pub struct Cell {
     /// Queries with at least one judged instance.
     pub n_queries: u64,
     /// The least distance from .5 that so many queries would have shown:
-    /// [`Fraction::detectable`].
+    /// [`SatisfiedFraction::detectable`].
     #[serde(default)]
     pub detectable: Option<f64>,
     /// The fraction over instances whose texts the ranker saw whole, where that differs.
     pub whole: Option<f64>,
 }
 
-impl Cell {
+impl OverviewCell {
     /// The share of the instances that the ranker could be asked: those whose texts it scored.
     pub fn asked(&self) -> f64 {
         let judged = self.tally.judged();
@@ -187,7 +187,7 @@ impl Cell {
 /// One axiom with its counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Column {
+pub struct OverviewColumn {
     /// The probe of the column.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -206,20 +206,20 @@ pub struct Column {
     pub sampled: f64,
     /// How often the claim holds for the grades, over instances whose grades differ; none
     /// where there is no such instance.
-    pub relevance: Option<Cell>,
+    pub relevance: Option<OverviewCell>,
 }
 
 impl Study {
     /// The study in a list.
-    pub fn card(&self, published: bool) -> Result<Card, Error> {
-        let overview = self.overview(&Dials::default())?;
+    pub fn card(&self, published: bool) -> Result<StudySummary, Error> {
+        let overview = self.overview(&StudyControls::default())?;
         let fractions = overview.rankers.iter().map(|row| {
             row.cells
                 .iter()
                 .map(|it| it.as_ref().map(|it| it.micro.value))
                 .collect()
         });
-        Ok(Card {
+        Ok(StudySummary {
             fractions: fractions.collect(),
             name: overview.name,
             title: overview.title,
@@ -241,16 +241,16 @@ impl Study {
     }
 
     /// The study for one state of its dials.
-    pub fn overview(&self, dials: &Dials) -> Result<Overview, Error> {
+    pub fn overview(&self, dials: &StudyControls) -> Result<StudyOverview, Error> {
         dials.check(self)?;
         let mode = dials.mode_of(self)?;
-        let filter = Filter::new(self, dials);
+        let filter = InstanceFilter::new(self, dials);
         let shown: Vec<&Instances> = self
             .definition
             .axioms()
             .map(|it| self.instances_of(it, mode))
             .collect::<Result<_, Error>>()?;
-        let mut rankers: Vec<Row> = self
+        let mut rankers: Vec<OverviewRow> = self
             .scores
             .iter()
             .map(|it| self.row(it, &shown, &filter, dials))
@@ -261,7 +261,7 @@ impl Study {
         let taken = (0..n_own).filter(|&it| filter.takes(it));
         let taken: Vec<usize> = taken.collect();
         let n_pairs: usize = taken.iter().map(|&it| self.pairs.of(it).len()).sum();
-        Ok(Overview {
+        Ok(StudyOverview {
             n_queries: taken.len() as u64,
             n_pairs: n_pairs as u64,
             name: self.definition.name.clone(),
@@ -302,12 +302,12 @@ impl Study {
         &self,
         scores: &Scores,
         shown: &[&Instances],
-        filter: &Filter<'_>,
-        dials: &Dials,
-    ) -> Row {
+        filter: &InstanceFilter<'_>,
+        dials: &StudyControls,
+    ) -> OverviewRow {
         let width = dials.tie_width(scores);
         let cells = shown.iter().map(|instances| {
-            let verdict = |query: usize, claim: Claim<TextNo>| {
+            let verdict = |query: usize, claim: Claim<StudyDocNo>| {
                 let counts = filter.passes(instances, query, claim, Some(scores));
                 counts.then(|| self.verdict(scores, query, claim, width))
             };
@@ -318,17 +318,17 @@ impl Study {
                         && !self.truncated(scores, query, claim);
                     counts.then(|| self.verdict(scores, query, claim, width))
                 });
-                let mut sum = Tally::default();
+                let mut sum = OutcomeCounts::default();
                 of_whole.into_iter().for_each(|it| sum += it);
                 let agreeing = sum.agreeing(instances.claim.tie_agrees()) as f64;
                 (sum.judged() > 0).then(|| agreeing / sum.judged() as f64)
             });
-            Some(Cell {
+            Some(OverviewCell {
                 whole: whole.flatten(),
                 ..cell
             })
         });
-        Row {
+        OverviewRow {
             cells: cells.collect(),
             effectiveness: self.effectiveness(scores, filter),
             n_missing: scores.n_missing() as u64,
@@ -343,7 +343,7 @@ impl Study {
         &self,
         scores: &Scores,
         query: usize,
-        claim: Claim<TextNo>,
+        claim: Claim<StudyDocNo>,
         tie_width: f64,
     ) -> Option<Verdict> {
         let score = |text| {
@@ -355,7 +355,7 @@ impl Study {
     }
 
     /// One value for each of [`MEASURES`], over the pools.
-    fn effectiveness(&self, scores: &Scores, filter: &Filter<'_>) -> Vec<Option<f64>> {
+    fn effectiveness(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Vec<Option<f64>> {
         match self.evaluation(scores, filter) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
             None => vec![None; MEASURES.len()],
@@ -364,11 +364,11 @@ impl Study {
 
     /// The splits of the queries, in the order of their first query; the first so many, since
     /// what is meant as something else may have one for each query.
-    pub(super) fn splits(&self) -> Vec<Split> {
+    pub(super) fn splits(&self) -> Vec<SplitSize> {
         splits_of(&self.queries)
     }
 
-    fn column(&self, instances: &Instances, filter: &Filter<'_>, splits: &[Split]) -> Column {
+    fn column(&self, instances: &Instances, filter: &InstanceFilter<'_>, splits: &[SplitSize]) -> OverviewColumn {
         let probe = instances.probe;
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
         let mut n_of_splits = vec![0; splits.len()];
@@ -395,7 +395,7 @@ impl Study {
             let counts = differ && filter.passes(instances, query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
-        Column {
+        OverviewColumn {
             probe,
             claim: instances.claim,
             n_instances,
@@ -407,8 +407,8 @@ impl Study {
         }
     }
 
-    fn audits_in(&self, mode: Mode) -> Vec<Audit> {
-        let audits = self.audits.iter().map(|it| Audit {
+    fn audits_in(&self, mode: AxiomVariant) -> Vec<AnalyzerAudit> {
+        let audits = self.audits.iter().map(|it| AnalyzerAudit {
             analyzer: it.analyzer.clone(),
             rows: it
                 .rows
@@ -459,11 +459,11 @@ impl Study {
 /// not count is none, one without scores is some none.
 fn tallies(
     instances: &Instances,
-    verdict: impl Fn(usize, Claim<TextNo>) -> Option<Option<Verdict>>,
-) -> Vec<Tally> {
+    verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
+) -> Vec<OutcomeCounts> {
     (0..instances.n_queries())
         .map(|query| {
-            let mut tally = Tally::default();
+            let mut tally = OutcomeCounts::default();
             let verdicts = instances
                 .of(query)
                 .filter_map(|claim| verdict(query, claim));
@@ -476,30 +476,30 @@ fn tallies(
 /// Counts and fractions; none where nothing was judged.
 fn cell(
     instances: &Instances,
-    verdict: impl Fn(usize, Claim<TextNo>) -> Option<Option<Verdict>>,
-) -> Option<Cell> {
+    verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
+) -> Option<OverviewCell> {
     summary(&tallies(instances, verdict), instances.claim.tie_agrees())
 }
 
 /// Tallies of queries to counts and fractions; none where nothing was judged.
-pub fn summary(tallies: &[Tally], tie_agrees: TieAgrees) -> Option<Cell> {
-    let counted: Vec<Counted> = tallies
+pub fn summary(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Option<OverviewCell> {
+    let counted: Vec<VerdictCounts> = tallies
         .iter()
-        .map(|it| Counted {
+        .map(|it| VerdictCounts {
             agreeing: it.agreeing(tie_agrees),
             judged: it.judged(),
         })
         .collect();
-    let Fraction {
+    let SatisfiedFraction {
         micro,
         over_queries,
         p,
         n_queries,
         detectable,
     } = bootstrap::fraction(&counted)?;
-    let mut tally = Tally::default();
+    let mut tally = OutcomeCounts::default();
     tallies.iter().for_each(|&it| tally += it);
-    Some(Cell {
+    Some(OverviewCell {
         tally,
         micro,
         over_queries,
@@ -512,7 +512,7 @@ pub fn summary(tallies: &[Tally], tie_agrees: TieAgrees) -> Option<Cell> {
 }
 
 /// Holm's correction over all cells of the table.
-fn correct(rankers: &mut [Row]) {
+fn correct(rankers: &mut [OverviewRow]) {
     let cells = || rankers.iter().flat_map(|it| &it.cells).flatten();
     let corrected = holm(&cells().map(|it| it.p).collect::<Vec<f64>>());
     let cells = rankers.iter_mut().flat_map(|it| &mut it.cells).flatten();
@@ -520,7 +520,7 @@ fn correct(rankers: &mut [Row]) {
 }
 
 /// Whether the same two texts the other way round are an instance of the same query.
-fn has_opposite(all: &[TextNo], claim: Claim<TextNo>) -> bool {
+fn has_opposite(all: &[StudyDocNo], claim: Claim<StudyDocNo>) -> bool {
     match claim {
         Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
             let (pairs, _) = all.as_chunks::<2>();
@@ -531,14 +531,14 @@ fn has_opposite(all: &[TextNo], claim: Claim<TextNo>) -> bool {
 }
 
 /// The first splits that queries are in, in their order.
-pub(crate) fn splits_of<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Vec<Split> {
+pub(crate) fn splits_of<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Vec<SplitSize> {
     const MOST: usize = 50;
-    let mut splits: Vec<Split> = Vec::new();
+    let mut splits: Vec<SplitSize> = Vec::new();
     for name in queries.into_iter().filter_map(|it| it.split.as_ref()) {
         match splits.iter().position(|it| it.name == *name) {
             Some(at) => splits[at].n_queries += 1,
             None if splits.len() == MOST => {}
-            None => splits.push(Split {
+            None => splits.push(SplitSize {
                 name: name.clone(),
                 n_queries: 1,
             }),

@@ -2,33 +2,33 @@
 //! its word vectors, the candidate pools, the instances.
 //!
 //! The command `mine`, the backend's studies and the browser's worker all come here. They differ
-//! in their [`Executor`] alone: the backend computes the shards of a step on all cores, the worker
+//! in their [`ShardExecutor`] alone: the backend computes the shards of a step on all cores, the worker
 //! one after the other, and lets other messages in between. Neither changes a bit of the result.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::Definition;
-use super::audit::{Audit, Auditor};
-use crate::collection::{Collection, Doc, Run};
+use super::StudyDefinition;
+use super::audit::{AnalyzerAudit, AnalyzerAuditor};
+use crate::collection::{Collection, Document, Run};
 use crate::error::Error;
 use crate::index::{Index, IndexBuilder};
-use crate::probe::beside::{Additions, Beside, Bodies, Workshop};
-use crate::probe::manipulation::Tools;
-use crate::probe::mine::{Miner, Pooled, QueryMined};
+use crate::probe::beside::{CollectionAdditions, AddedSamples, AnalyzedDocuments, DerivedDocumentBuilder};
+use crate::probe::manipulation::LookupTables;
+use crate::probe::mine::{Miner, QueryPool, QueryMiningResult};
 use crate::probe::pool::CandidatePools;
-use crate::probe::transfer::Pairs as TransferPairs;
-use crate::probe::{Limits, Mined, Mode, Pool, Probe};
+use crate::probe::transfer::TransferSet;
+use crate::probe::{Limits, MiningResult, AxiomVariant, PoolSpec, Probe};
 use crate::text::Analyzer;
-use crate::vectors::{Known, RowNo, Synonyms, Vectors};
+use crate::vectors::{IndexedWordVectors, WordVectorNo, SynonymFinder, WordVectors};
 
 /// Documents that are indexed between two reports of progress.
 const DOCS_AT_ONCE: usize = 500;
 
 /// A step of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum StudyStage {
     /// In documents.
     Index,
     /// In queries: documents are derived for manipulations.
@@ -45,25 +45,25 @@ pub enum Stage {
 
 /// How far the work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct StudyProgress {
     /// The current step.
-    pub stage: Stage,
+    pub stage: StudyStage,
     /// In the unit of the step.
     pub done: u64,
     /// In the same unit.
     pub of: u64,
-    /// Instances that [`Stage::Mine`] has found so far.
+    /// Instances that [`StudyStage::Mine`] has found so far.
     pub n_found: u64,
 }
 
 /// Computes the shards of each step and hears how far the work is.
-pub trait Executor {
+pub trait ShardExecutor {
     /// What ends the work early.
     type Error: From<Error>;
 
     /// Returns how many shards of a step are computed before progress is reported: one, or as many
     /// as may have their results in memory together.
-    fn shards_at_once(&self, _: Stage) -> usize {
+    fn shards_at_once(&self, _: StudyStage) -> usize {
         1
     }
 
@@ -75,16 +75,16 @@ pub trait Executor {
 
     /// Hears how far the work is, at the beginning of each step and again and again. It may wait,
     /// and ends the work by an error.
-    fn report(&mut self, progress: Progress) -> impl Future<Output = Result<(), Self::Error>>;
+    fn report(&mut self, progress: StudyProgress) -> impl Future<Output = Result<(), Self::Error>>;
 }
 
 /// Computes one shard after the other, and never waits.
-pub struct OneByOne;
+pub struct SequentialExecutor;
 
-impl Executor for OneByOne {
+impl ShardExecutor for SequentialExecutor {
     type Error = Error;
 
-    async fn report(&mut self, _: Progress) -> Result<(), Error> {
+    async fn report(&mut self, _: StudyProgress) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -98,30 +98,30 @@ pub fn run_at_once<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// A step, and how far it is.
-pub(super) struct Step<'a, E> {
+pub(super) struct StageRun<'a, E> {
     executor: &'a mut E,
-    progress: Progress,
+    progress: StudyProgress,
 }
 
-impl<'a, E: Executor> Step<'a, E> {
+impl<'a, E: ShardExecutor> StageRun<'a, E> {
     /// Begins a step of `of` documents or queries, or goes on with it where `done` are done.
     pub(super) async fn begin(
         executor: &'a mut E,
-        stage: Stage,
+        stage: StudyStage,
         done: usize,
         of: usize,
-    ) -> Result<Step<'a, E>, E::Error> {
-        let progress = Progress {
+    ) -> Result<StageRun<'a, E>, E::Error> {
+        let progress = StudyProgress {
             stage,
             done: done as u64,
             of: of as u64,
             n_found: 0,
         };
         executor.report(progress).await?;
-        Ok(Step { executor, progress })
+        Ok(StageRun { executor, progress })
     }
 
-    async fn index(&mut self, docs: &[Doc], mut builder: IndexBuilder) -> Result<Index, E::Error> {
+    async fn index(&mut self, docs: &[Document], mut builder: IndexBuilder) -> Result<Index, E::Error> {
         for some in docs.chunks(DOCS_AT_ONCE) {
             some.iter().for_each(|it| builder.add(&it.body()));
             self.advance(some.len()).await?;
@@ -135,7 +135,7 @@ impl<'a, E: Executor> Step<'a, E> {
         &mut self,
         n: usize,
         shard: impl Fn(usize) -> T + Sync,
-        mut take: impl FnMut(Vec<T>, &mut Progress) -> Result<(), E::Error>,
+        mut take: impl FnMut(Vec<T>, &mut StudyProgress) -> Result<(), E::Error>,
     ) -> Result<(), E::Error> {
         let at_once = self.executor.shards_at_once(self.progress.stage);
         for from in (0..n).step_by(at_once) {
@@ -154,7 +154,7 @@ impl<'a, E: Executor> Step<'a, E> {
         shard: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<T>, E::Error> {
         let mut all = Vec::with_capacity(n);
-        let take = |results, _: &mut Progress| {
+        let take = |results, _: &mut StudyProgress| {
             all.extend::<Vec<T>>(results);
             Ok(())
         };
@@ -169,12 +169,12 @@ impl<'a, E: Executor> Step<'a, E> {
 }
 
 /// Indexes documents.
-pub async fn index<E: Executor>(
-    docs: &[Doc],
+pub async fn index<E: ShardExecutor>(
+    docs: &[Document],
     builder: IndexBuilder,
     executor: &mut E,
 ) -> Result<Index, E::Error> {
-    let mut step = Step::begin(executor, Stage::Index, 0, docs.len()).await?;
+    let mut step = StageRun::begin(executor, StudyStage::Index, 0, docs.len()).await?;
     step.index(docs, builder).await
 }
 
@@ -184,9 +184,9 @@ pub struct MiningSettings {
     /// How texts become terms.
     pub analyzer: Analyzer,
     /// Which documents of a query are compared.
-    pub pool: Pool,
+    pub pool: PoolSpec,
     /// Which probes, in which modes.
-    pub probes: Vec<(Probe, Mode)>,
+    pub probes: Vec<(Probe, AxiomVariant)>,
     /// Their bounds.
     pub limits: Limits,
 }
@@ -194,10 +194,10 @@ pub struct MiningSettings {
 impl MiningSettings {
     /// Returns the settings of a study: every axiom in every mode, modes first; then its
     /// behaviours, which have one mode.
-    pub fn of(definition: &Definition) -> MiningSettings {
+    pub fn of(definition: &StudyDefinition) -> MiningSettings {
         let modes = definition.modes.iter();
         let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
-        let behaviours = definition.behaviours().map(|it| (it, Mode::Fixed));
+        let behaviours = definition.behaviours().map(|it| (it, AxiomVariant::Fixed));
         MiningSettings {
             analyzer: definition.analyzer.clone(),
             pool: definition.pool.clone(),
@@ -213,11 +213,11 @@ pub struct InputFiles {
     /// The run of a pool that names one.
     pub run: Option<Run>,
     /// The word vectors.
-    pub vectors: Option<Arc<Vectors>>,
+    pub vectors: Option<Arc<WordVectors>>,
     /// What manipulations look up.
-    pub tools: Tools,
+    pub tools: LookupTables,
     /// The pairs of each transfer set.
-    pub sets: Vec<TransferPairs>,
+    pub sets: Vec<TransferSet>,
 }
 
 /// A collection that is ready to be mined.
@@ -227,7 +227,7 @@ pub struct PreparedCollection {
     /// The index of all its documents.
     pub index: Index,
     /// What was added to the collection.
-    pub beside: Beside,
+    pub beside: AddedSamples,
     settings: MiningSettings,
     run: Option<Run>,
     vectors: Option<TokenVectors>,
@@ -235,27 +235,27 @@ pub struct PreparedCollection {
 
 /// Word vectors, with the row of each token of an index.
 struct TokenVectors {
-    vectors: Arc<Vectors>,
-    rows: Vec<Option<RowNo>>,
+    vectors: Arc<WordVectors>,
+    rows: Vec<Option<WordVectorNo>>,
 }
 
 impl TokenVectors {
-    fn of(vectors: &Arc<Vectors>, index: &Index) -> TokenVectors {
+    fn of(vectors: &Arc<WordVectors>, index: &Index) -> TokenVectors {
         TokenVectors {
             rows: vectors.rows_of(index),
             vectors: Arc::clone(vectors),
         }
     }
 
-    fn known<'a>(&'a self, index: &'a Index) -> Known<'a> {
-        Known::new(&self.vectors, index, &self.rows)
+    fn known<'a>(&'a self, index: &'a Index) -> IndexedWordVectors<'a> {
+        IndexedWordVectors::new(&self.vectors, index, &self.rows)
     }
 }
 
 impl PreparedCollection {
     /// Indexes a collection, adds derived documents and transfer sets to it, and looks up the
     /// vectors of its words.
-    pub async fn prepare<E: Executor>(
+    pub async fn prepare<E: ShardExecutor>(
         mut collection: Collection,
         settings: MiningSettings,
         files: InputFiles,
@@ -277,10 +277,10 @@ impl PreparedCollection {
         if probes.any(|it| matches!(it.0, Probe::Manipulation(_))) {
             if let Some(vectors) = &vectors {
                 let analyzer = settings.analyzer.clone();
-                tools.set_synonyms(Synonyms::new(Arc::clone(vectors), analyzer));
+                tools.set_synonyms(SynonymFinder::new(Arc::clone(vectors), analyzer));
             }
-            let bodies = Bodies::of(&collection);
-            let workshop = Workshop {
+            let bodies = AnalyzedDocuments::of(&collection);
+            let workshop = DerivedDocumentBuilder {
                 collection: &collection,
                 index: &index,
                 bodies: &bodies,
@@ -290,16 +290,16 @@ impl PreparedCollection {
             };
             let pools = CandidatePools::new(&settings.pool, run.as_ref(), &collection, &index)?;
             let n_queries = collection.queries.len();
-            let mut step = Step::begin(executor, Stage::Derive, 0, n_queries).await?;
+            let mut step = StageRun::begin(executor, StudyStage::Derive, 0, n_queries).await?;
             let derive = |query| workshop.make(query, &pools.of(query).0);
             made = step.collect(n_queries, derive).await?;
         }
-        let additions = Additions {
+        let additions = CollectionAdditions {
             made,
             sets: &sets,
             seed: settings.limits.seed,
         };
-        let beside = Beside::add(&mut collection, &mut index, &settings.probes, additions);
+        let beside = AddedSamples::add(&mut collection, &mut index, &settings.probes, additions);
         let vectors = vectors.map(|it| TokenVectors::of(&it, &index));
         Ok(PreparedCollection {
             collection,
@@ -312,8 +312,8 @@ impl PreparedCollection {
     }
 
     /// Prepares the collection of a study. Its queries are those of the study already.
-    pub async fn of_study<E: Executor>(
-        definition: &Definition,
+    pub async fn of_study<E: ShardExecutor>(
+        definition: &StudyDefinition,
         collection: Collection,
         files: InputFiles,
         executor: &mut E,
@@ -335,16 +335,16 @@ impl PreparedCollection {
     }
 
     /// Returns the word vectors of its documents and queries, if there are any.
-    pub fn known(&self) -> Option<Known<'_>> {
+    pub fn known(&self) -> Option<IndexedWordVectors<'_>> {
         self.vectors.as_ref().map(|it| it.known(&self.index))
     }
 
     /// Mines some queries at a time and hands on what is found in them, in the order of queries.
     /// Returns how many documents of the pools the collection lacks.
-    pub async fn mine_in_parts<E: Executor>(
+    pub async fn mine_in_parts<E: ShardExecutor>(
         &self,
         executor: &mut E,
-        mut take: impl FnMut(Vec<QueryMined>) -> Result<(), E::Error>,
+        mut take: impl FnMut(Vec<QueryMiningResult>) -> Result<(), E::Error>,
     ) -> Result<u64, E::Error> {
         let collection = &self.collection;
         let MiningSettings {
@@ -368,7 +368,7 @@ impl PreparedCollection {
                 true => pools.of(query),
                 false => (Vec::new(), 0),
             };
-            let shard = miner.mine(&Pooled {
+            let shard = miner.mine(&QueryPool {
                 query: &collection.queries[query].text,
                 docs: &docs,
                 grades: &collection.grades(query, &docs),
@@ -377,36 +377,36 @@ impl PreparedCollection {
             (shard, n_missing)
         };
         let mut n_without_text = 0;
-        let take = |shards: Vec<(QueryMined, u64)>, progress: &mut Progress| {
+        let take = |shards: Vec<(QueryMiningResult, u64)>, progress: &mut StudyProgress| {
             let (shards, missing): (Vec<_>, Vec<u64>) = shards.into_iter().unzip();
             n_without_text += missing.iter().sum::<u64>();
             progress.n_found += shards.iter().map(|it| it.n_instances(probes)).sum::<u64>();
             take(shards)
         };
-        let mut step = Step::begin(executor, Stage::Mine, 0, n_queries).await?;
+        let mut step = StageRun::begin(executor, StudyStage::Mine, 0, n_queries).await?;
         step.run(n_queries, shard, take).await?;
         Ok(n_without_text)
     }
 
     /// Mines all queries. Returns the instances, and how many documents of the pools the
     /// collection lacks.
-    pub async fn mine<E: Executor>(&self, executor: &mut E) -> Result<(Mined, u64), E::Error> {
+    pub async fn mine<E: ShardExecutor>(&self, executor: &mut E) -> Result<(MiningResult, u64), E::Error> {
         let mut all = Vec::new();
         let take = |shards| {
-            all.extend::<Vec<QueryMined>>(shards);
+            all.extend::<Vec<QueryMiningResult>>(shards);
             Ok(())
         };
         let n_without_text = self.mine_in_parts(executor, take).await?;
-        Ok((Mined::collect(&self.settings.probes, all), n_without_text))
+        Ok((MiningResult::collect(&self.settings.probes, all), n_without_text))
     }
 
     /// Asks each of some analyzers how many of the instances are instances under it too.
-    pub async fn audit<E: Executor>(
+    pub async fn audit<E: ShardExecutor>(
         &self,
         analyzers: &[Analyzer],
-        mined: &Mined,
+        mined: &MiningResult,
         executor: &mut E,
-    ) -> Result<Vec<Audit>, E::Error> {
+    ) -> Result<Vec<AnalyzerAudit>, E::Error> {
         let collection = &self.collection;
         let n_queries = collection.queries.len();
         let docs = &collection.docs[..self.index.n_docs()];
@@ -417,13 +417,13 @@ impl PreparedCollection {
         let vectors = self.vectors.as_ref().map(|it| &it.vectors);
         let mut audits = Vec::new();
         for (at, analyzer) in analyzers.iter().enumerate() {
-            let (stage, of) = (Stage::AuditIndex, analyzers.len() * docs.len());
-            let mut step = Step::begin(executor, stage, at * docs.len(), of).await?;
+            let (stage, of) = (StudyStage::AuditIndex, analyzers.len() * docs.len());
+            let mut step = StageRun::begin(executor, stage, at * docs.len(), of).await?;
             let builder = index_builder(analyzer, vectors);
             let index = step.index(docs, builder).await?;
             let vectors = vectors.map(|it| TokenVectors::of(it, &index));
             let known = vectors.as_ref().map(|it| it.known(&index));
-            let auditor = Auditor {
+            let auditor = AnalyzerAuditor {
                 miner: Miner {
                     index: &index,
                     known: known.as_ref(),
@@ -433,8 +433,8 @@ impl PreparedCollection {
                 mined,
                 collection,
             };
-            let (stage, of) = (Stage::Audit, analyzers.len() * n_queries);
-            let mut step = Step::begin(executor, stage, at * n_queries, of).await?;
+            let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);
+            let mut step = StageRun::begin(executor, stage, at * n_queries, of).await?;
             let queries = step.collect(n_queries, |it| auditor.query(it)).await?;
             audits.push(auditor.collect(analyzer.describe(), &queries));
         }
@@ -443,7 +443,7 @@ impl PreparedCollection {
 }
 
 /// Begins the index of an analyzer. Word vectors are looked up by tokens, so these are kept.
-fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<Vectors>>) -> IndexBuilder {
+fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<WordVectors>>) -> IndexBuilder {
     let builder = IndexBuilder::new(analyzer.clone());
     match vectors {
         Some(_) => builder.keeping_tokens(),

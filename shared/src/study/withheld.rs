@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Study, dials};
-use crate::collection::{Doc, text_hash};
-use crate::error::{Error, Field};
+use crate::collection::{Document, text_hash};
+use crate::error::{Error, InvalidField};
 
 /// What stands in the place of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Withheld {
+pub struct WithheldTexts {
     /// For each document of the study [`text_hash`] of its body, by which a copy is known.
     pub hashes: Vec<String>,
     /// For each text of the study its length, in terms.
@@ -28,7 +28,7 @@ impl Study {
     /// scores stay.
     pub fn without_texts(mut self) -> Study {
         let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
-        self.withheld = Some(Withheld {
+        self.withheld = Some(WithheldTexts {
             hashes: hashes.collect(),
             n_terms: dials::lengths(&self),
             restored: false,
@@ -47,19 +47,19 @@ impl Study {
 
     /// Puts texts back from a copy of the collection; all of them, or none and the reason. What
     /// stands beside the collection stays withheld.
-    pub fn restore(&mut self, copy: &[Doc]) -> Result<(), Error> {
+    pub fn restore(&mut self, copy: &[Document]) -> Result<(), Error> {
         let Some(withheld) = &mut self.withheld else {
             return Ok(());
         };
         let n = self.docs.len() - self.added.n_docs as usize;
         let own = &mut self.docs[..n];
-        let known: BTreeMap<&str, &Doc> = copy.iter().map(|it| (it.id.as_str(), it)).collect();
-        let found: Vec<Option<&Doc>> = own
+        let known: BTreeMap<&str, &Document> = copy.iter().map(|it| (it.id.as_str(), it)).collect();
+        let found: Vec<Option<&Document>> = own
             .iter()
             .map(|it| known.get(it.id.as_str()).copied())
             .collect();
         let refuse =
-            |reason: String| Err(Error::conflict(Field::shown("copy", "your copy"), reason));
+            |reason: String| Err(Error::conflict(InvalidField::shown("copy", "your copy"), reason));
         let mut missing = own.iter().zip(&found).filter(|it| it.1.is_none());
         if let Some((first, _)) = missing.next() {
             let n_missing = missing.count() + 1;
@@ -69,7 +69,7 @@ impl Study {
                 first.id
             ));
         }
-        let differs = |it: &(&Doc, &String)| text_hash(&it.0.body()) != *it.1;
+        let differs = |it: &(&Document, &String)| text_hash(&it.0.body()) != *it.1;
         let mut other = found.iter().copied().flatten().zip(&withheld.hashes);
         if let Some((first, _)) = other.find(differs) {
             let n_other = other.filter(differs).count() + 1;
@@ -107,7 +107,7 @@ impl Study {
             }
         };
         Err(Error::missing(
-            Field::shown("study", &self.definition.name),
+            InvalidField::shown("study", &self.definition.name),
             reason,
         ))
     }
@@ -116,9 +116,9 @@ impl Study {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::{Mode, Probe};
-    use crate::study::dials::Dials;
-    use crate::study::figures::Choice;
+    use crate::probe::{AxiomVariant, Probe};
+    use crate::study::dials::StudyControls;
+    use crate::study::figures::FigureOptions;
     use crate::study::fixture;
 
     #[test]
@@ -131,14 +131,14 @@ mod tests {
         }
         let mut bare = Study::from_json("bare.json", &json).unwrap();
         for delta in [None, Some(0), Some(1)] {
-            let dials = Dials {
+            let dials = StudyControls {
                 delta,
-                ..Dials::default()
+                ..StudyControls::default()
             };
             let [a, b] = [&bare, &study].map(|it| it.overview(&dials).unwrap());
             assert_eq!((&a.rankers, &a.probes), (&b.rankers, &b.probes));
         }
-        bare.figures(&Choice::default()).unwrap();
+        bare.figures(&FigureOptions::default()).unwrap();
         let shown = |study: &Study| {
             let instances = study.instances.iter().find(|it| !it.is_empty()).unwrap();
             study
@@ -179,7 +179,7 @@ mod tests {
         assert!(!bare.lacks_texts());
         let shown = |study: &Study, probe: &str| {
             let probe = probe.parse().unwrap();
-            study.show(probe, Mode::Fixed, 0, None).unwrap()
+            study.show(probe, AxiomVariant::Fixed, 0, None).unwrap()
         };
         assert_eq!(shown(&bare, "tfc1"), shown(&study, "tfc1"));
         let of_copy = shown(&bare, "reverse-words");

@@ -31,9 +31,9 @@ use super::Span;
 
 /// One text, cut and tagged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Analysis {
+pub struct LinguisticAnalysis {
     /// Everything that is not white space, in order.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<TaggedToken>,
     /// Tokens of each sentence; together they are all tokens.
     pub sentences: Vec<Range<usize>>,
     /// Tokens of each noun phrase, in order: a noun or a name with what stands before it and
@@ -45,16 +45,16 @@ pub struct Analysis {
 
 /// A word, a number or a punctuation mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub struct TaggedToken {
     /// Where it stands in the text.
     pub bytes: Range<usize>,
     /// Its class.
-    pub tag: Tag,
+    pub tag: PartOfSpeech,
 }
 
 /// The word classes of Universal Dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tag {
+pub enum PartOfSpeech {
     /// `old`.
     Adjective,
     /// Prepositions: `of`; and particles of verbs: give `up`.
@@ -91,25 +91,25 @@ pub enum Tag {
     Other,
 }
 
-/// A part of a text that an [`Analysis`] finds.
+/// A part of a text that an [`LinguisticAnalysis`] finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// One of [`Analysis::sentences`].
+pub enum LinguisticUnit {
+    /// One of [`LinguisticAnalysis::sentences`].
     Sentence,
-    /// One of [`Analysis::noun_phrases`].
+    /// One of [`LinguisticAnalysis::noun_phrases`].
     NounPhrase,
-    /// A token with [`Tag::Adposition`].
+    /// A token with [`PartOfSpeech::Adposition`].
     Preposition,
-    /// A token with [`Tag::Auxiliary`].
+    /// A token with [`PartOfSpeech::Auxiliary`].
     Auxiliary,
 }
 
-impl Analysis {
+impl LinguisticAnalysis {
     /// Where the units of a kind stand, ascending.
-    pub fn spans(&self, unit: Unit) -> Vec<Span> {
-        let of_tag = |tag: Tag| {
+    pub fn spans(&self, unit: LinguisticUnit) -> Vec<Span> {
+        let of_tag = |tag: PartOfSpeech| {
             let tokens = self.tokens.iter().filter(move |it| it.tag == tag);
             tokens.map(|it| span(&it.bytes, &it.bytes)).collect()
         };
@@ -122,10 +122,10 @@ impl Analysis {
                 .collect()
         };
         match unit {
-            Unit::Sentence => of_tokens(&self.sentences),
-            Unit::NounPhrase => of_tokens(&self.noun_phrases),
-            Unit::Preposition => of_tag(Tag::Adposition),
-            Unit::Auxiliary => of_tag(Tag::Auxiliary),
+            LinguisticUnit::Sentence => of_tokens(&self.sentences),
+            LinguisticUnit::NounPhrase => of_tokens(&self.noun_phrases),
+            LinguisticUnit::Preposition => of_tag(PartOfSpeech::Adposition),
+            LinguisticUnit::Auxiliary => of_tag(PartOfSpeech::Auxiliary),
         }
     }
 }
@@ -138,10 +138,10 @@ fn span(first: &Range<usize>, last: &Range<usize>) -> Span {
 }
 
 /// Cuts a text into sentences and tokens, tags these and finds its noun phrases.
-pub fn analyze(text: &str) -> Analysis {
+pub fn analyze(text: &str) -> LinguisticAnalysis {
     let words = words::cut(text);
     let sentences = sentences::find(text, &words);
-    let mut analysis = Analysis {
+    let mut analysis = LinguisticAnalysis {
         tokens: Vec::with_capacity(words.len()),
         sentences,
         noun_phrases: Vec::new(),
@@ -160,13 +160,13 @@ pub fn analyze(text: &str) -> Analysis {
         }
         for (bytes, tag) in words[sentence.clone()].iter().zip(tags) {
             let bytes = bytes.clone();
-            analysis.tokens.push(Token { bytes, tag });
+            analysis.tokens.push(TaggedToken { bytes, tag });
         }
     }
     analysis
 }
 
-impl Token {
+impl TaggedToken {
     /// The base form, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun stays
     /// as it is written. `text` is the one that was analysed.
     pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {

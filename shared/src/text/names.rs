@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 
 /// Distinct strings by number, in one piece of memory.
 #[derive(Default, Clone)]
-pub(crate) struct Names {
+pub(crate) struct StringInterner {
     letters: String,
     /// Where each ends in `letters`.
     ends: Vec<u32>,
@@ -15,7 +15,7 @@ pub(crate) struct Names {
     table: HashTable<u32>,
 }
 
-impl Names {
+impl StringInterner {
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -30,7 +30,7 @@ impl Names {
     }
 
     pub(crate) fn insert(&mut self, wanted: &str) -> u32 {
-        let Names {
+        let StringInterner {
             letters,
             ends,
             table,

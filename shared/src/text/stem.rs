@@ -7,16 +7,16 @@ use snowball_stemmers_rs::Algorithm;
 use super::Stemmer;
 
 /// A stemmer that is ready to use.
-pub(crate) struct Stem(Option<snowball_stemmers_rs::Stemmer>);
+pub(crate) struct TokenStemmer(Option<snowball_stemmers_rs::Stemmer>);
 
-impl Stem {
-    pub(crate) fn new(stemmer: Stemmer) -> Stem {
+impl TokenStemmer {
+    pub(crate) fn new(stemmer: Stemmer) -> TokenStemmer {
         let algorithm = match stemmer {
-            Stemmer::None => return Stem(None),
+            Stemmer::None => return TokenStemmer(None),
             Stemmer::Porter => Algorithm::Porter,
             Stemmer::Porter2 => Algorithm::English,
         };
-        Stem(Some(snowball_stemmers_rs::Stemmer::create(algorithm)))
+        TokenStemmer(Some(snowball_stemmers_rs::Stemmer::create(algorithm)))
     }
 
     /// The stem of a lower-cased token.

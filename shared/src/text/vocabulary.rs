@@ -1,7 +1,7 @@
 //! Terms as numbers: each distinct token is stemmed once, however often it occurs.
 
-use super::names::Names;
-use super::stem::Stem;
+use super::names::StringInterner;
+use super::stem::TokenStemmer;
 use super::{Analyzer, stopwords};
 
 /// Number of a term, in order of first appearance.
@@ -13,24 +13,24 @@ pub type TokenNo = u32;
 /// The terms that an analyser has met.
 pub struct Vocabulary {
     analyzer: Analyzer,
-    stem: Stem,
+    stem: TokenStemmer,
     /// Tokens as found, with their term.
-    tokens: Names,
+    tokens: StringInterner,
     /// For each token its term; none if it is a stop word.
     term_of: Vec<Option<TermNo>>,
-    terms: Names,
+    terms: StringInterner,
 }
 
 impl Vocabulary {
     /// Empty.
     pub fn new(analyzer: Analyzer) -> Vocabulary {
-        let stem = Stem::new(analyzer.stemmer);
+        let stem = TokenStemmer::new(analyzer.stemmer);
         Vocabulary {
             analyzer,
             stem,
-            tokens: Names::default(),
+            tokens: StringInterner::default(),
             term_of: Vec::new(),
-            terms: Names::default(),
+            terms: StringInterner::default(),
         }
     }
 

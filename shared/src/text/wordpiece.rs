@@ -16,7 +16,7 @@ use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::Span;
-use super::names::Names;
+use super::names::StringInterner;
 use crate::error::Error;
 
 /// What stands for a word that the vocabulary cannot spell.
@@ -31,17 +31,17 @@ const LONGEST_WORD: usize = 100;
 /// A vocabulary of pieces.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "WrittenPieces", into = "WrittenPieces")]
-pub struct Pieces(Arc<Held>);
+pub struct WordpieceVocabulary(Arc<LoadedVocabulary>);
 
-struct Held {
+struct LoadedVocabulary {
     file: String,
     cased: bool,
     /// As written, in order.
     all: Vec<String>,
     /// At the beginning of a word.
-    first: Names,
+    first: StringInterner,
     /// Within a word, without their mark.
-    inside: Names,
+    inside: StringInterner,
     /// Bytes of the longest piece.
     longest: usize,
 }
@@ -50,7 +50,7 @@ struct Held {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WrittenPieces {
+pub(crate) struct StoredWordpieceVocabulary {
     /// Where it came from: a model's folder or a text file.
     file: String,
     /// Whether letters keep their case and accents.
@@ -63,40 +63,40 @@ pub(crate) struct WrittenPieces {
 
 /// Whether letters keep their case and accents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Case {
+pub enum LetterCase {
     /// They do.
     Kept,
     /// They become lower case without accents.
     Folded,
 }
 
-impl Pieces {
+impl WordpieceVocabulary {
     /// A file's pieces. Refuses a vocabulary without `[UNK]`: it is no WordPiece vocabulary.
-    pub fn new(file: &str, case: Case, all: Vec<String>) -> Result<Pieces, Error> {
+    pub fn new(file: &str, case: LetterCase, all: Vec<String>) -> Result<WordpieceVocabulary, Error> {
         if !all.iter().any(|it| it == UNKNOWN) {
             let reason = "it has no piece `[UNK]`; a WordPiece vocabulary has one piece a line, \
                           as vocab.txt of a BERT model";
             return Err(Error::file(file, reason));
         }
-        Ok(Pieces::held(file, case, all))
+        Ok(WordpieceVocabulary::held(file, case, all))
     }
 
     /// Names a file that is still to be read; until then every word is [`UNKNOWN`].
-    pub fn named(file: &str) -> Pieces {
-        Pieces::held(file, Case::Folded, Vec::new())
+    pub fn named(file: &str) -> WordpieceVocabulary {
+        WordpieceVocabulary::held(file, LetterCase::Folded, Vec::new())
     }
 
     /// Reads `vocab.txt`, one piece a line, or the `tokenizer.json` of a model, which also
     /// says whether case is kept; a list of lines is taken to fold it.
-    pub fn read(file: &str, text: &str) -> Result<Pieces, Error> {
+    pub fn read(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
         if text.trim_start().starts_with('{') {
-            return Pieces::from_tokenizer(file, text);
+            return WordpieceVocabulary::from_tokenizer(file, text);
         }
         let lines = text.lines().filter(|it| !it.is_empty());
-        Pieces::new(file, Case::Folded, lines.map(str::to_owned).collect())
+        WordpieceVocabulary::new(file, LetterCase::Folded, lines.map(str::to_owned).collect())
     }
 
-    fn from_tokenizer(file: &str, text: &str) -> Result<Pieces, Error> {
+    fn from_tokenizer(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
         #[derive(Deserialize)]
         struct Tokenizer {
             model: Model,
@@ -115,8 +115,8 @@ impl Pieces {
             Error::file(file, reason)
         })?;
         let case = match read.normalizer.and_then(|it| it.lowercase) {
-            Some(false) => Case::Kept,
-            Some(true) | None => Case::Folded,
+            Some(false) => LetterCase::Kept,
+            Some(true) | None => LetterCase::Folded,
         };
         let mut all: Vec<(u32, String)> = read
             .model
@@ -125,20 +125,20 @@ impl Pieces {
             .map(|it| (it.1, it.0))
             .collect();
         all.sort_unstable();
-        Pieces::new(file, case, all.into_iter().map(|it| it.1).collect())
+        WordpieceVocabulary::new(file, case, all.into_iter().map(|it| it.1).collect())
     }
 
     /// The same, as a name alone.
-    pub fn unread(&self) -> Pieces {
-        Pieces::held(self.file(), self.case(), Vec::new())
+    pub fn unread(&self) -> WordpieceVocabulary {
+        WordpieceVocabulary::held(self.file(), self.case(), Vec::new())
     }
 
-    fn case(&self) -> Case {
+    fn case(&self) -> LetterCase {
         case_of(self.0.cased)
     }
 
-    fn held(file: &str, case: Case, all: Vec<String>) -> Pieces {
-        let (mut first, mut inside) = (Names::default(), Names::default());
+    fn held(file: &str, case: LetterCase, all: Vec<String>) -> WordpieceVocabulary {
+        let (mut first, mut inside) = (StringInterner::default(), StringInterner::default());
         let mut longest = 0;
         for piece in &all {
             let bare = match piece.strip_prefix(INSIDE) {
@@ -153,9 +153,9 @@ impl Pieces {
             };
             longest = longest.max(bare.len());
         }
-        Pieces(Arc::new(Held {
+        WordpieceVocabulary(Arc::new(LoadedVocabulary {
             file: file.to_owned(),
-            cased: case == Case::Kept,
+            cased: case == LetterCase::Kept,
             all,
             first,
             inside,
@@ -266,10 +266,10 @@ impl Pieces {
     }
 }
 
-fn case_of(cased: bool) -> Case {
+fn case_of(cased: bool) -> LetterCase {
     match cased {
-        true => Case::Kept,
-        false => Case::Folded,
+        true => LetterCase::Kept,
+        false => LetterCase::Folded,
     }
 }
 
@@ -332,41 +332,41 @@ fn is_ideograph(letter: char) -> bool {
     )
 }
 
-impl fmt::Debug for Pieces {
+impl fmt::Debug for WordpieceVocabulary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Pieces({}, {})", self.file(), self.len())
     }
 }
 
-impl PartialEq for Pieces {
-    fn eq(&self, other: &Pieces) -> bool {
+impl PartialEq for WordpieceVocabulary {
+    fn eq(&self, other: &WordpieceVocabulary) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
             || (self.0.cased == other.0.cased && self.0.all == other.0.all)
     }
 }
 
-impl Eq for Pieces {}
+impl Eq for WordpieceVocabulary {}
 
 #[cfg(feature = "openapi")]
-impl utoipa::PartialSchema for Pieces {
+impl utoipa::PartialSchema for WordpieceVocabulary {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-        WrittenPieces::schema()
+        StoredWordpieceVocabulary::schema()
     }
 }
 
 #[cfg(feature = "openapi")]
-impl utoipa::ToSchema for Pieces {}
+impl utoipa::ToSchema for WordpieceVocabulary {}
 
-impl From<WrittenPieces> for Pieces {
-    fn from(written: WrittenPieces) -> Pieces {
+impl From<StoredWordpieceVocabulary> for WordpieceVocabulary {
+    fn from(written: StoredWordpieceVocabulary) -> WordpieceVocabulary {
         let case = case_of(written.cased);
-        Pieces::held(&written.file, case, written.pieces)
+        WordpieceVocabulary::held(&written.file, case, written.pieces)
     }
 }
 
-impl From<Pieces> for WrittenPieces {
-    fn from(pieces: Pieces) -> WrittenPieces {
-        WrittenPieces {
+impl From<WordpieceVocabulary> for StoredWordpieceVocabulary {
+    fn from(pieces: WordpieceVocabulary) -> StoredWordpieceVocabulary {
+        StoredWordpieceVocabulary {
             file: pieces.0.file.clone(),
             cased: pieces.0.cased,
             pieces: pieces.0.all.clone(),
@@ -378,14 +378,14 @@ impl From<Pieces> for WrittenPieces {
 mod tests {
     use super::*;
 
-    fn pieces(case: Case) -> Pieces {
+    fn pieces(case: LetterCase) -> WordpieceVocabulary {
         let list =
             "[UNK] un ##aff ##able em ##bed ##ding ? ! ' river the rive \u{5ddd} e ##e # ##?";
         let list = list.split(' ').map(str::to_owned).collect();
-        Pieces::new("list", case, list).unwrap()
+        WordpieceVocabulary::new("list", case, list).unwrap()
     }
 
-    fn check(case: Case, text: &str, expected: &[(&str, &str)]) {
+    fn check(case: LetterCase, text: &str, expected: &[(&str, &str)]) {
         let mut found = Vec::new();
         pieces(case).each(text, |piece, span| {
             found.push((
@@ -401,20 +401,20 @@ mod tests {
     fn a_word_is_cut_from_the_left_into_the_longest_pieces() {
         // Devlin et al., comment of their tokenizer: unaffable → un ##aff ##able.
         let expected = [("un", "Un"), ("aff", "aff"), ("able", "able")];
-        check(Case::Folded, "Unaffable", &expected);
+        check(LetterCase::Folded, "Unaffable", &expected);
         let expected = [("em", "em"), ("bed", "bed"), ("ding", "ding")];
-        check(Case::Folded, "embedding", &expected);
+        check(LetterCase::Folded, "embedding", &expected);
     }
 
     #[test]
     fn a_word_that_cannot_be_spelt_is_unknown_as_a_whole() {
-        check(Case::Folded, "rivers", &[(UNKNOWN, "rivers")]);
+        check(LetterCase::Folded, "rivers", &[(UNKNOWN, "rivers")]);
         check(
-            Case::Folded,
+            LetterCase::Folded,
             &"e".repeat(101),
             &[(UNKNOWN, &"e".repeat(101))],
         );
-        assert_eq!(Pieces::named("x").len(), 0);
+        assert_eq!(WordpieceVocabulary::named("x").len(), 0);
     }
 
     #[test]
@@ -427,21 +427,21 @@ mod tests {
             ("\u{5ddd}", "\u{5ddd}"),
             ("\u{5ddd}", "\u{5ddd}"),
         ];
-        check(Case::Folded, "The river?! \u{5ddd}\u{5ddd}", &expected);
+        check(LetterCase::Folded, "The river?! \u{5ddd}\u{5ddd}", &expected);
     }
 
     #[test]
     fn accents_case_and_control_characters_go_but_not_from_a_cased_vocabulary() {
         let expected = [("river", "RÎV\u{200b}ER"), ("e", "e")];
-        check(Case::Folded, "RÎV\u{200b}ER\u{a0}e\u{301}", &expected);
+        check(LetterCase::Folded, "RÎV\u{200b}ER\u{a0}e\u{301}", &expected);
         let expected = [(UNKNOWN, "River"), ("river", "river")];
-        check(Case::Kept, "River river", &expected);
+        check(LetterCase::Kept, "River river", &expected);
     }
 
     #[test]
     fn what_is_no_vocabulary_is_refused() {
         for (text, said) in [("river\nbank\n", "[UNK]"), ("{\"model\":{}}", "WordPiece")] {
-            let error = Pieces::read("words.txt", text).unwrap_err().to_string();
+            let error = WordpieceVocabulary::read("words.txt", text).unwrap_err().to_string();
             assert!(
                 error.contains("words.txt") && error.contains(said),
                 "{error}"
@@ -453,10 +453,10 @@ mod tests {
     fn a_tokenizer_says_whether_case_is_kept() {
         let text =
             r#"{"normalizer": {"lowercase": false}, "model": {"vocab": {"R": 1, "[UNK]": 0}}}"#;
-        let read = Pieces::read("tokenizer.json", text).unwrap();
-        assert_eq!((read.len(), read.case()), (2, Case::Kept));
+        let read = WordpieceVocabulary::read("tokenizer.json", text).unwrap();
+        assert_eq!((read.len(), read.case()), (2, LetterCase::Kept));
         assert_eq!(
-            Pieces::read("vocab.txt", "[UNK]\r\nr\r\n").unwrap().len(),
+            WordpieceVocabulary::read("vocab.txt", "[UNK]\r\nr\r\n").unwrap().len(),
             2
         );
     }

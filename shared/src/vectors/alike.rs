@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::words::each_word;
-use super::{RowNo, Vectors, is_outside};
+use super::{WordVectorNo, WordVectors, is_outside};
 use crate::index::stats::QueryTerms;
 use crate::text::Analyzer;
 use crate::text::vocabulary::TermNo;
@@ -11,7 +11,7 @@ use crate::text::vocabulary::TermNo;
 /// How like the query's the words of a text are, one by one. A term is looked up by the first
 /// token that gives it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Alike {
+pub struct WordSimilarities {
     /// Mean cosine over distinct terms of the text and of the query; 0 where one has no vector.
     pub average: f64,
     /// The greatest cosine of a term outside of the query, with every place of a query term and
@@ -20,22 +20,22 @@ pub struct Alike {
 }
 
 /// The cosine of two words; 0 where one has no vector.
-pub(super) fn cosine(vectors: &Vectors, a: Option<RowNo>, b: Option<RowNo>) -> f64 {
+pub(super) fn cosine(vectors: &WordVectors, a: Option<WordVectorNo>, b: Option<WordVectorNo>) -> f64 {
     let (Some(a), Some(b)) = (a, b) else {
         return 0.0;
     };
-    let row = |it: RowNo| vectors.vector(it).iter().map(|&it| f64::from(it));
+    let row = |it: WordVectorNo| vectors.vector(it).iter().map(|&it| f64::from(it));
     row(a).zip(row(b)).map(|(a, b)| a * b).sum()
 }
 
 /// The word of each distinct query term: the first token that gives it.
 pub(crate) fn words_of_query(
-    vectors: &Vectors,
+    vectors: &WordVectors,
     analyzer: &Analyzer,
     query: &str,
     terms: &QueryTerms,
-) -> Vec<Option<RowNo>> {
-    let mut rows: Vec<Option<Option<RowNo>>> = vec![None; terms.len()];
+) -> Vec<Option<WordVectorNo>> {
+    let mut rows: Vec<Option<Option<WordVectorNo>>> = vec![None; terms.len()];
     each_word(analyzer, query, |token, term| {
         if let Some(place) = terms.iter().position(|it| it.term == term) {
             rows[place].get_or_insert_with(|| vectors.row(token));
@@ -45,7 +45,7 @@ pub(crate) fn words_of_query(
 }
 
 /// How like each query term is to each, row by row.
-pub(crate) fn alike_in_query(vectors: &Vectors, asked: &[Option<RowNo>]) -> Vec<f64> {
+pub(crate) fn alike_in_query(vectors: &WordVectors, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
     let each = asked.iter();
     each.flat_map(|&a| asked.iter().map(move |&b| cosine(vectors, a, b)))
         .collect()
@@ -53,16 +53,16 @@ pub(crate) fn alike_in_query(vectors: &Vectors, asked: &[Option<RowNo>]) -> Vec<
 
 /// Over the words of a text in order; `asked` is [`words_of_query`].
 pub(crate) fn alike(
-    vectors: &Vectors,
-    asked: &[Option<RowNo>],
+    vectors: &WordVectors,
+    asked: &[Option<WordVectorNo>],
     query: &QueryTerms,
-    words: impl Iterator<Item = (TermNo, Option<RowNo>)>,
-) -> Alike {
-    let mut distinct: BTreeMap<TermNo, Option<RowNo>> = BTreeMap::new();
+    words: impl Iterator<Item = (TermNo, Option<WordVectorNo>)>,
+) -> WordSimilarities {
+    let mut distinct: BTreeMap<TermNo, Option<WordVectorNo>> = BTreeMap::new();
     for (term, row) in words {
         distinct.entry(term).or_insert(row);
     }
-    let mut found = Alike::default();
+    let mut found = WordSimilarities::default();
     let mut sum = 0.0;
     for (&term, &row) in &distinct {
         let outside = is_outside(query, term);

@@ -19,11 +19,11 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::Vectors;
+use super::WordVectors;
 use crate::error::Error;
 use crate::index::Index;
 use crate::text::vocabulary::TokenNo;
-pub use neighbours::{Corpus, Neighbours};
+pub use neighbours::{GloveCorpus, CooccurrenceCounts};
 
 /// Parts of the words, and rounds of a pass.
 pub const STRATA: usize = 16;
@@ -31,7 +31,7 @@ pub const STRATA: usize = 16;
 /// How vectors are trained.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct GloveSettings {
     /// Dimensions of a vector.
     pub n_dims: usize,
     /// Words to each side that are neighbours; rare words are taken out before.
@@ -50,11 +50,11 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for GloveSettings {
     /// As the paper has them (section 4.2), with 50 dimensions and a x_max for collections far
     /// smaller than its 6 billion words.
-    fn default() -> Settings {
-        Settings {
+    fn default() -> GloveSettings {
+        GloveSettings {
             n_dims: 50,
             window: 10,
             min_count: 5,
@@ -67,7 +67,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl GloveSettings {
     /// Refuses what cannot be trained.
     pub fn check(&self) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::out_of_range("vectors", reason));
@@ -86,17 +86,17 @@ impl Settings {
 }
 
 /// Vectors in training.
-pub struct Trainer<'a> {
+pub struct GloveTrainer<'a> {
     index: &'a Index,
-    settings: Settings,
+    settings: GloveSettings,
     /// Frequent words first.
     words: Vec<TokenNo>,
     /// w by strata.
-    mains: Vec<Stratum>,
+    mains: Vec<VectorStratum>,
     /// w̃ by strata, that of the first shard of the next round first.
-    contexts: Vec<Stratum>,
+    contexts: Vec<VectorStratum>,
     /// For each round those of its shards.
-    blocks: Vec<Vec<Vec<Step>>>,
+    blocks: Vec<Vec<Vec<GloveStep>>>,
     n_pairs: usize,
     n_rounds: u32,
     /// Of the pass that is being made, and of those that were.
@@ -105,7 +105,7 @@ pub struct Trainer<'a> {
 }
 
 /// The vectors of some words on one side with their biases, and the sums of squares of AdaGrad.
-struct Stratum {
+struct VectorStratum {
     /// Words × (dimensions and bias).
     values: Vec<f64>,
     squares: Vec<f64>,
@@ -113,7 +113,7 @@ struct Stratum {
 
 /// What is done for two words.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct GloveStep {
     /// Place of w and of w̃ in their strata.
     rows: [u32; 2],
     /// ln X.
@@ -123,18 +123,18 @@ struct Step {
 }
 
 /// A part of a round.
-pub struct Shard<'a> {
-    settings: &'a Settings,
-    main: &'a mut Stratum,
-    context: &'a mut Stratum,
-    block: &'a mut [Step],
+pub struct TrainingShard<'a> {
+    settings: &'a GloveSettings,
+    main: &'a mut VectorStratum,
+    context: &'a mut VectorStratum,
+    block: &'a mut [GloveStep],
     seed: u64,
 }
 
-impl<'a> Trainer<'a> {
+impl<'a> GloveTrainer<'a> {
     /// Begins with vectors drawn by the seed.
-    pub fn new(corpus: Corpus<'a>, counted: Vec<Neighbours>) -> Trainer<'a> {
-        let Corpus {
+    pub fn new(corpus: GloveCorpus<'a>, counted: Vec<CooccurrenceCounts>) -> GloveTrainer<'a> {
+        let GloveCorpus {
             index,
             settings,
             words,
@@ -142,7 +142,7 @@ impl<'a> Trainer<'a> {
         } = corpus;
         let pairs = neighbours::merge(counted);
         let mut random = Pcg64::seed_from_u64(settings.seed);
-        let mut side = || Stratum::deal(words.len(), settings.n_dims, &mut random);
+        let mut side = || VectorStratum::deal(words.len(), settings.n_dims, &mut random);
         let (mains, contexts) = (side(), side());
         let mut blocks = vec![vec![Vec::new(); STRATA]; STRATA];
         for pair in &pairs {
@@ -157,7 +157,7 @@ impl<'a> Trainer<'a> {
                 add(j, i);
             }
         }
-        Trainer {
+        GloveTrainer {
             index,
             settings,
             words,
@@ -186,14 +186,14 @@ impl<'a> Trainer<'a> {
         &self.costs
     }
 
-    /// The next round: `train` calls [`Shard::train`] for each shard, in any order and on any
+    /// The next round: `train` calls [`TrainingShard::train`] for each shard, in any order and on any
     /// threads, and gives back what they gave, in their order.
-    pub fn round(&mut self, train: impl FnOnce(Vec<Shard<'_>>) -> Vec<f64>) {
+    pub fn round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
         let round = self.n_rounds as usize % STRATA;
         let first = u64::from(self.n_rounds) * STRATA as u64;
         let mains = self.mains.iter_mut().zip(&mut self.contexts);
         let shards = mains.zip(&mut self.blocks[round]).zip(first..);
-        let shards = shards.map(|(((main, context), block), number)| Shard {
+        let shards = shards.map(|(((main, context), block), number)| TrainingShard {
             settings: &self.settings,
             main,
             context,
@@ -214,14 +214,14 @@ impl<'a> Trainer<'a> {
     /// All rounds that are left, on one thread.
     pub fn train(&mut self) {
         while self.progress().0 < self.progress().1 {
-            self.round(|shards| shards.into_iter().map(Shard::train).collect());
+            self.round(|shards| shards.into_iter().map(TrainingShard::train).collect());
         }
     }
 
     /// w + w̃ of every word; between passes alone, or else w̃ would be another word's.
-    pub fn finish(self) -> Vectors {
+    pub fn finish(self) -> WordVectors {
         let n_dims = self.settings.n_dims;
-        let mut vectors = Vectors::new(n_dims);
+        let mut vectors = WordVectors::new(n_dims);
         for (at, &token) in self.words.iter().enumerate() {
             let begin = at / STRATA * (n_dims + 1);
             let row = begin..begin + n_dims;
@@ -235,11 +235,11 @@ impl<'a> Trainer<'a> {
     }
 }
 
-impl Stratum {
+impl VectorStratum {
     /// Deals words into strata, with numbers drawn word after word.
-    fn deal(n_words: usize, n_dims: usize, random: &mut Pcg64) -> Vec<Stratum> {
-        let mut strata: Vec<Stratum> = Vec::new();
-        strata.resize_with(STRATA, || Stratum {
+    fn deal(n_words: usize, n_dims: usize, random: &mut Pcg64) -> Vec<VectorStratum> {
+        let mut strata: Vec<VectorStratum> = Vec::new();
+        strata.resize_with(STRATA, || VectorStratum {
             values: Vec::new(),
             squares: Vec::new(),
         });
@@ -254,15 +254,15 @@ impl Stratum {
     }
 }
 
-impl Settings {
+impl GloveSettings {
     /// What is done for w of the first word and w̃ of the second.
-    fn step(&self, words: [usize; 2], x: f64) -> Step {
+    fn step(&self, words: [usize; 2], x: f64) -> GloveStep {
         let weight = if x < self.x_max {
             libm::pow(x / self.x_max, self.alpha)
         } else {
             1.0
         };
-        Step {
+        GloveStep {
             rows: words.map(|it| (it / STRATA) as u32),
             log: libm::log(x) as f32,
             weight: weight as f32,
@@ -270,10 +270,10 @@ impl Settings {
     }
 }
 
-impl Shard<'_> {
+impl TrainingShard<'_> {
     /// Makes every step of the block; the sum of weighted squared errors before each.
     pub fn train(self) -> f64 {
-        let Shard {
+        let TrainingShard {
             settings,
             main,
             context,
@@ -304,7 +304,7 @@ impl Shard<'_> {
 /// Numbers of a word, and their sums of squares.
 type Row<'a> = (&'a mut [f64], &'a mut [f64]);
 
-impl Step {
+impl GloveStep {
     /// One step of AdaGrad for w and w̃.
     fn make(&self, rate: f64, (w, w_squares): Row<'_>, (c, c_squares): Row<'_>) -> f64 {
         let n_dims = w.len() - 1;
@@ -337,7 +337,7 @@ fn unit(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-fn shuffle(steps: &mut [Step], random: &mut Pcg64) {
+fn shuffle(steps: &mut [GloveStep], random: &mut Pcg64) {
     for at in (1..steps.len()).rev() {
         let below = at as u128 + 1;
         let pick = (u128::from(random.next_u64()) * below) >> 64;
@@ -350,7 +350,7 @@ mod tests {
     use super::*;
     use crate::index::IndexBuilder;
     use crate::text::Analyzer;
-    use crate::vectors::Bag;
+    use crate::vectors::BagOfWords;
 
     fn index(texts: &[&str]) -> Index {
         let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_step_is_that_of_the_paper() {
-        let settings = Settings::default();
+        let settings = GloveSettings::default();
         let step = settings.step([0, 1], 2.0);
         let mut w = [0.1, -0.2, 0.05];
         let mut w_squares = [1.0, 4.0, 1.0];
@@ -394,12 +394,12 @@ mod tests {
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let index = index(&texts);
-        let settings = Settings {
+        let settings = GloveSettings {
             n_dims: 1,
             min_count: 1,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
-        let corpus = Corpus::new(&index, settings).unwrap();
+        let corpus = GloveCorpus::new(&index, settings).unwrap();
         let counted = corpus.count(0..40);
         let mut expected: Vec<[u32; 2]> = Vec::new();
         for pair in neighbours::merge(vec![counted.clone()]) {
@@ -410,7 +410,7 @@ mod tests {
             }
         }
         expected.sort_unstable();
-        let trainer = Trainer::new(corpus, vec![counted]);
+        let trainer = GloveTrainer::new(corpus, vec![counted]);
         let mut found: Vec<[u32; 2]> = Vec::new();
         for (round, blocks) in trainer.blocks.iter().enumerate() {
             for (main, block) in blocks.iter().enumerate() {
@@ -436,15 +436,15 @@ mod tests {
             });
         }
         let index = index(&texts);
-        let settings = Settings {
+        let settings = GloveSettings {
             n_dims: 8,
             min_count: 1,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
         let trainer = |parts: &[std::ops::Range<u32>]| {
-            let corpus = Corpus::new(&index, settings).unwrap();
+            let corpus = GloveCorpus::new(&index, settings).unwrap();
             let counted = parts.iter().map(|it| corpus.count(it.clone())).collect();
-            Trainer::new(corpus, counted)
+            GloveTrainer::new(corpus, counted)
         };
         let mut forwards = trainer(&[0..1, 1..60]);
         forwards.train();
@@ -454,7 +454,7 @@ mod tests {
         let mut backwards = trainer(&[20..60, 0..20]);
         while backwards.progress().0 < backwards.progress().1 {
             backwards.round(|shards| {
-                let mut costs: Vec<f64> = shards.into_iter().rev().map(Shard::train).collect();
+                let mut costs: Vec<f64> = shards.into_iter().rev().map(TrainingShard::train).collect();
                 costs.reverse();
                 costs
             });
@@ -463,7 +463,7 @@ mod tests {
         let vectors = forwards.finish();
         assert_eq!(backwards.finish(), vectors);
         let like = |a: &str, b: &str| {
-            let bag = |word: &str| Bag::of(&vectors, [vectors.row(word)]);
+            let bag = |word: &str| BagOfWords::of(&vectors, [vectors.row(word)]);
             bag(a).similarity(&bag(b)).unwrap()
         };
         assert!(like("river", "stream") > like("river", "dough") + 0.3);
@@ -474,17 +474,17 @@ mod tests {
     fn what_cannot_be_trained_is_refused() {
         let index = index(&["a b"]);
         let refused = |settings| {
-            let corpus = Corpus::new(&index, settings);
+            let corpus = GloveCorpus::new(&index, settings);
             corpus.err().map(|it| it.to_string())
         };
         assert!(
-            refused(Settings::default())
+            refused(GloveSettings::default())
                 .unwrap()
                 .contains("occur 5 times")
         );
-        let none = Settings {
+        let none = GloveSettings {
             n_dims: 0,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
         assert!(refused(none).unwrap().contains("dimensions"));
     }

@@ -8,10 +8,10 @@
 
 use std::io::{BufRead, Cursor, Read};
 
-use super::Vectors;
-use crate::collection::lines::{Bounds, Line, Lines, Unpacking};
+use super::WordVectors;
+use crate::collection::lines::{FileSizeLimits, TextLine, LineReader, DecompressedReader};
 use crate::collection::{ByteProgress, ReadResult};
-use crate::error::{Error, Reading};
+use crate::error::{Error, ReadReport};
 
 /// The most dimensions that are taken: four times those of the largest common vectors.
 const MOST_DIMS: usize = 4_096;
@@ -21,13 +21,13 @@ const LONGEST_WORD: u64 = 1_000;
 
 /// Reads a file of word vectors; a row that is wrong is refused with its reason, of two rows
 /// for a word the first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Vectors> {
-    let mut bytes = Unpacking::open(name, bytes, Bounds::FILES, progress)?;
+pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<WordVectors> {
+    let mut bytes = DecompressedReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
     let stopped = |it: std::io::Error| Error::file(name, format!("reading stopped: {it}"));
     let mut first = Vec::new();
     bytes
         .by_ref()
-        .take(Bounds::FILES.line_bytes)
+        .take(FileSizeLimits::FILES.line_bytes)
         .read_until(b'\n', &mut first)
         .map_err(stopped)?;
     let text = str::from_utf8(&first).unwrap_or_default().trim();
@@ -92,15 +92,15 @@ fn read_text(
     name: &str,
     bytes: impl Read,
     n_dims: Option<usize>,
-) -> Result<(Vectors, Reading), Error> {
-    let mut reading = Reading::default();
-    let mut vectors = n_dims.map(Vectors::new);
+) -> Result<(WordVectors, ReadReport), Error> {
+    let mut reading = ReadReport::default();
+    let mut vectors = n_dims.map(WordVectors::new);
     // The header has been read already.
     let before = u64::from(n_dims.is_some());
     let quiet = &mut |_| {};
-    let mut lines = Lines::open(name, bytes, Bounds::FILES, quiet)?;
+    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, quiet)?;
     let mut numbers = Vec::new();
-    while let Some(Line { number, text }) = lines.next_line()? {
+    while let Some(TextLine { number, text }) = lines.next_line()? {
         let line = number + before;
         if text.as_ref().is_ok_and(|it| it.trim_ascii().is_empty()) {
             continue;
@@ -127,7 +127,7 @@ fn read_text(
             if vectors.is_none() {
                 check_dims(name, n_dims).map_err(|it| it.to_string())?;
             }
-            let vectors = vectors.get_or_insert_with(|| Vectors::new(n_dims));
+            let vectors = vectors.get_or_insert_with(|| WordVectors::new(n_dims));
             vectors.push(word, &numbers)
         });
         keep(&mut reading, name, line, taken);
@@ -139,9 +139,9 @@ fn read_binary(
     name: &str,
     mut bytes: impl BufRead,
     n_dims: usize,
-) -> Result<(Vectors, Reading), Error> {
-    let mut reading = Reading::default();
-    let mut vectors = Vectors::new(n_dims);
+) -> Result<(WordVectors, ReadReport), Error> {
+    let mut reading = ReadReport::default();
+    let mut vectors = WordVectors::new(n_dims);
     let (mut word, mut numbers) = (Vec::new(), vec![0; n_dims * 4]);
     for row in 1.. {
         let stopped =
@@ -177,7 +177,7 @@ fn read_binary(
     Ok((vectors, reading))
 }
 
-fn keep(reading: &mut Reading, name: &str, line: u64, taken: Result<bool, String>) {
+fn keep(reading: &mut ReadReport, name: &str, line: u64, taken: Result<bool, String>) {
     match taken {
         Ok(true) => reading.n_rows += 1,
         Ok(false) => reading.refuse(name, line, "the word has a vector already, which is kept"),
@@ -195,7 +195,7 @@ fn shown(field: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read_all(bytes: &[u8]) -> Result<(Vectors, Reading), Error> {
+    fn read_all(bytes: &[u8]) -> Result<(WordVectors, ReadReport), Error> {
         read("v.txt", bytes, &mut |_| {})
     }
 

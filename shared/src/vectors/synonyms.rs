@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::alike::cosine;
-use super::{RowNo, Vectors};
+use super::{WordVectorNo, WordVectors};
 use crate::text::Analyzer;
 use crate::text::stopwords::EN_FUNCTION;
 
@@ -15,17 +15,17 @@ const LIKE: f64 = 0.6;
 
 /// For each word its nearest, found when it is first asked for.
 #[derive(Debug, Clone)]
-pub struct Synonyms {
-    vectors: Arc<Vectors>,
+pub struct SynonymFinder {
+    vectors: Arc<WordVectors>,
     analyzer: Analyzer,
-    found: Vec<OnceLock<Option<RowNo>>>,
+    found: Vec<OnceLock<Option<WordVectorNo>>>,
 }
 
-impl Synonyms {
+impl SynonymFinder {
     /// Among the first 20,000 words with vectors; `analyzer` says what is the same term.
-    pub fn new(vectors: Arc<Vectors>, analyzer: Analyzer) -> Synonyms {
+    pub fn new(vectors: Arc<WordVectors>, analyzer: Analyzer) -> SynonymFinder {
         let found = (0..vectors.len()).map(|_| OnceLock::new()).collect();
-        Synonyms {
+        SynonymFinder {
             vectors,
             analyzer,
             found,
@@ -41,18 +41,18 @@ impl Synonyms {
         Some(self.vectors.word(nearest?))
     }
 
-    fn find(&self, row: RowNo) -> Option<RowNo> {
+    fn find(&self, row: WordVectorNo) -> Option<WordVectorNo> {
         let own = self.term(row)?;
-        let offered = 0..self.vectors.len().min(OFFERED) as RowNo;
+        let offered = 0..self.vectors.len().min(OFFERED) as WordVectorNo;
         let each = offered.map(|it| (cosine(&self.vectors, Some(row), Some(it)), it));
-        let mut like: Vec<(f64, RowNo)> = each.filter(|it| it.0 >= LIKE).collect();
+        let mut like: Vec<(f64, WordVectorNo)> = each.filter(|it| it.0 >= LIKE).collect();
         like.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut rows = like.into_iter().map(|it| it.1);
         rows.find(|&it| self.term(it).is_some_and(|it| it != own))
     }
 
     /// Of a word of letters that is one term.
-    fn term(&self, row: RowNo) -> Option<String> {
+    fn term(&self, row: WordVectorNo) -> Option<String> {
         let word = self.vectors.word(row);
         let mut terms = self.analyzer.terms(word).into_iter();
         let term = terms.next()?.0;
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_nearest_is_another_term_that_is_near_enough() {
-        let vectors = Vectors::of(&[
+        let vectors = WordVectors::of(&[
             ("car", [1.0, 0.0]),
             ("cars", [1.0, 0.01]),
             ("the", [1.0, 0.02]),
@@ -77,7 +77,7 @@ mod tests {
             ("truck", [1.0, -0.1]),
             ("moon", [0.0, 1.0]),
         ]);
-        let nearest = Synonyms::new(Arc::new(vectors), Analyzer::default());
+        let nearest = SynonymFinder::new(Arc::new(vectors), Analyzer::default());
         // Not its plural, no stop word, nothing with a digit; the first of two as near.
         assert_eq!(nearest.of("Car"), Some("auto"));
         assert_eq!(nearest.of("truck"), Some("car"));

@@ -4,37 +4,37 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bag, Vectors};
+use super::{BagOfWords, WordVectors};
 use crate::index::stats::QueryTerms;
 use crate::text::{Analyzer, stem, stopwords};
 
 /// The words of a query: every token that gives a term.
-pub(crate) fn bag_of_query(vectors: &Vectors, analyzer: &Analyzer, query: &str) -> Bag {
+pub(crate) fn bag_of_query(vectors: &WordVectors, analyzer: &Analyzer, query: &str) -> BagOfWords {
     let mut rows = Vec::new();
     each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
-    Bag::of(vectors, rows)
+    BagOfWords::of(vectors, rows)
 }
 
 /// d − Q of a text: every token that gives a term which is not in the query.
 pub(crate) fn bag_outside(
-    vectors: &Vectors,
+    vectors: &WordVectors,
     analyzer: &Analyzer,
     text: &str,
     query: &QueryTerms,
-) -> Bag {
+) -> BagOfWords {
     let mut rows = Vec::new();
     each_word(analyzer, text, |token, term| {
         if query.iter().all(|it| it.term != term) {
             rows.push(vectors.row(token));
         }
     });
-    Bag::of(vectors, rows)
+    BagOfWords::of(vectors, rows)
 }
 
 /// A word with its likeness to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct NearWord {
+pub struct SimilarWord {
     /// As it is looked up: lower-case, before stemming.
     pub word: String,
     /// With the mean of the query's words, from −1 to 1.
@@ -43,12 +43,12 @@ pub struct NearWord {
 
 /// The words of a text outside of the query, those that mean most of what the query means first.
 pub(crate) fn nearest(
-    vectors: &Vectors,
+    vectors: &WordVectors,
     analyzer: &Analyzer,
     text: &str,
     query: &QueryTerms,
-    asked: &Bag,
-) -> Vec<NearWord> {
+    asked: &BagOfWords,
+) -> Vec<SimilarWord> {
     let mut rows = BTreeSet::new();
     each_word(analyzer, text, |token, term| {
         if query.iter().all(|it| it.term != term) {
@@ -56,18 +56,18 @@ pub(crate) fn nearest(
         }
     });
     let words = rows.into_iter().filter_map(|row| {
-        let cosine = Bag::of(vectors, [Some(row)]).similarity(asked)?;
+        let cosine = BagOfWords::of(vectors, [Some(row)]).similarity(asked)?;
         let word = vectors.word(row).to_owned();
-        Some(NearWord { word, cosine })
+        Some(SimilarWord { word, cosine })
     });
-    let mut words: Vec<NearWord> = words.collect();
+    let mut words: Vec<SimilarWord> = words.collect();
     words.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.word.cmp(&b.word)));
     words
 }
 
 /// Calls `take` with each token of a text that gives a term, and that term.
 pub(crate) fn each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
-    let stem = stem::Stem::new(analyzer.stemmer);
+    let stem = stem::TokenStemmer::new(analyzer.stemmer);
     analyzer.each_token(text, |token, _| {
         if !stopwords::drops(&analyzer.stopwords, token) {
             take(token, &stem.of(token));

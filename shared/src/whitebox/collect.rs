@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::query::{OfQuery, Place};
-use super::{Head, MOST_SOFT, Matched, PieceRow, Soft, WhiteBox, WordRow};
+use super::query::{QueryMatchStatistics, TokenMatchSums};
+use super::{LateInteractionHeader, MOST_SOFT, QueryMatches, TokenStatistics, SoftMatch, LateInteractionAnalysis, WordStatistics};
 use crate::stats::correlation::{Correlation, pearson};
 
 /// What is known of the collection and of the vectors.
-pub struct Known<'a> {
+pub struct LateInteractionContext<'a> {
     /// Documents.
     pub n_docs: u64,
     /// Documents that have a word, in lower case.
@@ -24,7 +24,7 @@ pub struct Known<'a> {
 
 /// What is summed over the places of a word.
 #[derive(Default)]
-struct OfWord {
+struct WordAccumulator {
     queries: Vec<u32>,
     pieces: Vec<u32>,
     importance: Vec<[f64; 2]>,
@@ -36,15 +36,15 @@ struct OfWord {
 
 /// Mean ΔES over the places of a piece.
 #[derive(Default)]
-struct OfPiece {
+struct TokenAccumulator {
     sum: f64,
     n: u64,
 }
 
 /// Puts the shards of all queries together, in their order.
-pub fn collect(head: Head, each: &[(Matched, OfQuery)], known: &Known<'_>) -> WhiteBox {
-    let mut words: BTreeMap<&str, OfWord> = BTreeMap::new();
-    let mut pieces: BTreeMap<u32, OfPiece> = BTreeMap::new();
+pub fn collect(head: LateInteractionHeader, each: &[(QueryMatches, QueryMatchStatistics)], known: &LateInteractionContext<'_>) -> LateInteractionAnalysis {
+    let mut words: BTreeMap<&str, WordAccumulator> = BTreeMap::new();
+    let mut pieces: BTreeMap<u32, TokenAccumulator> = BTreeMap::new();
     for (matched, of) in each {
         for ((word, importance), at) in matched.words.iter().zip(&of.importance).zip(0..) {
             let own = words.entry(word).or_default();
@@ -75,7 +75,7 @@ pub fn collect(head: Head, each: &[(Matched, OfQuery)], known: &Known<'_>) -> Wh
         (of.n > 0).then(|| of.sum / of.n as f64)
     };
     let idf = |df: u64| (df > 0).then(|| libm::log(known.n_docs as f64 / df as f64));
-    let words: Vec<WordRow> = words
+    let words: Vec<WordStatistics> = words
         .into_iter()
         .map(|(word, of)| {
             let df = (known.df)(word);
@@ -84,7 +84,7 @@ pub fn collect(head: Head, each: &[(Matched, OfQuery)], known: &Known<'_>) -> Wh
                 let n = of.importance.len();
                 (n > 0).then(|| of.importance.iter().map(of_one).sum::<f64>() / n as f64)
             };
-            WordRow {
+            WordStatistics {
                 word: word.to_owned(),
                 pieces: of.pieces.iter().map(|&it| (known.piece)(it)).collect(),
                 idf: idf(df),
@@ -100,11 +100,11 @@ pub fn collect(head: Head, each: &[(Matched, OfQuery)], known: &Known<'_>) -> Wh
             }
         })
         .collect();
-    let pieces: Vec<PieceRow> = pieces
+    let pieces: Vec<TokenStatistics> = pieces
         .into_iter()
         .map(|(id, of)| {
             let (n_occurrences, ratio) = (known.spectrum)(id);
-            PieceRow {
+            TokenStatistics {
                 piece: (known.piece)(id),
                 idf: idf((known.piece_df)(id)),
                 delta_es: (of.n > 0).then(|| of.sum / of.n as f64),
@@ -115,7 +115,7 @@ pub fn collect(head: Head, each: &[(Matched, OfQuery)], known: &Known<'_>) -> Wh
             }
         })
         .collect();
-    WhiteBox {
+    LateInteractionAnalysis {
         r_importance: correlation(words.iter().map(|it| (it.idf, it.importance))),
         r_delta_es: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
         r_ratio: correlation(pieces.iter().map(|it| (it.idf, it.ratio))),
@@ -132,8 +132,8 @@ fn correlation(points: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Opti
     pearson(&both.collect::<Vec<_>>())
 }
 
-impl OfWord {
-    fn add(&mut self, place: &Place) {
+impl WordAccumulator {
+    fn add(&mut self, place: &TokenMatchSums) {
         let [exact, soft] = place.counts;
         self.exact += exact;
         self.n += exact + soft;
@@ -151,13 +151,13 @@ impl OfWord {
     }
 
     /// The most frequent first; of two as frequent, the first in the vocabulary.
-    fn soft(&self, known: &Known<'_>) -> Vec<Soft> {
+    fn soft(&self, known: &LateInteractionContext<'_>) -> Vec<SoftMatch> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(MOST_SOFT);
         let named = found.into_iter();
         named
-            .map(|(id, n)| Soft {
+            .map(|(id, n)| SoftMatch {
                 piece: (known.piece)(id),
                 share: self.share(n),
             })

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::Matched;
+use super::QueryMatches;
 use crate::stats::tau_ap::tau_ap;
 
 /// Sums over the texts of a query's pool.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct OfQuery {
+pub struct QueryMatchStatistics {
     /// For each word of the query τ_AP without it: as in the paper, and with the masked ranking as
     /// the reference; none where the masked ranking puts all texts in one place.
     pub(super) importance: Vec<Option<[f64; 2]>>,
     /// For each piece of the query.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<TokenMatchSums>,
 }
 
 /// What a piece of a query finds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Place {
+pub(super) struct TokenMatchSums {
     /// Of the greatest cosines, where it finds itself and where it does not.
     pub(super) sums: [f64; 2],
     /// How often.
@@ -28,7 +28,7 @@ pub(super) struct Place {
     pub(super) found: BTreeMap<u32, u64>,
 }
 
-impl Place {
+impl TokenMatchSums {
     /// The mean where it finds itself less the mean where it does not.
     pub(super) fn delta(&self) -> Option<f64> {
         let [exact, soft] = self.counts;
@@ -38,15 +38,15 @@ impl Place {
 }
 
 /// Works out one query.
-pub fn of_query(matched: &Matched) -> OfQuery {
-    let Matched {
+pub fn of_query(matched: &QueryMatches) -> QueryMatchStatistics {
+    let QueryMatches {
         words,
         pieces,
         best,
         ..
     } = matched;
     if pieces.is_empty() {
-        return OfQuery {
+        return QueryMatchStatistics {
             importance: vec![None; words.len()],
             places: Vec::new(),
         };
@@ -66,7 +66,7 @@ pub fn of_query(matched: &Matched) -> OfQuery {
         Some([tau_ap(&scores, &masked)?, tau_ap(&masked, &scores)?])
     });
     let places = pieces.iter().enumerate().map(|(at, own)| {
-        let mut place = Place::default();
+        let mut place = TokenMatchSums::default();
         for row in texts() {
             let found = row[at];
             let other = usize::from(found.piece != own.id);
@@ -80,7 +80,7 @@ pub fn of_query(matched: &Matched) -> OfQuery {
         }
         place
     });
-    OfQuery {
+    QueryMatchStatistics {
         importance: importance.collect(),
         places: places.collect(),
     }

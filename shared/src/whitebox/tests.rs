@@ -1,22 +1,22 @@
 //! Three queries by hand.
 
 use super::*;
-use crate::score::{RankerAbout, RankerKind};
+use crate::score::{RankerInfo, RankerKind};
 
-fn best(cosine: f32, piece: u32) -> Best {
-    Best { cosine, piece }
+fn best(cosine: f32, piece: u32) -> BestMatch {
+    BestMatch { cosine, piece }
 }
 
-fn piece(id: u32, word: u32) -> QueryPiece {
-    QueryPiece {
+fn piece(id: u32, word: u32) -> QueryToken {
+    QueryToken {
         id,
         piece: format!("p{id}"),
         word: Some(word),
     }
 }
 
-fn matched(query: u32, words: &[&str], pieces: Vec<QueryPiece>, best: Vec<Best>) -> Matched {
-    Matched {
+fn matched(query: u32, words: &[&str], pieces: Vec<QueryToken>, best: Vec<BestMatch>) -> QueryMatches {
+    QueryMatches {
         query,
         words: words.iter().map(|&it| it.to_owned()).collect(),
         pieces,
@@ -26,7 +26,7 @@ fn matched(query: u32, words: &[&str], pieces: Vec<QueryPiece>, best: Vec<Best>)
 
 /// "river ferries" over three texts, `ferries` in two pieces; "river" over two; "mud river" over
 /// two texts that mud always finds itself in.
-fn queries() -> Vec<Matched> {
+fn queries() -> Vec<QueryMatches> {
     vec![
         matched(
             0,
@@ -62,13 +62,13 @@ fn queries() -> Vec<Matched> {
     ]
 }
 
-fn found() -> WhiteBox {
-    let head = Head {
+fn found() -> LateInteractionAnalysis {
+    let head = LateInteractionHeader {
         name: "w".to_owned(),
         title: "W".to_owned(),
         collection: "c".to_owned(),
         pool: "all".to_owned(),
-        ranker: RankerAbout {
+        ranker: RankerInfo {
             spec: "m:late".to_owned(),
             label: "m".to_owned(),
             detail: String::new(),
@@ -94,7 +94,7 @@ fn found() -> WhiteBox {
         "ferries" => 1,
         _ => 0,
     };
-    let known = Known {
+    let known = LateInteractionContext {
         n_docs: 8,
         df: &df,
         piece_df: &|id| u64::from(id),
@@ -184,5 +184,5 @@ fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
 #[test]
 fn a_query_without_pieces_says_nothing() {
     let none = matched(0, &[], Vec::new(), Vec::new());
-    assert_eq!(of_query(&none), OfQuery::default());
+    assert_eq!(of_query(&none), QueryMatchStatistics::default());
 }

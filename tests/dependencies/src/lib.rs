@@ -7,7 +7,7 @@ use std::io::Write;
 
 /// What tests need beside the program, and a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dependency {
+pub enum TestDependency {
     /// Chromium, its driver, axe-core and the built front end.
     Browser,
     /// A server of PostgreSQL.
@@ -22,24 +22,24 @@ pub enum Dependency {
     System,
 }
 
-impl Dependency {
-    const ALL: [Dependency; 6] = [
-        Dependency::Browser,
-        Dependency::Postgres,
-        Dependency::Proxy,
-        Dependency::Model,
-        Dependency::Data,
-        Dependency::System,
+impl TestDependency {
+    const ALL: [TestDependency; 6] = [
+        TestDependency::Browser,
+        TestDependency::Postgres,
+        TestDependency::Proxy,
+        TestDependency::Model,
+        TestDependency::Data,
+        TestDependency::System,
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Dependency::Browser => "browser",
-            Dependency::Postgres => "postgres",
-            Dependency::Proxy => "proxy",
-            Dependency::Model => "model",
-            Dependency::Data => "data",
-            Dependency::System => "system",
+            TestDependency::Browser => "browser",
+            TestDependency::Postgres => "postgres",
+            TestDependency::Proxy => "proxy",
+            TestDependency::Model => "model",
+            TestDependency::Data => "data",
+            TestDependency::System => "system",
         }
     }
 }
@@ -51,7 +51,7 @@ impl Dependency {
 ///
 /// If `found` is none and `AXIOSCOPE_REQUIRE` lists the dependency, as in `browser,data`: what is
 /// required may not be missing.
-pub fn or_skip<T>(found: Option<T>, dependency: Dependency, reason: &str) -> Option<T> {
+pub fn or_skip<T>(found: Option<T>, dependency: TestDependency, reason: &str) -> Option<T> {
     if found.is_none() {
         let required = std::env::var("AXIOSCOPE_REQUIRE").unwrap_or_default();
         assert!(
@@ -69,18 +69,18 @@ pub fn or_skip<T>(found: Option<T>, dependency: Dependency, reason: &str) -> Opt
 /// # Panics
 ///
 /// If the list has another word: a requirement that is misspelled would be none.
-fn is_required(list: &str, dependency: Dependency) -> bool {
+fn is_required(list: &str, dependency: TestDependency) -> bool {
     let names = list.split(',').map(str::trim).filter(|it| !it.is_empty());
     let required: Vec<_> = names
         .map(|name| {
-            let known = Dependency::ALL.into_iter().find(|it| it.name() == name);
+            let known = TestDependency::ALL.into_iter().find(|it| it.name() == name);
             known.unwrap_or_else(|| panic!("AXIOSCOPE_REQUIRE: there is no dependency {name:?}"))
         })
         .collect();
     required.contains(&dependency)
 }
 
-fn record_skip(dependency: Dependency, reason: &str) {
+fn record_skip(dependency: TestDependency, reason: &str) {
     let thread = std::thread::current();
     // The only test of a process may run on its main thread.
     let of_process = std::env::var("NEXTEST_TEST_NAME").ok();
@@ -106,15 +106,15 @@ mod tests {
     #[test]
     fn what_the_environment_lists_may_not_be_skipped() {
         let list = "browser, data";
-        assert!(is_required(list, Dependency::Browser));
-        assert!(is_required(list, Dependency::Data));
-        assert!(!is_required(list, Dependency::Postgres));
-        assert!(!is_required("", Dependency::Model));
+        assert!(is_required(list, TestDependency::Browser));
+        assert!(is_required(list, TestDependency::Data));
+        assert!(!is_required(list, TestDependency::Postgres));
+        assert!(!is_required("", TestDependency::Model));
     }
 
     #[test]
     #[should_panic(expected = "there is no dependency \"postgresql\"")]
     fn a_requirement_that_nobody_knows_is_an_error() {
-        is_required("postgresql", Dependency::Postgres);
+        is_required("postgresql", TestDependency::Postgres);
     }
 }

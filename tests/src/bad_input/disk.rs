@@ -5,11 +5,11 @@ use std::fs;
 use expect_test::expect;
 
 use super::{CORPUS, QUERIES, collection, study};
-use crate::harness::{Home, Ran};
+use crate::harness::{TestHome, CommandOutput};
 
 /// Runs a line where no file may grow beyond so many KiB, as on a full disk.
 #[cfg(unix)]
-fn run_on_little_room(home: &Home, n_kib: u32, line: &str) -> Ran {
+fn run_on_little_room(home: &TestHome, n_kib: u32, line: &str) -> CommandOutput {
     let program = home.program();
     let script = format!(
         "trap '' XFSZ; ulimit -f {n_kib}; exec '{}' --data data {line}",
@@ -23,7 +23,7 @@ fn run_on_little_room(home: &Home, n_kib: u32, line: &str) -> Ran {
             None => bash.env_remove(name),
         };
     }
-    Ran::of(&mut bash)
+    CommandOutput::of(&mut bash)
 }
 
 #[cfg(unix)]
@@ -86,7 +86,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     home.write("file", "a file where a folder should be");
     for data in ["file", "file/below", "/dev/null/data"] {
         let line = ["--data", data, "import", "c", "--to", "c"];
-        let message = Ran::of(home.program().args(line)).refused();
+        let message = CommandOutput::of(home.program().args(line)).refused();
         let named = message.contains(data) && message.contains("--data");
         assert!(named, "{message}");
     }
@@ -103,7 +103,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_database_from_the_future_is_left_as_it_is() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.run("study list").done();
     let database = home.path("data/axioscope.db");
     let mut bytes = fs::read(&database).unwrap();
@@ -156,7 +156,7 @@ fn an_empty_database_beside_studies_is_refused() {
 
 #[test]
 fn a_second_server_on_the_same_data_is_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     let _server = home.serve(&[]);
     let message = home.run("serve --listen 127.0.0.1:0").refused() + "\n";
     expect![[r#"

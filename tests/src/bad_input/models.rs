@@ -5,10 +5,10 @@ use std::fs;
 use expect_test::expect;
 
 use super::{CORPUS, MINE, QUERIES, check_refused, collection};
-use crate::harness::{Home, Ran, tiny_model};
+use crate::harness::{TestHome, CommandOutput, tiny_model};
 
 /// Puts the tiny model into `m/`, changed.
-fn change_model(home: &Home, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) {
+fn change_model(home: &TestHome, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) {
     for file in ["config.json", "tokenizer.json", "model.safetensors"] {
         let _ = fs::remove_file(home.path("m").join(file));
         if let Some(bytes) = change(file, fs::read(tiny_model().join(file)).unwrap()) {
@@ -26,7 +26,7 @@ fn a_ranker_that_nothing_has_is_not_the_default_model() {
         let args = "--data data judge --collection c --instances mined.parquet --ranker";
         let mut program = home.program();
         program.env("AXIOSCOPE_MODEL", home.path("m"));
-        Ran::of(program.args(args.split(' ')).arg(ranker))
+        CommandOutput::of(program.args(args.split(' ')).arg(ranker))
     };
     assert_eq!(judge("m").done(), judge("m:bi").done());
     expect![[r#"

@@ -6,7 +6,7 @@ use std::io::Write;
 use expect_test::expect;
 
 use super::{CORPUS, MINE, QUERIES, check_refused, check_told, collection, refusal, study};
-use crate::harness::Home;
+use crate::harness::TestHome;
 
 #[test]
 fn a_broken_row_costs_itself_alone() {
@@ -280,7 +280,7 @@ fn an_archive_that_never_ends_is_not_unpacked_to_its_end() {
 #[test]
 fn marks_and_paths_in_ids_and_texts_are_only_text() {
     let script = "<script>alert('x')</script>";
-    let home = Home::new();
+    let home = TestHome::new();
     let corpus = [
         (format!("{}1", "<script>"), "river bank river"),
         ("../../d2".to_owned(), "river bank"),

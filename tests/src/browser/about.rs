@@ -3,7 +3,7 @@
 use shared::probe::{Axiom, Manipulation};
 
 use super::site;
-use super::tab::{Role, with_tab};
+use super::tab::{AriaRole, with_tab};
 
 #[test]
 fn every_axiom_is_told_with_a_live_example() {
@@ -34,11 +34,11 @@ fn every_axiom_is_told_with_a_live_example() {
             ("differ", "Where two rankers differ"),
             ("inside", "A ranker from inside"),
         ] {
-            tab.click(Role::Link, name);
+            tab.click(AriaRole::Link, name);
             tab.at(&format!("/about#{part}"));
         }
-        assert!(tab.has(Role::Link, "/api/docs"));
-        tab.click(Role::Link, "Try it in the Playground, TFC2");
+        assert!(tab.has(AriaRole::Link, "/api/docs"));
+        tab.click(AriaRole::Link, "Try it in the Playground, TFC2");
         tab.at("/playground#");
         tab.until(
             "TFC2 applies",
@@ -46,7 +46,7 @@ fn every_axiom_is_told_with_a_live_example() {
             return [...document.querySelectorAll('.holds:not(.not)')]
                 .some(it => it.querySelector('b').textContent === 'TFC2')",
         );
-        assert!(tab.has(Role::Textbox, "Text C"));
+        assert!(tab.has(AriaRole::Textbox, "Text C"));
     });
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use super::lasting::Served;
+use super::lasting::SharedServer;
 use super::looks;
-use super::tab::{Role, Tab, with_tab};
-use crate::harness::{Home, LIMITS};
+use super::tab::{AriaRole, BrowserTab, with_tab};
+use crate::harness::{TestHome, LIMITS};
 use thirtyfour::Key;
 
 /// All cells are there, with the numbers that were asked for last.
@@ -15,8 +15,8 @@ const SHOWN: &str = "return document.querySelectorAll('.effects button.cell').le
     && !!document.querySelector('.behaviours .panel svg.drawing')";
 
 /// A study with axioms and behaviours, `both`, and one without axioms, `alone`.
-static SITE: LazyLock<Served> = LazyLock::new(|| {
-    let home = Home::new();
+static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
+    let home = TestHome::new();
     let pair = |id: u32, a: &str, b: &str| {
         format!("{{\"_id\": \"{id}\", \"query\": \"river ice\", \"a\": \"{a}\", \"b\": \"{b}\"}}\n")
     };
@@ -44,16 +44,16 @@ static SITE: LazyLock<Served> = LazyLock::new(|| {
         home.run(&format!("study run {file}")).done();
         home.run(&format!("study publish {name}")).done();
     }
-    Served::start(home, &[])
+    SharedServer::start(home, &[])
 });
 
-fn open(tab: &Tab, address: &str) {
+fn open(tab: &BrowserTab, address: &str) {
     tab.open(address);
     tab.until("the behaviours", SHOWN);
 }
 
 /// What every cell says.
-fn numbers(tab: &Tab) -> String {
+fn numbers(tab: &BrowserTab) -> String {
     tab.until("the behaviours", SHOWN);
     let script = "return [...document.querySelectorAll('.effects button.cell')]
         .map(it => it.textContent).join('\\n')";
@@ -61,7 +61,7 @@ fn numbers(tab: &Tab) -> String {
 }
 
 /// The same, once it is not `before`.
-fn other_numbers(tab: &Tab, before: &str) -> String {
+fn other_numbers(tab: &BrowserTab, before: &str) -> String {
     for _ in 0..200 {
         let now = numbers(tab);
         if now != before {
@@ -78,17 +78,17 @@ fn another_width_changes_numbers_and_address() {
         open(tab, "/study/both");
         tab.see("21 behaviours");
         let tuned = numbers(tab);
-        tab.click(Role::Radio, "0");
+        tab.click(AriaRole::Radio, "0");
         tab.at("/study/both?width=0");
         let zero = other_numbers(tab, &tuned);
-        tab.click(Role::Radio, "given");
+        tab.click(AriaRole::Radio, "given");
         tab.fill("δ, in the unit", "-1");
         tab.see("δ is a number of at least 0");
         tab.fill("δ, in the unit", "2.5");
         tab.at("/study/both?width=2.5");
         other_numbers(tab, &zero);
         // The dials of the axioms keep what is said of behaviours.
-        tab.click(Role::Radio, "not truncated");
+        tab.click(AriaRole::Radio, "not truncated");
         tab.at("/study/both?only=whole&width=2.5");
         // The address alone brings the same view back.
         open(tab, "/study/both?width=0");

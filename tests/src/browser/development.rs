@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::lasting::Lasting;
+use super::lasting::BackgroundProcess;
 use super::tab::with_tab;
-use crate::harness::{Dependency, Home, named, or_skip};
+use crate::harness::{TestDependency, TestHome, named, or_skip};
 
 /// From a saved file to what a person sees.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -19,11 +19,11 @@ const LIMIT: Duration = Duration::from_secs(15);
 #[test]
 fn a_color_and_a_sentence_are_seen_within_seconds() {
     let xtask = named("AXIOSCOPE_XTASK");
-    let Some(xtask) = or_skip(xtask, Dependency::System, "no `cargo xtask`") else {
+    let Some(xtask) = or_skip(xtask, TestDependency::System, "no `cargo xtask`") else {
         return;
     };
     let copy = Copy::make();
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve(&["--demo"]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = port.local_addr().unwrap().to_string();
@@ -34,7 +34,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
         .env("CARGO_MANIFEST_DIR", copy.0.join("xtask"))
         // Dependencies are there already.
         .env("CARGO_TARGET_DIR", xtask.ancestors().nth(2).unwrap());
-    let _dev = Lasting::start(&dev, &home.path("unused"), "Axioscope is at");
+    let _dev = BackgroundProcess::start(&dev, &home.path("unused"), "Axioscope is at");
 
     with_tab(&format!("http://{address}"), |tab| {
         tab.open("/");

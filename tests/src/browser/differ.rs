@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use thirtyfour::Key;
 
 use super::site;
-use super::tab::{Role, with_tab};
+use super::tab::{AriaRole, with_tab};
 
 /// The figures stand, with the list below them.
 const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').length === 6
@@ -18,7 +18,7 @@ const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').leng
 fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(site::origin(), |tab| {
         tab.open("/study/demo");
-        tab.click(Role::Link, "Where they differ");
+        tab.click(AriaRole::Link, "Where they differ");
         tab.at("/study/demo/differ");
         tab.until("the figures", SHOWN);
         tab.expect_headings(&[
@@ -65,7 +65,7 @@ fn what_is_chosen_stands_in_the_address() {
         tab.open("/study/demo/differ");
         tab.until("the figures", SHOWN);
         let first = tab.text("h1");
-        tab.click(Role::Button, "Swap the two");
+        tab.click(AriaRole::Button, "Swap the two");
         tab.at("/study/demo/differ?a=1&b=0");
         tab.until("the figures", SHOWN);
         assert_ne!(tab.text("h1"), first);
@@ -74,7 +74,7 @@ fn what_is_chosen_stands_in_the_address() {
         tab.open("/study/demo/differ?a=0&b=9");
         tab.see("rankers, counted from 0");
         tab.expect_in_console("422");
-        tab.click(Role::Link, "Compare the first two rankers");
+        tab.click(AriaRole::Link, "Compare the first two rankers");
         tab.until("the figures", SHOWN);
         assert_eq!(tab.text("h1"), first);
     });
@@ -114,7 +114,7 @@ fn two_runs_are_compared_without_a_server() {
     with_tab(site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring("#files-picker", &files);
-        tab.click(Role::Link, "Where the runs differ");
+        tab.click(AriaRole::Link, "Where the runs differ");
         tab.at("/study/local/differ?a=run%3Afirst.run&b=run%3Asecond.run");
         tab.until("the figures", SHOWN);
         tab.see("first and second");
@@ -125,7 +125,7 @@ fn two_runs_are_compared_without_a_server() {
         // The files are gone with the page; the page says so and where to go.
         tab.reload();
         tab.see("there is no run `first.run` on the bench");
-        tab.click(Role::Link, "To the Workbench");
+        tab.click(AriaRole::Link, "To the Workbench");
         tab.at("/workbench");
     });
 }

@@ -7,26 +7,26 @@ use std::sync::LazyLock;
 use thirtyfour::LoggingPrefsLogLevel;
 use thirtyfour::prelude::*;
 
-use super::lasting::Lasting;
+use super::lasting::BackgroundProcess;
 use crate::harness::named;
 
 /// A running chromedriver.
-pub(super) struct Driver {
+pub(super) struct ChromeDriver {
     /// `http://127.0.0.1:PORT`
     pub(super) origin: String,
     /// What browsers leave lies here, and goes with the driver.
     pub(super) scratch: PathBuf,
-    _program: Lasting,
+    _program: BackgroundProcess,
 }
 
 /// Started by the first test that needs it.
-pub(super) static DRIVER: LazyLock<Driver> = LazyLock::new(|| {
+pub(super) static DRIVER: LazyLock<ChromeDriver> = LazyLock::new(|| {
     let scratch = tempfile::tempdir().unwrap().keep();
     let mut chromedriver = Command::new(named("CHROMEDRIVER").unwrap());
     chromedriver.arg("--port=0").env("TMPDIR", &scratch);
-    let program = Lasting::start(&chromedriver, &scratch, "started successfully on port");
+    let program = BackgroundProcess::start(&chromedriver, &scratch, "started successfully on port");
     let port: String = program.said.chars().filter(char::is_ascii_digit).collect();
-    Driver {
+    ChromeDriver {
         origin: format!("http://127.0.0.1:{port}"),
         scratch,
         _program: program,

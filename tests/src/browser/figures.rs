@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::site;
-use super::tab::{Role, Tab, with_tab};
+use super::tab::{AriaRole, BrowserTab, with_tab};
 
 /// Chooses a value in one of the fields of a page.
-fn choose(tab: &Tab, field: usize, value: &str) {
+fn choose(tab: &BrowserTab, field: usize, value: &str) {
     let script = "const select = document.querySelectorAll('.choices select')[arguments[0]];
         select.value = arguments[1];
         select.dispatchEvent(new Event('change', {bubbles: true}));";
@@ -17,13 +17,13 @@ fn choose(tab: &Tab, field: usize, value: &str) {
 fn the_figures_of_a_study_follow_what_is_chosen() {
     with_tab(site::origin(), |tab| {
         tab.open("/study/demo");
-        tab.click(Role::Link, "Figures");
+        tab.click(AriaRole::Link, "Figures");
         tab.at("/study/demo/figures");
         tab.until_there("the funnel", ".drawn svg.drawing");
         tab.expect_headings(&["funnel", "premises", "tokenisation", "compared", "overlap"]);
         // A figure gives way to its table, and comes back.
         let figures = tab.count("svg.drawing");
-        tab.click(Role::Button, "Table");
+        tab.click(AriaRole::Button, "Table");
         tab.until(
             "the table of the funnel",
             "return document.querySelector('#funnel').closest('section').querySelector('table')

@@ -3,36 +3,36 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use shared::study::Definition;
+use shared::study::StudyDefinition;
 
 use super::front_end;
-use super::host::Host;
-use super::tab::{Role, with_tab};
-use crate::harness::{Home, demo, study_file};
+use super::host::StaticServer;
+use super::tab::{AriaRole, with_tab};
+use crate::harness::{TestHome, demo, study_file};
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
     let Some(dist) = front_end() else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let text = std::fs::read_to_string(Path::new(demo()).join("study.toml")).unwrap();
-    let mut definition = Definition::from_toml("study.toml", &text).unwrap();
+    let mut definition = StudyDefinition::from_toml("study.toml", &text).unwrap();
     definition
         .rankers
-        .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
+        .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.collection = demo().to_owned();
     home.make_study(definition.to_toml());
     home.run("study export demo --out studies").done();
 
     let mounts = BTreeMap::from([("/", dist), ("/studies", home.path("studies"))]);
-    let host = Host::start(mounts);
+    let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/");
-        tab.click(Role::Link, "Glaciers, bread and bridges");
+        tab.click(AriaRole::Link, "Glaciers, bread and bridges");
         tab.at("/study/demo");
         tab.until_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
-        tab.click(Role::Radio, "code");
+        tab.click(AriaRole::Radio, "code");
         tab.at("/study/demo?mode=code");
         tab.open("/study/demo/lnc1/1?outcome=satisfied");
         tab.until_count("rows", "a.line", "> 5");
@@ -40,14 +40,14 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.see("Which term decided it");
 
         tab.open("/playground");
-        tab.click(Role::Button, "LNC1 example");
+        tab.click(AriaRole::Button, "LNC1 example");
         tab.until_there("an axiom that applies", ".holds .verdict.ok");
         tab.see("Neural scoring is off: this page comes from a host of files only");
 
         tab.open("/workbench");
-        tab.click(Role::Button, "Load the sample");
+        tab.click(AriaRole::Button, "Load the sample");
         tab.until_count("three files", "table.files tbody tr", "=== 3");
-        tab.click(Role::Button, "Make the study");
+        tab.click(AriaRole::Button, "Make the study");
         tab.see("Made in");
         tab.see("Neural scoring is off: this page comes from a host of files only");
     });
@@ -58,7 +58,7 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
     let Some(dist) = front_end() else {
         return;
     };
-    let home = Home::new();
+    let home = TestHome::new();
     let rest = r#"pool = "rank:bm25:20"
 probes = ["tfc1", "lnc2"]
 modes = ["fixed"]
@@ -79,7 +79,7 @@ rankers = ["bm25", "ql"]"#;
     let half = home.write("corpus-half.jsonl", half);
 
     let mounts = BTreeMap::from([("/", dist), ("/studies", home.path("studies"))]);
-    let host = Host::start(mounts);
+    let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/study/bare/tfc1/0");
         tab.until_there("rows", "a.line");
@@ -87,7 +87,7 @@ rankers = ["bm25", "ql"]"#;
         tab.see("Withheld.");
         tab.see("The study came without its texts.");
         assert_eq!(tab.count(".doc p.text"), 0);
-        tab.click(Role::Link, "Bring your own copy of the collection");
+        tab.click(AriaRole::Link, "Bring your own copy of the collection");
         tab.at("/study/bare");
         tab.see("This study came without its texts.");
         const PICKER: &str = "section[aria-label='Withheld texts'] input";

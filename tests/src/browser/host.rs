@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Serves folders until this test program ends.
-pub(crate) struct Host {
+pub(crate) struct StaticServer {
     /// `http://127.0.0.1:PORT`
     pub(crate) origin: String,
 }
@@ -15,9 +15,9 @@ pub(crate) struct Host {
 /// Where each beginning of a path is looked for; the longest that fits is taken.
 pub(crate) type Mounts = BTreeMap<&'static str, PathBuf>;
 
-impl Host {
+impl StaticServer {
     /// Serves `mounts`; what names no file gives `/index.html`.
-    pub(crate) fn start(mounts: Mounts) -> Host {
+    pub(crate) fn start(mounts: Mounts) -> StaticServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let origin = format!("http://{}", listener.local_addr().expect("it is bound"));
         let mounts = Arc::new(mounts);
@@ -28,7 +28,7 @@ impl Host {
                 std::thread::spawn(move || answer(&stream, &mounts));
             }
         });
-        Host { origin }
+        StaticServer { origin }
     }
 }
 

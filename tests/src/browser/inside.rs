@@ -2,15 +2,15 @@
 
 use std::sync::LazyLock;
 
-use super::lasting::Served;
+use super::lasting::SharedServer;
 use super::looks;
-use super::tab::{Role, Tab, with_tab};
-use crate::harness::{Home, study_file, tiny, tiny_model};
+use super::tab::{AriaRole, BrowserTab, with_tab};
+use crate::harness::{TestHome, study_file, tiny, tiny_model};
 use crate::whitebox::published;
 
 /// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
-static SITE: LazyLock<Served> = LazyLock::new(|| {
-    let home = Home::new();
+static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
+    let home = TestHome::new();
     let late = tiny_model();
     let cross = late.parent().unwrap().join("cross-tiny");
     let models = [&late, &cross].map(|it| it.to_string_lossy().into_owned());
@@ -29,7 +29,7 @@ rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
     ))
     .done();
     let given: Vec<&str> = given.split(' ').collect();
-    Served::start(home, &given)
+    SharedServer::start(home, &given)
 });
 
 /// Four plots, that of before fine-tuning among them.
@@ -47,20 +47,20 @@ const RIVER: &str = "return document.querySelector('#term')?.textContent === 'ri
 fn a_word_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny");
-        tab.click(Role::Link, "Inside");
+        tab.click(AriaRole::Link, "Inside");
         tab.at("/study/tiny/inside");
         tab.until("the plots", SHOWN);
         tab.see("not fine-tuned for late interaction");
         tab.see("before fine-tuning r =");
         // A table chooses what a pointer chooses in a plot.
-        tab.click(Role::Button, "river");
+        tab.click(AriaRole::Button, "river");
         tab.at("/study/tiny/inside?word=river");
         tab.until("the word", RIVER);
         tab.reload();
         tab.until("the word", RIVER);
         tab.see("1 query has it");
 
-        tab.click(Role::Link, "Its texts: river bank");
+        tab.click(AriaRole::Link, "Its texts: river bank");
         tab.at("/study/tiny/inside?word=river&query=0");
         tab.see("The first 10 of 12 texts of its pool, by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
@@ -75,14 +75,14 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.until("the heat map", heat);
         tab.until("the word", RIVER);
 
-        tab.click(Role::Link, "river bank");
+        tab.click(AriaRole::Link, "river bank");
         tab.at("/study/tiny/tfc1/1?q=river%20bank");
         tab.until_there("its instances", "a.line .verdict");
         tab.back();
         tab.until("the word", RIVER);
         // Any other query can be looked for.
         tab.fill("Search the queries", "FOX");
-        tab.click(Role::Link, "red fox");
+        tab.click(AriaRole::Link, "red fox");
         tab.at("/study/tiny/inside?word=river&query=1");
         tab.see("Query q2");
         assert!(!tab.address().contains("doc="), "{}", tab.address());
@@ -120,13 +120,13 @@ fn plots_have_tables_and_files() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny/inside");
         tab.until("the plots", SHOWN);
-        tab.click(Role::Button, "Table");
+        tab.click(AriaRole::Button, "Table");
         tab.until(
             "a table for the first plot",
             "return document.querySelector('#importance').closest('section')
                 .querySelector('table thead')?.innerText.includes('importance')",
         );
-        tab.click(Role::Button, "Table");
+        tab.click(AriaRole::Button, "Table");
         tab.until("the plots", SHOWN);
         let take = |button: &str, name: &str| tab.download(folder.path(), button, name);
         let svg = take("Save the Importance as SVG", "inside-importance.svg");
@@ -145,7 +145,7 @@ fn plots_have_tables_and_files() {
 
 #[test]
 fn a_study_that_was_not_looked_into_says_how() {
-    let served = Served::start(published("plain", "Plain"), &[]);
+    let served = SharedServer::start(published("plain", "Plain"), &[]);
     with_tab(&served.origin, |tab| {
         tab.open("/study/plain/inside");
         tab.see("No ranker of this study was looked into");
@@ -154,7 +154,7 @@ fn a_study_that_was_not_looked_into_says_how() {
 }
 
 /// Chooses a layer and a head, each of which changes what the maps say.
-fn choose_layer_and_head(tab: &Tab) {
+fn choose_layer_and_head(tab: &BrowserTab) {
     let maps = "return document.querySelectorAll('.strips .strip svg').length >= 2
         && !!document.querySelector('#attention')";
     tab.until("the maps", maps);

@@ -5,10 +5,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use crate::harness::{Home, without_auth};
+use crate::harness::{TestHome, without_auth};
 
 /// A program that runs until this test program has ended.
-pub(super) struct Lasting {
+pub(super) struct BackgroundProcess {
     /// Closes when this program ends, even by a signal; then the shell ends the other.
     _leash: ChildStdin,
     _shell: Child,
@@ -30,23 +30,23 @@ const SHELL: &str = r#"
 "#;
 
 /// A server of the program over a home of its own.
-pub(super) struct Served {
+pub(super) struct SharedServer {
     /// Where it is, without a slash at its end.
     pub(super) origin: String,
-    _home: Home,
-    _program: Lasting,
+    _home: TestHome,
+    _program: BackgroundProcess,
 }
 
-impl Served {
+impl SharedServer {
     /// Serves the data folder of a home, with more arguments.
-    pub(super) fn start(home: Home, more: &[&str]) -> Served {
+    pub(super) fn start(home: TestHome, more: &[&str]) -> SharedServer {
         const SAID: &str = "Axioscope is at ";
         let mut server = home.program();
         server.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
         server.args(more).args(without_auth(more));
-        let program = Lasting::start(&server, &home.path(""), SAID);
+        let program = BackgroundProcess::start(&server, &home.path(""), SAID);
         let origin = program.said.split(SAID).nth(1).unwrap_or_default();
-        Served {
+        SharedServer {
             origin: origin.trim_end_matches('/').to_owned(),
             _home: home,
             _program: program,
@@ -54,10 +54,10 @@ impl Served {
     }
 }
 
-impl Lasting {
+impl BackgroundProcess {
     /// Starts a program and waits for the line of its output that holds `ready`. The folder
     /// `scratch` is removed when it has ended.
-    pub(super) fn start(program: &Command, scratch: &Path, ready: &str) -> Lasting {
+    pub(super) fn start(program: &Command, scratch: &Path, ready: &str) -> BackgroundProcess {
         let mut shell = Command::new("sh");
         shell.args(["-c", SHELL, "sh"]).arg(scratch);
         shell.arg(program.get_program()).args(program.get_args());
@@ -85,7 +85,7 @@ impl Lasting {
         let said = said.unwrap_or_else(|| panic!("{program:?} ended before it said `{ready}`"));
         // Who writes to a pipe that nobody reads waits for ever.
         std::thread::spawn(move || lines.for_each(drop));
-        Lasting {
+        BackgroundProcess {
             _leash: leash,
             _shell: shell,
             said,

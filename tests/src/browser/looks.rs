@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::tab::{Role, Scheme, Tab, with_tab};
+use super::tab::{AriaRole, ColorScheme, BrowserTab, with_tab};
 use super::{axe, site, workbench};
 use crate::harness::named;
 
@@ -36,12 +36,12 @@ readable_pages! {
 }
 
 /// Anybody can read what the tab shows, at every width, light and dark.
-pub(super) fn expect_readable(tab: &Tab, name: &str) {
+pub(super) fn expect_readable(tab: &BrowserTab, name: &str) {
     let Some(axe) = axe() else {
         return;
     };
     let mut wrong = Vec::new();
-    for scheme in [Scheme::Light, Scheme::Dark] {
+    for scheme in [ColorScheme::Light, ColorScheme::Dark] {
         for width in WIDTHS {
             tab.wear(width, scheme);
             wrong.extend(look(tab, (name, width, scheme), &axe));
@@ -51,7 +51,7 @@ pub(super) fn expect_readable(tab: &Tab, name: &str) {
 }
 
 /// What is wrong with the page as it stands; leaves a picture.
-fn look(tab: &Tab, (name, width, scheme): (&str, u32, Scheme), axe: &str) -> Vec<String> {
+fn look(tab: &BrowserTab, (name, width, scheme): (&str, u32, ColorScheme), axe: &str) -> Vec<String> {
     let place = format!("{name}, {width} px, {}", scheme.name());
     let found = violations(tab, axe).into_iter().chain(overflow(tab));
     let found = found.map(|it| format!("{place}: {it}")).collect();
@@ -69,7 +69,7 @@ fn check(name: &str, address: &str, there: &str) {
     };
     let mut wrong = Vec::new();
     with_tab(site::origin(), |tab| {
-        for scheme in [Scheme::Light, Scheme::Dark] {
+        for scheme in [ColorScheme::Light, ColorScheme::Dark] {
             for width in WIDTHS {
                 tab.wear(width, scheme);
                 tab.open(address);
@@ -83,7 +83,7 @@ fn check(name: &str, address: &str, there: &str) {
 }
 
 /// Pages that start empty get something to show.
-fn fill(tab: &Tab, name: &str) {
+fn fill(tab: &BrowserTab, name: &str) {
     match name {
         "study" => {
             let there = "return document.querySelector('aside.panel').ariaBusy === 'false'
@@ -91,11 +91,11 @@ fn fill(tab: &Tab, name: &str) {
             tab.until("the panel", there);
         }
         "playground" => {
-            tab.click(Role::Button, "TP example");
+            tab.click(AriaRole::Button, "TP example");
             tab.until_there("an answer", ".holds .verdict.ok");
         }
         "workbench" => {
-            tab.click(Role::Button, "Load the sample");
+            tab.click(AriaRole::Button, "Load the sample");
             workbench::read(tab, 3);
             workbench::make(tab);
         }
@@ -104,7 +104,7 @@ fn fill(tab: &Tab, name: &str) {
 }
 
 /// What axe-core calls serious or critical.
-fn violations(tab: &Tab, axe: &str) -> Vec<String> {
+fn violations(tab: &BrowserTab, axe: &str) -> Vec<String> {
     // Half way from one colour to the next nothing has its contrast.
     tab.until(
         "colours at rest",
@@ -130,7 +130,7 @@ fn violations(tab: &Tab, axe: &str) -> Vec<String> {
 }
 
 /// What makes the page wider than the screen.
-fn overflow(tab: &Tab) -> Option<String> {
+fn overflow(tab: &BrowserTab) -> Option<String> {
     let found = tab.js(
         "const wide = document.documentElement.clientWidth;
          if (document.documentElement.scrollWidth <= wide) return null;

@@ -2,29 +2,29 @@
 
 use serde_json::json;
 
-use super::tab::Tab;
+use super::tab::BrowserTab;
 
 /// Whether a page reaches its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Network {
+pub(super) enum NetworkState {
     There,
     Cut,
 }
 
-impl Tab {
+impl BrowserTab {
     /// Gives the browser its network, or cuts it. The page is told as by a real one.
-    pub(super) fn network(&self, network: Network) {
+    pub(super) fn network(&self, network: NetworkState) {
         self.tool("Network.enable", json!({}));
         let conditions = json!({
-            "offline": network == Network::Cut,
+            "offline": network == NetworkState::Cut,
             "latency": 0,
             "downloadThroughput": -1,
             "uploadThroughput": -1,
         });
         self.tool("Network.emulateNetworkConditions", conditions);
         let online = match network {
-            Network::There => "return navigator.onLine",
-            Network::Cut => "return !navigator.onLine",
+            NetworkState::There => "return navigator.onLine",
+            NetworkState::Cut => "return !navigator.onLine",
         };
         self.until("the page to hear of the network", online);
     }

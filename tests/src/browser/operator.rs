@@ -5,17 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use shared::api::{CreateJob, Watch};
+use shared::api::{CreateJobRequest, GetJobRequest};
 
-use super::host::Host;
-use super::tab::{Role, Tab, with_tab};
+use super::host::StaticServer;
+use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{front_end, looks};
-use crate::harness::{Home, Server, tiny_model};
+use crate::harness::{TestHome, TestServer, tiny_model};
 
 const WEIGHTS: &str = "model.safetensors";
 
 /// A copy of the smallest model that a test may break.
-fn own_model(home: &Home) -> PathBuf {
+fn own_model(home: &TestHome) -> PathBuf {
     for file in ["config.json", "tokenizer.json", WEIGHTS] {
         let bytes = fs::read(tiny_model().join(file)).unwrap();
         home.write(&format!("models/own/{file}"), bytes);
@@ -23,14 +23,14 @@ fn own_model(home: &Home) -> PathBuf {
     home.path("models/own")
 }
 
-fn serve(home: &Home, listen: &str, model: &Path) -> Server {
+fn serve(home: &TestHome, listen: &str, model: &Path) -> TestServer {
     home.serve(&["--listen", listen, "--model", model.to_str().unwrap()])
 }
 
 /// So many texts with each of 8 queries: 10,000 keep the smallest model busy for a while.
-fn job(title: &str, n_texts: u32) -> CreateJob {
+fn job(title: &str, n_texts: u32) -> CreateJobRequest {
     let text = |at: u32| format!("{at} {}", "river bank water stone bridge ".repeat(20));
-    CreateJob {
+    CreateJobRequest {
         ranker: "own:late".to_owned(),
         title: title.to_owned(),
         queries: (0..8).map(|it| format!("river {it}")).collect(),
@@ -42,7 +42,7 @@ fn job(title: &str, n_texts: u32) -> CreateJob {
 }
 
 /// What the row of a model or a job says.
-fn see_in_row(tab: &Tab, title: &str, words: &str) {
+fn see_in_row(tab: &BrowserTab, title: &str, words: &str) {
     let script = format!(
         "return [...document.querySelectorAll('.held > li')]
              .some(it => it.querySelector('h3').textContent === {}
@@ -58,11 +58,11 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
     if front_end().is_none() {
         return;
     }
-    let home = Home::new();
+    let home = TestHome::new();
     let model = own_model(&home);
     let local = serve(&home, "127.0.0.1:0", &model);
     let short = local.ask(&job("Short", 1));
-    local.ask_until(&Watch { job: short.id }, |it| it.state.ended());
+    local.ask_until(&GetJobRequest { job: short.id }, |it| it.state.ended());
     local.ask(&job("Long", 10_000));
     local.kill();
     let weights = fs::read(model.join(WEIGHTS)).unwrap();
@@ -75,10 +75,10 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         tab.see("Only the operator of this server sees its models and jobs.");
         assert!(!tab.text("main").contains("own:"));
         tab.fill("Operator token", "wrong");
-        tab.click(Role::Button, "Use it in this tab");
+        tab.click(AriaRole::Button, "Use it in this tab");
         tab.see("The server does not know this token.");
         tab.fill("Operator token", &token);
-        tab.click(Role::Button, "Use it in this tab");
+        tab.click(AriaRole::Button, "Use it in this tab");
 
         tab.see("0 of 2 loaded");
         see_in_row(tab, "own:bi", "own:bi: has no model.safetensors");
@@ -94,19 +94,19 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         looks::expect_readable(tab, "operator, failed");
 
         home.write(&format!("models/own/{WEIGHTS}"), &weights);
-        tab.click(Role::Button, "Try again: own:bi");
+        tab.click(AriaRole::Button, "Try again: own:bi");
         tab.see("1 of 2 loaded");
         tab.until(
             "the focus in the row",
             "return document.activeElement.innerText?.includes('own:bi')",
         );
-        tab.click(Role::Button, "Try again: own:late");
+        tab.click(AriaRole::Button, "Try again: own:late");
         tab.see("2 of 2 loaded");
         see_in_row(tab, "own:late", "not fine-tuned for late interaction");
         see_in_row(tab, "own:late", "cpu, f32 reads 64 pieces at most");
         let inspected = home.run_with(&["models", "inspect", model.to_str().unwrap()]);
         let inspected = inspected.done();
-        tab.click(Role::Button, "Hashes of own:bi");
+        tab.click(AriaRole::Button, "Hashes of own:bi");
         let hashes = tab.text(".held > li dl");
         for name in ["fingerprint\t", "weights sha256\t"] {
             let told = inspected.lines().find_map(|it| it.strip_prefix(name));
@@ -116,11 +116,11 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         tab.until_count("three scores", ".canaries .verdict.ok", "=== 3");
         tab.expect_in_console("/health");
 
-        tab.click(Role::Button, "Go on: Long");
+        tab.click(AriaRole::Button, "Go on: Long");
         see_in_row(tab, "Long", "running");
         see_in_row(tab, "Long", "a second,");
         tab.see("1 under way or waiting");
-        tab.click(Role::Button, "Cancel: Long");
+        tab.click(AriaRole::Button, "Cancel: Long");
         see_in_row(tab, "Long", "cancelled after");
         see_in_row(tab, "Long", "of 80,000 pairs, which are kept");
         tab.see("nothing under way");
@@ -133,7 +133,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
     if front_end().is_none() {
         return;
     }
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
     let link = server.link.clone().expect("each start prints it");
     let path = link.strip_prefix(&server.address).expect("it leads here");
@@ -150,7 +150,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.open(path);
         tab.at_exactly("/");
         tab.open("/join");
-        tab.click(Role::Button, "Sign out here");
+        tab.click(AriaRole::Button, "Sign out here");
         tab.see("With your name and password.");
         tab.open(path);
         tab.see("this link lets in nobody");
@@ -164,10 +164,10 @@ fn a_host_of_files_has_no_models_and_says_so() {
     let Some(dist) = front_end() else {
         return;
     };
-    let host = Host::start(BTreeMap::from([("/", dist)]));
+    let host = StaticServer::start(BTreeMap::from([("/", dist)]));
     with_tab(&host.origin, |tab| {
         tab.open("/");
-        tab.click(Role::Link, "Models and jobs");
+        tab.click(AriaRole::Link, "Models and jobs");
         tab.at("/operator");
         tab.see("There is no server here: this page comes from a host of files only.");
     });

@@ -1,10 +1,10 @@
 //! The Playground answers at every key.
 
 use super::site;
-use super::tab::{Role, Tab, with_tab};
+use super::tab::{AriaRole, BrowserTab, with_tab};
 
 /// What stands beside an axiom.
-fn stands(tab: &Tab, axiom: &str) -> String {
+fn stands(tab: &BrowserTab, axiom: &str) -> String {
     let script = "return [...document.querySelectorAll('.holds')]
         .find(it => it.querySelector('b').textContent === arguments[0])
         ?.querySelector('.verdict').textContent";
@@ -14,7 +14,7 @@ fn stands(tab: &Tab, axiom: &str) -> String {
         .to_owned()
 }
 
-fn until_stands(tab: &Tab, axiom: &str, pattern: &str) {
+fn until_stands(tab: &BrowserTab, axiom: &str, pattern: &str) {
     let script = format!(
         "return /{pattern}/.test([...document.querySelectorAll('.holds')]
             .find(it => it.querySelector('b').textContent === '{axiom}')
@@ -62,7 +62,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
 fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
     with_tab(site::origin(), |tab| {
         tab.open("/playground");
-        tab.click(Role::Button, "TFC1 example");
+        tab.click(AriaRole::Button, "TFC1 example");
         until_stands(tab, "TFC1", "applies");
         let before = tab.js("return document.querySelector('#text-A').value", &[]);
         let edits = tab.js(
@@ -71,9 +71,9 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
             &[],
         );
         let edit = edits[0].as_str().unwrap().to_owned();
-        tab.click(Role::Button, &edit);
+        tab.click(AriaRole::Button, &edit);
         tab.until_there("a difference", ".changed");
-        tab.click(Role::Button, "Undo Ctrl Z in text A");
+        tab.click(AriaRole::Button, "Undo Ctrl Z in text A");
         tab.until(
             "no difference",
             "return !document.querySelector('.changed')",
@@ -97,7 +97,7 @@ fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
         tab.see("Opened another link");
         let query = "return document.querySelector('#playground-query').value";
         tab.until("the other query", &format!("{query} === 'lake'"));
-        tab.click(Role::Button, "Put back what was here");
+        tab.click(AriaRole::Button, "Put back what was here");
         tab.until("the first query", &format!("{query} === 'river'"));
     });
 }
@@ -123,7 +123,7 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
         tab.open("/playground#query=ice&text1=Ice melts. Mud stays.&text2=mud");
         let text_b = "return document.querySelector('#text-B').value";
         tab.choose("Manipulation of text A", "Reverse sentences");
-        tab.click(Role::Button, "Into text B, from text A");
+        tab.click(AriaRole::Button, "Into text B, from text A");
         tab.until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
         // The order of sentences is nothing to a formula.
         tab.see("Effect of Reverse sentences");
@@ -131,13 +131,13 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
             .map(it => it.lastElementChild.textContent).join()";
         tab.until("no effect", &format!("{effects} === '0,0'"));
         tab.choose("Manipulation of text A", "Drop query terms");
-        tab.click(Role::Button, "Into text B, from text A");
+        tab.click(AriaRole::Button, "Into text B, from text A");
         tab.see("Effect of Drop query terms");
         tab.until("an effect", &format!("{effects} === '−1,−1'"));
         tab.choose("Manipulation of text A", "Change numbers");
-        tab.click(Role::Button, "Apply to text A");
+        tab.click(AriaRole::Button, "Apply to text A");
         tab.see("Change numbers leaves text A as it is.");
-        tab.click(Role::Button, "Undo Ctrl Z in text B");
+        tab.click(AriaRole::Button, "Undo Ctrl Z in text B");
         tab.until(
             "text B as it was",
             &format!("{text_b} === 'Mud stays. Ice melts.'"),

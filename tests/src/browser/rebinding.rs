@@ -1,20 +1,20 @@
 //! DNS rebinding: a page of another site whose name leads to this machine by now.
 
 use serde_json::{Value, json};
-use shared::api::operator::Models;
-use shared::api::people::{Invite, Me, People, SignInAsOperator, SignOut};
-use shared::api::{About, CreateJob, Endpoint, Jobs, Method, Studies};
+use shared::api::operator::ListModelsRequest;
+use shared::api::people::{CreateInvitationRequest, GetSessionRequest, ListPeopleRequest, OperatorSignInRequest, SignOutRequest};
+use shared::api::{GetServerInfoRequest, CreateJobRequest, Endpoint, ListJobsRequest, Method, ListStudiesRequest};
 
 use super::front_end;
-use super::tab::{Tab, with_tab};
-use crate::harness::Home;
+use super::tab::{BrowserTab, with_tab};
+use crate::harness::TestHome;
 
 #[test]
 fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
     if front_end().is_none() {
         return;
     }
-    let home = Home::new();
+    let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
     let link = server.link.clone().expect("each start prints it");
     let path = link.strip_prefix(&server.address).expect("it leads here");
@@ -34,16 +34,16 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
 
         assert_eq!(n_cookies(tab, &rebound), 0);
         let asked = [
-            request::<About>(),
-            request::<Me>(),
-            request::<Studies>(),
-            request::<Jobs>(),
-            request::<Models>(),
-            request::<People>(),
-            request::<CreateJob>(),
-            request::<Invite>(),
-            request::<SignInAsOperator>(),
-            request::<SignOut>(),
+            request::<GetServerInfoRequest>(),
+            request::<GetSessionRequest>(),
+            request::<ListStudiesRequest>(),
+            request::<ListJobsRequest>(),
+            request::<ListModelsRequest>(),
+            request::<ListPeopleRequest>(),
+            request::<CreateJobRequest>(),
+            request::<CreateInvitationRequest>(),
+            request::<OperatorSignInRequest>(),
+            request::<SignOutRequest>(),
             json!({"method": "GET", "path": "/metrics"}),
         ];
         let statuses = "return Promise.all(arguments[0].map(async ({method, path}) => {
@@ -55,7 +55,7 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
         assert_eq!(tab.js_async(statuses, &[json!(asked)]), json!(expected));
 
         // Under the name that the cookie is of, it may ask without being told the answer.
-        let sign_out = format!("{}{}", server.address, SignOut::PATH);
+        let sign_out = format!("{}{}", server.address, SignOutRequest::PATH);
         let blindly = "const request = {method: 'POST', mode: 'no-cors', body: '{}'};
             request.credentials = 'include';
             return fetch(arguments[0], request).then(it => it.status, () => 0)";
@@ -76,7 +76,7 @@ fn request<E: Endpoint>() -> Value {
 }
 
 /// How many cookies the browser would send to a site.
-fn n_cookies(tab: &Tab, origin: &str) -> usize {
+fn n_cookies(tab: &BrowserTab, origin: &str) -> usize {
     let told = tab.tool("Network.getCookies", json!({"urls": [origin]}));
     told["cookies"].as_array().unwrap().len()
 }

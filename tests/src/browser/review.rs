@@ -6,20 +6,20 @@ mod read;
 
 use std::collections::BTreeMap;
 
-use shared::api::people::Role as Part;
-use shared::api::review::{Disputes, History, TaskNo};
-use shared::review::event::What;
-use shared::review::export::Row;
-use shared::review::log::Fate;
-use shared::review::{Answer, ItemNo, PersonNo};
+use shared::api::people::AccessRole;
+use shared::api::review::{ListDisputesRequest, GetItemHistoryRequest, TaskId};
+use shared::review::event::AnnotationAction;
+use shared::review::export::ExportRow;
+use shared::review::log::EventStatus;
+use shared::review::{AnnotatorAnswer, ItemNo, PersonId};
 
-use super::network::Network;
-use super::tab::{Role, Tab, with_tab};
+use super::network::NetworkState;
+use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{front_end, looks};
-use crate::harness::{Home, Server};
+use crate::harness::{TestHome, TestServer};
 use crate::review::answers::{self, ALPHA, ALPHA_ORDINAL, COHEN, FLEISS, N, N_SPLIT, RAW};
 use crate::review::{invite, make_study, open_task, task};
-use annotator::Annotator;
+use annotator::BrowserAnnotator;
 use read::{column, number};
 
 /// Ann cannot say; Ben passes it over.
@@ -33,14 +33,14 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
     if front_end().is_none() {
         return;
     }
-    for home in Home::of_each_database() {
+    for home in TestHome::of_each_database() {
         make_study(&home);
         let server = home.serve(&[]);
         let made = open_task(&server, task(N as u32 + 1, 2));
         let task = made.card.task;
         let items = items(&server, task);
         with_tab(&server.address, |carla| {
-            let link = server.ask(&invite(Part::Curator)).token;
+            let link = server.ask(&invite(AccessRole::Curator)).token;
             carla.open(&format!("/join#{link}"));
             join(carla, "Carla");
             let links = [(); 2].map(|()| invited(carla));
@@ -65,9 +65,9 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
 }
 
 /// Asked by the operator, whom the server of a test takes everybody for.
-fn items(server: &Server, task: TaskNo) -> Items {
+fn items(server: &TestServer, task: TaskId) -> Items {
     let items = (0..=SPARE.0).map(ItemNo).map(|item| {
-        let content = server.ask(&History { task, item }).content;
+        let content = server.ask(&GetItemHistoryRequest { task, item }).content;
         let texts = [&content.query, &content.texts[0], &content.texts[1]];
         (texts.map(|it| read::plain(&it.text)), item)
     });
@@ -77,7 +77,7 @@ fn items(server: &Server, task: TaskNo) -> Items {
 }
 
 /// Takes a name on the page that the link of an invitation leads to.
-fn join(tab: &Tab, name: &str) {
+fn join(tab: &BrowserTab, name: &str) {
     tab.fill("Name, as others here shall see it", name);
     tab.press('\u{E007}'.to_string());
     tab.until(
@@ -87,9 +87,9 @@ fn join(tab: &Tab, name: &str) {
 }
 
 /// Invites an annotator through the page; the path of the link.
-fn invited(tab: &Tab) -> String {
+fn invited(tab: &BrowserTab) -> String {
     tab.open("/people");
-    tab.click(Role::Button, "Make the link");
+    tab.click(AriaRole::Button, "Make the link");
     let link = "return document.querySelector('[aria-label=\"Link of the invitation\"]')?.value";
     let link = tab.until("a link", link);
     let (_, token) = link.as_str().unwrap().split_once("/join#").unwrap();
@@ -97,12 +97,12 @@ fn invited(tab: &Tab) -> String {
 }
 
 /// Ann decides on everything, undoing once.
-fn alone(tab: &Tab, (task, items): (TaskNo, &Items), link: &str) {
+fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     looks::expect_readable(tab, "join");
     join(tab, "Ann");
     tab.open(&format!("/review/{}", task.0));
-    let mut ann = Annotator::new(tab, items, 0);
+    let mut ann = BrowserAnnotator::new(tab, items, 0);
     ann.there();
     looks::expect_readable(tab, "review");
     for at in 0..=N {
@@ -121,18 +121,18 @@ const SAVED: &str = "const said = document.querySelector('.mine')?.innerText ?? 
     return said.includes('saved') && !/waiting|being sent|refused/.test(said)";
 
 /// Ben is without a network in the middle, and goes on; he undoes, and passes over.
-fn with_the_network_cut(tab: &Tab, (task, items): (TaskNo, &Items), link: &str) {
+fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     join(tab, "Ben");
     tab.open(&format!("/review/{}", task.0));
-    let mut ben = Annotator::new(tab, items, 1);
+    let mut ben = BrowserAnnotator::new(tab, items, 1);
     ben.there();
     for _ in 0..20 {
         ben.decide();
     }
     tab.until("everything saved", SAVED);
     tab.expect_quiet_console();
-    tab.network(Network::Cut);
+    tab.network(NetworkState::Cut);
     ben.decide();
     ben.decide();
     ben.undo();
@@ -141,7 +141,7 @@ fn with_the_network_cut(tab: &Tab, (task, items): (TaskNo, &Items), link: &str) 
     ben.undo();
     ben.decide();
     tab.see("waiting for the network");
-    tab.network(Network::There);
+    tab.network(NetworkState::There);
     tab.until("everything saved", SAVED);
     tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
     while ben.n_finished() <= N {
@@ -154,7 +154,7 @@ fn with_the_network_cut(tab: &Tab, (task, items): (TaskNo, &Items), link: &str) 
 }
 
 /// What the curator reads, against the numbers by hand in [`answers`].
-fn expect_agreement(tab: &Tab, home: &Home, task: TaskNo) {
+fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=agreement", task.0));
     tab.see("How far people agree");
     looks::expect_readable(tab, "agreement");
@@ -184,7 +184,7 @@ fn expect_agreement(tab: &Tab, home: &Home, task: TaskNo) {
 }
 
 /// Carla settles the first item of the queue by a key.
-fn settle(tab: &Tab, server: &Server, task: TaskNo) {
+fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=adjudication", task.0));
     tab.see(&format!("{N_SPLIT} items"));
     tab.until_there("the item", ".settle .decide");
@@ -192,42 +192,42 @@ fn settle(tab: &Tab, server: &Server, task: TaskNo) {
     tab.press("2");
     tab.see("Settled here");
     tab.see(&format!("{} items", N_SPLIT - 1));
-    assert_eq!(server.ask(&Disputes { task }).len(), N_SPLIT - 1);
+    assert_eq!(server.ask(&ListDisputesRequest { task }).len(), N_SPLIT - 1);
 }
 
 /// The file holds what was answered on the screen.
-fn expect_export(tab: &Tab, home: &Home, task: TaskNo) {
+fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=export", task.0));
     tab.see("Every event with its history");
     looks::expect_readable(tab, "export");
     let file = tab.download(&home.path(""), "JSONL", &format!("review-{}.jsonl", task.0));
-    let rows: Vec<Row> = file
+    let rows: Vec<ExportRow> = file
         .lines()
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
-    let mut stands: BTreeMap<(PersonNo, ItemNo), Answer> = BTreeMap::new();
+    let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
     for row in &rows {
-        if let (What::Decided(it), Fate::Stands) = (&row.event.what, row.fate) {
+        if let (AnnotationAction::Decided(it), EventStatus::Stands) = (&row.event.what, row.fate) {
             let before = stands.insert((row.person, it.item), it.answer);
             assert_eq!(before, None, "two decisions stand");
         }
     }
-    let mut people: Vec<PersonNo> = stands.keys().map(|it| it.0).collect();
+    let mut people: Vec<PersonId> = stands.keys().map(|it| it.0).collect();
     people.dedup();
     // In the order in which they joined.
     let [ann, ben] = people[..] else {
         panic!("{people:?}")
     };
-    assert_eq!(stands.remove(&(ann, SPARE)), Some(Answer::CannotSay));
+    assert_eq!(stands.remove(&(ann, SPARE)), Some(AnnotatorAnswer::CannotSay));
     let expected = answers::both().into_iter().zip((0..).map(ItemNo));
     let expected: BTreeMap<_, _> = expected
         .flat_map(|([first, second], item)| [((ann, item), first), ((ben, item), second)])
         .collect();
     assert_eq!(stands, expected);
-    let n = |holds: &dyn Fn(&Row) -> bool| rows.iter().filter(|it| holds(it)).count();
-    assert_eq!(n(&|it| it.fate == Fate::Undone), 3);
-    let passed_over = |it: &Row| matches!(it.event.what, What::Skipped(_));
+    let n = |holds: &dyn Fn(&ExportRow) -> bool| rows.iter().filter(|it| holds(it)).count();
+    assert_eq!(n(&|it| it.fate == EventStatus::Undone), 3);
+    let passed_over = |it: &ExportRow| matches!(it.event.what, AnnotationAction::Skipped(_));
     assert!(n(&passed_over) >= 2);
-    assert_eq!(n(&|it| passed_over(it) && it.fate == Fate::Stands), 1);
-    assert_eq!(n(&|it| matches!(it.event.what, What::Adjudicated(_))), 1);
+    assert_eq!(n(&|it| passed_over(it) && it.fate == EventStatus::Stands), 1);
+    assert_eq!(n(&|it| matches!(it.event.what, AnnotationAction::Adjudicated(_))), 1);
 }

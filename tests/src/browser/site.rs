@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::lasting::Served;
-use crate::harness::Home;
+use super::lasting::SharedServer;
+use crate::harness::TestHome;
 
 /// `http://127.0.0.1:PORT` of a server with the demo study, by two formulas. All tests share it,
 /// and none changes what it has.
@@ -11,4 +11,4 @@ pub(crate) fn origin() -> &'static str {
     &SITE.origin
 }
 
-static SITE: LazyLock<Served> = LazyLock::new(|| Served::start(Home::new(), &["--demo"]));
+static SITE: LazyLock<SharedServer> = LazyLock::new(|| SharedServer::start(TestHome::new(), &["--demo"]));

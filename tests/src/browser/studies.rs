@@ -1,7 +1,7 @@
 //! The list of studies.
 
 use super::site;
-use super::tab::{Role, with_tab};
+use super::tab::{AriaRole, with_tab};
 
 #[test]
 fn a_card_says_what_the_study_is_and_leads_to_it() {
@@ -13,11 +13,11 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
         for fact in ["64 queries", "512 texts", "instances", "BM25", "TFC1"] {
             assert!(card.contains(fact), "{fact} in {card}");
         }
-        tab.click(Role::Link, "Glaciers, bread and bridges");
+        tab.click(AriaRole::Link, "Glaciers, bread and bridges");
         tab.at("/study/demo");
         tab.back();
         tab.at_exactly("/");
-        tab.click(Role::Link, "Open a study");
+        tab.click(AriaRole::Link, "Open a study");
         tab.at("/study/demo");
     });
 }
@@ -27,7 +27,7 @@ fn an_address_that_no_page_has_says_so() {
     with_tab(site::origin(), |tab| {
         tab.open("/no/such/page");
         tab.see("There is no such page");
-        tab.click(Role::Link, "See all studies");
+        tab.click(AriaRole::Link, "See all studies");
         tab.at_exactly("/");
     });
 }

@@ -1,7 +1,7 @@
 //! From the map of a study down to the term that decided one instance.
 
 use super::site;
-use super::tab::{Role, Tab, with_tab};
+use super::tab::{AriaRole, BrowserTab, with_tab};
 use thirtyfour::Key;
 
 /// The map and the panel beside it show the numbers that were asked for last.
@@ -9,13 +9,13 @@ const SHOWN: &str = "return !!document.querySelector('[role=grid] a.cell[data-st
     && document.querySelector('[role=grid]').ariaBusy === 'false'
     && document.querySelector('aside.panel')?.ariaBusy === 'false'";
 
-fn open(tab: &Tab, address: &str) {
+fn open(tab: &BrowserTab, address: &str) {
     tab.open(address);
     tab.until("the map", SHOWN);
 }
 
 /// What every cell says, once it is not `before`.
-fn other_numbers(tab: &Tab, before: &str) -> String {
+fn other_numbers(tab: &BrowserTab, before: &str) -> String {
     for _ in 0..200 {
         tab.until("the map", SHOWN);
         let now = numbers(tab);
@@ -27,7 +27,7 @@ fn other_numbers(tab: &Tab, before: &str) -> String {
     panic!("still\n{before}");
 }
 
-fn numbers(tab: &Tab) -> String {
+fn numbers(tab: &BrowserTab) -> String {
     let script = "return [...document.querySelectorAll('[role=grid] a.cell')]
         .map(it => it.getAttribute('aria-label')).join('\\n')";
     tab.js(script, &[]).as_str().unwrap().to_owned()
@@ -62,7 +62,7 @@ fn another_reading_changes_numbers_and_address() {
     with_tab(site::origin(), |tab| {
         open(tab, "/study/demo");
         let fixed = numbers(tab);
-        tab.click(Role::Radio, "code");
+        tab.click(AriaRole::Radio, "code");
         tab.at("/study/demo?mode=code");
         let code = other_numbers(tab, &fixed);
         // The key goes round: code is the last, so fixed comes next.
@@ -104,7 +104,7 @@ fn what_stands_out_is_told_and_leads_to_its_cell() {
 fn every_figure_has_its_table() {
     with_tab(site::origin(), |tab| {
         open(tab, "/study/demo");
-        tab.click(Role::Button, "Table");
+        tab.click(AriaRole::Button, "Table");
         tab.at("/study/demo?show=table");
         tab.until_count("a table", ".in-place table tbody tr", ">= 2");
     });
@@ -131,7 +131,7 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
                 .find(it => it.endsWith('violated'))",
             &[],
         );
-        tab.click(Role::Radio, violated.as_str().unwrap());
+        tab.click(AriaRole::Radio, violated.as_str().unwrap());
         tab.at("/study/demo/tfc1/0?outcome=violated");
         tab.until(
             "violations only",
@@ -152,7 +152,7 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
     });
 }
 
-fn instance(tab: &Tab) {
+fn instance(tab: &BrowserTab) {
     tab.see("Why this is an instance");
     tab.until(
         "premises that hold",

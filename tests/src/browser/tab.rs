@@ -12,7 +12,7 @@ use thirtyfour::{RequestData, SessionId};
 use tokio::runtime::Runtime;
 
 use super::driver::{DRIVER, capabilities};
-use crate::harness::{Dependency, named, or_skip};
+use crate::harness::{TestDependency, named, or_skip};
 
 /// How long a person would wait, on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -21,19 +21,19 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens a tab on a site, lets `act` use it, and sees to it that the browser ends. Nothing on
 /// the way may have written an error to the console. Without a browser the test is skipped.
-pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&Tab)) {
+pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&BrowserTab)) {
     let browser = named("CHROMIUM").and(named("CHROMEDRIVER"));
-    if or_skip(browser, Dependency::Browser, "no browser").is_none() {
+    if or_skip(browser, TestDependency::Browser, "no browser").is_none() {
         return;
     }
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let tab = Tab::start(origin, Some(turn));
+    let tab = BrowserTab::start(origin, Some(turn));
     act(&tab);
     tab.expect_quiet_console();
 }
 
 /// A browser of its own, with an empty profile.
-pub(crate) struct Tab {
+pub(crate) struct BrowserTab {
     /// None once it was ended.
     driver: Option<WebDriver>,
     runtime: Runtime,
@@ -45,7 +45,7 @@ pub(crate) struct Tab {
 
 /// What somebody looks for on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum AriaRole {
     Button,
     Link,
     Radio,
@@ -54,18 +54,18 @@ pub(crate) enum Role {
     Select,
 }
 
-impl Role {
+impl AriaRole {
     fn selector(self) -> &'static str {
         match self {
-            Role::Button => "button, [role=button], summary",
-            Role::Link => "a[href]",
-            Role::Radio => "input[type=radio], [role=radio]",
-            Role::Checkbox => "input[type=checkbox]",
-            Role::Textbox => {
+            AriaRole::Button => "button, [role=button], summary",
+            AriaRole::Link => "a[href]",
+            AriaRole::Radio => "input[type=radio], [role=radio]",
+            AriaRole::Checkbox => "input[type=checkbox]",
+            AriaRole::Textbox => {
                 "textarea, [contenteditable], input:not([type]), input[type=text], \
                  input[type=search], input[type=number], input[type=password]"
             }
-            Role::Select => "select",
+            AriaRole::Select => "select",
         }
     }
 }
@@ -92,8 +92,8 @@ const FIND: &str = r#"
     return first ? target(first) : null;
 "#;
 
-impl Tab {
-    fn start(origin: &str, turn: Option<MutexGuard<'static, ()>>) -> Tab {
+impl BrowserTab {
+    fn start(origin: &str, turn: Option<MutexGuard<'static, ()>>) -> BrowserTab {
         let profile = tempfile::tempdir_in(&DRIVER.scratch).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -102,7 +102,7 @@ impl Tab {
         let capabilities = capabilities(profile.path()).unwrap();
         let driver = runtime.block_on(WebDriver::new(&*DRIVER.origin, capabilities));
         let driver = driver.expect("chromium starts");
-        let tab = Tab {
+        let tab = BrowserTab {
             driver: Some(driver),
             runtime,
             origin: origin.to_owned(),
@@ -116,8 +116,8 @@ impl Tab {
     }
 
     /// The browser of somebody else, on the same site. It is quiet while the other one works.
-    pub(crate) fn beside(&self) -> Tab {
-        Tab::start(&self.origin, None)
+    pub(crate) fn beside(&self) -> BrowserTab {
+        BrowserTab::start(&self.origin, None)
     }
 
     fn driver(&self) -> &WebDriver {
@@ -267,7 +267,7 @@ impl Tab {
     }
 
     /// Clicks on what has a role and a name that begins so.
-    pub(crate) fn click(&self, role: Role, name: &str) {
+    pub(crate) fn click(&self, role: AriaRole, name: &str) {
         self.click_on(
             FIND,
             &[json!(role.selector()), json!(name)],
@@ -300,7 +300,7 @@ impl Tab {
     }
 
     /// Waits for what has a role and a name that begins so.
-    pub(crate) fn named(&self, role: Role, name: &str) -> WebElement {
+    pub(crate) fn named(&self, role: AriaRole, name: &str) -> WebElement {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(element) = self.find(FIND, &[json!(role.selector()), json!(name)]) {
@@ -314,24 +314,24 @@ impl Tab {
     }
 
     /// Whether something with that role and name is there now.
-    pub(crate) fn has(&self, role: Role, name: &str) -> bool {
+    pub(crate) fn has(&self, role: AriaRole, name: &str) -> bool {
         self.find(FIND, &[json!(role.selector()), json!(name)])
             .is_some()
     }
 
     /// Types into a field in place of what it holds.
     pub(crate) fn fill(&self, name: &str, text: &str) {
-        let field = self.named(Role::Textbox, name);
+        let field = self.named(AriaRole::Textbox, name);
         self.runtime.block_on(async {
             // `clear` sends no input event to the page; a person selects and types over.
-            field.send_keys(Key::Control + "a").await.unwrap();
-            field.send_keys(Key::Delete + text).await.unwrap();
+            field.send_keys(EventKey::Control + "a").await.unwrap();
+            field.send_keys(EventKey::Delete + text).await.unwrap();
         });
     }
 
     /// Chooses an option of a select by what it says.
     pub(crate) fn choose(&self, name: &str, option: &str) {
-        let select = self.named(Role::Select, name);
+        let select = self.named(AriaRole::Select, name);
         let chosen = self.runtime.block_on(async {
             let by = By::XPath(format!("./option[normalize-space()='{option}']"));
             select.find(by).await?.click().await
@@ -375,7 +375,7 @@ impl Tab {
     pub(crate) fn download(&self, folder: &Path, button: &str, name: &str) -> String {
         let way = json!({"behavior": "allow", "downloadPath": folder.display().to_string()});
         self.tool("Browser.setDownloadBehavior", way);
-        self.click(Role::Button, button);
+        self.click(AriaRole::Button, button);
         let end = Instant::now() + PATIENCE;
         loop {
             // The browser gives a file its name when it is whole.
@@ -390,11 +390,11 @@ impl Tab {
     }
 
     /// Makes the page so wide, in light or dark.
-    pub(crate) fn wear(&self, width: u32, scheme: Scheme) {
+    pub(crate) fn wear(&self, width: u32, scheme: ColorScheme) {
         self.look(width, HEIGHT, scheme);
     }
 
-    fn look(&self, width: u32, height: u32, scheme: Scheme) {
+    fn look(&self, width: u32, height: u32, scheme: ColorScheme) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
         });
@@ -412,7 +412,7 @@ impl Tab {
     }
 
     /// A picture of the whole page at a width.
-    pub(crate) fn shoot(&self, width: u32, scheme: Scheme, file: &Path) {
+    pub(crate) fn shoot(&self, width: u32, scheme: ColorScheme, file: &Path) {
         let height = self.js("return document.documentElement.scrollHeight", &[]);
         self.look(
             width,
@@ -493,7 +493,7 @@ impl Tab {
     }
 }
 
-impl Drop for Tab {
+impl Drop for BrowserTab {
     fn drop(&mut self) {
         if let Some(driver) = self.driver.take()
             && let Err(error) = self.runtime.block_on(driver.quit())
@@ -505,16 +505,16 @@ impl Drop for Tab {
 
 /// Light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scheme {
+pub(crate) enum ColorScheme {
     Light,
     Dark,
 }
 
-impl Scheme {
+impl ColorScheme {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Scheme::Light => "light",
-            Scheme::Dark => "dark",
+            ColorScheme::Light => "light",
+            ColorScheme::Dark => "dark",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tab::{Role, Tab, with_tab};
+use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{site, workbench};
 
 /// Keeps the length of every task over 50 ms, in milliseconds.
@@ -13,7 +13,7 @@ const WATCH: &str = "
     }).observe({type: 'longtask', buffered: true});";
 
 /// The longest task that began after a moment, in milliseconds; 0 where all were short.
-fn longest(tab: &Tab, from: f64) -> f64 {
+fn longest(tab: &BrowserTab, from: f64) -> f64 {
     // Entries come a moment after their task.
     std::thread::sleep(std::time::Duration::from_millis(300));
     let tasks = tab.js("return window.longTasks", &[]);
@@ -24,7 +24,7 @@ fn longest(tab: &Tab, from: f64) -> f64 {
 }
 
 /// The median of the longest tasks of five runs, in milliseconds; all of them are told.
-fn median_of_five(tab: &Tab, what: &str, run: impl Fn() -> f64) -> f64 {
+fn median_of_five(tab: &BrowserTab, what: &str, run: impl Fn() -> f64) -> f64 {
     tab.before_pages(WATCH);
     let mut runs: Vec<f64> = (0..5).map(|_| run()).collect();
     println!("longest task {what}: {runs:.0?} ms");
@@ -39,7 +39,7 @@ fn a_run_in_the_workbench_leaves_the_page_at_hand() {
     with_tab(site::origin(), |tab| {
         let median = median_of_five(tab, "of a run in the Workbench", || {
             tab.open("/workbench");
-            tab.click(Role::Button, "Load the sample");
+            tab.click(AriaRole::Button, "Load the sample");
             workbench::read(tab, 3);
             let from = tab.js("return performance.now()", &[]).as_f64().unwrap();
             workbench::make(tab);

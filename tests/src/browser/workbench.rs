@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use shared::study::Study;
 use tempfile::TempDir;
 
-use super::tab::{Role, Tab, with_tab};
+use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{front_end, site};
-use crate::harness::{Home, Ran, demo, tiny_model};
+use crate::harness::{TestHome, CommandOutput, demo, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -44,7 +44,7 @@ const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
 const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
 
 /// Waits until so many files were read.
-pub(super) fn read(tab: &Tab, n: usize) {
+pub(super) fn read(tab: &BrowserTab, n: usize) {
     let script = format!(
         "return document.querySelectorAll('table.files tbody tr').length === {n}
             && !document.querySelector('table.files .reading')"
@@ -53,8 +53,8 @@ pub(super) fn read(tab: &Tab, n: usize) {
 }
 
 /// Presses the button and waits for the end.
-pub(super) fn make(tab: &Tab) {
-    tab.click(Role::Button, "Make the study");
+pub(super) fn make(tab: &BrowserTab) {
+    tab.click(AriaRole::Button, "Make the study");
     tab.see("Made in");
     tab.until_there("results", "table.short td .chip");
 }
@@ -103,7 +103,7 @@ fn pairs_of_texts_become_transfer_sets() {
         });
         // "The stone bridge" is in one of the corrections alone.
         assert_eq!((n_identical, n_samples), (1, 2));
-        tab.click(Role::Link, "Open the study");
+        tab.click(AriaRole::Link, "Open the study");
         tab.at("/study/local");
         tab.see("short-and-long");
     });
@@ -149,16 +149,16 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         assert_eq!(pairs.lines().count(), study.pairs.len());
         bring_scores(tab, &files, &pairs);
 
-        tab.click(Role::Link, "Open the study");
+        tab.click(AriaRole::Link, "Open the study");
         tab.at("/study/local");
         tab.until_count("the map", "[role=grid] a.cell", ">= 18");
         tab.see("mine.tsv");
         // It is still there after a reload, and until it is cleared.
         tab.reload();
         tab.until_count("the map", "[role=grid] a.cell", ">= 18");
-        tab.click(Role::Link, "Workbench");
+        tab.click(AriaRole::Link, "Workbench");
         tab.until_there("results", "table.short td");
-        tab.click(Role::Button, "Clear");
+        tab.click(AriaRole::Button, "Clear");
         tab.see("The study will stand here once it is made.");
 
         let picker = ".head label.file input";
@@ -170,14 +170,14 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         );
         tab.bring(picker, &[&queries]);
         tab.see("queries.jsonl: is no study of this version");
-        tab.click(Role::Link, "Open the study");
+        tab.click(AriaRole::Link, "Open the study");
         tab.at("/study/local");
         tab.until_count("the map", "[role=grid] a.cell", ">= 12");
     });
 }
 
 /// Brings back a score for each pair: the length of its text.
-fn bring_scores(tab: &Tab, files: &Files, pairs: &str) {
+fn bring_scores(tab: &BrowserTab, files: &Files, pairs: &str) {
     let rows = pairs.lines().map(|line| {
         let pair: Value = serde_json::from_str(line).unwrap();
         let (query, text) = (pair["query_id"].as_str(), pair["text_id"].as_str());
@@ -204,7 +204,7 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
     let files = Files::new();
     let corpus = files.write("corpus.jsonl", CORPUS);
     let queries = files.write("queries.jsonl", QUERIES);
-    let home = Home::new();
+    let home = TestHome::new();
     let mut program = home.program();
     program.env("AXIOSCOPE_MODEL", tiny_model());
     let server = home.serve_by(program, &["--listen", "0.0.0.0:0"]);
@@ -216,8 +216,8 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
         make(tab);
         tab.see("Only the operator of this server starts jobs on it.");
         tab.fill("Operator token", &token);
-        tab.click(Role::Button, "Use it in this tab");
-        tab.click(Role::Button, "Score on the server");
+        tab.click(AriaRole::Button, "Use it in this tab");
+        tab.click(AriaRole::Button, "Score on the server");
         tab.see("pairs scored");
         tab.until_count("a third ranker", "table.short tbody tr", "=== 4");
     });
@@ -232,14 +232,14 @@ fn a_run_can_be_cancelled_and_started_again() {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
         read(tab, 2);
-        tab.click(Role::Button, "Make the study");
+        tab.click(AriaRole::Button, "Make the study");
         tab.until_there("progress", "[role=progressbar][aria-label=Run]");
         tab.press(thirtyfour::Key::Escape);
         tab.see("Cancelled. Nothing was made.");
         make(tab);
         // Once a study stands, cancelling the next keeps it.
-        tab.click(Role::Button, "Make the study");
-        tab.click(Role::Button, "Cancel");
+        tab.click(AriaRole::Button, "Make the study");
+        tab.click(AriaRole::Button, "Cancel");
         tab.see("The study from before is still below.");
         assert!(tab.count("table.short td .chip") > 0);
     });
@@ -286,7 +286,7 @@ fn what_texts_say_is_never_markup() {
         read(tab, 2);
         make(tab);
         expect_text_only(tab);
-        tab.click(Role::Link, "Open the study");
+        tab.click(AriaRole::Link, "Open the study");
         tab.at("/study/local");
         tab.until_there("the map", "[role=grid] a.cell[data-step]");
         expect_text_only(tab);
@@ -308,7 +308,7 @@ fn what_texts_say_is_never_markup() {
     });
 }
 
-fn expect_text_only(tab: &Tab) {
+fn expect_text_only(tab: &BrowserTab) {
     assert_eq!(tab.count("main script, main img"), 0);
     assert_eq!(tab.js("return window.alerts", &[]), json!([]));
 }
@@ -356,7 +356,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         tab.open("/workbench");
         tab.bring(PICKER, &[&brought[0], &brought[1]]);
         read(tab, 2);
-        tab.click(Role::Checkbox, "STMC1");
+        tab.click(AriaRole::Checkbox, "STMC1");
         tab.see("STMC1 needs word vectors");
         tab.bring(PICKER, &[&brought[2]]);
         read(tab, 3);
@@ -380,12 +380,12 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
 
 #[test]
 fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
-    let home = Home::new();
+    let home = TestHome::new();
     let demo = demo();
     let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
     let mut one = home.program();
     one.env("RAYON_NUM_THREADS", "1");
-    Ran::of(one.args(line.split_whitespace())).done();
+    CommandOutput::of(one.args(line.split_whitespace())).done();
     let files = Files::new();
     let corpus = PathBuf::from(demo)
         .canonicalize()
@@ -395,23 +395,23 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus]);
         read(tab, 1);
-        tab.click(Role::Button, "Train word vectors on these texts");
+        tab.click(AriaRole::Button, "Train word vectors on these texts");
         tab.fill("Passes", "0");
         tab.see("a whole number of at least 1");
         tab.fill("Passes", "500");
-        tab.click(Role::Button, "Train");
+        tab.click(AriaRole::Button, "Train");
         tab.see("Training: ");
-        tab.click(Role::Button, "Cancel");
+        tab.click(AriaRole::Button, "Cancel");
         tab.see("Cancelled. Nothing was trained.");
         tab.fill("Passes", "3");
         tab.fill("Dimensions", "10");
-        tab.click(Role::Button, "Train");
+        tab.click(AriaRole::Button, "Train");
         tab.see("They are in the list of files.");
         read(tab, 2);
         let trained = tab.download(&files.path(""), "Download the vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");
         // An axiom that needs them takes them.
-        tab.click(Role::Checkbox, "STMC1");
+        tab.click(AriaRole::Checkbox, "STMC1");
         assert!(!tab.text("main").contains("STMC1 needs word vectors"));
     });
 }
@@ -435,7 +435,7 @@ fn queries_in_splits_are_counted_apart() {
         tab.choose("Queries", "train (1)");
         tab.at("/study/local?split=train");
         tab.see("1 query as unit");
-        tab.click(Role::Link, "Figures");
+        tab.click(AriaRole::Link, "Figures");
         tab.at("/study/local/figures?split=train");
         tab.see("From candidates to instances");
         tab.choose("Queries", "all splits");

@@ -6,11 +6,11 @@ use std::io::Write;
 use expect_test::expect;
 
 use super::check;
-use crate::harness::{Home, tiny};
+use crate::harness::{TestHome, tiny};
 
 #[test]
 fn every_axiom_has_instances_in_every_mode() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mine = "mine --collection TINY --pool all --out mined.parquet";
     check(
         &home,
@@ -95,7 +95,7 @@ fn every_axiom_has_instances_in_every_mode() {
 
 #[test]
 fn a_run_is_found_where_it_may_lie() {
-    let home = Home::new();
+    let home = TestHome::new();
     let pool = |file: &str| {
         let pool = format!("--pool run:{file}:3 --probes tfc1 --json");
         let mine = format!("mine --collection {} --out mined.parquet {pool}", tiny());
@@ -128,7 +128,7 @@ fn a_run_is_found_where_it_may_lie() {
 
 #[test]
 fn only_the_first_queries_count() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mine = "mine --collection TINY --probes tfc1,tp --pool all --out mined.parquet";
     check(
         &home,
@@ -193,7 +193,7 @@ fn only_the_first_queries_count() {
 
 #[test]
 fn a_preset_without_published_code_has_no_mode_code() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mine = format!("mine --collection {} --out mined.parquet", tiny());
     let refused = home
         .run(&format!("{mine} --mode code --preset rennings2019"))
@@ -207,7 +207,7 @@ fn a_preset_without_published_code_has_no_mode_code() {
 
 #[test]
 fn a_draw_is_the_same_each_time_and_says_its_share() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mine = "mine --collection TINY --pool all --out mined.parquet --per-query 3";
     for _ in 0..2 {
         check(

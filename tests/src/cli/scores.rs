@@ -3,11 +3,11 @@
 use expect_test::{expect, expect_file};
 
 use super::check;
-use crate::harness::{Home, tiny};
+use crate::harness::{TestHome, tiny};
 
 /// A folder in which every axiom of a mode is mined from the tiny collection.
-fn mined(args: &str) -> Home {
-    let home = Home::new();
+fn mined(args: &str) -> TestHome {
+    let home = TestHome::new();
     let line = format!("mine --collection {} --out mined.parquet {args}", tiny());
     home.run(&line).done();
     home
@@ -74,7 +74,7 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
 
 #[test]
 fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("mud.txt", "mud\n");
     let mine = "mine --collection TINY --out mined.parquet --pool all --stopwords mud.txt";
     home.run(&mine.replace("TINY", tiny())).done();
@@ -123,7 +123,7 @@ fn pairs_without_a_score_are_unscored() {
 
 #[test]
 fn runs_are_evaluated_as_trec_eval_does() {
-    let home = Home::new();
+    let home = TestHome::new();
     let measures = "-m nDCG@10 -m AP -m AP(rel=2) -m RR -m P@5 -m R@2";
     let eval = format!("eval TINY/qrels.tsv TINY/runs/tiny.run {measures}");
     check(
@@ -174,7 +174,7 @@ fn runs_are_evaluated_as_trec_eval_does() {
 
 #[test]
 fn instances_of_another_version_of_the_collection_are_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     for file in ["corpus.jsonl", "queries.jsonl"] {
         let whole = std::fs::read_to_string(format!("{}/{file}", tiny())).unwrap();
         home.write(&format!("c/{file}"), whole);
@@ -200,7 +200,7 @@ fn instances_of_another_version_of_the_collection_are_refused() {
 
 #[test]
 fn instances_of_manipulations_are_left_to_studies() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mine = format!("mine --collection {} --pool all --out", tiny());
     home.run(&format!(
         "{mine} derived.parquet --probes tfc1,reverse-words"

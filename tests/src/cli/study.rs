@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 use super::check;
-use crate::harness::{Home, LIMITS, tiny};
+use crate::harness::{TestHome, LIMITS, tiny};
 
 const STUDY: &str = r#"
 format = 1
@@ -18,8 +18,8 @@ rankers = ["bm25", "ql", "scores:own.tsv"]
 "#;
 
 /// A folder with the study above.
-pub(crate) fn studied() -> Home {
-    let home = Home::new();
+pub(crate) fn studied() -> TestHome {
+    let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny())).done();
     home.write("study.toml", format!("{STUDY}{LIMITS}"));
     home.write(
@@ -81,7 +81,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
         (study.docs.len(), study.queries.len(), study.scores.len()),
         (12, 3, 3)
     );
-    let cards: Vec<shared::study::overview::Card> =
+    let cards: Vec<shared::study::overview::StudySummary> =
         serde_json::from_str(&home.read("site/studies/index.json")).unwrap();
     assert_eq!(
         cards.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
@@ -178,7 +178,7 @@ fn first_lines(text: &str, n: usize) -> String {
 #[test]
 fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
     let home = studied();
-    let hash = |home: &Home| home.run("study check small").done();
+    let hash = |home: &TestHome| home.run("study check small").done();
     let before = hash(&home);
     // The same definition goes on where it was.
     home.run("study run study.toml").done();

@@ -6,20 +6,20 @@ use std::process::{Command, Stdio};
 
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
-use shared::api::people::SignInAsOperator;
-use shared::api::{About, Endpoint, Jobs};
+use shared::api::people::OperatorSignInRequest;
+use shared::api::{GetServerInfoRequest, Endpoint, ListJobsRequest};
 
 use super::{
     HOST, HSTS, Proxy, deployed, free_port, guide_config, link_token, nginx, on_path, replaced,
 };
-use crate::harness::{Dependency, PATIENCE, or_skip};
+use crate::harness::{TestDependency, PATIENCE, or_skip};
 
 /// Where the guide has the certificate and its key.
 const LETSENCRYPT: &str = "/etc/letsencrypt/live/axioscope.example";
 
 #[test]
 fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
-    let openssl = or_skip(on_path("openssl"), Dependency::System, "no openssl");
+    let openssl = or_skip(on_path("openssl"), TestDependency::System, "no openssl");
     let (Some(nginx), Some(openssl)) = (nginx(), openssl) else {
         return;
     };
@@ -40,10 +40,10 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
         ask_over_tls(&openssl, &folder, port, &request)
     };
 
-    let about = ask("GET", About::PATH, "", "");
+    let about = ask("GET", GetServerInfoRequest::PATH, "", "");
     assert!(about.starts_with("HTTP/1.1 200 "), "{about}");
     assert_eq!(header(&about, "strict-transport-security"), HSTS);
-    let jobs = ask("GET", Jobs::PATH, "", "");
+    let jobs = ask("GET", ListJobsRequest::PATH, "", "");
     assert!(jobs.starts_with("HTTP/1.1 401 "), "{jobs}");
     assert_eq!(header(&jobs, "strict-transport-security"), HSTS);
 
@@ -51,8 +51,8 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     let client = Client::builder().timeout(PATIENCE);
     let client = client.redirect(Policy::none()).build().unwrap();
     let token = link_token(&server).to_owned();
-    let sign_in = serde_json::to_string(&SignInAsOperator { token }).unwrap();
-    for path in ["/", "/study/demo?mode=code", SignInAsOperator::PATH] {
+    let sign_in = serde_json::to_string(&OperatorSignInRequest { token }).unwrap();
+    for path in ["/", "/study/demo?mode=code", OperatorSignInRequest::PATH] {
         let plain = format!("http://127.0.0.1:{plain_port}{path}");
         let asked = client.post(plain).header("host", HOST);
         let answer = asked.body(sign_in.clone()).send().unwrap();
@@ -63,7 +63,7 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     }
 
     let origin = format!("origin: https://{HOST}\r\n");
-    let welcome = ask("POST", SignInAsOperator::PATH, &origin, &sign_in);
+    let welcome = ask("POST", OperatorSignInRequest::PATH, &origin, &sign_in);
     assert!(welcome.starts_with("HTTP/1.1 200 "), "{welcome}");
     let kept = header(&welcome, "set-cookie");
     assert!(
@@ -71,9 +71,9 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
         "{kept}"
     );
     let cookie = kept.split(';').next().unwrap();
-    let jobs = ask("GET", Jobs::PATH, &format!("cookie: {cookie}\r\n"), "");
+    let jobs = ask("GET", ListJobsRequest::PATH, &format!("cookie: {cookie}\r\n"), "");
     assert!(jobs.starts_with("HTTP/1.1 200 "), "{jobs}");
-    let again = ask("POST", SignInAsOperator::PATH, &origin, &sign_in);
+    let again = ask("POST", OperatorSignInRequest::PATH, &origin, &sign_in);
     assert!(again.starts_with("HTTP/1.1 401 "), "{again}");
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use reqwest::blocking::{Body, Client, RequestBuilder};
 use serde_json::json;
 
-use crate::harness::{Home, PATIENCE, Server, model};
+use crate::harness::{TestHome, PATIENCE, TestServer, model};
 
 const TIME: Duration = Duration::from_secs(600);
 
@@ -45,18 +45,18 @@ const KINDS: [Kind; 5] = [READERS_HERE, READERS_THERE, SLOW, SCORERS, EXPORTERS]
 
 #[test]
 fn readers_are_answered_while_others_attack() {
-    expect_readers_answered(&Home::new(), TIME);
+    expect_readers_answered(&TestHome::new(), TIME);
 }
 
 #[test]
 fn readers_are_answered_from_postgres_while_others_attack() {
-    if let Some(home) = Home::with_postgres() {
+    if let Some(home) = TestHome::with_postgres() {
         expect_readers_answered(&home, TIME_ON_POSTGRES);
     }
 }
 
 /// 20 readers, 3 clients with slow bodies, 2 with long texts to score, and one that exports.
-fn expect_readers_answered(home: &Home, time: Duration) {
+fn expect_readers_answered(home: &TestHome, time: Duration) {
     let model = model().expect("the model is set up by `cargo xtask regress`");
     // Made without the model, which would be scoring the study meanwhile.
     drop(home.serve(&["--demo"]));
@@ -109,7 +109,7 @@ fn expect_readers_answered(home: &Home, time: Duration) {
 }
 
 /// Has the model and the study read before anybody is timed.
-fn warm_up(server: &Server, spec: &str) {
+fn warm_up(server: &TestServer, spec: &str) {
     let asked = json!({"ranker": spec, "query": "ice", "texts": ["ice"]});
     let scored = server.request("POST", "/api/score").body(asked.to_string());
     assert_eq!(scored.send().unwrap().status(), 200);
@@ -121,7 +121,7 @@ const STUDY: &str = "/api/study?q=%7B%22study%22%3A%22demo%22%2C%22dials%22%3A%7
 /// `{"study":"demo"}` as an address has it.
 const EXPORT: &str = "/api/export?q=%7B%22study%22%3A%22demo%22%7D";
 
-fn client(server: &Server, kind: Kind, n: usize, spec: &str, until: Instant, seen: &Mutex<Seen>) {
+fn client(server: &TestServer, kind: Kind, n: usize, spec: &str, until: Instant, seen: &Mutex<Seen>) {
     let (_, last, _) = kind;
     let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, last));
     let builder = Client::builder().local_address(address).timeout(PATIENCE);
@@ -195,7 +195,7 @@ fn p99(took: &[Duration]) -> Duration {
 }
 
 /// The memory of the server that is not in a file or swapped out.
-fn memory_mib(server: &Server) -> f64 {
+fn memory_mib(server: &TestServer) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:"));
     let kib: f64 = line

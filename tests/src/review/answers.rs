@@ -26,9 +26,9 @@
 //!   α = 1 − 79 · (3 · 756.25 + 3 · 2550.25 + 2 · 529)
 //!   / (714 · 756.25 + 850 · 2550.25 + 525 · 529) = 1 − 867,222.5 / 2,985,400 = 0.70951.
 
-use Answer::{Equal, First, Second};
-use shared::review::Answer;
-use shared::stats::agreement::Agreement;
+use AnnotatorAnswer::{Equal, First, Second};
+use shared::review::AnnotatorAnswer;
+use shared::stats::agreement::AgreementCoefficient;
 
 /// Items on which both answer.
 pub(crate) const N: usize = 40;
@@ -43,7 +43,7 @@ pub(crate) const ALPHA: f64 = 1.0 - 632.0 / 2089.0;
 pub(crate) const ALPHA_ORDINAL: f64 = 1.0 - 867_222.5 / 2_985_400.0;
 
 /// The table: Ann, Ben, on how many items.
-const TABLE: [(Answer, Answer, usize); 9] = [
+const TABLE: [(AnnotatorAnswer, AnnotatorAnswer, usize); 9] = [
     (First, First, 14),
     (First, Equal, 2),
     (First, Second, 2),
@@ -56,18 +56,18 @@ const TABLE: [(Answer, Answer, usize); 9] = [
 ];
 
 /// The answers of Ann and of Ben to each of the items.
-pub(crate) fn both() -> Vec<[Answer; 2]> {
+pub(crate) fn both() -> Vec<[AnnotatorAnswer; 2]> {
     let each = TABLE
         .iter()
         .flat_map(|&(ann, ben, n)| std::iter::repeat_n([ann, ben], n));
-    let both: Vec<[Answer; 2]> = each.collect();
+    let both: Vec<[AnnotatorAnswer; 2]> = each.collect();
     assert_eq!(both.len(), N);
     both
 }
 
 /// To four digits.
 #[track_caller]
-pub(crate) fn expect(agreement: Option<Agreement>, by_hand: f64) {
+pub(crate) fn expect(agreement: Option<AgreementCoefficient>, by_hand: f64) {
     let agreement = agreement.expect("two people answered differently");
     assert_eq!(agreement.n_things, N as u64);
     let value = agreement.estimate.value;

@@ -11,10 +11,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::loss::{self, Plan, Stop};
-use super::site::Site;
-use super::{make_study, scripted::Scripted};
-use crate::harness::{Dependency, Home, Server, or_skip};
+use super::loss::{self, CrashPlan, StopGuard};
+use super::site::ServerAddress;
+use super::{make_study, scripted::ScriptedAnnotator};
+use crate::harness::{TestDependency, TestHome, TestServer, or_skip};
 
 /// The data of the study and some thousand decisions.
 const N_MIB: u32 = 48;
@@ -23,13 +23,13 @@ const N_MIB: u32 = 48;
 const FULL: Duration = Duration::from_secs(5);
 
 /// A server that can be left without room.
-struct Narrow {
-    server: Server,
-    way: Way,
+struct SpaceLimitedServer {
+    server: TestServer,
+    way: SpaceLimit,
 }
 
 /// What takes the room away.
-enum Way {
+enum SpaceLimit {
     /// A file that fills the disk, by its path from outside the server.
     Filler(PathBuf),
     /// No file may grow.
@@ -38,23 +38,23 @@ enum Way {
 
 #[test]
 fn decisions_wait_while_the_disk_is_full_and_none_is_lost() {
-    let home = Home::new();
+    let home = TestHome::new();
     make_study(&home);
     let reason = "neither namespaces nor prlimit can be used here";
-    let Some(narrow) = or_skip(start(&home), Dependency::System, reason) else {
+    let Some(narrow) = or_skip(start(&home), TestDependency::System, reason) else {
         return;
     };
-    let plan = Plan {
+    let plan = CrashPlan {
         n_people: 6,
         seconds: 8,
         n_kills: 0,
         seed: 2,
     };
-    let site = Site::new(&narrow.server);
+    let site = ServerAddress::new(&narrow.server);
     let (task, curator, mut people) = loss::begin(&narrow.server, &site, plan);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let _end = Stop(&stop);
+        let _end = StopGuard(&stop);
         for person in &mut people {
             scope.spawn(|| person.work(&stop));
         }
@@ -79,12 +79,12 @@ fn decisions_wait_while_the_disk_is_full_and_none_is_lost() {
     loss::tell(&home, plan, &people, n_unsent);
 }
 
-fn n_unsent(it: &Scripted) -> usize {
+fn n_unsent(it: &ScriptedAnnotator) -> usize {
     it.made.len() - it.n_acknowledged
 }
 
 /// In whichever way this machine allows.
-fn start(home: &Home) -> Option<Narrow> {
+fn start(home: &TestHome) -> Option<SpaceLimitedServer> {
     if works(
         Command::new("unshare")
             .args(NAMESPACES)
@@ -104,7 +104,7 @@ fn works(command: &mut Command) -> bool {
     status.is_ok_and(|it| it.success())
 }
 
-fn start_in_memory(home: &Home) -> Narrow {
+fn start_in_memory(home: &TestHome) -> SpaceLimitedServer {
     let full = home.path("full");
     fs::create_dir(&full).unwrap();
     // The first two arguments are `--data data`.
@@ -121,11 +121,11 @@ fn start_in_memory(home: &Home) -> Narrow {
         unshare
     });
     let inside = format!("/proc/{}/root{}", server.id(), full.display());
-    let way = Way::Filler(PathBuf::from(inside).join("filler"));
-    Narrow { server, way }
+    let way = SpaceLimit::Filler(PathBuf::from(inside).join("filler"));
+    SpaceLimitedServer { server, way }
 }
 
-fn start_limited(home: &Home) -> Narrow {
+fn start_limited(home: &TestHome) -> SpaceLimitedServer {
     // A signal that is ignored stays ignored: the server sees an error.
     let script = "trap '' XFSZ; exec \"$0\" \"$@\"";
     let server = serve_by(home, |program| {
@@ -133,12 +133,12 @@ fn start_limited(home: &Home) -> Narrow {
         sh.args(["-c", script]).arg(program);
         sh
     });
-    let way = Way::Limit;
-    Narrow { server, way }
+    let way = SpaceLimit::Limit;
+    SpaceLimitedServer { server, way }
 }
 
 /// Serves by a command that is given the program, with its environment and folder.
-fn serve_by(home: &Home, command: impl FnOnce(&str) -> Command) -> Server {
+fn serve_by(home: &TestHome, command: impl FnOnce(&str) -> Command) -> TestServer {
     let program = home.program();
     let mut command = command(&program.get_program().to_string_lossy());
     command.current_dir(program.get_current_dir().unwrap());
@@ -151,11 +151,11 @@ fn serve_by(home: &Home, command: impl FnOnce(&str) -> Command) -> Server {
     home.serve_by(command, &[])
 }
 
-impl Narrow {
+impl SpaceLimitedServer {
     /// Leaves no room.
     fn fill(&self) {
         match &self.way {
-            Way::Filler(path) => {
+            SpaceLimit::Filler(path) => {
                 let mut file = File::create(path).unwrap();
                 for size in [1 << 20, 1 << 12, 1] {
                     let bytes = vec![7; size];
@@ -167,15 +167,15 @@ impl Narrow {
                     assert_eq!(error.kind(), ErrorKind::StorageFull, "{error}");
                 }
             }
-            Way::Limit => self.limit("1:"),
+            SpaceLimit::Limit => self.limit("1:"),
         }
     }
 
     /// Gives the room back.
     fn make_room(&self) {
         match &self.way {
-            Way::Filler(path) => fs::remove_file(path).unwrap(),
-            Way::Limit => self.limit("unlimited:"),
+            SpaceLimit::Filler(path) => fs::remove_file(path).unwrap(),
+            SpaceLimit::Limit => self.limit("unlimited:"),
         }
     }
 

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::Client;
 use shared::api::Endpoint;
-use shared::api::people::SignIn;
+use shared::api::people::SignInRequest;
 
-use super::loss::{self, Plan, Stop};
+use super::loss::{self, CrashPlan, StopGuard};
 use super::make_study;
 use super::person::own_address;
-use super::scripted::Scripted;
-use super::site::Site;
-use crate::harness::{Home, PATIENCE};
+use super::scripted::ScriptedAnnotator;
+use super::site::ServerAddress;
+use crate::harness::{TestHome, PATIENCE};
 
 /// With the people who decide, 64 requests at once.
 const N_GUESSERS: usize = 44;
@@ -27,19 +27,19 @@ const MOST_CONNECTIONS: i64 = 4 + 1;
 
 #[test]
 fn decisions_are_kept_by_postgres_while_others_guess_passwords() {
-    let Some(home) = Home::with_postgres() else {
+    let Some(home) = TestHome::with_postgres() else {
         return;
     };
     let database = home.database.as_ref().unwrap();
     make_study(&home);
     let server = home.serve(&[]);
-    let plan = Plan {
+    let plan = CrashPlan {
         n_people: 20,
         seconds: 3,
         n_kills: 0,
         seed: 3,
     };
-    let site = Site::new(&server);
+    let site = ServerAddress::new(&server);
     let (task, curator, mut people) = loss::begin(&server, &site, plan);
     let client = |_| {
         let client = Client::builder().local_address(own_address());
@@ -51,7 +51,7 @@ fn decisions_are_kept_by_postgres_while_others_guess_passwords() {
     let mut n_connections = Vec::new();
     let mut statuses: BTreeMap<u16, u64> = BTreeMap::new();
     std::thread::scope(|scope| {
-        let _end = Stop(&stop);
+        let _end = StopGuard(&stop);
         for person in &mut people {
             scope.spawn(|| person.work(&stop));
         }
@@ -78,7 +78,7 @@ fn decisions_are_kept_by_postgres_while_others_guess_passwords() {
     assert!(statuses[&401] >= N_GUESSERS as u64);
     let most = n_connections.into_iter().max().unwrap();
     assert!((2..=MOST_CONNECTIONS).contains(&most), "{most}");
-    for Scripted { seen, .. } in &people {
+    for ScriptedAnnotator { seen, .. } in &people {
         assert_eq!((seen.n_lost, seen.n_unavailable), (0, 0));
     }
 
@@ -89,7 +89,7 @@ fn decisions_are_kept_by_postgres_while_others_guess_passwords() {
 
 /// Guesses the password of a name until it is told to stop; returns the status of each answer.
 fn guess(client: &Client, address: &str, n: usize, stop: &AtomicBool) -> Vec<u16> {
-    let sign_in = SignIn {
+    let sign_in = SignInRequest {
         // Of the people who decide, or of nobody.
         name: format!("Annotator {n}"),
         password: "a wrong password".to_owned(),
@@ -97,7 +97,7 @@ fn guess(client: &Client, address: &str, n: usize, stop: &AtomicBool) -> Vec<u16
     let body = serde_json::to_string(&sign_in).unwrap();
     let mut statuses = Vec::new();
     loop {
-        let asked = client.post(format!("{address}{}", SignIn::PATH));
+        let asked = client.post(format!("{address}{}", SignInRequest::PATH));
         let answer = asked.body(body.clone()).send().unwrap();
         statuses.push(answer.status().as_u16());
         if stop.load(Ordering::Relaxed) {

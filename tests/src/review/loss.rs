@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use shared::api::people::{Invite, Role};
-use shared::api::review::{AskProgress, TaskNo};
-use shared::review::export::Row;
-use shared::review::{Key, PersonNo};
+use shared::api::people::{CreateInvitationRequest, AccessRole};
+use shared::api::review::{GetTaskProgressRequest, TaskId};
+use shared::review::export::ExportRow;
+use shared::review::{EventKey, PersonId};
 
-use super::person::Person;
-use super::random::Random;
-use super::scripted::{Made, Scripted, Seen};
-use super::site::Site;
+use super::person::PersonClient;
+use super::random::SeededRandom;
+use super::scripted::{ScriptedEvent, ScriptedAnnotator, RequestCounts};
+use super::site::ServerAddress;
 use super::{invite, make_study, open_task, task};
-use crate::harness::{Home, Server};
+use crate::harness::{TestHome, TestServer};
 
 /// How long, and how often the server is killed; the last time at the end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct CrashPlan {
     pub(crate) n_people: u32,
     pub(crate) seconds: u64,
     pub(crate) n_kills: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
 
 #[test]
 fn what_20_people_decide_survives_a_server_that_is_killed_three_times() {
-    survives(Plan {
+    survives(CrashPlan {
         n_people: 20,
         seconds: 12,
         n_kills: 3,
@@ -37,16 +37,16 @@ fn what_20_people_decide_survives_a_server_that_is_killed_three_times() {
 
 /// Kills the server while people work, and compares what it has with what they know; with each
 /// database.
-pub(crate) fn survives(plan: Plan) {
-    for home in Home::of_each_database() {
+pub(crate) fn survives(plan: CrashPlan) {
+    for home in TestHome::of_each_database() {
         killed(&home, plan);
     }
 }
 
-fn killed(home: &Home, plan: Plan) {
+fn killed(home: &TestHome, plan: CrashPlan) {
     make_study(home);
     let server = home.serve(&[]);
-    let site = Site::new(&server);
+    let site = ServerAddress::new(&server);
     let (task, curator, mut people) = begin(&server, &site, plan);
     let server = disturb(home, (&site, server), plan, &mut people);
 
@@ -59,8 +59,8 @@ fn killed(home: &Home, plan: Plan) {
     finish(&mut people);
     let rows = curator.rows(task);
     expect_same(&rows, &people);
-    let progress = curator.ask(&AskProgress { task }).progress;
-    let n_standing: u64 = people.iter().map(Scripted::n_standing).sum();
+    let progress = curator.ask(&GetTaskProgressRequest { task }).progress;
+    let n_standing: u64 = people.iter().map(ScriptedAnnotator::n_standing).sum();
     assert_eq!(progress.n_filled, n_standing);
     tell(home, plan, &people, n_unsent);
 
@@ -72,15 +72,15 @@ fn killed(home: &Home, plan: Plan) {
 }
 
 /// Opens a task for so many people, who each may decide on every item.
-pub(super) fn begin(server: &Server, site: &Site, plan: Plan) -> (TaskNo, Person, Vec<Scripted>) {
+pub(super) fn begin(server: &TestServer, site: &ServerAddress, plan: CrashPlan) -> (TaskId, PersonClient, Vec<ScriptedAnnotator>) {
     let made = open_task(server, task(1_000, plan.n_people));
     assert!(made.made.n_drawn >= 400, "{:?}", made.made);
     let task = made.card.task;
-    let curator = Person::join(site, None, "Curator");
+    let curator = PersonClient::join(site, None, "Curator");
     let people = (0..plan.n_people).map(|at| {
-        let token = server.ask::<Invite>(&invite(Role::Annotator)).token;
-        let person = Person::join(site, Some(token), &format!("Annotator {at}"));
-        Scripted::new(person, task, plan.seed)
+        let token = server.ask::<CreateInvitationRequest>(&invite(AccessRole::Annotator)).token;
+        let person = PersonClient::join(site, Some(token), &format!("Annotator {at}"));
+        ScriptedAnnotator::new(person, task, plan.seed)
     });
     let people = people.collect();
     (task, curator, people)
@@ -89,12 +89,12 @@ pub(super) fn begin(server: &Server, site: &Site, plan: Plan) -> (TaskNo, Person
 /// Lets people work while the server is killed and started again. At the end it is away, and they
 /// go on for a second.
 fn disturb(
-    home: &Home,
-    (site, mut server): (&Site, Server),
-    plan: Plan,
-    people: &mut [Scripted],
-) -> Server {
-    let mut random = Random::new(plan.seed);
+    home: &TestHome,
+    (site, mut server): (&ServerAddress, TestServer),
+    plan: CrashPlan,
+    people: &mut [ScriptedAnnotator],
+) -> TestServer {
+    let mut random = SeededRandom::new(plan.seed);
     let ms = plan.seconds * 1_000;
     let mut moments: Vec<u64> = (1..plan.n_kills).map(|_| random.below(ms)).collect();
     moments.sort_unstable();
@@ -106,7 +106,7 @@ fn disturb(
     };
     std::thread::scope(|scope| {
         // Also if this thread panics: else it waits for people who never end.
-        let _end = Stop(&stop);
+        let _end = StopGuard(&stop);
         for person in people {
             scope.spawn(|| person.work(&stop));
         }
@@ -127,16 +127,16 @@ fn disturb(
 }
 
 /// Stops people when it is dropped.
-pub(super) struct Stop<'a>(pub(super) &'a AtomicBool);
+pub(super) struct StopGuard<'a>(pub(super) &'a AtomicBool);
 
-impl Drop for Stop<'_> {
+impl Drop for StopGuard<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// Everybody sends what they still have, side by side.
-pub(super) fn finish(people: &mut [Scripted]) {
+pub(super) fn finish(people: &mut [ScriptedAnnotator]) {
     std::thread::scope(|scope| {
         for person in people {
             scope.spawn(|| person.finish());
@@ -145,8 +145,8 @@ pub(super) fn finish(people: &mut [Scripted]) {
 }
 
 /// What was acknowledged is there, and nothing is there twice.
-pub(super) fn expect_acknowledged(rows: &[Row], people: &[Scripted]) {
-    let keys: BTreeSet<Key> = rows.iter().map(|it| it.event.key).collect();
+pub(super) fn expect_acknowledged(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
+    let keys: BTreeSet<EventKey> = rows.iter().map(|it| it.event.key).collect();
     assert_eq!(keys.len(), rows.len(), "an event is there twice");
     for person in people {
         for made in &person.made[..person.n_acknowledged] {
@@ -158,10 +158,10 @@ pub(super) fn expect_acknowledged(rows: &[Row], people: &[Scripted]) {
 
 /// The file holds what people know that they have done: all of it once, nothing else, with its
 /// fate, and of each person in the order in which it was done.
-pub(super) fn expect_same(rows: &[Row], people: &[Scripted]) {
+pub(super) fn expect_same(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
     let n_made: usize = people.iter().map(|it| it.made.len()).sum();
     assert_eq!(rows.len(), n_made);
-    let of: BTreeMap<Key, &Row> = rows.iter().map(|it| (it.event.key, it)).collect();
+    let of: BTreeMap<EventKey, &ExportRow> = rows.iter().map(|it| (it.event.key, it)).collect();
     assert_eq!(of.len(), n_made, "an event is there twice");
     for person in people {
         let mut before_ms = 0;
@@ -175,7 +175,7 @@ pub(super) fn expect_same(rows: &[Row], people: &[Scripted]) {
     }
 }
 
-fn expect_row(row: &Row, person: PersonNo, made: &Made) {
+fn expect_row(row: &ExportRow, person: PersonId, made: &ScriptedEvent) {
     assert_eq!((row.person, &row.event), (person, &made.event));
     assert_eq!(row.fate, made.fate, "{:?}", made.event);
     let item = made.event.what.item();
@@ -183,12 +183,12 @@ fn expect_row(row: &Row, person: PersonNo, made: &Made) {
 }
 
 /// What happened, for whoever looks.
-pub(super) fn tell(home: &Home, plan: Plan, people: &[Scripted], n_unsent: usize) {
+pub(super) fn tell(home: &TestHome, plan: CrashPlan, people: &[ScriptedAnnotator], n_unsent: usize) {
     let database = match home.database {
         Some(_) => "PostgreSQL",
         None => "SQLite",
     };
-    let sum = |of: &dyn Fn(&Seen) -> u32| people.iter().map(|it| of(&it.seen)).sum::<u32>();
+    let sum = |of: &dyn Fn(&RequestCounts) -> u32| people.iter().map(|it| of(&it.seen)).sum::<u32>();
     println!(
         "{database}: {} people, {} s, {} kills, seed {}: {} events, {n_unsent} not sent at the \
          end; {} requests without an answer, {} refused for a while, {} events found to be known, \

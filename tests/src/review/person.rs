@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
-use shared::api::people::{CSRF, Join, Who};
-use shared::api::review::{Download, Format, TaskNo};
-use shared::api::{Endpoint, Method, Problem};
-use shared::review::PersonNo;
-use shared::review::export::Row;
+use shared::api::people::{CSRF, AcceptInvitationRequest, SessionResponse};
+use shared::api::review::{ExportTaskRequest, TaskExportFormat, TaskId};
+use shared::api::{Endpoint, Method, ErrorResponse};
+use shared::review::PersonId;
+use shared::review::export::ExportRow;
 
-use super::site::Site;
+use super::site::ServerAddress;
 
 /// A server that takes longer is taken for gone, as a page would.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A person with the session of one browser.
-pub(crate) struct Person {
+pub(crate) struct PersonClient {
     /// As the server numbers them.
-    pub(crate) no: PersonNo,
+    pub(crate) no: PersonId,
     /// As they chose it.
     pub(crate) name: String,
-    site: Site,
+    site: ServerAddress,
     client: Client,
     cookie: Cookie,
     csrf: String,
@@ -31,11 +31,11 @@ pub(crate) struct Person {
 
 /// Why there is no reply.
 #[derive(Debug)]
-pub(crate) enum Failed {
+pub(crate) enum RequestFailure {
     /// There was none, or not the whole of it: the request may have been taken or not.
     Lost(reqwest::Error),
     /// Status, and what is wrong.
-    Refused(u16, Problem),
+    Refused(u16, ErrorResponse),
 }
 
 /// What the browser keeps of a session.
@@ -47,13 +47,13 @@ struct Cookie {
     address: String,
 }
 
-impl Person {
+impl PersonClient {
     /// Uses an invitation; an operator without a name needs none.
-    pub(crate) fn join(site: &Site, token: Option<String>, name: &str) -> Person {
+    pub(crate) fn join(site: &ServerAddress, token: Option<String>, name: &str) -> PersonClient {
         let client = Client::builder().timeout(PATIENCE);
         let client = client.local_address(own_address()).build().unwrap();
         let address = site.address();
-        let join = Join {
+        let join = AcceptInvitationRequest {
             token,
             name: name.to_owned(),
             password: None,
@@ -68,9 +68,9 @@ impl Person {
             value: value.trim().to_owned(),
             address,
         });
-        let who: Who = reply(response).unwrap_or_else(|it| panic!("{name}: {it:?}"));
+        let who: SessionResponse = reply(response).unwrap_or_else(|it| panic!("{name}: {it:?}"));
         let person = who.person.expect("somebody who has joined has a number");
-        Person {
+        PersonClient {
             no: person.no,
             name: person.name,
             site: site.clone(),
@@ -81,7 +81,7 @@ impl Person {
     }
 
     /// What an endpoint replies, or why it does not.
-    pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, Failed> {
+    pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, RequestFailure> {
         reply(self.send(asked)?)
     }
 
@@ -94,16 +94,16 @@ impl Person {
     /// The status and the words with which an endpoint must refuse.
     pub(crate) fn refused<E: Endpoint>(&self, asked: &E) -> (u16, String) {
         match self.try_ask(asked) {
-            Err(Failed::Refused(status, problem)) => (status, problem.error),
-            Err(Failed::Lost(error)) => panic!("{}: {error}", E::PATH),
+            Err(RequestFailure::Refused(status, problem)) => (status, problem.error),
+            Err(RequestFailure::Lost(error)) => panic!("{}: {error}", E::PATH),
             Ok(_) => panic!("{} was allowed to {}", E::PATH, self.name),
         }
     }
 
     /// A file of a task.
-    pub(crate) fn download(&self, task: TaskNo, format: Format) -> String {
+    pub(crate) fn download(&self, task: TaskId, format: TaskExportFormat) -> String {
         let names = false;
-        let asked = Download {
+        let asked = ExportTaskRequest {
             task,
             format,
             names,
@@ -114,20 +114,20 @@ impl Person {
     }
 
     /// Every event of a task, from its file of JSON lines.
-    pub(crate) fn rows(&self, task: TaskNo) -> Vec<Row> {
-        let file = self.download(task, Format::Jsonl);
+    pub(crate) fn rows(&self, task: TaskId) -> Vec<ExportRow> {
+        let file = self.download(task, TaskExportFormat::Jsonl);
         let row = |it| serde_json::from_str(it).unwrap_or_else(|why| panic!("{why}: {it}"));
         file.lines().map(row).collect()
     }
 
-    fn send<E: Endpoint>(&self, asked: &E) -> Result<Response, Failed> {
+    fn send<E: Endpoint>(&self, asked: &E) -> Result<Response, RequestFailure> {
         let address = self.site.address();
         let mut request = asking(&self.client, &address, asked);
         request = request.header(COOKIE, self.cookie.at(&address));
         if E::METHOD == Method::Post {
             request = request.header(ORIGIN, &address).header(CSRF, &self.csrf);
         }
-        request.send().map_err(Failed::Lost)
+        request.send().map_err(RequestFailure::Lost)
     }
 }
 
@@ -166,9 +166,9 @@ fn asking<E: Endpoint>(client: &Client, address: &str, asked: &E) -> RequestBuil
 }
 
 /// Takes a reply apart, of a server that may have ended in its middle.
-fn reply<T: serde::de::DeserializeOwned>(response: Response) -> Result<T, Failed> {
+fn reply<T: serde::de::DeserializeOwned>(response: Response) -> Result<T, RequestFailure> {
     let status = response.status().as_u16();
-    let body = response.bytes().map_err(Failed::Lost)?;
+    let body = response.bytes().map_err(RequestFailure::Lost)?;
     let broken = |it: serde_json::Error| -> ! {
         panic!("{status}, {it}: {}", String::from_utf8_lossy(&body))
     };
@@ -176,5 +176,5 @@ fn reply<T: serde::de::DeserializeOwned>(response: Response) -> Result<T, Failed
         return Ok(serde_json::from_slice(&body).unwrap_or_else(|it| broken(it)));
     }
     let problem = serde_json::from_slice(&body).unwrap_or_else(|it| broken(it));
-    Err(Failed::Refused(status, problem))
+    Err(RequestFailure::Refused(status, problem))
 }

@@ -1,14 +1,14 @@
 //! Numbers from a seed, so that a failure can be seen again: splitmix64.
 
-use shared::review::Key;
+use shared::review::EventKey;
 
 /// A stream of numbers.
-pub(crate) struct Random(u64);
+pub(crate) struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     /// The stream of a seed; those of other seeds have nothing to do with it.
-    pub(crate) fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0xd134_2543_de82_ef95))
+    pub(crate) fn new(seed: u64) -> SeededRandom {
+        SeededRandom(seed.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
     fn next(&mut self) -> u64 {
@@ -30,8 +30,8 @@ impl Random {
     }
 
     /// A key as a browser makes it.
-    pub(super) fn key(&mut self) -> Key {
+    pub(super) fn key(&mut self) -> EventKey {
         let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
-        Key::from_bytes(bits.to_be_bytes())
+        EventKey::from_bytes(bits.to_be_bytes())
     }
 }

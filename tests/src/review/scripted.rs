@@ -5,29 +5,29 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use shared::api::review::{MOST_EVENTS, NextItems, Outcome, Send, Taken, TaskNo};
-use shared::review::event::{AnswerComment, Decision, Skip, SkipReason, What};
-use shared::review::log::Fate;
-use shared::review::queue::Offer;
-use shared::review::{Answer, Event, ItemNo, Matters, PersonNo, Sides};
+use shared::api::review::{MOST_EVENTS, LeaseItemsRequest, EventOutcome, SubmitEventsRequest, EventReceipt, TaskId};
+use shared::review::event::{AnswerComment, Decision, SkippedItem, SkipReason, AnnotationAction};
+use shared::review::log::EventStatus;
+use shared::review::queue::Assignment;
+use shared::review::{AnnotatorAnswer, AnnotationEvent, ItemNo, ReasonRating, PersonId, DisplayOrder};
 
-use super::person::{Failed, Person};
-use super::random::Random;
+use super::person::{RequestFailure, PersonClient};
+use super::random::SeededRandom;
 use crate::harness::PATIENCE;
 
 /// How many items they hold at most.
 const HELD: u32 = 8;
 
 /// Something that was done, as the one who did it knows it.
-pub(super) struct Made {
-    pub(super) event: Event,
+pub(super) struct ScriptedEvent {
+    pub(super) event: AnnotationEvent,
     /// What must have become of it.
-    pub(super) fate: Fate,
+    pub(super) fate: EventStatus,
 }
 
 /// What happened on the way.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct RequestCounts {
     /// Requests without an answer.
     pub(super) n_lost: u32,
     /// Requests that the server could not serve then.
@@ -39,19 +39,19 @@ pub(super) struct Seen {
 }
 
 /// An annotator.
-pub(super) struct Scripted {
-    person: Person,
-    task: TaskNo,
-    random: Random,
+pub(super) struct ScriptedAnnotator {
+    person: PersonClient,
+    task: TaskId,
+    random: SeededRandom,
     /// Everything that was done, in its order.
-    pub(super) made: Vec<Made>,
+    pub(super) made: Vec<ScriptedEvent>,
     /// So many of them, from the first on, are acknowledged.
     pub(super) n_acknowledged: usize,
-    pub(super) seen: Seen,
+    pub(super) seen: RequestCounts,
     /// Items to decide on.
     ready: VecDeque<ItemNo>,
     /// How items stood when they were given.
-    sides: BTreeMap<ItemNo, Sides>,
+    sides: BTreeMap<ItemNo, DisplayOrder>,
     /// Decided on or passed over.
     finished: BTreeSet<ItemNo>,
     /// The decision on an item that stands, by its place in `made`.
@@ -60,16 +60,16 @@ pub(super) struct Scripted {
     undoable: Vec<usize>,
 }
 
-impl Scripted {
-    pub(super) fn new(person: Person, task: TaskNo, seed: u64) -> Scripted {
-        let random = Random::new(seed ^ (u64::from(person.no.0) << 32));
-        Scripted {
+impl ScriptedAnnotator {
+    pub(super) fn new(person: PersonClient, task: TaskId, seed: u64) -> ScriptedAnnotator {
+        let random = SeededRandom::new(seed ^ (u64::from(person.no.0) << 32));
+        ScriptedAnnotator {
             person,
             task,
             random,
             made: Vec::new(),
             n_acknowledged: 0,
-            seen: Seen::default(),
+            seen: RequestCounts::default(),
             ready: VecDeque::new(),
             sides: BTreeMap::new(),
             finished: BTreeSet::new(),
@@ -100,7 +100,7 @@ impl Scripted {
         }
     }
 
-    pub(super) fn no(&self) -> PersonNo {
+    pub(super) fn no(&self) -> PersonId {
         self.person.no
     }
 
@@ -113,7 +113,7 @@ impl Scripted {
         if self.ready.len() > HELD as usize / 2 {
             return;
         }
-        let asked = NextItems {
+        let asked = LeaseItemsRequest {
             task: self.task,
             n: HELD,
         };
@@ -121,7 +121,7 @@ impl Scripted {
             return;
         };
         for it in handed.items {
-            let Offer { item, sides, .. } = it.offer;
+            let Assignment { item, sides, .. } = it.offer;
             let before = self.sides.insert(item, sides);
             assert!(before.is_none_or(|it| it == sides), "a side was changed");
             // What is not sent yet is offered again.
@@ -148,7 +148,7 @@ impl Scripted {
         self.standing.insert(item, self.made.len());
         self.undoable.push(self.made.len());
         self.finished.insert(item);
-        self.make(What::Decided(decision));
+        self.make(AnnotationAction::Decided(decision));
     }
 
     fn skip(&mut self) {
@@ -162,7 +162,7 @@ impl Scripted {
         };
         self.undoable.push(self.made.len());
         self.finished.insert(item);
-        self.make(What::Skipped(Skip { item, reason, note }));
+        self.make(AnnotationAction::Skipped(SkippedItem { item, reason, note }));
     }
 
     /// Decides once more on an item that was decided on.
@@ -175,10 +175,10 @@ impl Scripted {
         let (&item, &before) = self.standing.iter().nth(at).unwrap();
         let replaced = self.made[before].event.key;
         let decision = self.decision(item, vec![replaced]);
-        self.made[before].fate = Fate::Replaced;
+        self.made[before].fate = EventStatus::Replaced;
         self.standing.insert(item, self.made.len());
         self.undoable.push(self.made.len());
-        self.make(What::Decided(decision));
+        self.make(AnnotationAction::Decided(decision));
     }
 
     /// Takes back the last that was not; what it replaced stands again.
@@ -186,15 +186,15 @@ impl Scripted {
         let Some(at) = self.undoable.pop() else {
             return;
         };
-        let Event { key, what, .. } = self.made[at].event.clone();
-        self.made[at].fate = Fate::Undone;
+        let AnnotationEvent { key, what, .. } = self.made[at].event.clone();
+        self.made[at].fate = EventStatus::Undone;
         let item = what.item().unwrap();
         let replaced = what.replaces().first();
         let replaced = replaced.map(|key| self.made.iter().position(|it| it.event.key == *key));
         match replaced {
             Some(before) => {
                 let before = before.unwrap();
-                self.made[before].fate = Fate::Stands;
+                self.made[before].fate = EventStatus::Stands;
                 self.standing.insert(item, before);
             }
             None => {
@@ -203,12 +203,12 @@ impl Scripted {
                 self.ready.push_front(item);
             }
         }
-        self.make(What::Undone { of: key });
+        self.make(AnnotationAction::Undone { of: key });
     }
 
-    fn decision(&mut self, item: ItemNo, replaces: Vec<shared::review::Key>) -> Decision {
-        let answer = Answer::ALL[self.random.below(4) as usize];
-        let matters = [None, Some(Matters::Yes), Some(Matters::No)];
+    fn decision(&mut self, item: ItemNo, replaces: Vec<shared::review::EventKey>) -> Decision {
+        let answer = AnnotatorAnswer::ALL[self.random.below(4) as usize];
+        let matters = [None, Some(ReasonRating::Yes), Some(ReasonRating::No)];
         let noted = self.random.one_in(10);
         Decision {
             item,
@@ -232,16 +232,16 @@ impl Scripted {
         }
     }
 
-    fn make(&mut self, what: What) {
+    fn make(&mut self, what: AnnotationAction) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let event = Event {
+        let event = AnnotationEvent {
             key: self.random.key(),
             made_ms: since.as_millis() as u64,
             what,
         };
-        self.made.push(Made {
+        self.made.push(ScriptedEvent {
             event,
-            fate: Fate::Stands,
+            fate: EventStatus::Stands,
         });
     }
 
@@ -249,11 +249,11 @@ impl Scripted {
     fn send(&mut self) {
         let from = self.n_acknowledged;
         let rest = self.made[from..].iter().take(MOST_EVENTS);
-        let events: Vec<Event> = rest.map(|it| it.event.clone()).collect();
+        let events: Vec<AnnotationEvent> = rest.map(|it| it.event.clone()).collect();
         if events.is_empty() {
             return;
         }
-        let asked = Send {
+        let asked = SubmitEventsRequest {
             task: self.task,
             events,
         };
@@ -274,11 +274,11 @@ impl Scripted {
     }
 
     /// What was replied; none where the server is away or has no room.
-    fn told<T>(&mut self, ask: impl FnOnce(&Person) -> Result<T, Failed>) -> Option<T> {
+    fn told<T>(&mut self, ask: impl FnOnce(&PersonClient) -> Result<T, RequestFailure>) -> Option<T> {
         match ask(&self.person) {
             Ok(replied) => return Some(replied),
-            Err(Failed::Lost(_)) => self.seen.n_lost += 1,
-            Err(Failed::Refused(503, _)) => self.seen.n_unavailable += 1,
+            Err(RequestFailure::Lost(_)) => self.seen.n_lost += 1,
+            Err(RequestFailure::Refused(503, _)) => self.seen.n_unavailable += 1,
             Err(it) => panic!("{} was refused: {it:?}", self.person.name),
         }
         None
@@ -286,15 +286,15 @@ impl Scripted {
 }
 
 /// Every event was taken, now or before: how many before.
-fn n_known(asked: &Send, taken: &[Taken]) -> u32 {
+fn n_known(asked: &SubmitEventsRequest, taken: &[EventReceipt]) -> u32 {
     assert_eq!(asked.events.len(), taken.len());
     let mut n_known = 0;
     for (event, taken) in asked.events.iter().zip(taken) {
         assert_eq!(event.key, taken.key);
         match &taken.outcome {
-            Outcome::Kept => {}
-            Outcome::Known => n_known += 1,
-            Outcome::Refused { reason } => panic!("{event:?} was refused: {reason}"),
+            EventOutcome::Kept => {}
+            EventOutcome::Known => n_known += 1,
+            EventOutcome::Refused { reason } => panic!("{event:?} was refused: {reason}"),
         }
     }
     n_known

@@ -2,20 +2,20 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::harness::Server;
+use crate::harness::TestServer;
 
 /// The address of the server, shared by all who use it.
 #[derive(Clone)]
-pub(crate) struct Site(Arc<Mutex<String>>);
+pub(crate) struct ServerAddress(Arc<Mutex<String>>);
 
-impl Site {
+impl ServerAddress {
     /// Where a server is.
-    pub(crate) fn new(server: &Server) -> Site {
-        Site(Arc::new(Mutex::new(server.address.clone())))
+    pub(crate) fn new(server: &TestServer) -> ServerAddress {
+        ServerAddress(Arc::new(Mutex::new(server.address.clone())))
     }
 
     /// It is somewhere else now.
-    pub(super) fn moved(&self, server: &Server) {
+    pub(super) fn moved(&self, server: &TestServer) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = server.address.clone();
     }
 

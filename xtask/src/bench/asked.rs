@@ -6,14 +6,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A running timing program: a task a line in, a line of JSON out.
-pub(super) struct Asked {
+pub(super) struct TimingProcess {
     child: Child,
     tasks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-impl Asked {
-    pub(super) fn start(command: &mut Command) -> Result<Asked> {
+impl TimingProcess {
+    pub(super) fn start(command: &mut Command) -> Result<TimingProcess> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -21,7 +21,7 @@ impl Asked {
             .with_context(|| format!("starting {:?}", command.get_program()))?;
         let tasks = child.stdin.take();
         let answers = child.stdout.take().context("its output was piped")?;
-        Ok(Asked {
+        Ok(TimingProcess {
             child,
             tasks,
             answers: BufReader::new(answers),
@@ -39,7 +39,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for TimingProcess {
     fn drop(&mut self) {
         // Without further tasks it ends by itself.
         self.tasks = None;

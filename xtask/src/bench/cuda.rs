@@ -2,9 +2,9 @@
 //! drawn at random. Measured only when named.
 
 use super::asked::number;
-use super::neural::{Engines, Task, against, apart, given, pairs, pass, rate, scores};
-use super::table::{Row, Table};
-use super::{Bench, RUNS, median};
+use super::neural::{BenchEngines, EngineTask, against, apart, given, pairs, pass, rate, scores};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, RUNS, median};
 use crate::{process, setup};
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -71,7 +71,7 @@ enum Length {
     Exactly(usize),
 }
 
-pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let ask = ["--query-gpu=name,driver_version", "--format=csv,noheader"];
     let gpus = process::answer(Command::new("nvidia-smi").args(ask)).filter(|it| !it.is_empty());
     let gpus =
@@ -88,13 +88,13 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 }
 
 /// The same on the CPU with a small model, so that one sees it run where there is no GPU.
-pub(super) fn rehearse(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn rehearse(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = bench.example("neural", "throughput")?;
     all(bench, &REHEARSAL, program, table)
 }
 
-fn all(bench: &Bench<'_>, setting: &Setting, program: PathBuf, table: &mut Table) -> Result<()> {
-    let engines = Engines::new(bench, program, table);
+fn all(bench: &BenchContext<'_>, setting: &Setting, program: PathBuf, table: &mut BenchTable) -> Result<()> {
+    let engines = BenchEngines::new(bench, program, table);
     table.note(format!(
         "Cross-encoders: every weight drawn at random; % of TFLOP/s: useful operations, of what a \
          product of large matrices reaches on the device in that precision in the same runs. \
@@ -125,7 +125,7 @@ fn all(bench: &Bench<'_>, setting: &Setting, program: PathBuf, table: &mut Table
 }
 
 /// A folder that both engines read.
-fn model(bench: &Bench<'_>, engines: &Engines, size: &Size) -> Result<PathBuf> {
+fn model(bench: &BenchContext<'_>, engines: &BenchEngines, size: &Size) -> Result<PathBuf> {
     let folder = bench.folder.join(size.name);
     if !folder.join("model.safetensors").is_file() {
         let python = engines.python.as_ref();
@@ -141,14 +141,14 @@ fn model(bench: &Bench<'_>, engines: &Engines, size: &Size) -> Result<PathBuf> {
 /// A model, and pairs of one length.
 struct Case<'a> {
     setting: &'a Setting,
-    engines: &'a Engines,
+    engines: &'a BenchEngines,
     size: &'a Size,
     folder: &'a Path,
     length: Length,
 }
 
 impl Case<'_> {
-    fn measure(&self, bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+    fn measure(&self, bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
         let (file, max_pieces, length) = match self.length {
             Length::Natural => {
                 let file = pairs(bench, self.setting.n_each)?;
@@ -162,7 +162,7 @@ impl Case<'_> {
         let lines = fs::read_to_string(&file)?;
         let n_pairs = lines.lines().count();
         let what = format!("{} reads {n_pairs} pairs, {length}", self.size.name);
-        let task = Task {
+        let task = EngineTask {
             mode: "pairs",
             folder: self.folder,
             file: &file,
@@ -178,7 +178,7 @@ impl Case<'_> {
             // A large model would take minutes.
             Length::Exactly(512) => None,
             Length::Natural | Length::Exactly(_) => {
-                let on_cpu = Task {
+                let on_cpu = EngineTask {
                     file: &checked,
                     device: "cpu",
                     ..task
@@ -189,7 +189,7 @@ impl Case<'_> {
 
         let mut notes = Vec::new();
         for precision in ["f32", "f16", "bf16"] {
-            let found = self.take_turns(Task { precision, ..task }, table)?;
+            let found = self.take_turns(EngineTask { precision, ..task }, table)?;
             let mut note = found.speed(precision);
             if let Some(reference) = &reference {
                 note += &found.differences(reference)?;
@@ -211,7 +211,7 @@ impl Case<'_> {
     }
 
     /// PyTorch in f16 only.
-    fn take_turns(&self, task: Task<'_>, table: &mut Table) -> Result<Found> {
+    fn take_turns(&self, task: EngineTask<'_>, table: &mut BenchTable) -> Result<PrecisionResult> {
         let mut ours = self.engines.ours(task)?;
         let mut torch = match task.precision {
             "f16" => self.engines.peer(task)?,
@@ -223,7 +223,7 @@ impl Case<'_> {
             table.left_out("PyTorch on this device", &format!("{error:#}"));
             torch = None;
         }
-        let mut found = Found::default();
+        let mut found = PrecisionResult::default();
         let (mut useful, mut matrix) = (Vec::new(), Vec::new());
         for _ in 0..RUNS {
             let answer = pass(&mut ours)?;
@@ -249,7 +249,7 @@ impl Case<'_> {
 
 /// What was found in one precision.
 #[derive(Default)]
-struct Found {
+struct PrecisionResult {
     /// Pairs a second, and PyTorch's.
     here: Vec<f64>,
     there: Vec<f64>,
@@ -261,7 +261,7 @@ struct Found {
     apart: Option<f64>,
 }
 
-impl Found {
+impl PrecisionResult {
     fn share(&self) -> f64 {
         self.useful / self.matrix
     }
@@ -290,8 +290,8 @@ impl Found {
         ))
     }
 
-    fn share_row(&self, what: String) -> Row {
-        Row {
+    fn share_row(&self, what: String) -> BenchRow {
+        BenchRow {
             what,
             ours: format!("{:.2} TFLOP/s", self.useful),
             peer: format!("{:.2} TFLOP/s", self.matrix),
@@ -311,7 +311,7 @@ fn deviation(scores: &[f64]) -> f64 {
 }
 
 /// As many words as pieces are asked for, so that every pair is cut to that.
-fn long_pairs(bench: &Bench<'_>, n_pieces: usize, n_pairs: usize) -> Result<PathBuf> {
+fn long_pairs(bench: &BenchContext<'_>, n_pieces: usize, n_pairs: usize) -> Result<PathBuf> {
     let texts = given(bench, "texts.jsonl")?;
     let texts: Vec<String> = texts
         .lines()
@@ -335,9 +335,9 @@ mod tests {
 
     #[test]
     fn neighbours_that_change_places_are_counted_among_the_first_pairs() {
-        let found = Found {
+        let found = PrecisionResult {
             scores: vec![3.0, 1.0, 2.0, 9.0],
-            ..Found::default()
+            ..PrecisionResult::default()
         };
         // 3 > 1 stays, 1 < 2 was 1.5 > 1.
         let said = found.differences(&[3.0, 1.5, 1.0]).unwrap();

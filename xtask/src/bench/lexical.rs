@@ -1,8 +1,8 @@
 //! Index, top 100, mining and memory, one thread, on `trecdl-passage`.
 
-use super::asked::{Asked, number};
-use super::table::{Row, Table};
-use super::{Bench, RUNS, median, peers, text};
+use super::asked::{TimingProcess, number};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, RUNS, median, peers, text};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,17 +11,17 @@ use std::process::Command;
 /// bm25s scores in 32 bits, so two scores closer than this share are a tie.
 const TIE: f64 = 2e-6;
 
-pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let given = bench.given();
     let mut ours = ours(bench)?;
     memory(&mut ours, table)?; // what stands there when the collection is read
     let mut tantivy = found(table, "tantivy", || {
-        Asked::start(Command::new(peers::tantivy(bench)?).arg(&given))
+        TimingProcess::start(Command::new(peers::tantivy(bench)?).arg(&given))
     });
     let python = found(table, "bm25s, ir_axioms", || peers::lexical_python(bench));
     let script = |name: &str| {
         let python = python.as_ref().context("there is no Python for it")?;
-        Asked::start(Command::new(python).args([text(&bench.script(name)), text(&given)]))
+        TimingProcess::start(Command::new(python).args([text(&bench.script(name)), text(&given)]))
     };
     let mut bm25s = found(table, "bm25s", || script("bm25s_peer.py"));
     let mut ir_axioms = found(table, "ir_axioms", || script("ir_axioms_peer.py"));
@@ -54,13 +54,13 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 }
 
 /// Reads the collection, and writes what peers are given before it answers.
-pub(super) fn ours(bench: &Bench<'_>) -> Result<Asked> {
+pub(super) fn ours(bench: &BenchContext<'_>) -> Result<TimingProcess> {
     let program = bench.example("shared", "lexical")?;
-    Asked::start(Command::new(program).args([&bench.collection()?, &bench.given()]))
+    TimingProcess::start(Command::new(program).args([&bench.collection()?, &bench.given()]))
 }
 
 /// Word vectors: GloVe here, word2vec there, by tokens and passes.
-fn vectors(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Result<()> {
+fn vectors(ours: &mut TimingProcess, peer: Option<&mut TimingProcess>, table: &mut BenchTable) -> Result<()> {
     let mut peer = peer;
     if let Some(peer) = peer.as_mut() {
         let version = peer.ask("version")?["version"]
@@ -99,13 +99,13 @@ fn vectors(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Res
     Ok(())
 }
 
-fn bootstrap(ours: &mut Asked, table: &mut Table) -> Result<()> {
+fn bootstrap(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     let mut here = Vec::new();
     for _ in 0..RUNS {
         here.push(number(&ours.ask("bootstrap")?, "seconds")?);
     }
     let seconds = median(here);
-    table.add(Row {
+    table.add(BenchRow {
         what: "bootstrap, 10,000 draws of 1,558 queries, 3 million instances".to_owned(),
         ours: format!("{:.0} ms", seconds * 1e3),
         peer: "none".to_owned(),
@@ -117,7 +117,7 @@ fn bootstrap(ours: &mut Asked, table: &mut Table) -> Result<()> {
 }
 
 /// Wall time: two threads work.
-fn manipulations(ours: &mut Asked, table: &mut Table) -> Result<()> {
+fn manipulations(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     let (mut here, mut analysis) = (Vec::new(), Vec::new());
     let mut counts = (0.0, 0.0);
     for _ in 0..RUNS {
@@ -127,7 +127,7 @@ fn manipulations(ours: &mut Asked, table: &mut Table) -> Result<()> {
         counts = (number(&told, "n_texts")?, number(&told, "n_made")?);
     }
     let seconds = median(here);
-    table.add(Row {
+    table.add(BenchRow {
         what: format!("all manipulations of {} passages, two threads", counts.0),
         ours: format!("{seconds:.1} s"),
         peer: "none".to_owned(),
@@ -145,13 +145,13 @@ fn manipulations(ours: &mut Asked, table: &mut Table) -> Result<()> {
 }
 
 /// What can be had; what cannot is left out by name.
-fn found<T>(table: &mut Table, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
+fn found<T>(table: &mut BenchTable, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
     get()
         .map_err(|error| table.left_out(name, &format!("{error:#}")))
         .ok()
 }
 
-fn index(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Result<()> {
+fn index(ours: &mut TimingProcess, peer: Option<&mut TimingProcess>, table: &mut BenchTable) -> Result<()> {
     let mut peer = peer;
     let (mut here, mut there) = (Vec::new(), Vec::new());
     let (mut told, mut told_there) = (Value::Null, Value::Null);
@@ -181,10 +181,10 @@ fn index(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Resul
 }
 
 fn top(
-    ours: &mut Asked,
-    tantivy: Option<&mut Asked>,
-    bm25s: Option<&mut Asked>,
-    table: &mut Table,
+    ours: &mut TimingProcess,
+    tantivy: Option<&mut TimingProcess>,
+    bm25s: Option<&mut TimingProcess>,
+    table: &mut BenchTable,
 ) -> Result<()> {
     let milliseconds = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
     let lines = [
@@ -240,7 +240,7 @@ fn differing(ours: &Value, theirs: &Value) -> usize {
         .count()
 }
 
-fn mining(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Result<()> {
+fn mining(ours: &mut TimingProcess, peer: Option<&mut TimingProcess>, table: &mut BenchTable) -> Result<()> {
     let mut peer = peer;
     let mut here: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut there: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -276,7 +276,7 @@ fn mining(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Resu
         "≥ 200×",
     );
     let six = median(here["six"].clone());
-    table.add(Row {
+    table.add(BenchRow {
         what: "six axioms, 43 queries, from the index to columns".to_owned(),
         ours: format!("{:.1} ms", six * 1e3),
         peer: "none".to_owned(),
@@ -296,12 +296,12 @@ fn mining(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Resu
     Ok(())
 }
 
-fn memory(ours: &mut Asked, table: &mut Table) -> Result<()> {
+fn memory(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     let told = ours.ask("memory")?;
     let (index, texts) = (number(&told, "index_bytes")?, number(&told, "text_bytes")?);
     let ratio = index / texts;
     let peak = told["peak_bytes"].as_f64();
-    table.add(Row {
+    table.add(BenchRow {
         what: "memory of the index, of its text".to_owned(),
         ours: format!("{:.1} MB", index / 1e6),
         peer: format!("{:.1} MB", texts / 1e6),
@@ -325,11 +325,11 @@ fn against(
     shown: impl Fn(f64) -> String,
     least: f64,
     target: &'static str,
-) -> Row {
+) -> BenchRow {
     let here = median(here);
     let there = (!there.is_empty()).then(|| median(there));
     let ratio = there.map(|it| it / here);
-    Row {
+    BenchRow {
         what: what.to_owned(),
         ours: shown(here),
         peer: there.map_or_else(|| "left out".to_owned(), shown),

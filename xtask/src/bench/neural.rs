@@ -1,8 +1,8 @@
 //! Neural scoring against PyTorch and onnxruntime on the CPU: same model, texts and threads.
 
-use super::asked::{Asked, number};
-use super::table::{Row, Table};
-use super::{Bench, RUNS, lexical, median, peers};
+use super::asked::{TimingProcess, number};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, RUNS, lexical, median, peers};
 use crate::{process, setup};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -19,17 +19,17 @@ const PAIRS: usize = 5;
 /// Scores of two engines may differ by so much.
 const SAME: f64 = 1e-5;
 
-pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let model = setup::model::get(bench.place)?;
     let program = bench.example("neural", "throughput")?;
-    let engines = Engines::new(bench, program, table);
+    let engines = BenchEngines::new(bench, program, table);
     encode(bench, &engines, &model, table)?;
     read_together(bench, &engines, &model, table)?;
     max_sim(bench, &engines, table)
 }
 
 /// Who takes turns.
-pub(super) struct Engines {
+pub(super) struct BenchEngines {
     program: PathBuf,
     script: PathBuf,
     pub(super) python: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub(super) struct Engines {
 
 /// What an engine reads, and how.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
+pub(super) struct EngineTask<'a> {
     pub(super) mode: &'a str,
     /// The model.
     pub(super) folder: &'a Path,
@@ -50,9 +50,9 @@ pub(super) struct Task<'a> {
     pub(super) precision: &'a str,
 }
 
-impl<'a> Task<'a> {
-    fn on_cpu(mode: &'a str, folder: &'a Path, file: &'a Path) -> Task<'a> {
-        Task {
+impl<'a> EngineTask<'a> {
+    fn on_cpu(mode: &'a str, folder: &'a Path, file: &'a Path) -> EngineTask<'a> {
+        EngineTask {
             mode,
             folder,
             file,
@@ -69,9 +69,9 @@ impl<'a> Task<'a> {
     }
 }
 
-impl Engines {
+impl BenchEngines {
     /// Ours is `program`; peers that cannot be had are left out by name.
-    pub(super) fn new(bench: &Bench<'_>, program: PathBuf, table: &mut Table) -> Engines {
+    pub(super) fn new(bench: &BenchContext<'_>, program: PathBuf, table: &mut BenchTable) -> BenchEngines {
         let python = peers::neural_python(bench);
         match &python {
             Ok(python) => {
@@ -81,7 +81,7 @@ impl Engines {
             }
             Err(error) => table.left_out("PyTorch and onnxruntime", &format!("{error:#}")),
         }
-        Engines {
+        BenchEngines {
             program,
             script: bench.place.root.join("neural/examples/throughput.py"),
             python: python.ok(),
@@ -91,26 +91,26 @@ impl Engines {
         }
     }
 
-    pub(super) fn ours(&self, task: Task<'_>) -> Result<Asked> {
+    pub(super) fn ours(&self, task: EngineTask<'_>) -> Result<TimingProcess> {
         let mut ours = Command::new(&self.program);
         task.give(&mut ours);
-        Asked::start(ours.env("RAYON_NUM_THREADS", &self.n_threads))
+        TimingProcess::start(ours.env("RAYON_NUM_THREADS", &self.n_threads))
     }
 
     /// None where there is no peer.
-    pub(super) fn peer(&self, task: Task<'_>) -> Result<Option<Asked>> {
+    pub(super) fn peer(&self, task: EngineTask<'_>) -> Result<Option<TimingProcess>> {
         let Some(python) = &self.python else {
             return Ok(None);
         };
         let mut peer = Command::new(python);
         task.give(peer.arg(&self.script));
         peer.arg(&self.n_threads);
-        Asked::start(peer.env("OMP_WAIT_POLICY", "PASSIVE")).map(Some)
+        TimingProcess::start(peer.env("OMP_WAIT_POLICY", "PASSIVE")).map(Some)
     }
 }
 
 /// One pass over all that the engine was given.
-pub(super) fn pass(engine: &mut Asked) -> Result<Value> {
+pub(super) fn pass(engine: &mut TimingProcess) -> Result<Value> {
     engine.ask("pass")
 }
 
@@ -118,7 +118,7 @@ pub(super) fn rate(answer: &Value) -> Result<f64> {
     number(answer, "sequences_per_s")
 }
 
-fn encode(bench: &Bench<'_>, engines: &Engines, model: &Path, table: &mut Table) -> Result<()> {
+fn encode(bench: &BenchContext<'_>, engines: &BenchEngines, model: &Path, table: &mut BenchTable) -> Result<()> {
     let texts = bench.folder.join("passages.txt");
     let given = given(bench, "texts.jsonl")?;
     // Every tenth, so that lengths vary as in the collection.
@@ -128,7 +128,7 @@ fn encode(bench: &Bench<'_>, engines: &Engines, model: &Path, table: &mut Table)
     fs::write(&texts, passages.join("\n"))?;
 
     let (mut here, mut there) = (Vec::new(), Vec::new());
-    let task = Task::on_cpu("encode", model, &texts);
+    let task = EngineTask::on_cpu("encode", model, &texts);
     for _ in 0..RUNS {
         here.push(rate(&pass(&mut engines.ours(task)?)?)?);
         if let Some(mut peer) = engines.peer(task)? {
@@ -146,10 +146,10 @@ fn encode(bench: &Bench<'_>, engines: &Engines, model: &Path, table: &mut Table)
 }
 
 fn read_together(
-    bench: &Bench<'_>,
-    engines: &Engines,
+    bench: &BenchContext<'_>,
+    engines: &BenchEngines,
     model: &Path,
-    table: &mut Table,
+    table: &mut BenchTable,
 ) -> Result<()> {
     let Some(python) = &engines.python else {
         bail!("the cross-encoder is made with PyTorch");
@@ -169,7 +169,7 @@ fn read_together(
     // Of the fastest run, the one that was least disturbed.
     let (mut fastest, mut profile) = (0.0, Value::Null);
     for _ in 0..RUNS {
-        let ours = pass(&mut engines.ours(Task::on_cpu("pairs", &folder, &pairs))?)?;
+        let ours = pass(&mut engines.ours(EngineTask::on_cpu("pairs", &folder, &pairs))?)?;
         here.push(rate(&ours)?);
         gflops.push(number(&ours, "gflops")?);
         sgemm.push(number(&ours, "matrix_gflops")?);
@@ -177,7 +177,7 @@ fn read_together(
             (fastest, profile) = (rate(&ours)?, ours["profile"].clone());
         }
         let mut take = |mode: &str, rates: &mut Vec<f64>| {
-            if let Some(mut peer) = engines.peer(Task::on_cpu(mode, &folder, &pairs))? {
+            if let Some(mut peer) = engines.peer(EngineTask::on_cpu(mode, &folder, &pairs))? {
                 let answer = pass(&mut peer)?;
                 rates.push(rate(&answer)?);
                 most_apart = most_apart.max(apart(&scores(&ours)?, &scores(&answer)?)?);
@@ -211,7 +211,7 @@ fn read_together(
         );
     }
     let (gflops, sgemm) = (median(gflops), median(sgemm));
-    table.add(Row {
+    table.add(BenchRow {
         what: "the same in useful operations, of the sgemm rate in the same runs".to_owned(),
         ours: format!("{gflops:.0} GFLOP/s"),
         peer: format!("{sgemm:.0} GFLOP/s"),
@@ -233,7 +233,7 @@ fn read_together(
 }
 
 /// Late interaction over vectors that are there already: 32 of a query, 180 of each text.
-fn max_sim(bench: &Bench<'_>, engines: &Engines, table: &mut Table) -> Result<()> {
+fn max_sim(bench: &BenchContext<'_>, engines: &BenchEngines, table: &mut BenchTable) -> Result<()> {
     let Some(python) = &engines.python else {
         bail!("the ColBERT is made with PyTorch");
     };
@@ -286,7 +286,7 @@ pub(super) fn apart(ours: &[f64], theirs: &[f64]) -> Result<f64> {
 }
 
 /// The first texts of the pool of each query, at their natural lengths.
-pub(super) fn pairs(bench: &Bench<'_>, n_each: usize) -> Result<PathBuf> {
+pub(super) fn pairs(bench: &BenchContext<'_>, n_each: usize) -> Result<PathBuf> {
     let queries = given(bench, "queries.jsonl")?;
     let texts = given(bench, "texts.jsonl")?;
     let texts: Vec<&str> = texts.lines().collect();
@@ -309,7 +309,7 @@ pub(super) fn pairs(bench: &Bench<'_>, n_each: usize) -> Result<PathBuf> {
 }
 
 /// What peers of the part lexical are given; it writes that when it starts.
-pub(super) fn given(bench: &Bench<'_>, name: &str) -> Result<String> {
+pub(super) fn given(bench: &BenchContext<'_>, name: &str) -> Result<String> {
     let file = bench.given().join(name);
     if !file.is_file() {
         drop(lexical::ours(bench)?);
@@ -319,7 +319,7 @@ pub(super) fn given(bench: &Bench<'_>, name: &str) -> Result<String> {
 
 /// A line of texts or pairs a second.
 pub(super) fn against(
-    table: &mut Table,
+    table: &mut BenchTable,
     what: String,
     [here, there]: [Vec<f64>; 2],
     (target, least): (&'static str, f64),
@@ -328,7 +328,7 @@ pub(super) fn against(
     let there = (!there.is_empty()).then(|| median(there));
     let shown = |rate: f64| format!("{rate:.1}/s");
     let ratio = there.map(|it| here / it);
-    table.add(Row {
+    table.add(BenchRow {
         what,
         ours: shown(here),
         peer: there.map_or_else(|| "left out".to_owned(), shown),

@@ -1,8 +1,8 @@
 //! The browser: the same work against native, and the first view of the page.
 
 use super::asked::number;
-use super::table::{Row, Table};
-use super::{Bench, RUNS, median, text};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, RUNS, median, text};
 use crate::{process, setup, web};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -12,14 +12,14 @@ use std::process::Command;
 const SAID: &str = "trecdl-passage: index, mine and score: natively ";
 
 /// Times that the parity test prints, in release on the native side too.
-pub(super) fn parity(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let place = bench.place;
     let collection = bench.collection()?;
     let data = collection
         .parent()
         .context("the collection lies in no folder")?;
     let tools = setup::web(place)?;
-    web::build(place, &tools, web::Profile::Release)?;
+    web::build(place, &tools, web::WebProfile::Release)?;
     let browser = setup::browser::get(place)?;
     let (mut natively, mut inside) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
@@ -52,7 +52,7 @@ pub(super) fn parity(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     }
     let (here, there) = (median(natively), median(inside));
     let seconds = |it: f64| format!("{it:.2} s");
-    table.add(Row {
+    table.add(BenchRow {
         what: "index + mine + score in the worker, against native".to_owned(),
         ours: seconds(there),
         peer: seconds(here),
@@ -60,7 +60,7 @@ pub(super) fn parity(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         target: "≤ 2×",
         met: there <= 2.0 * here,
     });
-    table.add(Row {
+    table.add(BenchRow {
         what: "the same, altogether in the worker".to_owned(),
         ours: seconds(there),
         peer: "none".to_owned(),
@@ -78,7 +78,7 @@ fn times(said: &str) -> Option<(f64, f64)> {
 }
 
 /// What is fetched before anything is seen, and how long that takes from this machine.
-pub(super) fn first_view(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn first_view(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let place = bench.place;
     let dist = place.dist();
     if !dist.join("index.html").is_file() {
@@ -99,7 +99,7 @@ pub(super) fn first_view(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         .as_array()
         .context("no paints were told")?;
     let paint = median(paints.iter().filter_map(Value::as_f64).collect());
-    table.add(Row {
+    table.add(BenchRow {
         what: "wasm + js + css of the first view, brotli".to_owned(),
         ours: format!("{:.0} kB", bytes / 1e3),
         peer: "none".to_owned(),
@@ -107,7 +107,7 @@ pub(super) fn first_view(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         target: "≤ 500 kB",
         met: bytes <= 500e3,
     });
-    table.add(Row {
+    table.add(BenchRow {
         what: "first contentful paint from localhost".to_owned(),
         ours: format!("{paint:.0} ms"),
         peer: "none".to_owned(),

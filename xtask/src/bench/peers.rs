@@ -1,6 +1,6 @@
 //! Peers from package registries, each in `target/bench/`.
 
-use super::{Bench, text};
+use super::{BenchContext, text};
 use crate::process;
 use anyhow::{Context, Result};
 use std::fs;
@@ -26,7 +26,7 @@ const NEURAL: [&str; 6] = [
 ];
 
 /// A Python of its own that has the packages for lexical peers.
-pub(super) fn lexical_python(bench: &Bench<'_>) -> Result<PathBuf> {
+pub(super) fn lexical_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
     python(
         bench,
         &LEXICAL,
@@ -35,7 +35,7 @@ pub(super) fn lexical_python(bench: &Bench<'_>) -> Result<PathBuf> {
 }
 
 /// The same with PyTorch and onnxruntime.
-pub(super) fn neural_python(bench: &Bench<'_>) -> Result<PathBuf> {
+pub(super) fn neural_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
     python(
         bench,
         &NEURAL,
@@ -43,7 +43,7 @@ pub(super) fn neural_python(bench: &Bench<'_>) -> Result<PathBuf> {
     )
 }
 
-fn python(bench: &Bench<'_>, packages: &[&str], works: &str) -> Result<PathBuf> {
+fn python(bench: &BenchContext<'_>, packages: &[&str], works: &str) -> Result<PathBuf> {
     let venv = bench.folder.join("venv");
     let python = venv.join("bin/python");
     if process::answer(Command::new(&python).args(["-c", works])).is_some() {
@@ -68,7 +68,7 @@ pub(super) fn version(python: &PathBuf, package: &str) -> String {
 }
 
 /// The peer tantivy, built in a workspace of its own.
-pub(super) fn tantivy(bench: &Bench<'_>) -> Result<PathBuf> {
+pub(super) fn tantivy(bench: &BenchContext<'_>) -> Result<PathBuf> {
     let folder = bench.folder.join("tantivy");
     fs::create_dir_all(folder.join("src"))?;
     for (from, to) in [

@@ -1,12 +1,12 @@
 //! People at review: as many as the machine should serve, on both databases.
 
-use super::asked::{Asked, number};
-use super::server::{Server, program};
-use super::table::{Row, Table};
-use super::{Bench, text};
+use super::asked::{TimingProcess, number};
+use super::server::{BenchServer, program};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, text};
 use crate::process;
 use crate::setup;
-use crate::test::postgres::{Server as Postgres, Survives};
+use crate::test::postgres::{PostgresServer, Durability};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,19 +24,19 @@ const TARGET_MS: f64 = 150.0;
 /// Hundredths of a second in /proc, on every Linux that there is.
 const TICKS: f64 = 100.0;
 
-pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = program(bench)?;
     let load = bench.example("tests", "annotators")?;
     let folder = bench.folder.join("review");
     let n_cores = std::thread::available_parallelism().map_or(1, |it| it.get());
-    let mut against = |name: &str, database: Option<&Postgres>| -> Result<()> {
+    let mut against = |name: &str, database: Option<&PostgresServer>| -> Result<()> {
         // What was left by a run that was stopped.
         let _ = fs::remove_dir_all(&folder);
         let told = people(bench, (&program, &load), (&folder, database))?;
         lines(name, n_cores, &told, table)
     };
     against("SQLite", None)?;
-    match setup::postgres::get().and_then(|it| Postgres::start(&it, Survives::Commits)) {
+    match setup::postgres::get().and_then(|it| PostgresServer::start(&it, Durability::Commits)) {
         Ok(database) => against("PostgreSQL", Some(&database))?,
         Err(error) => table.left_out("review on PostgreSQL", &format!("{error:#}")),
     }
@@ -44,17 +44,17 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 }
 
 /// What was seen, and the seconds of processor time of the server and of its database.
-struct Told {
+struct AnnotationLoad {
     seen: Value,
     server: f64,
     database: f64,
 }
 
 fn people(
-    bench: &Bench<'_>,
+    bench: &BenchContext<'_>,
     (program, load): (&Path, &Path),
-    (folder, database): (&Path, Option<&Postgres>),
-) -> Result<Told> {
+    (folder, database): (&Path, Option<&PostgresServer>),
+) -> Result<AnnotationLoad> {
     fs::create_dir_all(folder)?;
     let file = folder.join("study.toml");
     fs::write(&file, definition(bench))?;
@@ -71,8 +71,8 @@ fn people(
     process::run(&mut command(&["study", "run", &text(&file)]))?;
     process::run(&mut command(&["study", "publish", "measured"]))?;
     let serve = ["serve", "--listen", "127.0.0.1:0", "--no-auth-on-loopback"];
-    let server = Server::start(&mut command(&serve))?;
-    let mut load = Asked::start(Command::new(load).args([&server.origin(), "measured"]))?;
+    let server = BenchServer::start(&mut command(&serve))?;
+    let mut load = TimingProcess::start(Command::new(load).args([&server.origin(), "measured"]))?;
     load.ask(&format!("join {PEOPLE}"))?;
     let busy = || -> Result<(f64, f64)> {
         let database = database.map_or(Ok(0.0), |it| with_children(it.id()));
@@ -81,14 +81,14 @@ fn people(
     let before = busy()?;
     let seen = load.ask(&format!("decide {SECONDS} {PERIOD_MS}"))?;
     let after = busy()?;
-    Ok(Told {
+    Ok(AnnotationLoad {
         seen,
         server: after.0 - before.0,
         database: after.1 - before.1,
     })
 }
 
-fn definition(bench: &Bench<'_>) -> String {
+fn definition(bench: &BenchContext<'_>) -> String {
     let demo = text(&bench.place.root.join("demo"));
     format!(
         "format = 1\nname = \"measured\"\ntitle = \"Measured\"\ncollection = {demo:?}\n\
@@ -99,7 +99,7 @@ fn definition(bench: &Bench<'_>) -> String {
     )
 }
 
-fn lines(name: &str, n_cores: usize, told: &Told, table: &mut Table) -> Result<()> {
+fn lines(name: &str, n_cores: usize, told: &AnnotationLoad, table: &mut BenchTable) -> Result<()> {
     let seen = &told.seen;
     let seconds = number(seen, "seconds")?;
     let every = PERIOD_MS / 1_000;
@@ -113,7 +113,7 @@ fn lines(name: &str, n_cores: usize, told: &Told, table: &mut Table) -> Result<(
     ] {
         let times = &seen[key];
         let p99 = number(times, "p99_ms")?;
-        table.add(Row {
+        table.add(BenchRow {
             what,
             ours: format!("{p99:.0} ms"),
             peer: "none".to_owned(),

@@ -1,9 +1,9 @@
 //! At the size of the papers: 1,558 queries × 100 of 100,000 documents, seeded text with the word
 //! frequencies of natural language.
 
-use super::server::{Server, program};
-use super::table::{Row, Table};
-use super::{Bench, median, text};
+use super::server::{BenchServer, program};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, median, text};
 use crate::process;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -24,7 +24,7 @@ const N_DIMS: usize = 50;
 
 const NINE: &str = "tfc1,tfc2,mtdc,lnc1,lnc2,tp,stmc1,stmc2,stmc3";
 
-pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = program(bench)?;
     let folder = bench.folder.join("scale");
     make(&folder)?;
@@ -59,7 +59,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let nine = mine(NINE, "fixed", "nine.parquet")?;
     let seconds = nine.stage("mine")?;
     let n_instances: u64 = nine.instances()?.iter().map(|it| it.1).sum();
-    table.add(Row {
+    table.add(BenchRow {
         what: "nine axioms of 1,558 queries × 100 of 100,000 documents, to Parquet".to_owned(),
         ours: format!("{seconds:.1} s"),
         peer: "none".to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         target: "< 10 s",
         met: seconds < 10.0,
     });
-    table.add(Row {
+    table.add(BenchRow {
         what: "most memory of that, collection and index included".to_owned(),
         ours: format!("{:.0} MiB", nine.most_mib),
         peer: "none".to_owned(),
@@ -90,7 +90,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         .args(["--ranker", "bm25", "--ranker", "ql"]);
     let judged = timed(&mut judge)?;
     let seconds = code.stage("mine")? + judged.seconds;
-    table.add(Row {
+    table.add(BenchRow {
         what: format!(
             "{:.1} million instances of LNC1 as coded: written, judged for two rankers, summarised",
             written as f64 / 1e6
@@ -113,7 +113,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 }
 
 /// However many instances share them, pairs are read once: a cross-encoder of random weights.
-fn unique_pairs(bench: &Bench<'_>, program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
+fn unique_pairs(bench: &BenchContext<'_>, program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     let at = |name: &str| text(&folder.join(name));
     let mut mine = Command::new(program);
     mine.args([
@@ -158,7 +158,7 @@ fn unique_pairs(bench: &Bench<'_>, program: &Path, folder: &Path, table: &mut Ta
         Some((pairs, passes))
     };
     let (n_pairs, n_passes) = counts().with_context(|| format!("no counts in: {told}"))?;
-    table.add(Row {
+    table.add(BenchRow {
         what: format!(
             "forward passes of a cross-encoder for {:.1} million instances over {n_pairs} pairs",
             n_instances as f64 / 1e6
@@ -173,7 +173,7 @@ fn unique_pairs(bench: &Bench<'_>, program: &Path, folder: &Path, table: &mut Ta
 }
 
 /// The list of instances of a study of ten million, as the page asks for it.
-fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
+fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     let study = folder.join("large.toml");
     let collection = text(&folder.join("collection"));
     let definition = format!(
@@ -197,7 +197,7 @@ fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let mut serve = Command::new(program);
     serve.args(["--data", &data, "serve", "--listen", "127.0.0.1:0"]);
     serve.arg("--no-auth-on-loopback");
-    let server = Server::start(&mut serve)?;
+    let server = BenchServer::start(&mut serve)?;
     let asks = [
         r#""sort":"query""#,
         r#""sort":"margin-up""#,
@@ -228,7 +228,7 @@ fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     }
     let worst = times.iter().copied().fold(0.0, f64::max);
     let middle = median(times);
-    table.add(Row {
+    table.add(BenchRow {
         what: format!(
             "any filter and order over {:.1} million instances, a page of 100 from the server",
             n_instances as f64 / 1e6

@@ -1,9 +1,9 @@
 //! Under load: more clients than the machine can serve, and a job of 100,000 pairs.
 
 use super::asked::number;
-use super::server::{Server, program};
-use super::table::{Row, Table};
-use super::{Bench, text};
+use super::server::{BenchServer, program};
+use super::table::{BenchRow, BenchTable};
+use super::{BenchContext, text};
 use crate::setup;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
@@ -29,7 +29,7 @@ const TEXTS: usize = 16;
 const QUERIES: usize = 40;
 const TEXTS_OF_JOB: usize = 2_500;
 
-pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = program(bench)?;
     let model = setup::model::get(bench.place)?;
     let data = bench.folder.join("served");
@@ -37,7 +37,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         let mut serve = Command::new(&program);
         serve.args(["--data", &text(&data), "serve", "--listen", "127.0.0.1:0"]);
         serve.args(["--demo", "--no-auth-on-loopback", "--model", &text(&model)]);
-        Server::start(&mut serve)
+        BenchServer::start(&mut serve)
     };
     let server = start()?;
     // The demo study is scored beside the serving, and then looked into.
@@ -57,7 +57,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 
 /// What clients have seen.
 #[derive(Default)]
-struct Seen {
+struct ClientStats {
     /// How often each status came.
     statuses: BTreeMap<u16, u64>,
     /// Answers that were no answers.
@@ -68,10 +68,10 @@ struct Seen {
     memory_mib: Vec<f64>,
 }
 
-fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let texts = passages(bench, CLIENTS * TEXTS)?;
-    let seen = Mutex::new(Seen::default());
-    let take = |it: &dyn Fn(&mut Seen)| it(&mut seen.lock().unwrap_or_else(|it| it.into_inner()));
+    let seen = Mutex::new(ClientStats::default());
+    let take = |it: &dyn Fn(&mut ClientStats)| it(&mut seen.lock().unwrap_or_else(|it| it.into_inner()));
     // The model is loaded, and the study read.
     rank(server, &texts[..1])?.json()?;
     let studies = server.get("/api/studies", "{}")?;
@@ -118,7 +118,7 @@ fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()>
             }
         });
     });
-    let Seen {
+    let ClientStats {
         statuses,
         broken,
         mut pages,
@@ -133,7 +133,7 @@ fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()>
         .iter()
         .map(|(it, n)| format!("{it}: {n}"))
         .collect();
-    table.add(Row {
+    table.add(BenchRow {
         what: format!("{CLIENTS} clients rank {TEXTS} texts for {SECONDS} s: answers"),
         ours: told.join(", "),
         peer: "none".to_owned(),
@@ -143,7 +143,7 @@ fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()>
     });
     pages.sort_by(f64::total_cmp);
     let p99 = pages[(pages.len() * 99 / 100).min(pages.len() - 1)];
-    table.add(Row {
+    table.add(BenchRow {
         what: "a study from the same server meanwhile, 99th of 100".to_owned(),
         ours: format!("{:.0} ms", p99 * 1e3),
         peer: "none".to_owned(),
@@ -154,7 +154,7 @@ fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()>
     let (early, late) = memory_mib.split_at(memory_mib.len() / 2);
     let most = |it: &[f64]| it.iter().copied().fold(0.0, f64::max);
     let (early, late) = (most(early), most(late));
-    table.add(Row {
+    table.add(BenchRow {
         what: "its memory in the second half, against the first".to_owned(),
         ours: format!("{late:.0} MiB"),
         peer: format!("{early:.0} MiB"),
@@ -165,17 +165,17 @@ fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()>
     Ok(())
 }
 
-fn rank(server: &Server, texts: &[String]) -> Result<super::server::Reply> {
+fn rank(server: &BenchServer, texts: &[String]) -> Result<super::server::BenchReply> {
     let asked = json!({"query": "what is a river", "texts": texts});
     server.post("/rerank", &asked.to_string())
 }
 
 /// Late interaction of every query with every text.
 fn large_job(
-    server: &Server,
-    bench: &Bench<'_>,
+    server: &BenchServer,
+    bench: &BenchContext<'_>,
     weights_mib: f64,
-    table: &mut Table,
+    table: &mut BenchTable,
 ) -> Result<()> {
     let texts = passages(bench, TEXTS_OF_JOB)?;
     let queries: Vec<String> = texts
@@ -213,7 +213,7 @@ fn large_job(
         bail!("the job ended so: {ended}");
     }
     let beyond = server.memory_mib("VmHWM")? - weights_mib;
-    table.add(Row {
+    table.add(BenchRow {
         what: format!(
             "most memory of the server for a job of {} pairs in late interaction, beyond weights",
             number(&ended, "n_pairs")?
@@ -231,7 +231,7 @@ fn large_job(
     Ok(())
 }
 
-fn passages(bench: &Bench<'_>, n: usize) -> Result<Vec<String>> {
+fn passages(bench: &BenchContext<'_>, n: usize) -> Result<Vec<String>> {
     let given = fs::read_to_string(bench.given().join("texts.jsonl"))
         .context("no texts: measure the part lexical first")?;
     let lines = given.lines().step_by(10).take(n);

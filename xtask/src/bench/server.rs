@@ -1,6 +1,6 @@
 //! The program in release, and its server.
 
-use super::Bench;
+use super::BenchContext;
 use crate::process;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// The program, built in release.
-pub(super) fn program(bench: &Bench<'_>) -> Result<PathBuf> {
+pub(super) fn program(bench: &BenchContext<'_>) -> Result<PathBuf> {
     let mut build = Command::new("cargo");
     build.args(["build", "--release", "--locked", "--package", "backend"]);
     process::run(build.current_dir(&bench.place.root))?;
@@ -20,13 +20,13 @@ pub(super) fn program(bench: &Bench<'_>) -> Result<PathBuf> {
 }
 
 /// A server, ended when it is dropped.
-pub(super) struct Server {
+pub(super) struct BenchServer {
     child: Child,
     address: String,
 }
 
-impl Server {
-    pub(super) fn start(command: &mut Command) -> Result<Server> {
+impl BenchServer {
+    pub(super) fn start(command: &mut Command) -> Result<BenchServer> {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = child.context("starting the server")?;
         let out = child.stdout.take().context("no output")?;
@@ -39,7 +39,7 @@ impl Server {
         });
         let address = address.context("the server told no address")?;
         std::thread::spawn(move || lines.for_each(drop));
-        Ok(Server { child, address })
+        Ok(BenchServer { child, address })
     }
 
     /// `http://127.0.0.1:PORT`.
@@ -66,11 +66,11 @@ impl Server {
     }
 
     /// Sends JSON; whatever the status, there is a reply.
-    pub(super) fn post(&self, path: &str, json: &str) -> Result<Reply> {
+    pub(super) fn post(&self, path: &str, json: &str) -> Result<BenchReply> {
         self.say(&format!("POST {path}"), json)
     }
 
-    fn say(&self, line: &str, body: &str) -> Result<Reply> {
+    fn say(&self, line: &str, body: &str) -> Result<BenchReply> {
         let mut stream = TcpStream::connect(&self.address)?;
         write!(
             stream,
@@ -83,7 +83,7 @@ impl Server {
         stream.read_to_string(&mut reply)?;
         let (head, body) = reply.split_once("\r\n\r\n").context("no reply")?;
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
-        Ok(Reply {
+        Ok(BenchReply {
             status: status.context("a reply without a status")?,
             body: body.to_owned(),
         })
@@ -102,12 +102,12 @@ impl Server {
 }
 
 /// What a server says.
-pub(super) struct Reply {
+pub(super) struct BenchReply {
     pub(super) status: u16,
     body: String,
 }
 
-impl Reply {
+impl BenchReply {
     pub(super) fn json(&self) -> Result<Value> {
         if self.status != 200 {
             bail!("{}: {}", self.status, self.body);
@@ -116,7 +116,7 @@ impl Reply {
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

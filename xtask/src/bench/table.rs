@@ -1,13 +1,13 @@
 //! The table, and the machine that it was measured on.
 
 use super::text;
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::process;
 use std::fs;
 use std::process::Command;
 
 /// One line: ours, the peer's, their ratio and what the ratio is to be.
-pub(super) struct Row {
+pub(super) struct BenchRow {
     pub(super) what: String,
     pub(super) ours: String,
     pub(super) peer: String,
@@ -18,15 +18,15 @@ pub(super) struct Row {
 }
 
 #[derive(Default)]
-pub(super) struct Table {
-    rows: Vec<Row>,
+pub(super) struct BenchTable {
+    rows: Vec<BenchRow>,
     notes: Vec<String>,
     versions: Vec<String>,
     left_out: Vec<String>,
 }
 
-impl Table {
-    pub(super) fn add(&mut self, row: Row) {
+impl BenchTable {
+    pub(super) fn add(&mut self, row: BenchRow) {
         println!(
             "  {}: {} against {}, {}",
             row.what, row.ours, row.peer, row.ratio
@@ -48,7 +48,7 @@ impl Table {
         self.left_out.push(format!("{what}: {why}"));
     }
 
-    pub(super) fn markdown(&self, machine: &Machine) -> String {
+    pub(super) fn markdown(&self, machine: &MachineInfo) -> String {
         let mut out = String::from(
             "# Benchmarks\n\nWritten by `cargo xtask bench`. Medians of five alternating runs in \
              one invocation.\n\n| | ours | peer | ratio | target | met |\n\
@@ -76,7 +76,7 @@ impl Table {
 }
 
 /// What the figures depend on.
-pub(super) struct Machine {
+pub(super) struct MachineInfo {
     processor: String,
     n_cores: usize,
     memory: String,
@@ -87,11 +87,11 @@ pub(super) struct Machine {
     load_after: String,
 }
 
-impl Machine {
-    pub(super) fn now(place: &Place) -> Machine {
+impl MachineInfo {
+    pub(super) fn now(place: &ProjectPaths) -> MachineInfo {
         let root = text(&place.root);
         let git = ["-C", &root, "rev-parse", "--short", "HEAD"];
-        Machine {
+        MachineInfo {
             processor: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".into()),
             n_cores: std::thread::available_parallelism().map_or(1, |it| it.get()),
             memory: field("/proc/meminfo", "MemTotal").map_or_else(|| "unknown".into(), in_gib),

@@ -1,14 +1,14 @@
 //! A browser and its driver for the browser tests.
 
 use super::{debian, first_number, programs, say};
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::process;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 
 /// What the browser tests drive and inject.
-pub(crate) struct Browser {
+pub(crate) struct BrowserTools {
     pub(crate) chromium: PathBuf,
     pub(crate) chromedriver: PathBuf,
     /// `axe.min.js`, which checks accessibility inside the page.
@@ -23,11 +23,11 @@ const CHROMIUMS: [&str; 4] = [
 ];
 
 /// Finds the browser, its driver and the checker, or installs them.
-pub(crate) fn get(place: &Place) -> Result<Browser> {
+pub(crate) fn get(place: &ProjectPaths) -> Result<BrowserTools> {
     let axe = programs::axe(place)?;
     if let Some((chromium, chromedriver)) = find() {
         say(&format!("{}: found", chromium.display()));
-        return Ok(Browser {
+        return Ok(BrowserTools {
             chromium,
             chromedriver,
             axe,
@@ -38,7 +38,7 @@ pub(crate) fn get(place: &Place) -> Result<Browser> {
         debian::install(&["chromium", "chromium-driver"])?;
     }
     match find() {
-        Some((chromium, chromedriver)) => Ok(Browser {
+        Some((chromium, chromedriver)) => Ok(BrowserTools {
             chromium,
             chromedriver,
             axe,

@@ -4,7 +4,7 @@
 //! digest here; whoever has a hub takes the same four files from there.
 
 use super::say;
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::{digest, process};
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -34,7 +34,7 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// The folder with the model: `AXIOSCOPE_MODEL`, else the one in the cache, fetched if needed.
-pub(crate) fn get(place: &Place) -> Result<PathBuf> {
+pub(crate) fn get(place: &ProjectPaths) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("AXIOSCOPE_MODEL").filter(|it| !it.is_empty()) {
         return Ok(std::path::absolute(folder)?);
     }

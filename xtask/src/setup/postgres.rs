@@ -10,13 +10,13 @@ use std::process::Command;
 const OLDEST: u32 = 15;
 
 /// What makes and runs a server.
-pub(crate) struct Programs {
+pub(crate) struct PostgresPrograms {
     pub(crate) initdb: PathBuf,
     pub(crate) postgres: PathBuf,
 }
 
 /// Finds the programs, or installs them.
-pub(crate) fn get() -> Result<Programs> {
+pub(crate) fn get() -> Result<PostgresPrograms> {
     if let Some(programs) = find() {
         say(&format!("{}: found", programs.postgres.display()));
         return Ok(programs);
@@ -35,7 +35,7 @@ pub(crate) fn get() -> Result<Programs> {
 }
 
 /// Of those that are new enough the first: on `PATH`, then where Debian has them beside each other.
-fn find() -> Option<Programs> {
+fn find() -> Option<PostgresPrograms> {
     let mut folders = process::search_path();
     folders.extend(beside_each_other());
     folders.into_iter().find_map(|folder| {
@@ -43,7 +43,7 @@ fn find() -> Option<Programs> {
         let postgres = process::find("postgres", &folder)?;
         let initdb = process::find("initdb", &folder)?;
         let version = first_number(&process::answer(Command::new(&postgres).arg("--version"))?)?;
-        (version >= OLDEST).then_some(Programs { initdb, postgres })
+        (version >= OLDEST).then_some(PostgresPrograms { initdb, postgres })
     })
 }
 

@@ -1,7 +1,7 @@
 //! The programs that build the front end, each at one version, and the packages of node.
 
 use super::say;
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::process;
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -19,7 +19,7 @@ const DENY: &str = "0.20.2";
 const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
 
 /// Builds the front end.
-pub(super) fn trunk(place: &Place) -> Result<()> {
+pub(super) fn trunk(place: &ProjectPaths) -> Result<()> {
     let trunk = CargoProgram {
         program: "trunk",
         package: "trunk",
@@ -31,7 +31,7 @@ pub(super) fn trunk(place: &Place) -> Result<()> {
 }
 
 /// Writes the glue between wasm and JavaScript; of the very version the front end links.
-pub(super) fn wasm_bindgen(place: &Place) -> Result<()> {
+pub(super) fn wasm_bindgen(place: &ProjectPaths) -> Result<()> {
     let lock = fs::read_to_string(place.root.join("Cargo.lock")).context("reading Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen")
         .context("Cargo.lock names no wasm-bindgen: is the front end still in the workspace?")?;
@@ -53,7 +53,7 @@ pub(super) fn wasm_bindgen(place: &Place) -> Result<()> {
 }
 
 /// Makes the wasm smaller. binaryen's own build, in JavaScript, behind a script of two lines.
-pub(super) fn wasm_opt(place: &Place) -> Result<()> {
+pub(super) fn wasm_opt(place: &ProjectPaths) -> Result<()> {
     if found(place, "wasm-opt", BINARYEN) {
         return Ok(());
     }
@@ -70,7 +70,7 @@ pub(super) fn wasm_opt(place: &Place) -> Result<()> {
 }
 
 /// The accessibility checker that the browser tests inject.
-pub(super) fn axe(place: &Place) -> Result<PathBuf> {
+pub(super) fn axe(place: &ProjectPaths) -> Result<PathBuf> {
     let file = place.tools().join("node_modules/axe-core/axe.min.js");
     if !file.is_file() {
         node_packages(place)?;
@@ -78,7 +78,7 @@ pub(super) fn axe(place: &Place) -> Result<PathBuf> {
     Ok(file)
 }
 
-fn node_packages(place: &Place) -> Result<()> {
+fn node_packages(place: &ProjectPaths) -> Result<()> {
     say(&format!("npm install {}", NODE_PACKAGES.join(" ")));
     let tools = place.tools();
     fs::create_dir_all(&tools)?;
@@ -106,7 +106,7 @@ fn node_packages(place: &Place) -> Result<()> {
 }
 
 /// Runs tests, each in a process of its own.
-pub(super) fn nextest(place: &Place) -> Result<PathBuf> {
+pub(super) fn nextest(place: &ProjectPaths) -> Result<PathBuf> {
     subcommand(
         place,
         CargoProgram {
@@ -120,7 +120,7 @@ pub(super) fn nextest(place: &Place) -> Result<PathBuf> {
 }
 
 /// Checks licenses and sources of dependencies.
-pub(super) fn deny(place: &Place) -> Result<PathBuf> {
+pub(super) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     subcommand(
         place,
         CargoProgram {
@@ -134,7 +134,7 @@ pub(super) fn deny(place: &Place) -> Result<PathBuf> {
 }
 
 /// A subcommand of cargo, of this version or a later one: nothing that it writes is kept.
-fn subcommand(place: &Place, it: CargoProgram<'_>) -> Result<PathBuf> {
+fn subcommand(place: &ProjectPaths, it: CargoProgram<'_>) -> Result<PathBuf> {
     let installed = || process::find(it.program, &folders(place));
     let is_current = |file: &PathBuf| {
         let answer = process::answer(Command::new(file).arg("--version")).unwrap_or_default();
@@ -170,12 +170,12 @@ struct CargoProgram<'a> {
 
 /// Where programs are compiled: what two of them need is compiled once. Each checkout has its own,
 /// so that none removes what another is compiling.
-fn build_folder(place: &Place) -> PathBuf {
+fn build_folder(place: &ProjectPaths) -> PathBuf {
     place.target.join("tools")
 }
 
 /// Removes what the programs were made from.
-fn drop_build(place: &Place) -> Result<()> {
+fn drop_build(place: &ProjectPaths) -> Result<()> {
     let folder = build_folder(place);
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -187,14 +187,14 @@ fn drop_build(place: &Place) -> Result<()> {
 
 impl CargoProgram<'_> {
     /// Takes the program from the cache or from `PATH` if the version is right, else builds it.
-    fn install(&self, place: &Place) -> Result<()> {
+    fn install(&self, place: &ProjectPaths) -> Result<()> {
         match found(place, self.program, self.version) {
             true => Ok(()),
             false => self.build(place),
         }
     }
 
-    fn build(&self, place: &Place) -> Result<()> {
+    fn build(&self, place: &ProjectPaths) -> Result<()> {
         let CargoProgram {
             program,
             package,
@@ -232,7 +232,7 @@ impl CargoProgram<'_> {
 }
 
 /// Whether the cache or `PATH` has the program at this version.
-fn found(place: &Place, program: &str, version: &str) -> bool {
+fn found(place: &ProjectPaths, program: &str, version: &str) -> bool {
     let Some(file) = process::find(program, &folders(place)) else {
         return false;
     };
@@ -249,7 +249,7 @@ fn found(place: &Place, program: &str, version: &str) -> bool {
 }
 
 /// Where programs are looked for: the cache comes first.
-pub(super) fn folders(place: &Place) -> Vec<PathBuf> {
+pub(super) fn folders(place: &ProjectPaths) -> Vec<PathBuf> {
     let mut folders = vec![place.tools().join("bin")];
     folders.extend(process::search_path());
     folders

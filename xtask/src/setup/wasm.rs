@@ -19,7 +19,7 @@ const LINKED: &str = "web";
 const STAMP: &str = ".built-by";
 
 /// Who compiles the front end.
-pub(crate) enum Compiler {
+pub(crate) enum WasmToolchain {
     /// The toolchain that compiles everything else.
     Default,
     /// Another toolchain of rustup, by name.
@@ -27,20 +27,20 @@ pub(crate) enum Compiler {
 }
 
 /// Finds a compiler that has the target.
-pub(super) fn find() -> Option<Compiler> {
+pub(super) fn find() -> Option<WasmToolchain> {
     if has_target(&mut Command::new("rustc")) {
         say(&format!("{TARGET}: found"));
-        return Some(Compiler::Default);
+        return Some(WasmToolchain::Default);
     }
     if linked_is_current() {
         say(&format!("{TARGET}: found in the toolchain `{LINKED}`"));
-        return Some(Compiler::Toolchain(LINKED));
+        return Some(WasmToolchain::Toolchain(LINKED));
     }
     None
 }
 
 /// Finds a compiler that has the target, or gets one.
-pub(super) fn get() -> Result<Compiler> {
+pub(super) fn get() -> Result<WasmToolchain> {
     if let Some(compiler) = find() {
         return Ok(compiler);
     }
@@ -48,14 +48,14 @@ pub(super) fn get() -> Result<Compiler> {
     if process::run(Command::new("rustup").args(["target", "add", TARGET])).is_ok()
         && has_target(&mut Command::new("rustc"))
     {
-        return Ok(Compiler::Default);
+        return Ok(WasmToolchain::Default);
     }
     if debian::is_ours() {
         say(&format!(
             "{TARGET}: not to be had from rustup, building it from Debian's source"
         ));
         build_linked().with_context(missing)?;
-        return Ok(Compiler::Toolchain(LINKED));
+        return Ok(WasmToolchain::Toolchain(LINKED));
     }
     bail!(missing())
 }

@@ -1,9 +1,9 @@
 //! The checks worth running before every commit: format, style, lints, and the unit tests of the
 //! packages that changed and of those that depend on them.
 
-use super::report::Report;
-use super::{Bench, Step};
-use crate::place::Place;
+use super::report::TestReport;
+use super::{TestContext, Step};
+use crate::place::ProjectPaths;
 use crate::{process, setup};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 const WASM: [&str; 2] = ["frontend", "worker"];
 
 /// Checks the packages that are named, else those that changed since the branch left `main`.
-pub(crate) fn run(place: &Place, named: &[String]) -> Result<ExitCode> {
+pub(crate) fn run(place: &ProjectPaths, named: &[String]) -> Result<ExitCode> {
     let packages = packages(place)?;
     let selected = match named {
         [] => {
@@ -35,8 +35,8 @@ pub(crate) fn run(place: &Place, named: &[String]) -> Result<ExitCode> {
         }
     };
 
-    let mut bench = Bench::new(place)?;
-    let mut report = Report::default();
+    let mut bench = TestContext::new(place)?;
+    let mut report = TestReport::default();
     let mut steps = vec![Step::Fmt, Step::Tidy, Step::Clippy];
     if WASM.iter().any(|it| selected.contains(*it)) {
         match setup::has_wasm() {
@@ -76,7 +76,7 @@ struct Package {
 /// The members of the workspace by their names.
 type Packages = BTreeMap<String, Package>;
 
-fn packages(place: &Place) -> Result<Packages> {
+fn packages(place: &ProjectPaths) -> Result<Packages> {
     let mut metadata = Command::new("cargo");
     metadata.args([
         "metadata",

@@ -1,6 +1,6 @@
 //! What tests need beside the code: found by setup, absent, or required by this run.
 
-use crate::place::Place;
+use crate::place::ProjectPaths;
 use crate::setup;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ const REQUIRED: &str = "AXIOSCOPE_REQUIRE";
 
 /// Something that tests skip without, unless it is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dependency {
+pub(super) enum RequiredDependency {
     /// Chromium with its driver, and the checker of accessibility.
     Browser,
     /// The programs of PostgreSQL.
@@ -23,67 +23,67 @@ pub(super) enum Dependency {
     Data,
 }
 
-impl Dependency {
-    const ALL: [Dependency; 5] = [
-        Dependency::Browser,
-        Dependency::Postgres,
-        Dependency::Proxy,
-        Dependency::Model,
-        Dependency::Data,
+impl RequiredDependency {
+    const ALL: [RequiredDependency; 5] = [
+        RequiredDependency::Browser,
+        RequiredDependency::Postgres,
+        RequiredDependency::Proxy,
+        RequiredDependency::Model,
+        RequiredDependency::Data,
     ];
 
     /// The name in [`REQUIRED`].
     pub(super) fn name(self) -> &'static str {
         match self {
-            Dependency::Browser => "browser",
-            Dependency::Postgres => "postgres",
-            Dependency::Proxy => "proxy",
-            Dependency::Model => "model",
-            Dependency::Data => "data",
+            RequiredDependency::Browser => "browser",
+            RequiredDependency::Postgres => "postgres",
+            RequiredDependency::Proxy => "proxy",
+            RequiredDependency::Model => "model",
+            RequiredDependency::Data => "data",
         }
     }
 
     /// The variables by which tests find it. A server of PostgreSQL is started for each run.
     pub(super) fn variables(self) -> &'static [&'static str] {
         match self {
-            Dependency::Browser => &["CHROMIUM", "CHROMEDRIVER", "AXIOSCOPE_AXE"],
-            Dependency::Postgres => &[],
-            Dependency::Proxy => &["NGINX"],
-            Dependency::Model => &["AXIOSCOPE_MODEL"],
-            Dependency::Data => &["AXIOSCOPE_DATA"],
+            RequiredDependency::Browser => &["CHROMIUM", "CHROMEDRIVER", "AXIOSCOPE_AXE"],
+            RequiredDependency::Postgres => &[],
+            RequiredDependency::Proxy => &["NGINX"],
+            RequiredDependency::Model => &["AXIOSCOPE_MODEL"],
+            RequiredDependency::Data => &["AXIOSCOPE_DATA"],
         }
     }
 
     /// Finds or installs it; returns the values of its variables.
-    pub(super) fn find(self, place: &Place) -> Result<Vec<PathBuf>> {
+    pub(super) fn find(self, place: &ProjectPaths) -> Result<Vec<PathBuf>> {
         Ok(match self {
-            Dependency::Browser => {
+            RequiredDependency::Browser => {
                 let found = setup::browser::get(place)?;
                 vec![found.chromium, found.chromedriver, found.axe]
             }
-            Dependency::Postgres => {
+            RequiredDependency::Postgres => {
                 setup::postgres::get()?;
                 Vec::new()
             }
-            Dependency::Proxy => vec![setup::nginx::get()?],
-            Dependency::Model => vec![setup::model::get(place)?],
-            Dependency::Data => vec![data(place)?],
+            RequiredDependency::Proxy => vec![setup::nginx::get()?],
+            RequiredDependency::Model => vec![setup::model::get(place)?],
+            RequiredDependency::Data => vec![data(place)?],
         })
     }
 }
 
 /// Returns what this run must not lack.
-pub(super) fn required() -> Result<Vec<Dependency>> {
+pub(super) fn required() -> Result<Vec<RequiredDependency>> {
     parse(&std::env::var(REQUIRED).unwrap_or_default())
 }
 
-fn parse(names: &str) -> Result<Vec<Dependency>> {
+fn parse(names: &str) -> Result<Vec<RequiredDependency>> {
     let names = names.split(',').map(str::trim).filter(|it| !it.is_empty());
     names
         .map(|name| {
-            let known = Dependency::ALL.into_iter().find(|it| it.name() == name);
+            let known = RequiredDependency::ALL.into_iter().find(|it| it.name() == name);
             known.with_context(|| {
-                let all = Dependency::ALL.map(Dependency::name).join(", ");
+                let all = RequiredDependency::ALL.map(RequiredDependency::name).join(", ");
                 format!("{REQUIRED} names `{name}`, which is none of {all}")
             })
         })
@@ -91,7 +91,7 @@ fn parse(names: &str) -> Result<Vec<Dependency>> {
 }
 
 /// Finds all that is required, so that a run fails before it has worked for minutes.
-pub(super) fn find_required(place: &Place) -> Result<()> {
+pub(super) fn find_required(place: &ProjectPaths) -> Result<()> {
     for dependency in required()? {
         let found = dependency.find(place);
         found.with_context(|| format!("{REQUIRED} names `{}`", dependency.name()))?;
@@ -101,7 +101,7 @@ pub(super) fn find_required(place: &Place) -> Result<()> {
 
 /// The collections with published numbers: `AXIOSCOPE_DATA`, else `../shared/data` beside the
 /// checkout, when there is one.
-fn data(place: &Place) -> Result<PathBuf> {
+fn data(place: &ProjectPaths) -> Result<PathBuf> {
     let set = std::env::var_os("AXIOSCOPE_DATA")
         .filter(|it| !it.is_empty())
         .map(PathBuf::from);
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(parse("").unwrap(), []);
         assert_eq!(
             parse("browser, data,").unwrap(),
-            [Dependency::Browser, Dependency::Data]
+            [RequiredDependency::Browser, RequiredDependency::Data]
         );
         let error = parse("postgres,modell").unwrap_err().to_string();
         assert!(error.contains("`modell`"), "{error}");

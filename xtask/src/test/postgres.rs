@@ -2,7 +2,7 @@
 //! loopback, with a password, and gone with the run.
 
 use crate::process;
-use crate::setup::postgres::Programs;
+use crate::setup::postgres::PostgresPrograms;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::net::TcpListener;
@@ -33,7 +33,7 @@ const NOT_TO_DISK: [&str; 3] = [
 
 /// What survives a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Survives {
+pub(crate) enum Durability {
     /// Nothing has to.
     Nothing,
     /// Everything that was committed, as where people work.
@@ -41,21 +41,21 @@ pub(crate) enum Survives {
 }
 
 /// A server that ends when this is dropped.
-pub(crate) struct Server {
+pub(crate) struct PostgresServer {
     child: Child,
     folder: PathBuf,
     port: u16,
 }
 
-impl Server {
+impl PostgresServer {
     /// Starts one, and returns when it answers.
-    pub(crate) fn start(programs: &Programs, survives: Survives) -> Result<Server> {
+    pub(crate) fn start(programs: &PostgresPrograms, survives: Durability) -> Result<PostgresServer> {
         let name = format!("axioscope-postgres-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         // Of an earlier process with the same number.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).with_context(|| format!("making {}", folder.display()))?;
-        let owner = Owner::new();
+        let owner = ServerUser::new();
         let password = folder.join("password");
         fs::write(&password, PASSWORD.0)?;
         for path in [&folder, &password] {
@@ -85,8 +85,8 @@ impl Server {
             .arg(&data)
             .args(["-p", &port.to_string()]);
         let more: &[&str] = match survives {
-            Survives::Nothing => &NOT_TO_DISK,
-            Survives::Commits => &[],
+            Durability::Nothing => &NOT_TO_DISK,
+            Durability::Commits => &[],
         };
         for setting in SETTINGS.iter().chain(more) {
             postgres.args(["-c", setting]);
@@ -97,7 +97,7 @@ impl Server {
             .stderr(log)
             .spawn()
             .with_context(|| format!("starting `{}`", process::line(&postgres)))?;
-        let mut server = Server {
+        let mut server = PostgresServer {
             child,
             folder,
             port,
@@ -137,7 +137,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         // By SIGINT it sends everybody away and clears up after itself.
         let id = self.child.id().to_string();
@@ -153,25 +153,25 @@ impl Drop for Server {
 }
 
 /// Who runs the server: it refuses to be run by root.
-struct Owner(Option<(u32, u32)>);
+struct ServerUser(Option<(u32, u32)>);
 
-impl Owner {
+impl ServerUser {
     /// We, unless we are root.
-    fn new() -> Owner {
+    fn new() -> ServerUser {
         let number = |args: &[&str]| -> Option<u32> {
             process::answer(Command::new("id").args(args))?.parse().ok()
         };
         if number(&["-u"]) != Some(0) {
-            return Owner(None);
+            return ServerUser(None);
         }
         let users = ["postgres", "nobody"].into_iter();
         let mut known = users.filter_map(|it| Some((number(&["-u", it])?, number(&["-g", it])?)));
-        Owner(known.next())
+        ServerUser(known.next())
     }
 
     #[cfg(unix)]
     fn give(&self, path: &Path) -> Result<()> {
-        if let Owner(Some((user, group))) = *self {
+        if let ServerUser(Some((user, group))) = *self {
             let given = std::os::unix::fs::chown(path, Some(user), Some(group));
             given.with_context(|| format!("giving {} away", path.display()))?;
         }
@@ -188,7 +188,7 @@ impl Owner {
         let mut command = Command::new(program);
         command.current_dir(folder);
         #[cfg(unix)]
-        if let Owner(Some((user, group))) = *self {
+        if let ServerUser(Some((user, group))) = *self {
             use std::os::unix::process::CommandExt;
             command.uid(user).gid(group);
         }

@@ -1,22 +1,22 @@
 //! What the steps of a run gave, and the lines that close it.
 
-use super::{Step, Tally};
+use super::{Step, TestCounts};
 use anyhow::{Error, Result};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// The outcome of the steps so far.
-pub(super) struct Report {
-    tally: Tally,
+pub(super) struct TestReport {
+    tally: TestCounts,
     took: Vec<(Step, Duration)>,
     has_failed: bool,
     since: Instant,
 }
 
-impl Default for Report {
-    fn default() -> Report {
-        Report {
-            tally: Tally::default(),
+impl Default for TestReport {
+    fn default() -> TestReport {
+        TestReport {
+            tally: TestCounts::default(),
             took: Vec::new(),
             has_failed: false,
             since: Instant::now(),
@@ -24,9 +24,9 @@ impl Default for Report {
     }
 }
 
-impl Report {
+impl TestReport {
     /// Runs a step, unless something has failed before.
-    pub(super) fn run(&mut self, step: Step, work: impl FnOnce() -> Result<Tally>) {
+    pub(super) fn run(&mut self, step: Step, work: impl FnOnce() -> Result<TestCounts>) {
         if self.has_failed {
             return;
         }

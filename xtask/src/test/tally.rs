@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// What nextest says of one test, in the JSON of Rust's own test runner.
 #[derive(Debug, Deserialize)]
-pub(super) struct Event {
+pub(super) struct TestEvent {
     #[serde(rename = "type")]
     kind: String,
     event: String,
@@ -13,10 +13,10 @@ pub(super) struct Event {
     exec_time: Option<f64>,
 }
 
-impl Event {
+impl TestEvent {
     /// The event of a test that has ended: `None` for all others, as of whole programs.
-    pub(super) fn of_ended_test(line: &str) -> Option<Event> {
-        let event: Event = serde_json::from_str(line).ok()?;
+    pub(super) fn of_ended_test(line: &str) -> Option<TestEvent> {
+        let event: TestEvent = serde_json::from_str(line).ok()?;
         (event.kind == "test" && event.event != "started").then_some(event)
     }
 
@@ -28,22 +28,22 @@ impl Event {
 
 /// What the test runners reported, added up.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct TestCounts {
     pub(crate) n_passed: usize,
     pub(crate) n_failed: usize,
     /// Each with its reason.
     pub(crate) skipped: Vec<String>,
 }
 
-impl Tally {
-    pub(crate) fn passed(n_passed: usize) -> Tally {
-        Tally {
+impl TestCounts {
+    pub(crate) fn passed(n_passed: usize) -> TestCounts {
+        TestCounts {
             n_passed,
-            ..Tally::default()
+            ..TestCounts::default()
         }
     }
 
-    pub(crate) fn add(&mut self, other: Tally) {
+    pub(crate) fn add(&mut self, other: TestCounts) {
         self.n_passed += other.n_passed;
         self.n_failed += other.n_failed;
         self.skipped.extend(other.skipped);
@@ -69,7 +69,7 @@ impl Tally {
     }
 
     /// Takes what nextest says of a test.
-    pub(super) fn take(&mut self, event: &Event) {
+    pub(super) fn take(&mut self, event: &TestEvent) {
         match event.event.as_str() {
             "ok" => self.n_passed += 1,
             "ignored" => self.skipped.push("a test marked to be ignored".to_owned()),
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_closing_lines_of_all_runners_are_added_up() {
-        let mut tally = Tally::passed(1);
+        let mut tally = TestCounts::passed(1);
         for line in [
             "running 14 tests",
             "test result: ok. 12 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; \
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn each_test_that_nextest_has_run_counts_once() {
-        let mut tally = Tally::default();
+        let mut tally = TestCounts::default();
         let mut times = Vec::new();
         for line in [
             r#"{"type":"suite","event":"started","test_count":3}"#,
@@ -128,7 +128,7 @@ mod tests {
             r#"{"type":"suite","event":"failed","passed":1,"failed":1,"ignored":1}"#,
             "a line of a test that prints past its runner",
         ] {
-            if let Some(event) = Event::of_ended_test(line) {
+            if let Some(event) = TestEvent::of_ended_test(line) {
                 tally.take(&event);
                 times.extend(
                     event
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_test_that_skipped_itself_did_not_pass() {
-        let mut tally = Tally::passed(5);
+        let mut tally = TestCounts::passed(5);
         let told = "browser::study: no browser\nnumbers::dl19: no data\nnumbers::dl19: no data";
         tally.skip(told.lines());
         assert_eq!(tally.line(), "3 passed, 0 failed, 2 skipped");

@@ -1,7 +1,7 @@
 //! What in a Rust file is code: everything but comments and what stands in quotes.
 
 /// A file with its comments and the contents of its literals blanked.
-pub(super) struct Code {
+pub(super) struct MaskedSource {
     /// Line for line as in the file.
     pub(super) lines: Vec<String>,
     /// For each line, whether it begins inside a string: a fixture or a snapshot, which cannot
@@ -10,7 +10,7 @@ pub(super) struct Code {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum LexerState {
     Code,
     LineComment,
     /// Block comments nest.
@@ -24,68 +24,68 @@ enum Inside {
 }
 
 /// Reads a file as the compiler's lexer would, as far as that matters here.
-pub(super) fn read(text: &str) -> Code {
+pub(super) fn read(text: &str) -> MaskedSource {
     let chars: Vec<char> = text.chars().collect();
     let starts_with = |at: usize, what: &str| {
         what.chars()
             .enumerate()
             .all(|(offset, c)| chars.get(at + offset) == Some(&c))
     };
-    let mut code = Code {
+    let mut code = MaskedSource {
         lines: vec![String::new()],
         continues_string: vec![false],
     };
-    let mut inside = Inside::Code;
+    let mut inside = LexerState::Code;
     let mut at = 0;
     while at < chars.len() {
         let c = chars[at];
         let mut n_taken = 1;
         let mut shown = false;
         match inside {
-            Inside::Code => {
+            LexerState::Code => {
                 shown = true;
                 if starts_with(at, "//") {
-                    inside = Inside::LineComment;
+                    inside = LexerState::LineComment;
                     shown = false;
                 } else if starts_with(at, "/*") {
-                    inside = Inside::BlockComment { depth: 1 };
+                    inside = LexerState::BlockComment { depth: 1 };
                     n_taken = 2;
                     shown = false;
                 } else if let Some(n_hashes) = raw_text(&chars, at) {
-                    inside = Inside::RawText { n_hashes };
+                    inside = LexerState::RawText { n_hashes };
                     n_taken = n_hashes + 2;
                 } else if c == '"' {
-                    inside = Inside::Text;
+                    inside = LexerState::Text;
                 } else if c == '\'' {
                     n_taken = character(&chars, at);
                     shown = n_taken == 1;
                 }
             }
-            Inside::LineComment if c == '\n' => inside = Inside::Code,
-            Inside::LineComment => {}
-            Inside::BlockComment { depth } => {
+            LexerState::LineComment if c == '\n' => inside = LexerState::Code,
+            LexerState::LineComment => {}
+            LexerState::BlockComment { depth } => {
                 if starts_with(at, "*/") {
                     n_taken = 2;
                     inside = match depth {
-                        1 => Inside::Code,
-                        _ => Inside::BlockComment { depth: depth - 1 },
+                        1 => LexerState::Code,
+                        _ => LexerState::BlockComment { depth: depth - 1 },
                     };
                 } else if starts_with(at, "/*") {
                     n_taken = 2;
-                    inside = Inside::BlockComment { depth: depth + 1 };
+                    inside = LexerState::BlockComment { depth: depth + 1 };
                 }
             }
-            Inside::Text if c == '\\' && chars.get(at + 1) != Some(&'\n') => n_taken = 2,
-            Inside::Text => {
+            LexerState::Text if c == '\\' && chars.get(at + 1) != Some(&'\n') => n_taken = 2,
+            LexerState::Text => {
                 if c == '"' {
-                    inside = Inside::Code;
+                    inside = LexerState::Code;
                     shown = true;
                 }
             }
-            Inside::RawText { n_hashes } => {
+            LexerState::RawText { n_hashes } => {
                 if c == '"' && starts_with(at + 1, &"#".repeat(n_hashes)) {
                     n_taken = n_hashes + 1;
-                    inside = Inside::Code;
+                    inside = LexerState::Code;
                     shown = true;
                 }
             }
@@ -94,7 +94,7 @@ pub(super) fn read(text: &str) -> Code {
             if c == '\n' {
                 code.lines.push(String::new());
                 code.continues_string
-                    .push(matches!(inside, Inside::Text | Inside::RawText { .. }));
+                    .push(matches!(inside, LexerState::Text | LexerState::RawText { .. }));
             } else if let Some(line) = code.lines.last_mut() {
                 line.push(if shown { c } else { ' ' });
             }

@@ -123,7 +123,7 @@ mod tests {
     fn long_files_are_looked_at_twice() {
         let findings = check_text("backend/src/a.rs", &"//! Long.\n".repeat(501));
         assert_eq!(findings.len(), 1);
-        assert_eq!(findings[0].weight, super::super::Weight::Warning);
+        assert_eq!(findings[0].weight, super::super::Severity::Warning);
     }
 
     #[test]

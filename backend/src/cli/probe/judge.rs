@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use shared::probe::mine::{Hashing, Text};
-use shared::probe::{Mined, Mode, Probe};
-use shared::score::{Pairs, Scores};
+use shared::probe::mine::{InstanceHasher, StudyDocument};
+use shared::probe::{MiningResult, AxiomVariant, Probe};
+use shared::score::{QueryDocumentPairs, Scores};
 use shared::study::overview;
 use shared::verdict;
 
-use super::{CollectionVersionArgs, Work, ids, refuse_manipulations};
-use crate::cli::computing::ComputingArgs;
-use crate::cli::{Exit, print_json};
+use super::{CollectionVersionArgs, ScoringWork, ids, refuse_manipulations};
+use crate::cli::computing::ComputeArgs;
+use crate::cli::{CommandOutcome, print_json};
 use crate::config::{RankerSpec, tie_width};
 use crate::error::Error;
 use crate::import;
-use crate::store::draft::Draft;
+use crate::store::draft::PartialScores;
 use crate::store::instances;
 
 #[derive(clap::Args)]
-pub(crate) struct Judge {
+pub(crate) struct JudgeArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -37,27 +37,27 @@ pub(crate) struct Judge {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    computing: ComputingArgs,
+    computing: ComputeArgs,
     #[command(flatten)]
     version: CollectionVersionArgs,
 }
 
-impl Judge {
-    pub(in crate::cli) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl JudgeArgs {
+    pub(in crate::cli) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let rankers = self.ranker.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
         let width = self.delta_score.as_deref().map(tie_width).transpose()?;
         let mut loaded = import::load(&self.collection, data)?;
-        let file = instances::Reader::open(&self.instances, &ids(&loaded.collection))?;
+        let file = instances::InstanceReader::open(&self.instances, &ids(&loaded.collection))?;
         refuse_manipulations(&self.instances, &file.origin)?;
         self.version
             .check(&mut loaded, &self.instances, &file.origin)?;
         let (texts, pairs) = unique(&file)?;
-        let work = Work {
+        let work = ScoringWork {
             loaded,
-            mined: Mined {
+            mined: MiningResult {
                 texts,
-                ..Mined::default()
+                ..MiningResult::default()
             },
             pairs,
             analyzer: file.origin.analyzer.clone(),
@@ -68,12 +68,12 @@ impl Judge {
             .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))
             .collect();
         let tallies = tally(&file, &work, &scores, &widths)?;
-        let all: Vec<(String, BTreeMap<Probe, Judged>)> = scores
+        let all: Vec<(String, BTreeMap<Probe, JudgeOutput>)> = scores
             .iter()
             .zip(tallies)
             .map(|(scores, by_probe)| {
                 let found = file.origin.found.iter().zip(by_probe);
-                let rows = found.map(|(it, tallies)| (it.0, Judged::of((it.0, it.1), &tallies)));
+                let rows = found.map(|(it, tallies)| (it.0, JudgeOutput::of((it.0, it.1), &tallies)));
                 (scores.ranker.spec.clone(), rows.collect())
             })
             .collect();
@@ -83,8 +83,8 @@ impl Judge {
                 [(_, one)] => print_json(one),
                 _ => print_json(&all.into_iter().collect::<BTreeMap<_, _>>()),
             }
-            drafts.into_iter().try_for_each(Draft::discard)?;
-            return Ok(Exit::Done);
+            drafts.into_iter().try_for_each(PartialScores::discard)?;
+            return Ok(CommandOutcome::Done);
         }
         let several = all.len() > 1;
         for (ranker, rows) in all {
@@ -107,14 +107,14 @@ impl Judge {
                 );
             }
         }
-        drafts.into_iter().try_for_each(Draft::discard)?;
-        Ok(Exit::Done)
+        drafts.into_iter().try_for_each(PartialScores::discard)?;
+        Ok(CommandOutcome::Done)
     }
 }
 
 /// The texts of a file, ascending, and what has to be scored.
-fn unique(file: &instances::Reader) -> Result<(Vec<Text>, Pairs), Error> {
-    let mut by_query: Vec<Vec<Text>> = vec![Vec::new(); file.origin.n_queries];
+fn unique(file: &instances::InstanceReader) -> Result<(Vec<StudyDocument>, QueryDocumentPairs), Error> {
+    let mut by_query: Vec<Vec<StudyDocument>> = vec![Vec::new(); file.origin.n_queries];
     file.scan(|group| {
         // The texts of a query stand together: few are met twice in a row of it.
         let arity = group.claim.arity();
@@ -129,27 +129,27 @@ fn unique(file: &instances::Reader) -> Result<(Vec<Text>, Pairs), Error> {
         }
         Ok(())
     })?;
-    let mut texts: Vec<Text> = by_query.iter().flatten().copied().collect();
+    let mut texts: Vec<StudyDocument> = by_query.iter().flatten().copied().collect();
     texts.sort_unstable();
     texts.dedup();
-    let number = |text: &Text| texts.partition_point(|it| it < text) as u32;
+    let number = |text: &StudyDocument| texts.partition_point(|it| it < text) as u32;
     let numbered = by_query
         .iter()
         .map(|of_query| of_query.iter().map(number).collect());
-    let pairs = Pairs::new(numbered);
+    let pairs = QueryDocumentPairs::new(numbered);
     Ok((texts, pairs))
 }
 
 /// For each ranker, axiom and mode the tally of each query.
 fn tally(
-    file: &instances::Reader,
-    work: &Work,
+    file: &instances::InstanceReader,
+    work: &ScoringWork,
     scores: &[Scores],
     widths: &[f64],
-) -> Result<Vec<Vec<Vec<verdict::Tally>>>, Error> {
-    let none = vec![verdict::Tally::default(); file.origin.n_queries];
+) -> Result<Vec<Vec<Vec<verdict::OutcomeCounts>>>, Error> {
+    let none = vec![verdict::OutcomeCounts::default(); file.origin.n_queries];
     let mut all = vec![vec![none; file.origin.found.len()]; scores.len()];
-    let mut hashing = Hashing::new(file.origin.found.iter().map(|it| (it.0, it.1)));
+    let mut hashing = InstanceHasher::new(file.origin.found.iter().map(|it| (it.0, it.1)));
     file.scan(|group| {
         let numbers: Vec<u32> = group
             .texts
@@ -189,7 +189,7 @@ fn tally(
 
 /// What `judge --json` prints of an axiom; nothing for fractions of nothing.
 #[derive(serde::Serialize)]
-struct Judged {
+struct JudgeOutput {
     satisfied: u64,
     tied: u64,
     violated: u64,
@@ -200,17 +200,17 @@ struct Judged {
     over_queries_interval: Option<[f64; 2]>,
     p: Option<f64>,
     n_queries: u64,
-    mode: Mode,
+    mode: AxiomVariant,
 }
 
-impl Judged {
+impl JudgeOutput {
     /// Of an axiom in a mode, from the tally of each query.
-    fn of((probe, mode): (Probe, Mode), tallies: &[verdict::Tally]) -> Judged {
-        let mut sum = verdict::Tally::default();
+    fn of((probe, mode): (Probe, AxiomVariant), tallies: &[verdict::OutcomeCounts]) -> JudgeOutput {
+        let mut sum = verdict::OutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);
         let cell = overview::summary(tallies, probe.claim(mode).tie_agrees());
         let cell = cell.as_ref();
-        Judged {
+        JudgeOutput {
             satisfied: sum.satisfied,
             tied: sum.tied,
             violated: sum.violated,

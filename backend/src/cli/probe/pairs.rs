@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use shared::error::Error as InputError;
 use shared::probe::beside::is_added_id;
 
-use super::{CollectionVersionArgs, WAY_OUT, Work};
-use crate::cli::Exit;
+use super::{CollectionVersionArgs, WAY_OUT, ScoringWork};
+use crate::cli::CommandOutcome;
 use crate::error::Error;
 use crate::import;
 use crate::store::write_whole;
 
 #[derive(clap::Args)]
-pub(crate) struct PairsOf {
+pub(crate) struct PairsArgs {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct PairIds {
 /// How the first line begins where pairs are columns.
 const COLUMNS: &str = "query_id\ttext_id";
 
-/// Calls `take` with the ids of each pair of a file that [`PairsOf`] has written, in either form.
+/// Calls `take` with the ids of each pair of a file that [`PairsArgs`] has written, in either form.
 /// What it says of a pair is said of its line.
 pub(super) fn each_pair(
     file: &Path,
@@ -97,12 +97,12 @@ pub(super) fn unknown(what: &str, id: &str) -> String {
     }
 }
 
-impl PairsOf {
-    pub(in crate::cli) fn run(self, data: &Path) -> Result<Exit, Error> {
+impl PairsArgs {
+    pub(in crate::cli) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let work = match (&self.study, &self.collection, &self.instances) {
-            (Some(study), _, _) => Work::from_study(study, data)?,
+            (Some(study), _, _) => ScoringWork::from_study(study, data)?,
             (None, Some(collection), Some(instances)) => {
-                Work::from_instances(collection, instances, data, &self.version)?
+                ScoringWork::from_instances(collection, instances, data, &self.version)?
             }
             (None, _, _) => {
                 let reason = "give --collection and --instances, or --study";
@@ -137,6 +137,6 @@ impl PairsOf {
             out.flush()
         })?;
         eprintln!("{} unique pairs", work.pairs.len());
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }

@@ -3,21 +3,21 @@
 use std::path::Path;
 
 use shared::collection::Run;
-use shared::differ::{Source, about_run};
+use shared::differ::{ComparisonInput, about_run};
 use shared::error::Error as InputError;
-use shared::replay::{Asked, Paper, replay_lists};
-use shared::report::Table;
-use shared::score::RankerAbout;
+use shared::replay::{PaperTable, Paper, replay_lists};
+use shared::report::ReportTable;
+use shared::score::RankerInfo;
 
-use super::Replay;
+use super::ReproduceArgs;
 use crate::cli::{called, tell_reading};
 use crate::error::Error;
 use crate::import;
 
-impl Replay {
+impl ReproduceArgs {
     /// The first run is that of BM25; beside it stand the others, and the order that each
     /// `--ranker` gives to the pool.
-    pub(super) fn of_runs(&self, asked: Asked, data: &Path) -> Result<Vec<Table>, Error> {
+    pub(super) fn of_runs(&self, asked: PaperTable, data: &Path) -> Result<Vec<ReportTable>, Error> {
         if asked.paper != Paper::Padigela2019 {
             let reason = "is for padigela2019 alone";
             return Err(InputError::unsupported("run", reason).into());
@@ -29,7 +29,7 @@ impl Replay {
         if let Some(n) = self.queries {
             loaded.collection.queries.truncate(n);
         }
-        let mut lists: Vec<(RankerAbout, Run)> = Vec::new();
+        let mut lists: Vec<(RankerInfo, Run)> = Vec::new();
         for file in &self.run {
             let (run, reading) = import::read_run(file, &loaded.folder)?;
             import::tell(&reading);
@@ -49,7 +49,7 @@ impl Replay {
         let mut sources = Vec::new();
         for (other, run) in others {
             let both = [(about.clone(), bm25), (other.clone(), run)];
-            sources.push(Source::of_runs(&called(name), &loaded.collection, both));
+            sources.push(ComparisonInput::of_runs(&called(name), &loaded.collection, both));
         }
         Ok(replay_lists(asked, &sources)?)
     }

@@ -8,16 +8,16 @@ use shared::report;
 use shared::score::Scores;
 use shared::study::Study;
 use shared::study::baseline::Baseline;
-use shared::study::dials::Dials;
+use shared::study::dials::StudyControls;
 use shared::study::diff::diff;
 
-use super::super::Exit;
+use super::super::CommandOutcome;
 use crate::error::Error;
 use crate::pipeline;
 use crate::store::{DataFolder, write_whole};
 
 #[derive(clap::Args)]
-pub(crate) struct Check {
+pub(crate) struct StudyCheckArgs {
     /// Name of the study
     name: String,
     /// Compare cells with those of this file, in place of making the instances again
@@ -37,14 +37,14 @@ pub(crate) struct Check {
     markdown: Option<PathBuf>,
 }
 
-impl Check {
-    pub(super) fn run(self, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
+impl StudyCheckArgs {
+    pub(super) fn run(self, folder: &DataFolder, data: &Path) -> Result<CommandOutcome, Error> {
         if let Some(path) = &self.write_baseline {
             let study = pipeline::load_study(folder, &self.name)?;
             let json = serde_json::to_string_pretty(&baseline_of(&study)?);
             let json = json.expect("a baseline has finite numbers") + "\n";
             write(path, &json)?;
-            return Ok(Exit::Done);
+            return Ok(CommandOutcome::Done);
         }
         match &self.baseline {
             Some(path) => self.compare(path, folder),
@@ -52,7 +52,7 @@ impl Check {
         }
     }
 
-    fn compare(&self, path: &Path, folder: &DataFolder) -> Result<Exit, Error> {
+    fn compare(&self, path: &Path, folder: &DataFolder) -> Result<CommandOutcome, Error> {
         if !(0.0..=1.0).contains(&self.tolerance) {
             return Err(InputError::out_of_range("tolerance", "must be from 0 to 1").into());
         }
@@ -72,8 +72,8 @@ impl Check {
             None => print!("{table}"),
         }
         match compared.iter().all(|it| it.holds) {
-            true => Ok(Exit::Done),
-            false => Ok(Exit::Differs),
+            true => Ok(CommandOutcome::Done),
+            false => Ok(CommandOutcome::Differs),
         }
     }
 }
@@ -81,9 +81,9 @@ impl Check {
 fn baseline_of(study: &Study) -> Result<Baseline, Error> {
     let modes = study.definition.modes.iter();
     let overviews = modes.map(|&mode| {
-        study.overview(&Dials {
+        study.overview(&StudyControls {
             mode: Some(mode),
-            ..Dials::default()
+            ..StudyControls::default()
         })
     });
     let overviews = overviews.collect::<Result<Vec<_>, InputError>>()?;
@@ -92,7 +92,7 @@ fn baseline_of(study: &Study) -> Result<Baseline, Error> {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Diff {
+pub(crate) struct StudyDiffArgs {
     /// Name of the study
     name: String,
     /// Its ranker, as it is typed or by its label
@@ -109,8 +109,8 @@ pub(crate) struct Diff {
     json: bool,
 }
 
-impl Diff {
-    pub(super) fn run(self, folder: &DataFolder) -> Result<Exit, Error> {
+impl StudyDiffArgs {
+    pub(super) fn run(self, folder: &DataFolder) -> Result<CommandOutcome, Error> {
         let first = pipeline::load_study(folder, &self.name)?;
         let second = match &self.other {
             Some(name) => pipeline::load_study(folder, name)?,
@@ -123,7 +123,7 @@ impl Diff {
             true => print!("{}", report::to_json(&tables)),
             false => print!("{}", report::to_markdown(&tables)),
         }
-        Ok(Exit::Done)
+        Ok(CommandOutcome::Done)
     }
 }
 

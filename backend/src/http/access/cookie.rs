@@ -6,37 +6,37 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use super::{Door, Exposure, names_loopback, text};
-use crate::store::secret::Secret;
+use super::{ListenScope, NetworkExposure, names_loopback, text};
+use crate::store::secret::SecretToken;
 
 /// What browsers keep a cookie for at most, 400 days. When a session ends the server knows.
 const MAX_AGE_S: u32 = 400 * 24 * 3_600;
 
 /// The session that a browser shows.
-pub(super) fn shown(exposure: &Exposure, headers: &HeaderMap) -> Option<Secret> {
+pub(super) fn shown(exposure: &NetworkExposure, headers: &HeaderMap) -> Option<SecretToken> {
     let name = name(exposure, headers);
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|it| it.to_str().ok());
     let mut pairs = cookies.flat_map(|it| it.split(';').filter_map(|it| it.trim().split_once('=')));
     let found = pairs.find(|(it, _)| *it == name)?;
-    Some(Secret::shown(found.1))
+    Some(SecretToken::shown(found.1))
 }
 
 /// Has a browser keep a session.
 pub(in crate::http) fn keep(
-    exposure: &Exposure,
+    exposure: &NetworkExposure,
     headers: &HeaderMap,
-    session: &Secret,
+    session: &SecretToken,
 ) -> HeaderValue {
     set(exposure, headers, session.reveal(), MAX_AGE_S)
 }
 
 /// Has a browser forget its session.
-pub(in crate::http) fn forget(exposure: &Exposure, headers: &HeaderMap) -> HeaderValue {
+pub(in crate::http) fn forget(exposure: &NetworkExposure, headers: &HeaderMap) -> HeaderValue {
     set(exposure, headers, "", 0)
 }
 
-fn set(exposure: &Exposure, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
+fn set(exposure: &NetworkExposure, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
     let name = name(exposure, headers);
     let secure = if is_plain(exposure, headers) {
         ""
@@ -51,7 +51,7 @@ fn set(exposure: &Exposure, headers: &HeaderMap, value: &str, max_age_s: u32) ->
 }
 
 /// The port is the one that the browser knows, which may be of a tunnel to this machine.
-fn name(exposure: &Exposure, headers: &HeaderMap) -> String {
+fn name(exposure: &NetworkExposure, headers: &HeaderMap) -> String {
     if !is_plain(exposure, headers) {
         return "__Host-axioscope".to_owned();
     }
@@ -61,8 +61,8 @@ fn name(exposure: &Exposure, headers: &HeaderMap) -> String {
 }
 
 /// Whether the browser is on this machine, or at the end of a tunnel to it, and so without TLS.
-fn is_plain(exposure: &Exposure, headers: &HeaderMap) -> bool {
-    exposure.door == Door::Loopback
+fn is_plain(exposure: &NetworkExposure, headers: &HeaderMap) -> bool {
+    exposure.door == ListenScope::Loopback
         && exposure.https_url().is_none()
         && names_loopback(host(headers))
 }

@@ -3,15 +3,15 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::store::operator::TokenHash;
-use crate::store::secret::Secret;
+use crate::store::secret::SecretToken;
 
 /// The token of the link: it lets in one browser, once, until the server ends.
 pub(crate) struct OperatorLink(Mutex<Option<TokenHash>>);
 
 impl OperatorLink {
     /// Makes a link. Its token is returned beside it, to be printed, and stored nowhere.
-    pub(crate) fn new() -> (OperatorLink, Secret) {
-        let token = Secret::new();
+    pub(crate) fn new() -> (OperatorLink, SecretToken) {
+        let token = SecretToken::new();
         let hash = TokenHash::of(token.reveal());
         (OperatorLink(Mutex::new(Some(hash))), token)
     }

@@ -11,9 +11,9 @@ use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::{Door, Exposure, text};
+use super::{ListenScope, NetworkExposure, text};
 use crate::error::Error;
-use crate::http::App;
+use crate::http::AppState;
 
 /// For so long a browser that was here once comes by https alone: a year.
 const HSTS: &str = "max-age=31536000";
@@ -21,7 +21,7 @@ const HSTS: &str = "max-age=31536000";
 /// Refuses requests that a page of another site has its visitor's browser send. Where the public
 /// address has https, browsers are told to keep to that.
 pub(in crate::http) async fn check_way(
-    State(app): State<App>,
+    State(app): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -37,14 +37,14 @@ pub(in crate::http) async fn check_way(
     response
 }
 
-fn of_this_site(exposure: &Exposure, request: &Request) -> Result<(), String> {
+fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), String> {
     let headers = request.headers();
     let host = text(headers, header::HOST)
         .or_else(|| request.uri().authority().map(|it| it.as_str()))
         .unwrap_or_default();
     let public = exposure.public_url.as_ref();
     let is_public = public.is_some_and(|it| it.host.eq_ignore_ascii_case(host));
-    if exposure.door == Door::Loopback && !names_loopback(host) && !is_public {
+    if exposure.door == ListenScope::Loopback && !names_loopback(host) && !is_public {
         return Err(format!(
             "this server answers on this machine only, as localhost, not as `{}`; to serve \
              others start it with `--public-url https://HOST` behind a proxy, or with `--listen \
@@ -75,15 +75,15 @@ fn of_this_site(exposure: &Exposure, request: &Request) -> Result<(), String> {
 /// Whether an origin is that of our pages: the public one, or the host that was asked. In front of
 /// an open door whose public address is not known may be a proxy that speaks TLS, so either scheme
 /// will do there.
-fn is_same(origin: &str, host: &str, exposure: &Exposure) -> bool {
+fn is_same(origin: &str, host: &str, exposure: &NetworkExposure) -> bool {
     let is_host = |it: &str| !it.is_empty() && it.eq_ignore_ascii_case(host);
     let is_plain = origin.strip_prefix("http://").is_some_and(is_host);
     match (&exposure.public_url, exposure.door) {
         (Some(url), _) => {
             origin.eq_ignore_ascii_case(&url.origin()) || is_plain && names_loopback(host)
         }
-        (None, Door::Loopback) => is_plain,
-        (None, Door::Open) => is_plain || origin.strip_prefix("https://").is_some_and(is_host),
+        (None, ListenScope::Loopback) => is_plain,
+        (None, ListenScope::Open) => is_plain || origin.strip_prefix("https://").is_some_and(is_host),
     }
 }
 

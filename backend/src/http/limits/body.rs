@@ -9,13 +9,13 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::Method;
 use futures_util::StreamExt;
-use shared::api::people::Role;
+use shared::api::people::AccessRole;
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::Error;
 use crate::http::access::Caller;
 
-use super::{BODIES_AGAIN_S, Limits, Place};
+use super::{BODIES_AGAIN_S, ServerLimits, Slot};
 
 /// Body of whoever is not an operator, in bytes. It holds the texts that a visitor may have
 /// scored, every character of them escaped.
@@ -48,16 +48,16 @@ const PACE_OF_OPERATORS: Pace = Pace {
 /// Reads the body of a request, of at most so many bytes. What is not posted has none. Its bytes
 /// count as held as long as the place that is returned with it.
 pub(super) async fn read_body(
-    limits: &Limits,
+    limits: &ServerLimits,
     request: Request,
     most: usize,
-) -> Result<(Request, Option<Place>), Error> {
+) -> Result<(Request, Option<Slot>), Error> {
     if request.method() != Method::POST {
         return Ok((request, None));
     }
     let caller = Caller::of_request(&request)?;
     let mut held = limits.body(&caller);
-    let (most, pace) = match caller.may(Role::Operator) {
+    let (most, pace) = match caller.may(AccessRole::Operator) {
         true => (most, PACE_OF_OPERATORS),
         false => (most.min(MOST_OF_OTHERS), PACE),
     };
@@ -66,7 +66,7 @@ pub(super) async fn read_body(
     Ok((Request::from_parts(parts, Body::from(body)), Some(held)))
 }
 
-async fn read(body: Body, most: usize, pace: Pace, held: &mut Place) -> Result<Bytes, Error> {
+async fn read(body: Body, most: usize, pace: Pace, held: &mut Slot) -> Result<Bytes, Error> {
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
     let start = Instant::now();
@@ -105,7 +105,7 @@ mod tests {
     use futures_util::stream;
 
     use super::*;
-    use crate::http::limits::{Asker, Places};
+    use crate::http::limits::{ClientKey, SlotPool};
 
     const QUICK: Pace = Pace {
         least: 100,
@@ -114,8 +114,8 @@ mod tests {
     };
 
     /// As many bytes as any body here has.
-    fn enough() -> Place {
-        Places::new(1 << 20, 1 << 20).take_none(None)
+    fn enough() -> Slot {
+        SlotPool::new(1 << 20, 1 << 20).take_none(None)
     }
 
     /// Chunks of so many bytes, one each 20 ms.
@@ -164,10 +164,10 @@ mod tests {
 
     #[tokio::test]
     async fn bodies_hold_so_many_bytes_of_one_and_of_all() {
-        let bytes = Places::new(250, 150);
-        let of = |last: u8| bytes.take_none(Some(Asker::Address([192, 0, 2, last].into())));
+        let bytes = SlotPool::new(250, 150);
+        let of = |last: u8| bytes.take_none(Some(ClientKey::Address([192, 0, 2, last].into())));
         let [mut first, mut again, mut other, mut third] = [of(1), of(1), of(2), of(3)];
-        let read_100 = async |held: &mut Place| read(body(1, 100), 1_000, QUICK, held).await;
+        let read_100 = async |held: &mut Slot| read(body(1, 100), 1_000, QUICK, held).await;
         read_100(&mut first).await.unwrap();
         let refused = read_100(&mut again).await.unwrap_err();
         assert!(

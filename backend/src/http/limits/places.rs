@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Asker;
+use super::ClientKey;
 
 /// A number of places.
-pub(in crate::http) struct Places {
+pub(in crate::http) struct SlotPool {
     most: usize,
     most_of_one: usize,
     taken: Mutex<Taken>,
@@ -15,20 +15,20 @@ pub(in crate::http) struct Places {
 #[derive(Default)]
 struct Taken {
     n: usize,
-    by_asker: HashMap<Asker, usize>,
+    by_asker: HashMap<ClientKey, usize>,
 }
 
 /// Places that somebody has, mostly one; they are free again when this is dropped.
-pub(in crate::http) struct Place {
-    places: Arc<Places>,
-    asker: Option<Asker>,
+pub(in crate::http) struct Slot {
+    places: Arc<SlotPool>,
+    asker: Option<ClientKey>,
     n: usize,
 }
 
-impl Places {
+impl SlotPool {
     /// Returns `most` free places, of which one asker may have `most_of_one`.
-    pub(in crate::http) fn new(most: usize, most_of_one: usize) -> Arc<Places> {
-        Arc::new(Places {
+    pub(in crate::http) fn new(most: usize, most_of_one: usize) -> Arc<SlotPool> {
+        Arc::new(SlotPool {
             most,
             most_of_one,
             taken: Mutex::default(),
@@ -36,16 +36,16 @@ impl Places {
     }
 
     /// Takes a place if there is one. No asker is somebody who is not counted as one.
-    pub(in crate::http) fn take(self: &Arc<Places>, asker: Option<Asker>) -> Option<Place> {
+    pub(in crate::http) fn take(self: &Arc<SlotPool>, asker: Option<ClientKey>) -> Option<Slot> {
         let mut place = self.take_none(asker);
         place.take_more(1).then_some(place)
     }
 
     /// Returns a place of nothing, which can take more.
-    pub(in crate::http) fn take_none(self: &Arc<Places>, asker: Option<Asker>) -> Place {
-        Place {
+    pub(in crate::http) fn take_none(self: &Arc<SlotPool>, asker: Option<ClientKey>) -> Slot {
+        Slot {
             places: self.clone(),
-            asker: asker.map(Asker::key),
+            asker: asker.map(ClientKey::key),
             n: 0,
         }
     }
@@ -55,7 +55,7 @@ impl Places {
     }
 }
 
-impl Place {
+impl Slot {
     /// Takes so many places more, all of them or none, and returns whether they were free.
     pub(in crate::http) fn take_more(&mut self, n: usize) -> bool {
         let mut taken = self.places.taken();
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         let mut taken = self.places.taken();
         taken.n -= self.n;
@@ -94,13 +94,13 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn asker(ip: &str) -> Option<Asker> {
-        Some(Asker::Address(ip.parse().unwrap()))
+    fn asker(ip: &str) -> Option<ClientKey> {
+        Some(ClientKey::Address(ip.parse().unwrap()))
     }
 
     #[test]
     fn one_asker_leaves_places_to_others() {
-        let places = Places::new(3, 2);
+        let places = SlotPool::new(3, 2);
         let one = asker("192.0.2.1");
         let first = places.take(one).unwrap();
         let second = places.take(one).unwrap();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn more_places_are_taken_together_or_not_at_all() {
-        let places = Places::new(10, 6);
+        let places = SlotPool::new(10, 6);
         let one = asker("192.0.2.1");
         let mut held = places.take_none(one);
         assert!(held.take_more(4));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_network_of_ipv6_is_one_asker() {
-        let places = Places::new(9, 1);
+        let places = SlotPool::new(9, 1);
         let _held = places.take(asker("2001:db8::1")).unwrap();
         assert!(places.take(asker("2001:db8::2")).is_none());
         assert!(places.take(asker("2001:db8:0:1::1")).is_some());
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn whoever_is_not_counted_as_one_is_counted_in_all() {
-        let places = Places::new(2, 1);
+        let places = SlotPool::new(2, 1);
         let held = [places.take(None).unwrap(), places.take(None).unwrap()];
         assert!(places.take(None).is_none());
         drop(held);

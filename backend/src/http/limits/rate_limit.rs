@@ -114,10 +114,10 @@ impl<K: Eq + Hash> RateLimit<K> {
 
 #[cfg(test)]
 mod tests {
-    use shared::review::PersonNo;
+    use shared::review::PersonId;
 
     use super::*;
-    use crate::http::limits::Asker;
+    use crate::http::limits::ClientKey;
 
     #[test]
     fn whoever_guesses_wrong_waits_and_others_do_not() {
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn a_burst_is_fine_and_then_one_address_waits_alone() {
         let limit = RateLimit::new(Allowance::new(2, Duration::from_secs(60)));
-        let [one, other] = [1, 2].map(|it| Asker::Address([192, 0, 2, it].into()));
-        let person = Asker::Person(PersonNo(1));
+        let [one, other] = [1, 2].map(|it| ClientKey::Address([192, 0, 2, it].into()));
+        let person = ClientKey::Person(PersonId(1));
         assert!(limit.take(one).is_ok());
         assert!(limit.take(one).is_ok());
         let refused = limit.take(one).unwrap_err();
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn neighbours_in_ipv6_are_one() {
         let limit = RateLimit::new(Allowance::new(1, Duration::from_secs(60)));
-        let take = |ip: &str| limit.take(Asker::Address(ip.parse().unwrap()).key());
+        let take = |ip: &str| limit.take(ClientKey::Address(ip.parse().unwrap()).key());
         assert!(take("2001:db8::1").is_ok());
         assert!(take("2001:db8::2").is_err());
         assert!(take("2001:db8:0:1::1").is_ok());

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 
 /// A password has at most so many characters.
 const LONGEST: usize = 256;
@@ -18,7 +18,7 @@ const LONGEST: usize = 256;
 static NOBODYS: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
 
 /// What is kept of a password that somebody chose.
-pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
+pub(super) async fn hash(app: &AppState, password: String) -> Result<String, Error> {
     let wrong = |reason: String| Error::from(InputError::out_of_range("password", reason));
     match password.chars().count() {
         n if n < SHORTEST_PASSWORD => {
@@ -40,7 +40,7 @@ pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
 
 /// Whether a password is the one of which a hash is kept. Without a hash it takes as long.
 pub(super) async fn is_right(
-    app: &App,
+    app: &AppState,
     password: String,
     hash: Option<String>,
 ) -> Result<bool, Error> {

@@ -6,83 +6,83 @@ use axum::Json;
 use axum::http::header;
 use axum::response::IntoResponse;
 use shared::api::review::{
-    Agreed, AskAgreement, AskProgress, Change, Disputes, Done, Download, Format, History,
-    ItemHistory, Made, Make, Named, Preview, Progressed, TaskNo, Whole, WholeTask,
+    AgreementResponse, GetAgreementRequest, GetTaskProgressRequest, UpdateTaskRequest, ListDisputesRequest, EventRecord, ExportTaskRequest, TaskExportFormat, GetItemHistoryRequest,
+    ItemHistoryResponse, TaskComposition, CreateTaskRequest, PersonName, PreviewTaskRequest, TaskProgressResponse, TaskId, TaskDefinitionResponse, GetTaskDefinitionRequest,
 };
 use shared::report::to_csv;
-use shared::review::content::{Content, Shows};
-use shared::review::event::What;
-use shared::review::export::{self, Source};
+use shared::review::content::{ItemContent, ContentOptions};
+use shared::review::event::AnnotationAction;
+use shared::review::export::{self, ExportSource};
 use shared::review::said::Dispute;
-use shared::review::task::Role;
-use shared::review::{Item, Said, Task, sample};
+use shared::review::task::ItemRole;
+use shared::review::{AnnotationItem, ItemAnswers, AnnotationTask, sample};
 use shared::study::Study;
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
+use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::api_call::{ApiRequest, JsonResult};
 use crate::http::studies::find;
-use crate::review::desk::Desk;
+use crate::review::desk::TaskState;
 use crate::review::{check_current, check_texts, now_ms};
 use crate::store::reviews::{ItemRow, NewTask};
 use crate::store::studies::state_hash;
 
 pub(in crate::http) async fn preview(
-    ApiCall { app, caller, asked }: ApiCall<Preview>,
-) -> JsonResult<Made> {
+    ApiRequest { app, caller, asked }: ApiRequest<PreviewTaskRequest>,
+) -> JsonResult<TaskComposition> {
     let new = drawn(&app, &caller, asked.task).await?;
-    let items: Vec<Item> = new.items.into_iter().map(|it| it.item).collect();
+    let items: Vec<AnnotationItem> = new.items.into_iter().map(|it| it.item).collect();
     Ok(Json(made(&new.task, &items, new.n_candidates)))
 }
 
 pub(in crate::http) async fn make(
-    ApiCall { app, caller, asked }: ApiCall<Make>,
-) -> JsonResult<Whole> {
+    ApiRequest { app, caller, asked }: ApiRequest<CreateTaskRequest>,
+) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
     let desk = app.reviews.make(&new).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn task(
-    ApiCall { app, caller, asked }: ApiCall<WholeTask>,
-) -> JsonResult<Whole> {
+    ApiRequest { app, caller, asked }: ApiRequest<GetTaskDefinitionRequest>,
+) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn change(
-    ApiCall { app, caller, asked }: ApiCall<Change>,
-) -> JsonResult<Whole> {
+    ApiRequest { app, caller, asked }: ApiRequest<UpdateTaskRequest>,
+) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.reviews.change(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn progress(
-    ApiCall { app, asked, .. }: ApiCall<AskProgress>,
-) -> JsonResult<Progressed> {
+    ApiRequest { app, asked, .. }: ApiRequest<GetTaskProgressRequest>,
+) -> JsonResult<TaskProgressResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
-    Ok(Json(Progressed {
+    Ok(Json(TaskProgressResponse {
         progress: app.reviews.progress(&desk).await?,
         names: names(&app, asked.task).await?,
     }))
 }
 
 pub(in crate::http) async fn agreement(
-    ApiCall { app, asked, .. }: ApiCall<AskAgreement>,
-) -> JsonResult<Agreed> {
+    ApiRequest { app, asked, .. }: ApiRequest<GetAgreementRequest>,
+) -> JsonResult<AgreementResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
     let agreements = app.reviews.agreements(&desk).await?;
-    Ok(Json(Agreed {
+    Ok(Json(AgreementResponse {
         agreements: (*agreements).clone(),
         names: names(&app, asked.task).await?,
     }))
 }
 
 pub(in crate::http) async fn disputes(
-    ApiCall { app, asked, .. }: ApiCall<Disputes>,
+    ApiRequest { app, asked, .. }: ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<Dispute>> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
@@ -90,8 +90,8 @@ pub(in crate::http) async fn disputes(
 }
 
 pub(in crate::http) async fn history(
-    ApiCall { app, asked, .. }: ApiCall<History>,
-) -> JsonResult<ItemHistory> {
+    ApiRequest { app, asked, .. }: ApiRequest<GetItemHistoryRequest>,
+) -> JsonResult<ItemHistoryResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     let row = desk.row();
     let number = asked.item;
@@ -101,25 +101,25 @@ pub(in crate::http) async fn history(
     let names = names(&app, asked.task).await?;
     let told = app.shelf.of(&listed, move |study| {
         check_texts(&row, study)?;
-        let all = Shows {
+        let all = ContentOptions {
             marks: true,
             rankers: true,
         };
-        let content = Content::of(study, item.place, all, &row.task.wanted.dials)?;
+        let content = ItemContent::of(study, item.place, all, &row.task.wanted.dials)?;
         let log = desk.log();
-        let about = |what: &What| match what {
-            What::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+        let about = |what: &AnnotationAction| match what {
+            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
             _ => what.item(),
         };
         let entries = log.entries().into_iter();
         let entries = entries.filter(|it| about(&it.event.what) == Some(number));
-        let done = entries.map(|it| Done {
+        let done = entries.map(|it| EventRecord {
             entry: it.clone(),
             fate: log.fate(it),
         });
-        Ok(ItemHistory {
+        Ok(ItemHistoryResponse {
             content,
-            said: Said::of(&log, number),
+            said: ItemAnswers::of(&log, number),
             done: done.collect(),
             item,
             names,
@@ -129,7 +129,7 @@ pub(in crate::http) async fn history(
 }
 
 pub(in crate::http) async fn download(
-    ApiCall { app, asked, .. }: ApiCall<Download>,
+    ApiRequest { app, asked, .. }: ApiRequest<ExportTaskRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let desk = app.reviews.desk(asked.task).await?;
     let rows = app.store.review_items(asked.task).await?;
@@ -138,9 +138,9 @@ pub(in crate::http) async fn download(
         false => BTreeMap::new(),
     };
     let (kind, ending) = match asked.format {
-        Format::Jsonl => ("application/jsonl; charset=utf-8", "jsonl"),
-        Format::Csv => ("text/csv; charset=utf-8", "csv"),
-        Format::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
+        TaskExportFormat::Jsonl => ("application/jsonl; charset=utf-8", "jsonl"),
+        TaskExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
+        TaskExportFormat::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
     };
     let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
     let _place = app.limits.heavy().await;
@@ -148,7 +148,7 @@ pub(in crate::http) async fn download(
         let (row, log) = (desk.row(), desk.log());
         let (items, named): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|it| (it.item, it.named)).unzip();
-        let source = Source {
+        let source = ExportSource {
             title: &row.task.title,
             items: &items,
             named: &named,
@@ -156,9 +156,9 @@ pub(in crate::http) async fn download(
             log: &log,
         };
         Ok(match asked.format {
-            Format::Jsonl => export::to_jsonl(&export::rows(&source)),
-            Format::Csv => to_csv(&export::to_table(&source, &export::rows(&source))),
-            Format::Prefs { whose } => export::to_prefs(&source, whose),
+            TaskExportFormat::Jsonl => export::to_jsonl(&export::rows(&source)),
+            TaskExportFormat::Csv => to_csv(&export::to_table(&source, &export::rows(&source))),
+            TaskExportFormat::Prefs { whose } => export::to_prefs(&source, whose),
         })
     });
     let headers = [
@@ -169,7 +169,7 @@ pub(in crate::http) async fn download(
 }
 
 /// What a task is made of, drawn from its study.
-async fn drawn(app: &App, caller: &Caller, task: Task) -> Result<NewTask, Error> {
+async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<NewTask, Error> {
     let task = task.checked()?;
     let listed = find(app, caller, &task.study).await?;
     let _place = app.limits.heavy().await;
@@ -190,39 +190,39 @@ async fn drawn(app: &App, caller: &Caller, task: Task) -> Result<NewTask, Error>
     drawn.await
 }
 
-fn named(study: &Study, item: &Item) -> export::Named {
+fn named(study: &Study, item: &AnnotationItem) -> export::ItemIds {
     let place = item.place;
     let texts = study
         .instances_of(place.probe, place.mode)
         .map(|it| it.claim(place.number as usize));
     let texts = texts.iter().flat_map(|it| it.texts().to_vec());
-    export::Named {
+    export::ItemIds {
         query: study.queries[item.query as usize].id.clone(),
         texts: texts.map(|it| study.text_id(it)).collect(),
     }
 }
 
-fn whole(caller: &Caller, desk: &Desk) -> Whole {
+fn whole(caller: &Caller, desk: &TaskState) -> TaskDefinitionResponse {
     let row = desk.row();
-    Whole {
+    TaskDefinitionResponse {
         card: desk.card(caller.person_no()),
         task: row.task.clone(),
         made: made(&row.task, desk.items(), row.n_candidates),
     }
 }
 
-fn made(task: &Task, items: &[Item], n_candidates: u64) -> Made {
-    let drawn = |it: &&Item| matches!(it.role, Role::Drawn { .. });
-    let count = |is: &dyn Fn(&Item) -> bool| items.iter().filter(|it| is(it)).count() as u32;
+fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> TaskComposition {
+    let drawn = |it: &&AnnotationItem| matches!(it.role, ItemRole::Drawn { .. });
+    let count = |is: &dyn Fn(&AnnotationItem) -> bool| items.iter().filter(|it| is(it)).count() as u32;
     let queries: BTreeSet<u32> = items.iter().filter(drawn).map(|it| it.query).collect();
     let of_probes = task.probes.iter().map(|&probe| {
         let n = count(&|it| drawn(&it) && it.place.probe == probe);
         (probe, n)
     });
-    Made {
+    TaskComposition {
         n_candidates,
-        n_training: count(&|it| matches!(it.role, Role::Training { .. })),
-        n_gold: count(&|it| matches!(it.role, Role::Gold { .. })),
+        n_training: count(&|it| matches!(it.role, ItemRole::Training { .. })),
+        n_gold: count(&|it| matches!(it.role, ItemRole::Gold { .. })),
         n_drawn: count(&|it| drawn(&it)),
         probes: of_probes.collect(),
         n_queries: queries.len() as u32,
@@ -230,9 +230,9 @@ fn made(task: &Task, items: &[Item], n_candidates: u64) -> Made {
 }
 
 /// Everybody who did anything in a task.
-async fn names(app: &App, task: TaskNo) -> Result<Vec<Named>, Error> {
+async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonName>, Error> {
     let people = app.store.review_people(task).await?.into_iter();
     Ok(people
-        .map(|(person, name)| Named { person, name })
+        .map(|(person, name)| PersonName { person, name })
         .collect())
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use shared::study::Study;
-use shared::study::dials::Dials;
-use shared::study::overview::{Card, Overview};
+use shared::study::dials::StudyControls;
+use shared::study::overview::{StudySummary, StudyOverview};
 
 use crate::error::{Error, off_thread};
 use crate::http::content_coding::ContentCoding;
-use crate::kept::Kept;
+use crate::kept::LruCache;
 use crate::pipeline;
 use crate::store::DataFolder;
-use crate::store::studies::Listed;
+use crate::store::studies::StudyEntry;
 
 /// Studies in memory at once.
 const STUDIES: usize = 8;
@@ -30,25 +30,25 @@ const EXPORTS: usize = 32;
 const EXPORT_BYTES: usize = 256 << 20;
 
 /// Loads a study when it is first asked for, and again when it was made anew.
-pub(in crate::http) struct Shelf {
+pub(in crate::http) struct StudyCache {
     folder: DataFolder,
-    studies: Kept<Version, Arc<Study>>,
-    cards: Kept<Version, Card>,
-    overviews: Kept<(Version, String), Overview>,
-    exports: Kept<(Version, ContentCoding), Bytes>,
+    studies: LruCache<Version, Arc<Study>>,
+    cards: LruCache<Version, StudySummary>,
+    overviews: LruCache<(Version, String), StudyOverview>,
+    exports: LruCache<(Version, ContentCoding), Bytes>,
 }
 
 /// Name and revision.
 type Version = (String, i64);
 
-impl Shelf {
-    pub(in crate::http) fn new(folder: DataFolder) -> Shelf {
-        Shelf {
+impl StudyCache {
+    pub(in crate::http) fn new(folder: DataFolder) -> StudyCache {
+        StudyCache {
             folder,
-            studies: Kept::new(STUDIES),
-            cards: Kept::new(CARDS),
-            overviews: Kept::new(OVERVIEWS),
-            exports: Kept::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
+            studies: LruCache::new(STUDIES),
+            cards: LruCache::new(CARDS),
+            overviews: LruCache::new(OVERVIEWS),
+            exports: LruCache::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
         }
     }
 
@@ -57,16 +57,16 @@ impl Shelf {
         &self.folder
     }
 
-    pub(super) async fn card(&self, listed: &Listed) -> Result<Card, Error> {
+    pub(super) async fn card(&self, listed: &StudyEntry) -> Result<StudySummary, Error> {
         let make = self.of(listed, |study| Ok(study.card(false)?));
         let card = self.cards.get_or_make(version(listed), make).await?;
-        Ok(Card {
+        Ok(StudySummary {
             published: listed.published,
             ..card
         })
     }
 
-    pub(super) async fn overview(&self, listed: &Listed, dials: Dials) -> Result<Overview, Error> {
+    pub(super) async fn overview(&self, listed: &StudyEntry, dials: StudyControls) -> Result<StudyOverview, Error> {
         let state = serde_json::to_string(&dials).expect("dials are JSON");
         let make = self.of(listed, move |study| Ok(study.overview(&dials)?));
         self.overviews
@@ -77,7 +77,7 @@ impl Shelf {
     /// The file of a whole study, if it is kept.
     pub(in crate::http) fn kept_export(
         &self,
-        listed: &Listed,
+        listed: &StudyEntry,
         coding: ContentCoding,
     ) -> Option<Bytes> {
         self.exports.get(&(version(listed), coding))
@@ -87,7 +87,7 @@ impl Shelf {
     /// study as it was before go then.
     pub(in crate::http) async fn export(
         &self,
-        listed: &Listed,
+        listed: &StudyEntry,
         coding: ContentCoding,
         make: impl Future<Output = Result<Bytes, Error>>,
     ) -> Result<Bytes, Error> {
@@ -99,7 +99,7 @@ impl Shelf {
     }
 
     /// A study.
-    pub(in crate::http) async fn study(&self, listed: &Listed) -> Result<Arc<Study>, Error> {
+    pub(in crate::http) async fn study(&self, listed: &StudyEntry) -> Result<Arc<Study>, Error> {
         let (folder, name) = (self.folder.clone(), listed.name.clone());
         let load = off_thread("loading a study", move || {
             Ok(Arc::new(pipeline::load_study(&folder, &name)?))
@@ -110,7 +110,7 @@ impl Shelf {
     /// What `compute` says of a study, off the async threads.
     pub(in crate::http) async fn of<T: Send + 'static>(
         &self,
-        listed: &Listed,
+        listed: &StudyEntry,
         compute: impl FnOnce(&Study) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let study = self.study(listed).await?;
@@ -118,6 +118,6 @@ impl Shelf {
     }
 }
 
-fn version(listed: &Listed) -> Version {
+fn version(listed: &StudyEntry) -> Version {
     (listed.name.clone(), listed.revision)
 }

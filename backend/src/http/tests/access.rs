@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::*;
 
 /// Every route with the least role that is let in. What is added to the endpoints is added here.
-const ROUTES: &[(Role, Method, &[&str])] = &[
+const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     (
-        Role::Visitor,
+        AccessRole::Visitor,
         Method::Get,
         &[
             "/api/about",
@@ -34,7 +34,7 @@ const ROUTES: &[(Role, Method, &[&str])] = &[
         ],
     ),
     (
-        Role::Visitor,
+        AccessRole::Visitor,
         Method::Post,
         &[
             "/api/invitation",
@@ -49,12 +49,12 @@ const ROUTES: &[(Role, Method, &[&str])] = &[
         ],
     ),
     (
-        Role::Annotator,
+        AccessRole::Annotator,
         Method::Get,
         &["/api/review/task", "/api/review/item", "/api/review/mine"],
     ),
     (
-        Role::Annotator,
+        AccessRole::Annotator,
         Method::Post,
         &[
             "/api/sign-out",
@@ -64,7 +64,7 @@ const ROUTES: &[(Role, Method, &[&str])] = &[
         ],
     ),
     (
-        Role::Curator,
+        AccessRole::Curator,
         Method::Get,
         &[
             "/api/people",
@@ -77,7 +77,7 @@ const ROUTES: &[(Role, Method, &[&str])] = &[
         ],
     ),
     (
-        Role::Curator,
+        AccessRole::Curator,
         Method::Post,
         &[
             "/api/people/invite",
@@ -88,12 +88,12 @@ const ROUTES: &[(Role, Method, &[&str])] = &[
         ],
     ),
     (
-        Role::Operator,
+        AccessRole::Operator,
         Method::Get,
         &["/api/jobs", "/api/job/scores", "/api/models"],
     ),
     (
-        Role::Operator,
+        AccessRole::Operator,
         Method::Post,
         &[
             "/api/jobs",
@@ -114,13 +114,13 @@ fn knock(method: Method, path: &str) -> Request<Body> {
 fn refused(answer: &Answer) -> bool {
     match answer.status.as_u16() {
         401 => true,
-        403 => answer.json::<Problem>().error_type != "name",
+        403 => answer.json::<ErrorResponse>().error_type != "name",
         _ => false,
     }
 }
 
-fn each() -> impl Iterator<Item = (Role, Method, &'static str)> {
-    let paths = |it: &(Role, Method, &'static [&'static str])| {
+fn each() -> impl Iterator<Item = (AccessRole, Method, &'static str)> {
+    let paths = |it: &(AccessRole, Method, &'static [&'static str])| {
         let (role, method, paths) = *it;
         paths.iter().map(move |path| (role, method, *path))
     };
@@ -138,18 +138,18 @@ fn every_route_is_in_the_table() {
 
 #[tokio::test]
 async fn each_role_is_let_in_where_it_should_be() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let mut people = Vec::new();
-    for &role in &Role::ALL[1..] {
+    for &role in &AccessRole::ALL[1..] {
         people.push((role, site.somebody(role, role.name()).await));
     }
     for (least, method, path) in each() {
         let visitor = site.send(knock(method, path)).await;
-        assert_eq!(refused(&visitor), least > Role::Visitor, "visitor {path}");
-        if least > Role::Visitor {
+        assert_eq!(refused(&visitor), least > AccessRole::Visitor, "visitor {path}");
+        if least > AccessRole::Visitor {
             assert_eq!(visitor.status, StatusCode::UNAUTHORIZED, "visitor {path}");
         }
-        if least == Role::Operator {
+        if least == AccessRole::Operator {
             assert_eq!(visitor.header("www-authenticate"), "Bearer");
         }
         for (role, it) in &people {
@@ -182,7 +182,7 @@ async fn each_role_is_let_in_where_it_should_be() {
             .await;
         assert!(!refused(&operator), "token {path}");
         let wrong = site.send(with_token(knock(method, path), "wrong")).await;
-        assert_eq!(refused(&wrong), least > Role::Visitor, "wrong token {path}");
+        assert_eq!(refused(&wrong), least > AccessRole::Visitor, "wrong token {path}");
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::UNAUTHORIZED);
     for path in ["/health", "/ready", "/api/docs", "/api/openapi.json"] {
@@ -193,8 +193,8 @@ async fn each_role_is_let_in_where_it_should_be() {
         let session = site.app.store.begin_session(it.person.no, now_ms()).await;
         let asked = site.by(request("GET", "/metrics", ""), &session.unwrap());
         let expected = match role {
-            Role::Operator => StatusCode::OK,
-            Role::Visitor | Role::Annotator | Role::Curator => StatusCode::FORBIDDEN,
+            AccessRole::Operator => StatusCode::OK,
+            AccessRole::Visitor | AccessRole::Annotator | AccessRole::Curator => StatusCode::FORBIDDEN,
         };
         assert_eq!(site.send(asked).await.status, expected);
     }
@@ -202,8 +202,8 @@ async fn each_role_is_let_in_where_it_should_be() {
 
 #[tokio::test]
 async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator() {
-    let site = Site::new(Door::Loopback).await;
-    let annotator = site.somebody(Role::Annotator, "Ada").await;
+    let site = Site::new(ListenScope::Loopback).await;
+    let annotator = site.somebody(AccessRole::Annotator, "Ada").await;
     for (least, method, path) in each() {
         let answer = site.send(knock(method, path)).await;
         assert!(!refused(&answer), "loopback {path}");
@@ -212,7 +212,7 @@ async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator
         let from = "192.0.2.1".parse().unwrap();
         brought.headers_mut().insert("x-forwarded-for", from);
         let answer = site.send(brought).await;
-        assert_eq!(refused(&answer), least > Role::Visitor, "proxy {path}");
+        assert_eq!(refused(&answer), least > AccessRole::Visitor, "proxy {path}");
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::OK);
     // An operator can so see what others see.
@@ -223,12 +223,12 @@ async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator
 /// As nginx passes a request on by default: under a name of this machine and without a header.
 #[tokio::test]
 async fn being_on_loopback_lets_nobody_in() {
-    let site = Site::exposed(exposure(Door::Loopback), models::tests::tiny()).await;
+    let site = Site::exposed(exposure(ListenScope::Loopback), models::tests::tiny()).await;
     for (least, method, path) in each() {
         for host in ["127.0.0.1:8017", "localhost", "[::1]:8017"] {
             let asked = with_headers(knock(method, path), &[("host", host)]);
             let answer = site.send(from([127, 0, 0, 1], asked)).await;
-            assert_eq!(refused(&answer), least > Role::Visitor, "{host} {path}");
+            assert_eq!(refused(&answer), least > AccessRole::Visitor, "{host} {path}");
         }
         let operator = site
             .send(with_token(knock(method, path), &site.token))
@@ -240,14 +240,14 @@ async fn being_on_loopback_lets_nobody_in() {
 
 #[tokio::test]
 async fn what_is_not_published_is_for_curators() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let names = async |signed: Option<&Signed>| -> Vec<String> {
         let asked = request("GET", "/api/studies", "");
         let asked = match signed {
             Some(it) => site.by(asked, &it.session),
             None => asked,
         };
-        let cards: Vec<shared::study::overview::Card> = site.send(asked).await.json();
+        let cards: Vec<shared::study::overview::StudySummary> = site.send(asked).await.json();
         cards.into_iter().map(|it| it.name).collect()
     };
     let hidden = [
@@ -257,9 +257,9 @@ async fn what_is_not_published_is_for_curators() {
         "/api/behaviours",
     ];
     let q = encoded(r#"{"study":"hidden","dials":{},"asking":{}}"#);
-    for &role in &Role::ALL[1..] {
+    for &role in &AccessRole::ALL[1..] {
         let it = site.somebody(role, role.name()).await;
-        let may = role >= Role::Curator;
+        let may = role >= AccessRole::Curator;
         let seen = names(Some(&it)).await;
         assert_eq!(seen.contains(&"hidden".to_owned()), may, "{role:?}");
         for path in hidden {
@@ -277,8 +277,8 @@ async fn what_is_not_published_is_for_curators() {
 
 #[tokio::test]
 async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
-    let site = Site::new(Door::Open).await;
-    let it = site.somebody(Role::Operator, "Ada").await;
+    let site = Site::new(ListenScope::Open).await;
+    let it = site.somebody(AccessRole::Operator, "Ada").await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
         let asked = site.by(request(method, "/api/jobs", "{}"), &it.session);
         site.status(with_headers(asked, headers)).await
@@ -312,9 +312,9 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
 
 #[tokio::test]
 async fn people_behind_one_address_are_not_in_each_others_way() {
-    let site = Site::new(Door::Open).await;
-    let one = site.somebody(Role::Annotator, "One").await;
-    let other = site.somebody(Role::Annotator, "Other").await;
+    let site = Site::new(ListenScope::Open).await;
+    let one = site.somebody(AccessRole::Annotator, "One").await;
+    let other = site.somebody(AccessRole::Annotator, "Other").await;
     let ask = async |it: &Signed| {
         let asked = request("GET", "/api/me", "");
         site.send(site.by(asked, &it.session)).await.status

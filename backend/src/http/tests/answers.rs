@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn pages_of_other_sites_are_kept_out_on_loopback() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
         let asked = request(method, "/api/jobs", "{}");
         site.status(with_headers(asked, headers)).await
@@ -31,16 +31,16 @@ async fn pages_of_other_sites_are_kept_out_on_loopback() {
 
 #[tokio::test]
 async fn visitors_see_what_is_published() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let names = |answer: Answer| -> Vec<(String, bool)> {
-        let cards: Vec<shared::study::overview::Card> = answer.json();
+        let cards: Vec<shared::study::overview::StudySummary> = answer.json();
         cards
             .into_iter()
             .map(|it| (it.name, it.published))
             .collect()
     };
     assert_eq!(
-        names(site.ask(&Studies {}).await),
+        names(site.ask(&ListStudiesRequest {}).await),
         [("open".to_owned(), true)]
     );
     let both = with_token(request("GET", "/api/studies", ""), &site.token);
@@ -50,7 +50,7 @@ async fn visitors_see_what_is_published() {
         [("hidden".to_owned(), false), ("open".to_owned(), true)]
     );
 
-    let export = |study: &str| Export {
+    let export = |study: &str| ExportStudyRequest {
         study: study.to_owned(),
     };
     let found = site.ask(&export("open")).await;
@@ -62,7 +62,7 @@ async fn visitors_see_what_is_published() {
             (404, format!("there is no study named `{name}`"))
         );
     }
-    let whole = as_request(Method::Get, Export::PATH, &export("hidden"));
+    let whole = as_request(Method::Get, ExportStudyRequest::PATH, &export("hidden"));
     assert_eq!(
         site.send(with_token(whole, &site.token)).await.status,
         StatusCode::OK
@@ -81,36 +81,36 @@ async fn visitors_see_what_is_published() {
 
 #[tokio::test]
 async fn a_study_is_looked_at_and_made_again() {
-    let site = Site::new(Door::Loopback).await;
-    let look = Look {
+    let site = Site::new(ListenScope::Loopback).await;
+    let look = GetStudyRequest {
         study: "open".to_owned(),
         dials: Default::default(),
     };
-    let overview: shared::study::overview::Overview = site.ask(&look).await.json();
+    let overview: shared::study::overview::StudyOverview = site.ask(&look).await.json();
     assert_eq!(overview.title, "open");
     let mut again = study("open");
     again.definition.title = "Made again".to_owned();
     crate::store::studies::files::save(&site.folder, &again).unwrap();
     site.app.store.put_study(&again).await.unwrap();
-    let overview: shared::study::overview::Overview = site.ask(&look).await.json();
+    let overview: shared::study::overview::StudyOverview = site.ask(&look).await.json();
     assert_eq!(overview.title, "Made again");
 }
 
 #[tokio::test]
 async fn about_says_what_the_caller_may() {
-    let site = Site::new(Door::Open).await;
-    let about: Server = site.ask(&About {}).await.json();
+    let site = Site::new(ListenScope::Open).await;
+    let about: ServerInfoResponse = site.ask(&GetServerInfoRequest {}).await.json();
     assert!(!about.may_create_jobs);
     assert_eq!(about.max_texts, 8);
     let specs: Vec<&str> = about.models.iter().map(|it| it.spec.as_str()).collect();
     assert_eq!(specs, ["tiny:bi", "tiny:late"]);
     let about = with_token(request("GET", "/api/about", ""), &site.token);
-    assert!(site.send(about).await.json::<Server>().may_create_jobs);
+    assert!(site.send(about).await.json::<ServerInfoResponse>().may_create_jobs);
 }
 
 #[tokio::test]
 async fn bad_requests_are_the_callers_fault() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let check = async |request: Request<Body>, status: u16, says: &str| {
         let path: String = request.uri().to_string().chars().take(200).collect();
         let (found, error) = site.send(request).await.problem();
@@ -136,7 +136,7 @@ async fn bad_requests_are_the_callers_fault() {
     let list = |limit: &str| {
         let listing = format!(r#"{{"dials":{{}},"axiom":"tfc1","ranker":99,"limit":{limit}}}"#);
         let q = format!(r#"{{"study":"open","listing":{listing}}}"#);
-        get(&format!("{}?q={}", List::PATH, encoded(&q)))
+        get(&format!("{}?q={}", ListInstancesRequest::PATH, encoded(&q)))
     };
     check(list("-1"), 422, "invalid value").await;
     check(list("1e999"), 400, "out of range").await;
@@ -155,12 +155,12 @@ async fn bad_requests_are_the_callers_fault() {
     check(request("POST", "/api/score", "[]"), 422, "the body").await;
     check(request("POST", "/api/score", ""), 400, "EOF").await;
     let score = |texts: Vec<String>| {
-        let asked = Score {
+        let asked = ScoreDocumentsRequest {
             ranker: "no-such".to_owned(),
             query: "river".to_owned(),
             texts,
         };
-        as_request(Method::Post, Score::PATH, &asked)
+        as_request(Method::Post, ScoreDocumentsRequest::PATH, &asked)
     };
     check(
         score(vec!["a".to_owned()]),
@@ -201,17 +201,17 @@ async fn bad_requests_are_the_callers_fault() {
         "does not take POST",
     )
     .await;
-    let watch = Watch {
+    let watch = GetJobRequest {
         job: "no-such".to_owned(),
     };
     check(
-        as_request(Method::Get, Watch::PATH, &watch),
+        as_request(Method::Get, GetJobRequest::PATH, &watch),
         404,
         "no job named",
     )
     .await;
     check(
-        as_request(Method::Get, Watch::EVENTS, &watch),
+        as_request(Method::Get, GetJobRequest::EVENTS, &watch),
         404,
         "no job named",
     )
@@ -220,20 +220,20 @@ async fn bad_requests_are_the_callers_fault() {
 
 #[tokio::test]
 async fn visitors_score_a_little_and_not_too_often() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let from = |last: u8, texts: usize| {
         let texts = vec!["a river".to_owned(); texts];
-        let asked = Score {
+        let asked = ScoreDocumentsRequest {
             ranker: "tiny:late".to_owned(),
             query: "river".to_owned(),
             texts,
         };
-        let mut request = as_request(Method::Post, Score::PATH, &asked);
+        let mut request = as_request(Method::Post, ScoreDocumentsRequest::PATH, &asked);
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, last]), 1));
         request.extensions_mut().insert(ConnectInfo(address));
         request
     };
-    let scored: Scored = site.send(from(1, 8)).await.json();
+    let scored: ScoreDocumentsResponse = site.send(from(1, 8)).await.json();
     assert_eq!((scored.scores.len(), scored.matches.len()), (8, 8));
     assert!(scored.scores.iter().all(|it| *it == scored.scores[0]));
     let (status, error) = site.send(from(1, 9)).await.problem();
@@ -263,7 +263,7 @@ async fn visitors_score_a_little_and_not_too_often() {
 
 #[tokio::test]
 async fn a_job_is_made_watched_and_fetched() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let created: Job = site.ask(&create("tiny:bi")).await.json();
     assert_eq!((created.state, created.n_done), (JobState::Queued, 0));
     let lock = site.app.store.lock_jobs(site.folder.lock().unwrap());
@@ -271,11 +271,11 @@ async fn a_job_is_made_watched_and_fetched() {
     let stopping = site.app.stopping.clone();
     let worker = tokio::spawn(work::work(site.app.jobs.clone(), lock, stopping));
 
-    let watch = Watch {
+    let watch = GetJobRequest {
         job: created.id.clone(),
     };
     let events = site
-        .send(as_request(Method::Get, Watch::EVENTS, &watch))
+        .send(as_request(Method::Get, GetJobRequest::EVENTS, &watch))
         .await;
     assert_eq!(events.header("content-type"), "text/event-stream");
     let text = String::from_utf8(events.body.to_vec()).unwrap();
@@ -292,21 +292,21 @@ async fn a_job_is_made_watched_and_fetched() {
 
     // After a reload the last step comes at once, and it is the end.
     let again = site
-        .send(as_request(Method::Get, Watch::EVENTS, &watch))
+        .send(as_request(Method::Get, GetJobRequest::EVENTS, &watch))
         .await;
     let again = String::from_utf8(again.body.to_vec()).unwrap();
     assert_eq!(again.matches("event: job").count(), 1);
     assert_eq!(site.ask(&watch).await.json::<Job>(), *last);
-    let scores: JobScores = site.ask(&Fetch { job: created.id }).await.json();
+    let scores: JobScoresResponse = site.ask(&GetJobScoresRequest { job: created.id }).await.json();
     assert_eq!(scores.scores.iter().flatten().count() as u64, last.n_pairs);
 }
 
 #[tokio::test]
 async fn those_who_watch_are_let_go_when_the_server_ends() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let created: Job = site.ask(&create("tiny:bi")).await.json();
-    let watch = Watch { job: created.id };
-    let events = site.send(as_request(Method::Get, Watch::EVENTS, &watch));
+    let watch = GetJobRequest { job: created.id };
+    let events = site.send(as_request(Method::Get, GetJobRequest::EVENTS, &watch));
     let (events, ()) = tokio::join!(events, async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         site.stop.send(true).unwrap();
@@ -320,7 +320,7 @@ async fn those_who_watch_are_let_go_when_the_server_ends() {
 
 #[tokio::test]
 async fn pages_come_with_what_keeps_them_safe() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     for path in ["/", "/index.html", "/study/open?mode=fixed"] {
         let page = site.get(path).await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
@@ -367,8 +367,8 @@ async fn pages_come_with_what_keeps_them_safe() {
 
 #[tokio::test]
 async fn the_api_describes_itself() {
-    let site = Site::new(Door::Loopback).await;
-    let document: Value = site.get("/api/openapi.json").await.json();
+    let site = Site::new(ListenScope::Loopback).await;
+    let document: TableValue = site.get("/api/openapi.json").await.json();
     for it in Endpoints::all().operations() {
         let method = match it.method {
             Method::Get => "get",
@@ -393,21 +393,21 @@ async fn the_api_describes_itself() {
 
 #[tokio::test]
 async fn health_is_a_score() {
-    let site = Site::new(Door::Loopback).await;
-    let health: Value = site.get("/health").await.json();
+    let site = Site::new(ListenScope::Loopback).await;
+    let health: TableValue = site.get("/health").await.json();
     assert_eq!(
         health["scored"][0]["ranker"],
         "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene"
     );
     assert_eq!(site.get("/ready").await.status, StatusCode::OK);
 
-    let site = Site::new(Door::Loopback).await;
-    site.ask(&About {}).await;
+    let site = Site::new(ListenScope::Loopback).await;
+    site.ask(&GetServerInfoRequest {}).await;
     // What somebody asks for that is not there changes nothing.
     let asked = json!({"ranker": "tiny:cross", "query": "a", "texts": ["b"]});
     let asked = request("POST", "/api/score", &asked.to_string());
     assert_eq!(site.send(asked).await.problem().0, 404);
-    let health: Value = site.get("/health").await.json();
+    let health: TableValue = site.get("/health").await.json();
     assert_eq!(health["scored"][2]["ranker"], "tiny:late");
     let metrics = site.get("/metrics").await;
     let metrics = String::from_utf8(metrics.body.to_vec()).unwrap();
@@ -420,7 +420,7 @@ async fn health_is_a_score() {
 
 #[tokio::test]
 async fn answers_are_compressed_as_the_caller_takes_them() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let coding = async |path: &str, accepted: &str| {
         let asked = with_headers(request("GET", path, ""), &[("accept-encoding", accepted)]);
         let answer = site.send(asked).await;
@@ -438,10 +438,10 @@ async fn answers_are_compressed_as_the_caller_takes_them() {
             assert_eq!(coding(path, accepted).await, found, "{path} {accepted}");
         }
     }
-    let asked = Export {
+    let asked = ExportStudyRequest {
         study: "open".to_owned(),
     };
-    let asked = || as_request(Export::METHOD, Export::PATH, &asked);
+    let asked = || as_request(ExportStudyRequest::METHOD, ExportStudyRequest::PATH, &asked);
     let plain = site.send(asked()).await;
     assert_eq!(plain.header("content-encoding"), "");
     assert_eq!(plain.json::<Study>(), study("open"));
@@ -460,8 +460,8 @@ async fn answers_are_compressed_as_the_caller_takes_them() {
 
 #[tokio::test]
 async fn whoever_takes_no_coding_is_told_so() {
-    let site = Site::new(Door::Loopback).await;
-    for path in ["/w.js", "/", "/api/studies", Export::PATH] {
+    let site = Site::new(ListenScope::Loopback).await;
+    for path in ["/w.js", "/", "/api/studies", ExportStudyRequest::PATH] {
         let asked = with_headers(
             request("GET", path, ""),
             &[("accept-encoding", "identity;q=0")],

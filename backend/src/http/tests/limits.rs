@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
 use crate::http::limits::{DOWNLOADS_OF_ONE, SCORINGS_OF_ONE};
-use crate::store::studies::Listed;
+use crate::store::studies::StudyEntry;
 
 /// A request of somebody who is elsewhere.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
@@ -18,8 +18,8 @@ fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
 
 #[tokio::test]
 async fn slow_bodies_take_no_places() {
-    let site = Site::new(Door::Loopback).await;
-    for path in [Score::PATH, "/rerank"] {
+    let site = Site::new(ListenScope::Loopback).await;
+    for path in [ScoreDocumentsRequest::PATH, "/rerank"] {
         for _ in 0..300 {
             let mut slow = with_token(request("POST", path, ""), &site.token);
             let nothing = stream::pending::<Result<Bytes, std::io::Error>>();
@@ -28,13 +28,13 @@ async fn slow_bodies_take_no_places() {
         }
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(site.ask(&Studies {}).await.status, StatusCode::OK);
+    assert_eq!(site.ask(&ListStudiesRequest {}).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn only_operators_send_large_bodies() {
-    let site = Site::new(Door::Open).await;
-    let large = || request("POST", Score::PATH, &" ".repeat((1 << 20) + 1));
+    let site = Site::new(ListenScope::Open).await;
+    let large = || request("POST", ScoreDocumentsRequest::PATH, &" ".repeat((1 << 20) + 1));
     let (status, error) = site.send(large()).await.problem();
     assert_eq!(status, 413);
     assert!(error.contains("1 MiB"), "{error}");
@@ -45,9 +45,9 @@ async fn only_operators_send_large_bodies() {
 #[tokio::test]
 async fn bodies_of_one_person_leave_memory_to_others() {
     const SEND: &str = "/api/review/send";
-    let site = Site::new(Door::Open).await;
-    let ada = site.somebody(Role::Annotator, "Ada").await;
-    let ben = site.somebody(Role::Annotator, "Ben").await;
+    let site = Site::new(ListenScope::Open).await;
+    let ada = site.somebody(AccessRole::Annotator, "Ada").await;
+    let ben = site.somebody(AccessRole::Annotator, "Ben").await;
     let (heard, mut hearing) = tokio::sync::mpsc::unbounded_channel();
     let mut sending = Vec::new();
     for _ in 0..16 {
@@ -92,12 +92,12 @@ async fn bodies_of_one_person_leave_memory_to_others() {
 
 #[tokio::test]
 async fn downloads_of_one_address_are_few_at_once() {
-    let site = Site::new(Door::Open).await;
-    let asked = Export {
+    let site = Site::new(ListenScope::Open).await;
+    let asked = ExportStudyRequest {
         study: "open".to_owned(),
     };
     let ask = async || -> Response {
-        let asked = as_request(Export::METHOD, Export::PATH, &asked);
+        let asked = as_request(ExportStudyRequest::METHOD, ExportStudyRequest::PATH, &asked);
         let answer = site.router.clone().oneshot(from_elsewhere(asked)).await;
         answer.unwrap()
     };
@@ -111,7 +111,7 @@ async fn downloads_of_one_address_are_few_at_once() {
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()[header::RETRY_AFTER], "10");
     // Who does not download is not concerned.
-    let studies = from_elsewhere(request("GET", Studies::PATH, ""));
+    let studies = from_elsewhere(request("GET", ListStudiesRequest::PATH, ""));
     assert_eq!(site.send(studies).await.status, StatusCode::OK);
     held.pop();
     assert_eq!(ask().await.status(), StatusCode::OK);
@@ -121,7 +121,7 @@ async fn downloads_of_one_address_are_few_at_once() {
 async fn scorings_of_one_address_are_few_at_once() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     let models = models::Models::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
-    let site = Site::with(Door::Open, models.unwrap()).await;
+    let site = Site::with(ListenScope::Open, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
         let body = json!({
             "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "text": "b",
@@ -162,11 +162,11 @@ async fn scorings_of_one_address_are_few_at_once() {
 
 #[tokio::test]
 async fn a_study_is_written_once() {
-    let site = Site::new(Door::Loopback).await;
-    let asked = Export {
+    let site = Site::new(ListenScope::Loopback).await;
+    let asked = ExportStudyRequest {
         study: "open".to_owned(),
     };
-    let asked = as_request(Export::METHOD, Export::PATH, &asked);
+    let asked = as_request(ExportStudyRequest::METHOD, ExportStudyRequest::PATH, &asked);
     let answer = site
         .send(with_headers(asked, &[("accept-encoding", "br")]))
         .await;
@@ -180,13 +180,13 @@ async fn a_study_is_written_once() {
 
 #[tokio::test]
 async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let listed = site.app.store.study("open").await.unwrap();
     let ask = || {
-        let asked = Export {
+        let asked = ExportStudyRequest {
             study: "open".to_owned(),
         };
-        let asked = as_request(Export::METHOD, Export::PATH, &asked);
+        let asked = as_request(ExportStudyRequest::METHOD, ExportStudyRequest::PATH, &asked);
         site.router.clone().oneshot(asked)
     };
     let kept = || site.app.shelf.kept_export(&listed, ContentCoding::Gzip);
@@ -204,14 +204,14 @@ async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
 
 #[tokio::test]
 async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let shelf = &site.app.shelf;
     let before = site.app.store.study("open").await.unwrap();
     let mut other = site.app.store.study("hidden").await.unwrap();
     other.revision = before.revision;
     let mut now = site.app.store.study("open").await.unwrap();
     now.revision += 1;
-    let write = async |listed: &Listed, coding| {
+    let write = async |listed: &StudyEntry, coding| {
         let make = async { Ok(Bytes::from("a study")) };
         shelf.export(listed, coding, make).await.unwrap();
     };
@@ -229,7 +229,7 @@ async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
 /// All tasks have one thread here, as all have when each thread compresses.
 #[tokio::test]
 async fn large_answers_are_compressed_beside_others() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let large = || async {
         let numbers: Vec<u32> = (0..300_000_u32).map(|it| it.wrapping_mul(it)).collect();
         axum::Json(numbers)

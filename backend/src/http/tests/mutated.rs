@@ -17,7 +17,7 @@ pub(crate) const REQUESTS: &[&str] = &[
 
 static SITE: LazyLock<Mutex<(Runtime, Site)>> = LazyLock::new(|| {
     let runtime = Runtime::new().unwrap();
-    let site = runtime.block_on(Site::new(Door::Loopback));
+    let site = runtime.block_on(Site::new(ListenScope::Loopback));
     Mutex::new((runtime, site))
 });
 

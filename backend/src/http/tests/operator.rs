@@ -3,51 +3,51 @@
 use std::fs;
 use std::path::Path;
 
-use shared::api::operator::{HeldModel, LoadModel, ModelSource, ModelState, Models as Asked};
+use shared::api::operator::{ModelStatus, LoadModelRequest, ModelSource, ModelState, ListModelsRequest};
 
 use super::*;
 use crate::models::tests::TINY;
 
-fn load(spec: &str) -> LoadModel {
-    LoadModel {
+fn load(spec: &str) -> LoadModelRequest {
+    LoadModelRequest {
         spec: spec.to_owned(),
     }
 }
 
 /// A folder without weights beside the smallest model.
-fn half(home: &Path) -> Models {
+fn half(home: &Path) -> ModelRegistry {
     let folder = home.join("half");
     fs::create_dir(&folder).unwrap();
     for file in ["config.json", "tokenizer.json"] {
         fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
     }
     let named = [TINY.to_owned(), folder.display().to_string()];
-    Models::new(&named, neural::Device::Cpu).unwrap()
+    ModelRegistry::new(&named, neural::Device::Cpu).unwrap()
 }
 
 #[tokio::test]
 async fn visitors_are_told_nothing_of_models() {
-    let site = Site::new(Door::Open).await;
-    for answer in [site.ask(&Asked {}).await, site.ask(&load("tiny:bi")).await] {
+    let site = Site::new(ListenScope::Open).await;
+    for answer in [site.ask(&ListModelsRequest {}).await, site.ask(&load("tiny:bi")).await] {
         let (status, error) = answer.problem();
         assert_eq!(status, 401, "{error}");
         assert!(!error.contains("tiny"), "{error}");
     }
     assert!(site.app.models.loaded().is_empty(), "nor do they load one");
-    let asked = as_request(Asked::METHOD, Asked::PATH, &Asked {});
+    let asked = as_request(ListModelsRequest::METHOD, ListModelsRequest::PATH, &ListModelsRequest {});
     let answer = site.send(with_token(asked, &site.token)).await;
-    assert_eq!(answer.json::<Vec<HeldModel>>().len(), 2);
+    assert_eq!(answer.json::<Vec<ModelStatus>>().len(), 2);
 }
 
 #[tokio::test]
 async fn a_model_is_loaded_when_the_operator_says_so() {
-    let site = Site::new(Door::Loopback).await;
-    let held: Vec<HeldModel> = site.ask(&Asked {}).await.json();
+    let site = Site::new(ListenScope::Loopback).await;
+    let held: Vec<ModelStatus> = site.ask(&ListModelsRequest {}).await.json();
     let specs: Vec<&str> = held.iter().map(|it| it.spec.as_str()).collect();
     assert_eq!(specs, ["tiny:bi", "tiny:late"]);
     assert!(held.iter().all(|it| it.state == ModelState::Unloaded));
 
-    let loaded: HeldModel = site.ask(&load("tiny:late")).await.json();
+    let loaded: ModelStatus = site.ask(&load("tiny:late")).await.json();
     let ModelState::Loaded(told) = &loaded.state else {
         panic!("{loaded:?}")
     };
@@ -55,7 +55,7 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
     let ranker = site.app.models.get("tiny:late").unwrap();
     assert_eq!(told.about, ranker.about);
     assert_eq!(told.weights_sha256, ranker.weights_sha256);
-    let held: Vec<HeldModel> = site.ask(&Asked {}).await.json();
+    let held: Vec<ModelStatus> = site.ask(&ListModelsRequest {}).await.json();
     assert_eq!(held[0].state, ModelState::Unloaded);
     assert_eq!(held[1], loaded);
 
@@ -68,12 +68,12 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
 #[tokio::test]
 async fn a_model_that_cannot_be_loaded_says_why_without_the_folders_of_the_machine() {
     let home = tempfile::tempdir().unwrap();
-    let site = Site::with(Door::Loopback, half(home.path())).await;
-    let failed: HeldModel = site.ask(&load("half:bi")).await.json();
-    let answer = site.ask(&Asked {}).await;
+    let site = Site::with(ListenScope::Loopback, half(home.path())).await;
+    let failed: ModelStatus = site.ask(&load("half:bi")).await.json();
+    let answer = site.ask(&ListModelsRequest {}).await;
     let text = String::from_utf8(answer.body.to_vec()).unwrap();
     assert!(!text.contains(&home.path().display().to_string()), "{text}");
-    let held: Vec<HeldModel> = answer.json();
+    let held: Vec<ModelStatus> = answer.json();
     assert_eq!(held[2], failed);
     let name = "half".to_owned();
     assert_eq!(held[2].source, ModelSource::Folder { name });
@@ -85,6 +85,6 @@ async fn a_model_that_cannot_be_loaded_says_why_without_the_folders_of_the_machi
     let weights = "model.safetensors";
     let folder = home.path().join("half");
     fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
-    let loaded: HeldModel = site.ask(&load("half:bi")).await.json();
+    let loaded: ModelStatus = site.ask(&load("half:bi")).await.json();
     assert!(matches!(loaded.state, ModelState::Loaded(_)), "{loaded:?}");
 }

@@ -1,48 +1,48 @@
 //! The link that the server prints when it starts: how the operator comes in, and nobody else.
 
-use shared::api::operator::Models as AskModels;
-use shared::api::people::{Join, Me, SignInAsOperator, SignOut, Who};
+use shared::api::operator::ListModelsRequest;
+use shared::api::people::{AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SignOutRequest, SessionResponse};
 
 use super::people::kept;
 use super::*;
 
-fn sign_in(token: &Secret) -> SignInAsOperator {
-    SignInAsOperator {
+fn sign_in(token: &SecretToken) -> OperatorSignInRequest {
+    OperatorSignInRequest {
         token: token.reveal().to_owned(),
     }
 }
 
 /// A server on loopback, as it is started without further arguments.
 async fn site() -> Site {
-    Site::exposed(exposure(Door::Loopback), models::tests::tiny()).await
+    Site::exposed(exposure(ListenScope::Loopback), models::tests::tiny()).await
 }
 
 #[tokio::test]
 async fn the_link_makes_one_browser_the_operators_once() {
     let site = site().await;
-    let wrong = site.ask(&sign_in(&Secret::new())).await;
+    let wrong = site.ask(&sign_in(&SecretToken::new())).await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
 
     let answer = site.ask(&sign_in(&site.link)).await;
     let session = kept(&site, &answer);
     let cookie = answer.header("set-cookie");
     assert!(cookie.contains("HttpOnly; SameSite=Lax"), "{cookie}");
-    let who: Who = answer.json();
-    assert_eq!((who.role, who.person.as_ref()), (Role::Operator, None));
+    let who: SessionResponse = answer.json();
+    assert_eq!((who.role, who.person.as_ref()), (AccessRole::Operator, None));
     assert_eq!(who.csrf, Some(session.csrf()));
-    assert_eq!(site.ask_by(&Me {}, &session).await.json::<Who>(), who);
-    let models = site.ask_by(&AskModels {}, &session).await;
+    assert_eq!(site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(), who);
+    let models = site.ask_by(&ListModelsRequest {}, &session).await;
     assert_eq!(models.status, StatusCode::OK);
 
     let (status, error) = site.ask(&sign_in(&site.link)).await.problem();
     assert_eq!(status, 401);
     assert!(error.contains("works once"), "{error}");
-    assert_eq!(site.ask(&Me {}).await.json::<Who>(), Who::default());
+    assert_eq!(site.ask(&GetSessionRequest {}).await.json::<SessionResponse>(), SessionResponse::default());
 
-    let out = site.ask_by(&SignOut { everywhere: false }, &session).await;
-    assert_eq!(out.json::<Who>(), Who::default());
-    let after: Who = site.ask_by(&Me {}, &session).await.json();
-    assert_eq!(after, Who::default());
+    let out = site.ask_by(&SignOutRequest { everywhere: false }, &session).await;
+    assert_eq!(out.json::<SessionResponse>(), SessionResponse::default());
+    let after: SessionResponse = site.ask_by(&GetSessionRequest {}, &session).await.json();
+    assert_eq!(after, SessionResponse::default());
 }
 
 #[tokio::test]
@@ -62,27 +62,27 @@ async fn a_page_of_another_site_does_nothing_with_the_session_of_the_link() {
 async fn an_operator_who_came_by_the_link_takes_a_name() {
     let site = site().await;
     let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
-    let joining = Join {
+    let joining = AcceptInvitationRequest {
         token: None,
         name: "Olga".to_owned(),
         password: None,
     };
     let joined = site.ask_by(&joining, &session).await;
     let named = kept(&site, &joined);
-    let who: Who = joined.json();
+    let who: SessionResponse = joined.json();
     assert_eq!(
         (who.role, who.person.unwrap().name.as_str()),
-        (Role::Operator, "Olga")
+        (AccessRole::Operator, "Olga")
     );
-    let before: Who = site.ask_by(&Me {}, &session).await.json();
+    let before: SessionResponse = site.ask_by(&GetSessionRequest {}, &session).await.json();
     assert_eq!(
         before,
-        Who::default(),
+        SessionResponse::default(),
         "the session without a name has ended"
     );
     assert_eq!(
-        site.ask_by(&Me {}, &named).await.json::<Who>().role,
-        Role::Operator
+        site.ask_by(&GetSessionRequest {}, &named).await.json::<SessionResponse>().role,
+        AccessRole::Operator
     );
 }
 
@@ -91,21 +91,21 @@ async fn a_new_token_signs_the_operator_out() {
     let site = site().await;
     let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
     let exposure = &site.app.exposure;
-    let same = operator(&site.app.store, exposure, Token::AsBefore)
+    let same = operator(&site.app.store, exposure, OperatorTokenPolicy::AsBefore)
         .await
         .unwrap();
     assert_eq!(same, site.app.operator);
     assert_eq!(
-        site.ask_by(&Me {}, &session).await.json::<Who>().role,
-        Role::Operator
+        site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>().role,
+        AccessRole::Operator
     );
-    let new = operator(&site.app.store, exposure, Token::New)
+    let new = operator(&site.app.store, exposure, OperatorTokenPolicy::New)
         .await
         .unwrap();
     assert_ne!(new, site.app.operator);
     assert_eq!(
-        site.ask_by(&Me {}, &session).await.json::<Who>(),
-        Who::default()
+        site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(),
+        SessionResponse::default()
     );
 }
 

@@ -1,16 +1,16 @@
 //! How people come in, and how nobody else does.
 
 use shared::api::people::{
-    Everybody, Invitation, Invite, InvitedTo, Join, Me, NewInvitation, People, Revoke, SetPassword,
-    SignIn, SignOut, Who,
+    PeopleResponse, LookUpInvitationRequest, CreateInvitationRequest, InvitationResponse, AcceptInvitationRequest, GetSessionRequest, CreateInvitationResponse, ListPeopleRequest, Revoke, SetPasswordRequest,
+    SignInRequest, SignOutRequest, SessionResponse,
 };
 
 use super::*;
 
 const PASSWORD: &str = "correct horse";
 
-fn invitation(role: Role) -> Invite {
-    Invite {
+fn invitation(role: AccessRole) -> CreateInvitationRequest {
+    CreateInvitationRequest {
         role,
         hours: 1,
         person: None,
@@ -18,65 +18,65 @@ fn invitation(role: Role) -> Invite {
     }
 }
 
-fn join(token: &str, name: &str) -> Join {
-    Join {
+fn join(token: &str, name: &str) -> AcceptInvitationRequest {
+    AcceptInvitationRequest {
         token: Some(token.to_owned()),
         name: name.to_owned(),
         password: None,
     }
 }
 
-fn sign_in(name: &str, password: &str) -> SignIn {
-    SignIn {
+fn sign_in(name: &str, password: &str) -> SignInRequest {
+    SignInRequest {
         name: name.to_owned(),
         password: password.to_owned(),
     }
 }
 
 /// The session that a browser is told to keep.
-pub(super) fn kept(site: &Site, answer: &Answer) -> Secret {
+pub(super) fn kept(site: &Site, answer: &Answer) -> SecretToken {
     let cookie = answer.header("set-cookie");
     let value = cookie.strip_prefix(&format!("{}=", site.cookie()));
     let value = value.and_then(|it| it.split(';').next());
-    Secret::shown(value.unwrap_or_else(|| panic!("{} {cookie}", answer.status)))
+    SecretToken::shown(value.unwrap_or_else(|| panic!("{} {cookie}", answer.status)))
 }
 
 /// A link that a curator makes.
-async fn link(site: &Site, role: Role) -> NewInvitation {
-    let asked = as_request(Method::Post, Invite::PATH, &invitation(role));
+async fn link(site: &Site, role: AccessRole) -> CreateInvitationResponse {
+    let asked = as_request(Method::Post, CreateInvitationRequest::PATH, &invitation(role));
     site.send(with_token(asked, &site.token)).await.json()
 }
 
 #[tokio::test]
 async fn a_link_leads_to_a_name_a_session_and_a_password() {
-    let site = Site::new(Door::Open).await;
-    let nobody: Who = site.ask(&Me {}).await.json();
-    assert_eq!(nobody, Who::default());
-    let made = link(&site, Role::Annotator).await;
+    let site = Site::new(ListenScope::Open).await;
+    let nobody: SessionResponse = site.ask(&GetSessionRequest {}).await.json();
+    assert_eq!(nobody, SessionResponse::default());
+    let made = link(&site, AccessRole::Annotator).await;
     let token = made.token.clone();
-    let to: InvitedTo = site.ask(&Invitation { token }).await.json();
-    assert_eq!((to.role, to.person), (Role::Annotator, None));
+    let to: InvitationResponse = site.ask(&LookUpInvitationRequest { token }).await.json();
+    assert_eq!((to.role, to.person), (AccessRole::Annotator, None));
 
     let joined = site.ask(&join(&made.token, "Ada")).await;
-    let who: Who = joined.json();
+    let who: SessionResponse = joined.json();
     let session = kept(&site, &joined);
-    assert_eq!(who.role, Role::Annotator);
+    assert_eq!(who.role, AccessRole::Annotator);
     assert_eq!(who.csrf, Some(session.csrf()));
     assert!(!String::from_utf8_lossy(&joined.body).contains(session.reveal()));
-    assert_eq!(site.ask_by(&Me {}, &session).await.json::<Who>(), who);
+    assert_eq!(site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(), who);
 
-    let set = SetPassword {
+    let set = SetPasswordRequest {
         before: None,
         password: Some(PASSWORD.to_owned()),
     };
-    let who: Who = site.ask_by(&set, &session).await.json();
+    let who: SessionResponse = site.ask_by(&set, &session).await.json();
     assert!(who.person.unwrap().has_password);
     let again = site.ask(&sign_in("ADA", PASSWORD)).await;
     let other = kept(&site, &again);
     assert_ne!(other, session, "every session has a token of its own");
 
     // A new password ends the sessions elsewhere, and wants the one before.
-    let change = |before: &str| SetPassword {
+    let change = |before: &str| SetPasswordRequest {
         before: Some(before.to_owned()),
         password: Some("another horse".to_owned()),
     };
@@ -85,32 +85,32 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
         .await
         .problem();
     assert_eq!(status, 422, "{error}");
-    site.ask_by(&change(PASSWORD), &session).await.json::<Who>();
-    assert_eq!(site.ask_by(&Me {}, &other).await.json::<Who>(), nobody);
+    site.ask_by(&change(PASSWORD), &session).await.json::<SessionResponse>();
+    assert_eq!(site.ask_by(&GetSessionRequest {}, &other).await.json::<SessionResponse>(), nobody);
     assert_eq!(site.ask(&sign_in("Ada", PASSWORD)).await.problem().0, 401);
 
-    let out = site.ask_by(&SignOut { everywhere: false }, &session).await;
-    assert_eq!(out.json::<Who>(), nobody);
+    let out = site.ask_by(&SignOutRequest { everywhere: false }, &session).await;
+    assert_eq!(out.json::<SessionResponse>(), nobody);
     assert!(out.header("set-cookie").contains("Max-Age=0"));
-    assert_eq!(site.ask_by(&Me {}, &session).await.json::<Who>(), nobody);
+    assert_eq!(site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(), nobody);
 }
 
 #[tokio::test]
 async fn cookies_are_seen_by_no_script_and_no_other_site() {
     for (door, begins, ends) in [
         (
-            Door::Open,
+            ListenScope::Open,
             "__Host-axioscope=",
             "; HttpOnly; SameSite=Lax; Secure",
         ),
         (
-            Door::Loopback,
+            ListenScope::Loopback,
             "axioscope-8080=",
             "; HttpOnly; SameSite=Lax",
         ),
     ] {
         let site = Site::new(door).await;
-        let made = link(&site, Role::Annotator).await;
+        let made = link(&site, AccessRole::Annotator).await;
         let joined = site.ask(&join(&made.token, "Ada")).await;
         let cookie = joined.header("set-cookie");
         assert!(
@@ -125,51 +125,51 @@ async fn cookies_are_seen_by_no_script_and_no_other_site() {
 
 #[tokio::test]
 async fn a_session_that_somebody_else_chose_is_not_taken() {
-    let site = Site::new(Door::Open).await;
-    let made = link(&site, Role::Annotator).await;
-    let chosen = Secret::shown("chosen-by-somebody-else");
+    let site = Site::new(ListenScope::Open).await;
+    let made = link(&site, AccessRole::Annotator).await;
+    let chosen = SecretToken::shown("chosen-by-somebody-else");
     let joined = site.ask_by(&join(&made.token, "Ada"), &chosen).await;
     let session = kept(&site, &joined);
     assert_ne!(session, chosen);
-    let nobody: Who = site.ask_by(&Me {}, &chosen).await.json();
-    assert_eq!(nobody, Who::default());
+    let nobody: SessionResponse = site.ask_by(&GetSessionRequest {}, &chosen).await.json();
+    assert_eq!(nobody, SessionResponse::default());
 
     // Nor does one go on that a browser had before, of whomever.
-    let eve = site.somebody(Role::Annotator, "Eve").await;
-    let made = link(&site, Role::Annotator).await;
+    let eve = site.somebody(AccessRole::Annotator, "Eve").await;
+    let made = link(&site, AccessRole::Annotator).await;
     let joined = site.ask_by(&join(&made.token, "Bob"), &eve.session).await;
     assert_ne!(kept(&site, &joined), eve.session);
-    let before: Who = site.ask_by(&Me {}, &eve.session).await.json();
-    assert_eq!(before, Who::default());
+    let before: SessionResponse = site.ask_by(&GetSessionRequest {}, &eve.session).await.json();
+    assert_eq!(before, SessionResponse::default());
 }
 
 #[tokio::test]
 async fn an_invitation_that_does_not_let_in_says_why() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let check = async |token: &str, status: u16, says: &str| {
         let token = token.to_owned();
         for answer in [
             site.ask(&join(&token, "Eve")).await,
-            site.ask(&Invitation { token }).await,
+            site.ask(&LookUpInvitationRequest { token }).await,
         ] {
             let (found, error) = answer.problem();
             assert_eq!(found, status, "{error}");
             assert!(error.contains(says) && error.contains("ask"), "{error}");
         }
     };
-    let used = link(&site, Role::Annotator).await;
-    site.ask(&join(&used.token, "Ada")).await.json::<Who>();
+    let used = link(&site, AccessRole::Annotator).await;
+    site.ask(&join(&used.token, "Ada")).await.json::<SessionResponse>();
     check(&used.token, 410, "was used already").await;
 
-    let taken_back = link(&site, Role::Annotator).await;
+    let taken_back = link(&site, AccessRole::Annotator).await;
     let no = taken_back.invited.no;
     let asked = as_request(Method::Post, Revoke::PATH, &Revoke::Invitation { no });
-    let left: Everybody = site.send(with_token(asked, &site.token)).await.json();
+    let left: PeopleResponse = site.send(with_token(asked, &site.token)).await.json();
     assert!(left.invited.is_empty());
     check(&taken_back.token, 410, "was taken back").await;
 
-    let early = NewInvite {
-        role: Role::Curator,
+    let early = NewInvitationRow {
+        role: AccessRole::Curator,
         person: None,
         hours: 1,
         note: String::new(),
@@ -181,7 +181,7 @@ async fn an_invitation_that_does_not_let_in_says_why() {
     check("no-such", 404, "no such invitation").await;
 
     let (status, error) = site
-        .ask(&Join {
+        .ask(&AcceptInvitationRequest {
             token: None,
             name: "Eve".to_owned(),
             password: None,
@@ -194,12 +194,12 @@ async fn an_invitation_that_does_not_let_in_says_why() {
 
 #[tokio::test]
 async fn whoever_guesses_waits() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let from = |last: u8, asked| from([192, 0, 2, last], asked);
     let guess = |at: u32| {
         as_request(
             Method::Post,
-            Join::PATH,
+            AcceptInvitationRequest::PATH,
             &join(&format!("guess-{at}"), "Eve"),
         )
     };
@@ -214,49 +214,49 @@ async fn whoever_guesses_waits() {
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((1..=7).contains(&seconds), "{seconds}");
     // Also with what is right, else a guess that is right would be seen.
-    let made = link(&site, Role::Annotator).await;
-    let right = || as_request(Method::Post, Join::PATH, &join(&made.token, "Ada"));
+    let made = link(&site, AccessRole::Annotator).await;
+    let right = || as_request(Method::Post, AcceptInvitationRequest::PATH, &join(&made.token, "Ada"));
     let refused = site.send(from(1, right())).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.send(from(2, right())).await.status, StatusCode::OK);
 
     // A room full of people who share an address is not in its own way.
     for at in 0..20 {
-        let made = link(&site, Role::Annotator).await;
+        let made = link(&site, AccessRole::Annotator).await;
         let joining = join(&made.token, &format!("Person {at}"));
-        let joining = as_request(Method::Post, Join::PATH, &joining);
+        let joining = as_request(Method::Post, AcceptInvitationRequest::PATH, &joining);
         assert_eq!(site.send(from(3, joining)).await.status, StatusCode::OK);
     }
 }
 
 #[tokio::test]
 async fn a_password_is_not_guessed_from_many_addresses_either() {
-    let site = Site::new(Door::Open).await;
-    let ada = site.somebody(Role::Annotator, "Ada").await;
+    let site = Site::new(ListenScope::Open).await;
+    let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let long = "x".repeat(257);
     for at in 0..20 {
         // No password yet, then a name that nobody has: one answer.
-        let asked = as_request(Method::Post, SignIn::PATH, &sign_in("ada", &long));
+        let asked = as_request(Method::Post, SignInRequest::PATH, &sign_in("ada", &long));
         let answer = site.send(from([192, 0, 2, at], asked)).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     }
     let refused = site.ask(&sign_in(" ADA ", PASSWORD)).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.ask(&sign_in("Eve", PASSWORD)).await.status, 401);
-    let who: Who = site.ask_by(&Me {}, &ada.session).await.json();
-    assert_eq!(who.role, Role::Annotator, "whoever is in stays in");
+    let who: SessionResponse = site.ask_by(&GetSessionRequest {}, &ada.session).await.json();
+    assert_eq!(who.role, AccessRole::Annotator, "whoever is in stays in");
 }
 
 #[tokio::test]
 async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
-    let site = Site::new(Door::Open).await;
-    let ada = site.somebody(Role::Annotator, "Ada").await;
-    let set = SetPassword {
+    let site = Site::new(ListenScope::Open).await;
+    let ada = site.somebody(AccessRole::Annotator, "Ada").await;
+    let set = SetPasswordRequest {
         before: None,
         password: Some(PASSWORD.to_owned()),
     };
-    site.ask_by(&set, &ada.session).await.json::<Who>();
-    let asked = |password: &str| as_request(Method::Post, SignIn::PATH, &sign_in("Ada", password));
+    site.ask_by(&set, &ada.session).await.json::<SessionResponse>();
+    let asked = |password: &str| as_request(Method::Post, SignInRequest::PATH, &sign_in("Ada", password));
     for at in 0..6 {
         let guess = site.send(from([192, 0, 2, 1], asked("wrong horse"))).await;
         let expected = if at < 5 { 401 } else { 429 };
@@ -268,8 +268,8 @@ async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
 
 #[tokio::test]
 async fn a_name_without_a_password_and_no_name_are_answered_alike() {
-    let site = Site::new(Door::Open).await;
-    site.somebody(Role::Annotator, "Ada").await;
+    let site = Site::new(ListenScope::Open).await;
+    site.somebody(AccessRole::Annotator, "Ada").await;
     let known = site.ask(&sign_in("Ada", PASSWORD)).await;
     let unknown = site.ask(&sign_in("Nobody", PASSWORD)).await;
     assert_eq!(known.status, StatusCode::UNAUTHORIZED);
@@ -278,24 +278,24 @@ async fn a_name_without_a_password_and_no_name_are_answered_alike() {
 
 #[tokio::test]
 async fn whoever_is_turned_away_is_nobody() {
-    let site = Site::new(Door::Open).await;
-    let curator = site.somebody(Role::Curator, "Cleo").await;
-    let other = site.somebody(Role::Curator, "Otto").await;
-    let ada = site.somebody(Role::Annotator, "Ada").await;
+    let site = Site::new(ListenScope::Open).await;
+    let curator = site.somebody(AccessRole::Curator, "Cleo").await;
+    let other = site.somebody(AccessRole::Curator, "Otto").await;
+    let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let away = |it: &Signed| Revoke::Person { no: it.person.no };
-    let left: Everybody = site.ask_by(&away(&ada), &curator.session).await.json();
+    let left: PeopleResponse = site.ask_by(&away(&ada), &curator.session).await.json();
     let of_ada = left
         .people
         .iter()
         .find(|it| it.person.name == "Ada")
         .unwrap();
     assert!(of_ada.revoked && of_ada.n_sessions == 0);
-    let who: Who = site.ask_by(&Me {}, &ada.session).await.json();
-    assert_eq!(who, Who::default());
+    let who: SessionResponse = site.ask_by(&GetSessionRequest {}, &ada.session).await.json();
+    assert_eq!(who, SessionResponse::default());
 
     let refused = site.ask_by(&away(&other), &curator.session).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN, "another curator");
-    let operator = site.somebody(Role::Operator, "Olga").await;
+    let operator = site.somebody(AccessRole::Operator, "Olga").await;
     let (status, error) = site
         .ask_by(&away(&operator), &operator.session)
         .await
@@ -304,61 +304,61 @@ async fn whoever_is_turned_away_is_nobody() {
     assert!(error.contains("themselves"), "{error}");
     site.ask_by(&away(&other), &operator.session)
         .await
-        .json::<Everybody>();
+        .json::<PeopleResponse>();
 
     // Let in again under the old name.
-    let again = Invite {
+    let again = CreateInvitationRequest {
         person: Some(ada.person.no),
-        ..invitation(Role::Operator)
+        ..invitation(AccessRole::Operator)
     };
-    let made: NewInvitation = site.ask_by(&again, &curator.session).await.json();
-    assert_eq!(made.invited.role, Role::Annotator, "as what they were");
+    let made: CreateInvitationResponse = site.ask_by(&again, &curator.session).await.json();
+    assert_eq!(made.invited.role, AccessRole::Annotator, "as what they were");
     let joined = site.ask(&join(&made.token, "")).await;
-    assert_eq!(joined.json::<Who>().person.unwrap(), ada.person);
+    assert_eq!(joined.json::<SessionResponse>().person.unwrap(), ada.person);
 }
 
 #[tokio::test]
 async fn curators_invite_annotators_alone() {
-    let site = Site::new(Door::Open).await;
-    let curator = site.somebody(Role::Curator, "Cleo").await;
+    let site = Site::new(ListenScope::Open).await;
+    let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     for (role, status) in [
-        (Role::Annotator, 200),
-        (Role::Curator, 403),
-        (Role::Operator, 403),
-        (Role::Visitor, 422),
+        (AccessRole::Annotator, 200),
+        (AccessRole::Curator, 403),
+        (AccessRole::Operator, 403),
+        (AccessRole::Visitor, 422),
     ] {
         let answer = site.ask_by(&invitation(role), &curator.session).await;
         assert_eq!(answer.status, status, "{role:?}");
     }
     for hours in [0, 721] {
-        let asked = Invite {
+        let asked = CreateInvitationRequest {
             hours,
-            ..invitation(Role::Annotator)
+            ..invitation(AccessRole::Annotator)
         };
         assert_eq!(site.ask_by(&asked, &curator.session).await.status, 422);
     }
-    let operators = link(&site, Role::Operator).await;
+    let operators = link(&site, AccessRole::Operator).await;
     let no = operators.invited.no;
     let refused = site
         .ask_by(&Revoke::Invitation { no }, &curator.session)
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
-    let listed = site.ask_by(&People {}, &curator.session).await;
+    let listed = site.ask_by(&ListPeopleRequest {}, &curator.session).await;
     let text = String::from_utf8_lossy(&listed.body).into_owned();
     assert!(!text.contains(&operators.token), "a token is shown once");
-    assert_eq!(listed.json::<Everybody>().invited.len(), 2);
+    assert_eq!(listed.json::<PeopleResponse>().invited.len(), 2);
 }
 
 #[tokio::test]
 async fn what_is_said_of_people_is_bounded() {
-    let site = Site::new(Door::Open).await;
-    let made = link(&site, Role::Annotator).await;
+    let site = Site::new(ListenScope::Open).await;
+    let made = link(&site, AccessRole::Annotator).await;
     for name in ["", "A\u{202E}da", "A\u{2066}da", "A\0da", &"a".repeat(61)] {
         let (status, error) = site.ask(&join(&made.token, name)).await.problem();
         assert_eq!(status, 422, "{name:?} {error}");
     }
     for password in ["short", &"x".repeat(257)] {
-        let joining = Join {
+        let joining = AcceptInvitationRequest {
             password: Some(password.to_owned()),
             ..join(&made.token, "Ada")
         };
@@ -368,53 +368,53 @@ async fn what_is_said_of_people_is_bounded() {
     }
     let joined = site.ask(&join(&made.token, &"a".repeat(70_000))).await;
     assert_eq!(joined.status, StatusCode::PAYLOAD_TOO_LARGE);
-    let long = Invite {
+    let long = CreateInvitationRequest {
         note: "x".repeat(2_001),
-        ..invitation(Role::Annotator)
+        ..invitation(AccessRole::Annotator)
     };
-    let curator = site.somebody(Role::Curator, "Cleo").await;
+    let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     assert_eq!(site.ask_by(&long, &curator.session).await.status, 422);
     // Nothing of this has used the invitation up.
-    site.ask(&join(&made.token, "Ada")).await.json::<Who>();
+    site.ask(&join(&made.token, "Ada")).await.json::<SessionResponse>();
 }
 
 #[tokio::test]
 async fn an_operator_without_a_name_takes_one() {
-    let site = Site::new(Door::Loopback).await;
-    let who: Who = site.ask(&Me {}).await.json();
-    assert_eq!((who.role, who.person), (Role::Operator, None));
-    let unnamed = SetPassword {
+    let site = Site::new(ListenScope::Loopback).await;
+    let who: SessionResponse = site.ask(&GetSessionRequest {}).await.json();
+    assert_eq!((who.role, who.person), (AccessRole::Operator, None));
+    let unnamed = SetPasswordRequest {
         before: None,
         password: Some(PASSWORD.to_owned()),
     };
     let (status, error) = site.ask(&unnamed).await.problem();
     assert_eq!(status, 403);
     assert!(error.contains("/join"), "{error}");
-    let joining = Join {
+    let joining = AcceptInvitationRequest {
         token: None,
         name: "Olga".to_owned(),
         password: Some(PASSWORD.to_owned()),
     };
     let joined = site.ask(&joining).await;
     let session = kept(&site, &joined);
-    let who: Who = joined.json();
-    assert_eq!(who.role, Role::Operator);
+    let who: SessionResponse = joined.json();
+    assert_eq!(who.role, AccessRole::Operator);
     assert!(who.person.unwrap().has_password);
     assert_eq!(
         site.ask_by(&joining, &session).await.problem().0,
         422,
         "has one"
     );
-    let out = site.ask_by(&SignOut { everywhere: true }, &session).await;
-    assert_eq!(out.json::<Who>().role, Role::Operator, "by the door again");
+    let out = site.ask_by(&SignOutRequest { everywhere: true }, &session).await;
+    assert_eq!(out.json::<SessionResponse>().role, AccessRole::Operator, "by the door again");
 }
 
 #[tokio::test]
 async fn without_tls_an_invitation_is_not_used_for_nothing() {
-    let site = Site::new(Door::Open).await;
-    let made = link(&site, Role::Annotator).await;
+    let site = Site::new(ListenScope::Open).await;
+    let made = link(&site, AccessRole::Annotator).await;
     let asked = |origin: &str, host: &str| {
-        let mut asked = as_request(Method::Post, Join::PATH, &join(&made.token, "Ada"));
+        let mut asked = as_request(Method::Post, AcceptInvitationRequest::PATH, &join(&made.token, "Ada"));
         let headers = asked.headers_mut();
         headers.insert(header::ORIGIN, origin.parse().unwrap());
         headers.insert(header::HOST, host.parse().unwrap());

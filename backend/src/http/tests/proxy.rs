@@ -1,6 +1,6 @@
 //! The server behind a proxy: who is counted as whom, and what stays closed.
 
-use shared::api::people::{Join, Me, SignInAsOperator, SignOut, Who};
+use shared::api::people::{AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SignOutRequest, SessionResponse};
 
 use super::people::kept;
 use super::*;
@@ -10,10 +10,10 @@ const SITE: &str = "axioscope.example";
 
 /// A server on loopback behind a proxy that is trusted, and known as [`SITE`].
 async fn site() -> Site {
-    let exposure = Exposure {
+    let exposure = NetworkExposure {
         trusted_proxies: vec![parse_network("127.0.0.1").unwrap()],
         public_url: Some(format!("https://{SITE}").parse().unwrap()),
-        ..exposure(Door::Loopback)
+        ..exposure(ListenScope::Loopback)
     };
     Site::exposed(exposure, models::tests::tiny()).await
 }
@@ -70,7 +70,7 @@ async fn each_client_of_a_trusted_proxy_has_limits_of_their_own() {
 
 #[tokio::test]
 async fn whoever_is_no_trusted_proxy_is_counted_as_itself() {
-    let site = Site::new(Door::Open).await;
+    let site = Site::new(ListenScope::Open).await;
     let mut n_let_in = 0;
     for at in 0..30 {
         let asked = with_headers(rerank(), &[("x-forwarded-for", &format!("192.0.2.{at}"))]);
@@ -83,15 +83,15 @@ async fn whoever_is_no_trusted_proxy_is_counted_as_itself() {
 #[tokio::test]
 async fn wrong_tokens_of_one_client_never_block_another() {
     let site = site().await;
-    let guess = |token: &Secret| {
+    let guess = |token: &SecretToken| {
         let token = token.reveal().to_owned();
         as_request(
             Method::Post,
-            SignInAsOperator::PATH,
-            &SignInAsOperator { token },
+            OperatorSignInRequest::PATH,
+            &OperatorSignInRequest { token },
         )
     };
-    let wrong = Secret::new();
+    let wrong = SecretToken::new();
     let n = n_answered(&site, || passed_on("192.0.2.1", guess(&wrong))).await;
     assert_eq!(n, 10);
     let right = site.send(passed_on("192.0.2.2", guess(&site.link))).await;
@@ -100,7 +100,7 @@ async fn wrong_tokens_of_one_client_never_block_another() {
 
 #[tokio::test]
 async fn no_header_of_a_client_makes_it_the_operator() {
-    let without_auth = Site::new(Door::Loopback).await;
+    let without_auth = Site::new(ListenScope::Loopback).await;
     let behind_proxy = site().await;
     for header in [
         ("x-forwarded-for", "127.0.0.1"),
@@ -122,13 +122,13 @@ async fn no_header_of_a_client_makes_it_the_operator() {
 #[tokio::test]
 async fn a_session_that_begins_behind_the_proxy_is_kept_over_https_alone() {
     let site = site().await;
-    let joining = Join {
+    let joining = AcceptInvitationRequest {
         token: None,
         name: "Olga".to_owned(),
         password: None,
     };
     let join = || {
-        let asked = as_request(Method::Post, Join::PATH, &joining);
+        let asked = as_request(Method::Post, AcceptInvitationRequest::PATH, &joining);
         with_token(passed_on("192.0.2.1", asked), &site.token)
     };
     let plain = with_headers(join(), &[("origin", "http://axioscope.example")]);
@@ -139,12 +139,12 @@ async fn a_session_that_begins_behind_the_proxy_is_kept_over_https_alone() {
     assert!(cookie.starts_with("__Host-axioscope="), "{cookie}");
     assert!(cookie.ends_with("; Secure"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap();
-    let me = passed_on("192.0.2.1", request("GET", Me::PATH, ""));
-    let who: Who = site
+    let me = passed_on("192.0.2.1", request("GET", GetSessionRequest::PATH, ""));
+    let who: SessionResponse = site
         .send(with_headers(me, &[("cookie", cookie)]))
         .await
         .json();
-    assert_eq!(who.role, Role::Operator);
+    assert_eq!(who.role, AccessRole::Operator);
 }
 
 #[tokio::test]
@@ -153,8 +153,8 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
     let token = site.link.reveal().to_owned();
     let sign_in = |origin: &str| {
         let token = token.clone();
-        let asked = SignInAsOperator { token };
-        let asked = as_request(Method::Post, SignInAsOperator::PATH, &asked);
+        let asked = OperatorSignInRequest { token };
+        let asked = as_request(Method::Post, OperatorSignInRequest::PATH, &asked);
         with_headers(from(PROXY, asked), &[("origin", origin)])
     };
     // A browser at the machine would not keep the cookie: the link is not used up.
@@ -168,10 +168,10 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
     assert!(cookie.ends_with("; Secure"), "{cookie}");
     let session = kept(&site, &answer);
     assert_eq!(
-        site.ask_by(&Me {}, &session).await.json::<Who>().role,
-        Role::Operator
+        site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>().role,
+        AccessRole::Operator
     );
-    let out = site.ask_by(&SignOut { everywhere: false }, &session).await;
+    let out = site.ask_by(&SignOutRequest { everywhere: false }, &session).await;
     let cookie = out.header("set-cookie");
     assert!(cookie.starts_with("__Host-axioscope=;"), "{cookie}");
     assert!(cookie.ends_with("; Secure"), "{cookie}");
@@ -231,7 +231,7 @@ async fn browsers_are_told_to_keep_to_https_where_the_public_address_has_it() {
             "max-age=31536000"
         );
     }
-    let mut plain = exposure(Door::Open);
+    let mut plain = exposure(ListenScope::Open);
     for public_url in [None, Some("http://intranet.example".parse().unwrap())] {
         plain.public_url = public_url;
         let site = Site::exposed(plain.clone(), models::tests::tiny()).await;
@@ -253,9 +253,9 @@ fn the_link_leads_to_where_the_server_is_reached() {
         ),
     ] {
         let address: SocketAddr = listens.parse().unwrap();
-        let exposure = Exposure {
+        let exposure = NetworkExposure {
             public_url: public_url.map(|it| it.parse().unwrap()),
-            ..exposure(Door::of(address))
+            ..exposure(ListenScope::of(address))
         };
         assert_eq!(exposure.origin(address), origin);
     }

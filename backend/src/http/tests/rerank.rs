@@ -1,6 +1,6 @@
 //! Rankings for other programs.
 
-use shared::api::rerank::{GivenDocument, RankedDocuments, RankedText, Rerank, RerankDocuments};
+use shared::api::rerank::{RerankDocument, CohereRerankResponse, RankedText, RerankRequest, CohereRerankRequest};
 
 use super::*;
 
@@ -18,14 +18,14 @@ fn said(site: &Site, ranker: &str, query: &str, texts: &[&str]) -> Vec<f64> {
 
 #[tokio::test]
 async fn texts_are_ranked_as_the_model_scores_them() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let given = ["a river", "", "hill and river and hill", "the sea"];
-    let rerank = |raw_scores: bool| Rerank {
+    let rerank = |raw_scores: bool| RerankRequest {
         query: "where do rivers end".to_owned(),
         texts: texts(&given),
         raw_scores: Some(raw_scores),
         return_text: Some(raw_scores),
-        ..Rerank::default()
+        ..RerankRequest::default()
     };
     let raw: Vec<RankedText> = site.ask(&rerank(true)).await.json();
     let unit: Vec<RankedText> = site.ask(&rerank(false)).await.json();
@@ -44,7 +44,7 @@ async fn texts_are_ranked_as_the_model_scores_them() {
 
 #[tokio::test]
 async fn documents_are_ranked_as_coheres_clients_expect() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let given = ["a river", "hill", "the sea"];
     let body = json!({
         "model": "tiny:late", "query": "rivers", "top_n": 2, "return_documents": true,
@@ -57,7 +57,7 @@ async fn documents_are_ranked_as_coheres_clients_expect() {
     for (path, version) in [("/rerank", "1"), ("/v1/rerank", "1"), ("/v2/rerank", "2")] {
         let answer = site.send(request("POST", path, &body.to_string())).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
-        let ranked: RankedDocuments = answer.json();
+        let ranked: CohereRerankResponse = answer.json();
         let places: Vec<usize> = ranked.results.iter().map(|it| it.index as usize).collect();
         assert_eq!(places, best[..2], "{path}");
         assert_eq!(
@@ -75,15 +75,15 @@ async fn documents_are_ranked_as_coheres_clients_expect() {
         }
     }
     // As vLLM's clients ask: all documents, and scores as they are.
-    let asked = RerankDocuments {
+    let asked = CohereRerankRequest {
         query: "rivers".to_owned(),
-        documents: given.map(|it| GivenDocument::Text(it.to_owned())).to_vec(),
+        documents: given.map(|it| RerankDocument::Text(it.to_owned())).to_vec(),
         model: Some("tiny:late".to_owned()),
         top_n: Some(0),
         use_activation: Some(false),
-        ..RerankDocuments::default()
+        ..CohereRerankRequest::default()
     };
-    let ranked: RankedDocuments = site.ask(&asked).await.json();
+    let ranked: CohereRerankResponse = site.ask(&asked).await.json();
     assert_eq!(ranked.results.len(), 3);
     assert!((ranked.results[0].relevance_score - said[best[0]]).abs() < 1e-6);
     assert_eq!(ranked.results[0].document, None);
@@ -91,8 +91,8 @@ async fn documents_are_ranked_as_coheres_clients_expect() {
 
 #[tokio::test]
 async fn rankings_that_cannot_be_made_say_why() {
-    let site = Site::new(Door::Loopback).await;
-    let problem = async |body: Value| {
+    let site = Site::new(ListenScope::Loopback).await;
+    let problem = async |body: TableValue| {
         site.send(request("POST", "/rerank", &body.to_string()))
             .await
             .problem()
@@ -145,7 +145,7 @@ async fn rankings_that_cannot_be_made_say_why() {
     assert_eq!(status, 422);
     assert!(error.contains("the query is longer"), "{error}");
     let asked = json!({"query": "a", "documents": long()});
-    let ranked: RankedDocuments = site
+    let ranked: CohereRerankResponse = site
         .send(request("POST", "/v1/rerank", &asked.to_string()))
         .await
         .json();
@@ -158,13 +158,13 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
     for name in ["tiny:late", "tiny:bi+meanp=5/5", "cross-tiny:cross"] {
         let folder = format!("{fixtures}/{}", name.split(':').next().unwrap());
         let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
-        let site = Site::with(Door::Loopback, models).await;
+        let site = Site::with(ListenScope::Loopback, models).await;
         let ranker = site.app.models.get(name).unwrap();
         let before = ranker.reads();
         let mut given = vec!["river".to_owned(); 200];
         given[150] = "river ".repeat(2_000);
         let body = json!({"model": name, "query": "a", "texts": given, "truncate": false});
-        let asked = async |body: &Value| {
+        let asked = async |body: &TableValue| {
             site.send(request("POST", "/rerank", &body.to_string()))
                 .await
         };
@@ -174,29 +174,29 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
         assert_eq!(ranker.reads(), before, "{name}");
         // [CLS] a [SEP] of the query for each of [CLS] a [SEP] and [CLS] a a [SEP].
         let body = json!({"model": name, "query": "a", "documents": ["a", "a a"]});
-        let ranked: RankedDocuments = asked(&body).await.json();
+        let ranked: CohereRerankResponse = asked(&body).await.json();
         assert_eq!(ranked.usage.total_tokens, 3 + 3 + 3 + 4, "{name}");
     }
 }
 
 #[tokio::test]
 async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
-    let site = Site::new(Door::Loopback).await;
-    let asked = |fields: Value| {
+    let site = Site::new(ListenScope::Loopback).await;
+    let asked = |fields: TableValue| {
         let mut body = json!({"model": "tiny:bi", "query": "rivers", "raw_scores": true});
         let more = fields.as_object().unwrap().clone();
         body.as_object_mut().unwrap().extend(more);
         body
     };
     let send =
-        async |path: &str, body: Value| site.send(request("POST", path, &body.to_string())).await;
+        async |path: &str, body: TableValue| site.send(request("POST", path, &body.to_string())).await;
     let documents = json!(["river sea hill", {"text": "a", "title": "the sea", "n": 7}]);
     for path in ["/rerank", "/v1/rerank", "/v2/rerank"] {
         let body = asked(json!({
             "documents": documents, "max_tokens_per_doc": 3, "rank_fields": ["title", "n"],
             "return_documents": true,
         }));
-        let ranked: RankedDocuments = send(path, body).await.json();
+        let ranked: CohereRerankResponse = send(path, body).await.json();
         // `title`, a word of five tokens of this model, is cut after three.
         let read = ["river sea h", "tit"];
         let said = said(&site, "tiny:bi", "rivers", &read);
@@ -227,7 +227,7 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
 
 #[tokio::test]
 async fn only_so_many_passages_of_a_document_are_read_as_are_asked_for() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let said = said(&site, "tiny:bi", "rivers", &["river", "sea", "hill"]);
     let whole = self::said(&site, "tiny:bi", "rivers", &["river sea hill"])[0];
     for (model, most, expected) in [
@@ -242,7 +242,7 @@ async fn only_so_many_passages_of_a_document_are_read_as_are_asked_for() {
         });
         for path in ["/rerank", "/v1/rerank", "/v2/rerank"] {
             let answer = site.send(request("POST", path, &body.to_string())).await;
-            let ranked: RankedDocuments = answer.json();
+            let ranked: CohereRerankResponse = answer.json();
             let score = ranked.results[0].relevance_score;
             assert!(
                 (score - expected).abs() < 1e-5,
@@ -262,14 +262,14 @@ async fn only_so_many_passages_of_a_document_are_read_as_are_asked_for() {
 
 #[tokio::test]
 async fn only_so_many_texts_come_back_as_are_asked_for() {
-    let site = Site::new(Door::Loopback).await;
+    let site = Site::new(ListenScope::Loopback).await;
     let ranked = async |top_n: u64| -> Vec<RankedText> {
-        let asked = Rerank {
+        let asked = RerankRequest {
             query: "rivers".to_owned(),
             texts: texts(&["a river", "hill", "the sea"]),
             top_n: Some(top_n),
             return_documents: Some(true),
-            ..Rerank::default()
+            ..RerankRequest::default()
         };
         site.ask(&asked).await.json()
     };
@@ -282,26 +282,26 @@ async fn only_so_many_texts_come_back_as_are_asked_for() {
 
 #[tokio::test]
 async fn visitors_rank_a_little() {
-    let site = Site::new(Door::Open).await;
-    let rerank = |n: usize| Rerank {
+    let site = Site::new(ListenScope::Open).await;
+    let rerank = |n: usize| RerankRequest {
         query: "rivers".to_owned(),
         texts: texts(&vec!["sea"; n]),
-        ..Rerank::default()
+        ..RerankRequest::default()
     };
     assert_eq!(site.ask(&rerank(8)).await.status, StatusCode::OK);
     assert_eq!(
         site.ask(&rerank(9)).await.status,
         StatusCode::PAYLOAD_TOO_LARGE
     );
-    let many = as_request(Method::Post, Rerank::PATH, &rerank(9));
+    let many = as_request(Method::Post, RerankRequest::PATH, &rerank(9));
     let many = site.send(with_token(many, &site.token)).await;
     assert_eq!(many.status, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_tokens() {
-    let site = Site::new(Door::Open).await;
-    let send = async |from: u8, path: &str, body: &Value, token: Option<&str>| {
+    let site = Site::new(ListenScope::Open).await;
+    let send = async |from: u8, path: &str, body: &TableValue, token: Option<&str>| {
         let mut request = request("POST", path, &body.to_string());
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, from]), 1));
         request.extensions_mut().insert(ConnectInfo(address));
@@ -323,7 +323,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         (3, "/rerank", "model"),
     ] {
         let answer = send(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
-        let Problem {
+        let ErrorResponse {
             error,
             field: found,
             ..
@@ -364,7 +364,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     let folder = format!("{fixtures}/cross-tiny");
     let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
-    let site = Site::with(Door::Loopback, models).await;
+    let site = Site::with(ListenScope::Loopback, models).await;
     let ranker = site.app.models.get("cross-tiny:cross").unwrap();
     // As if a batch of somebody else were computed.
     let turn = site.app.limits.turn().await;
@@ -378,7 +378,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
             waiting.spawn(site.router.clone().oneshot(asked));
         }
     }
-    let look = Look {
+    let look = GetStudyRequest {
         study: "open".to_owned(),
         dials: Default::default(),
     };
@@ -399,13 +399,13 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
 
 #[tokio::test]
 async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again() {
-    let site = Site::new(Door::Loopback).await;
-    let rerank = Rerank {
+    let site = Site::new(ListenScope::Loopback).await;
+    let rerank = RerankRequest {
         query: "rivers".to_owned(),
         texts: texts(&["sea"]),
-        ..Rerank::default()
+        ..RerankRequest::default()
     };
-    let asked = || as_request(Method::Post, Rerank::PATH, &rerank);
+    let asked = || as_request(Method::Post, RerankRequest::PATH, &rerank);
     // As if another ranking were computed: all others wait.
     let turn = site.app.limits.turn().await;
     let mut waiting = tokio::task::JoinSet::new();
@@ -417,9 +417,9 @@ async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again()
     assert_eq!(crowded.status(), StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(crowded.headers()["retry-after"], "5");
     let answer = site.send(asked()).await;
-    assert_eq!(answer.json::<Problem>().error_type, "overloaded");
+    assert_eq!(answer.json::<ErrorResponse>().error_type, "overloaded");
     // Everything else is answered.
-    assert_eq!(site.ask(&Studies {}).await.status, StatusCode::OK);
+    assert_eq!(site.ask(&ListStudiesRequest {}).await.status, StatusCode::OK);
     waiting.abort_all();
     while let Some(ended) = waiting.join_next().await {
         assert!(ended.is_err(), "it had no turn");

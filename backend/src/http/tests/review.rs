@@ -1,28 +1,28 @@
 //! Review over the handlers: who sees what of a task, and what nobody is told.
 
 use axum::Json;
-use shared::api::people::{Person, Role};
+use shared::api::people::{Person, AccessRole};
 use shared::api::review::{
-    Again, AskAgreement, AskProgress, Change, Disputes, Download, Format, Handed, HandedItem,
-    History, Make, NextItems, OneTask, Outcome, Preview, Results, Send, Sent, State as Stage,
-    TaskNo, TaskResults, Tasks, Try, WholeTask,
+    GetAssignedItemRequest, GetAgreementRequest, GetTaskProgressRequest, UpdateTaskRequest, ListDisputesRequest, ExportTaskRequest, TaskExportFormat, LeaseItemsResponse, AssignedItem,
+    GetItemHistoryRequest, CreateTaskRequest, LeaseItemsRequest, GetTaskRequest, EventOutcome, PreviewTaskRequest, ListHumanJudgmentsRequest, SubmitEventsRequest, SubmitEventsResponse, TaskStatus,
+    TaskId, TaskResults, ListTasksRequest, GetTrialItemsRequest, GetTaskDefinitionRequest,
 };
-use shared::review::event::{Adjudication, What};
-use shared::review::export::Whose;
-use shared::review::task::Role as ItemRole;
-use shared::review::{Answer, ItemNo, PersonNo};
+use shared::review::event::{Adjudication, AnnotationAction};
+use shared::review::export::PreferenceSource;
+use shared::review::task::ItemRole;
+use shared::review::{AnnotatorAnswer, ItemNo, PersonId};
 
 use super::*;
 use crate::http::access::Caller;
-use crate::http::api_call::ApiCall;
+use crate::http::api_call::ApiRequest;
 use crate::http::review::{self, curate};
 use crate::http::studies;
 use crate::review::tests::{decided, event, join, study as rivers, task as wanted};
 
 /// Somebody on the other side of the session.
-fn caller(no: u32, role: Role) -> Caller {
+fn caller(no: u32, role: AccessRole) -> Caller {
     let person = (no > 0).then(|| Person {
-        no: PersonNo(no),
+        no: PersonId(no),
         name: format!("Person {no}"),
         has_password: false,
     });
@@ -32,23 +32,23 @@ fn caller(no: u32, role: Role) -> Caller {
 }
 
 fn ann() -> Caller {
-    caller(1, Role::Annotator)
+    caller(1, AccessRole::Annotator)
 }
 
 fn bob() -> Caller {
-    caller(2, Role::Annotator)
+    caller(2, AccessRole::Annotator)
 }
 
 fn cat() -> Caller {
-    caller(3, Role::Curator)
+    caller(3, AccessRole::Curator)
 }
 
 fn visitor() -> Caller {
-    caller(0, Role::Visitor)
+    caller(0, AccessRole::Visitor)
 }
 
-fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiCall<E> {
-    ApiCall {
+fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
+    ApiRequest {
         app: site.app.clone(),
         caller,
         asked,
@@ -58,12 +58,12 @@ fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiCall<E> {
 /// A site with an open task of a study that is published.
 struct Table {
     site: Site,
-    task: TaskNo,
+    task: TaskId,
 }
 
 impl Table {
     async fn new() -> Table {
-        let site = Site::new(Door::Open).await;
+        let site = Site::new(ListenScope::Open).await;
         let study = rivers("rivers");
         crate::store::studies::files::save(&site.folder, &study).unwrap();
         let store = &site.app.store;
@@ -71,22 +71,22 @@ impl Table {
         let published = Visibility::Published;
         store.set_visibility("rivers", published).await.unwrap();
         join(store).await;
-        let asked = Make {
+        let asked = CreateTaskRequest {
             task: wanted("rivers"),
         };
         let made = curate::make(call(&site, cat(), asked)).await;
         let task = made.unwrap().0.card.task;
         let table = Table { site, task };
-        table.change(Some(Stage::Open), None).await;
+        table.change(Some(TaskStatus::Open), None).await;
         table
     }
 
-    fn call<E>(&self, caller: Caller, asked: E) -> ApiCall<E> {
+    fn call<E>(&self, caller: Caller, asked: E) -> ApiRequest<E> {
         call(&self.site, caller, asked)
     }
 
-    async fn change(&self, state: Option<Stage>, results_public: Option<bool>) {
-        let asked = Change {
+    async fn change(&self, state: Option<TaskStatus>, results_public: Option<bool>) {
+        let asked = UpdateTaskRequest {
             task: self.task,
             state,
             results_public,
@@ -96,14 +96,14 @@ impl Table {
         assert_eq!(changed.unwrap().0.card.task, self.task);
     }
 
-    async fn next(&self, caller: Caller, n: u32) -> Result<Handed, Error> {
-        let asked = NextItems { task: self.task, n };
+    async fn next(&self, caller: Caller, n: u32) -> Result<LeaseItemsResponse, Error> {
+        let asked = LeaseItemsRequest { task: self.task, n };
         let handed = review::next(self.call(caller, asked)).await;
         handed.map(|it| it.0)
     }
 
-    async fn again(&self, caller: Caller, item: ItemNo) -> Result<HandedItem, Error> {
-        let asked = Again {
+    async fn again(&self, caller: Caller, item: ItemNo) -> Result<AssignedItem, Error> {
+        let asked = GetAssignedItemRequest {
             task: self.task,
             item,
         };
@@ -111,11 +111,11 @@ impl Table {
         again.map(|it| it.0)
     }
 
-    async fn send(&self, caller: Caller, what: &[(u64, What)]) -> Result<Sent, Error> {
+    async fn send(&self, caller: Caller, what: &[(u64, AnnotationAction)]) -> Result<SubmitEventsResponse, Error> {
         let events = what
             .iter()
             .map(|(number, what)| event(*number, what.clone()));
-        let asked = Send {
+        let asked = SubmitEventsRequest {
             task: self.task,
             events: events.collect(),
         };
@@ -125,12 +125,12 @@ impl Table {
 
     async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
         let study = "rivers".to_owned();
-        let results = review::results(self.call(caller, Results { study })).await;
+        let results = review::results(self.call(caller, ListHumanJudgmentsRequest { study })).await;
         results.map(|it| it.0)
     }
 
-    async fn file(&self, format: Format) -> (String, String) {
-        let asked = Download {
+    async fn file(&self, format: TaskExportFormat) -> (String, String) {
+        let asked = ExportTaskRequest {
             task: self.task,
             format,
             names: true,
@@ -153,11 +153,11 @@ fn status(error: Error) -> (u16, String) {
 #[tokio::test]
 async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let table = Table::new().await;
-    let asked = Preview {
+    let asked = PreviewTaskRequest {
         task: wanted("rivers"),
     };
     let Json(preview) = curate::preview(table.call(cat(), asked)).await.unwrap();
-    let asked = WholeTask { task: table.task };
+    let asked = GetTaskDefinitionRequest { task: table.task };
     let Json(whole) = curate::task(table.call(cat(), asked)).await.unwrap();
     assert_eq!(whole.made, preview);
     assert_eq!((preview.n_training, preview.n_gold), (1, 1));
@@ -172,29 +172,29 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         .map(|it| it.offer.item)
         .find(|it| it.0 > 1)
         .unwrap();
-    for (who, number, answer) in [(ann(), 1, Answer::First), (bob(), 2, Answer::Second)] {
+    for (who, number, answer) in [(ann(), 1, AnnotatorAnswer::First), (bob(), 2, AnnotatorAnswer::Second)] {
         let sent = table.send(who, &[(number, decided(item, answer))]).await;
         let sent = sent.unwrap();
-        assert_eq!(sent.taken[0].outcome, Outcome::Kept);
+        assert_eq!(sent.taken[0].outcome, EventOutcome::Kept);
         assert_eq!(sent.standing.n_mine, 1);
     }
-    let asked = Disputes { task: table.task };
+    let asked = ListDisputesRequest { task: table.task };
     let Json(disputes) = curate::disputes(table.call(cat(), asked)).await.unwrap();
     assert_eq!(disputes.len(), 1);
     assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
-    let settled = What::Adjudicated(Adjudication {
+    let settled = AnnotationAction::Adjudicated(Adjudication {
         item,
-        answer: Answer::First,
+        answer: AnnotatorAnswer::First,
         note: "river".to_owned(),
         replaces: Vec::new(),
     });
     let refused = table.send(ann(), &[(3, settled.clone())]).await.unwrap();
-    assert!(matches!(refused.taken[0].outcome, Outcome::Refused { .. }));
+    assert!(matches!(refused.taken[0].outcome, EventOutcome::Refused { .. }));
     table.send(cat(), &[(3, settled)]).await.unwrap();
     let Json(disputes) = curate::disputes(table.call(cat(), asked)).await.unwrap();
     assert_eq!(disputes, []);
 
-    let asked = History {
+    let asked = GetItemHistoryRequest {
         task: table.task,
         item,
     };
@@ -203,23 +203,23 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
     let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
-    let asked = AskAgreement { task: table.task };
+    let asked = GetAgreementRequest { task: table.task };
     let Json(agreed) = curate::agreement(table.call(cat(), asked)).await.unwrap();
     let raw = agreed.agreements.overall.raw.unwrap();
     assert_eq!((raw.estimate.value, raw.n_things), (0.0, 1));
-    let asked = AskProgress { task: table.task };
+    let asked = GetTaskProgressRequest { task: table.task };
     let Json(progressed) = curate::progress(table.call(cat(), asked)).await.unwrap();
     assert_eq!(progressed.progress.n_filled, 2);
     assert_eq!(progressed.progress.n_adjudicated, 1);
 
-    let (named, lines) = table.file(Format::Jsonl).await;
+    let (named, lines) = table.file(TaskExportFormat::Jsonl).await;
     assert_eq!(named, "attachment; filename=\"review-1.jsonl\"");
     assert_eq!(lines.lines().count(), 3);
     assert!(lines.contains("\"name\":\"Ann\""), "{lines}");
-    let (_, csv) = table.file(Format::Csv).await;
+    let (_, csv) = table.file(TaskExportFormat::Csv).await;
     assert!(csv.starts_with("key,at_ms"), "{csv}");
-    let whose = Whose::People;
-    let (_, prefs) = table.file(Format::Prefs { whose }).await;
+    let whose = PreferenceSource::People;
+    let (_, prefs) = table.file(TaskExportFormat::Prefs { whose }).await;
     assert!(prefs.contains(&format!("{}.people 1 ", item.0)), "{prefs}");
 }
 
@@ -228,24 +228,24 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let table = Table::new().await;
     let item = ItemNo(2);
     table.next(bob(), 8).await.unwrap();
-    let secret = What::Reported(shared::review::event::Report {
+    let secret = AnnotationAction::Reported(shared::review::event::ProblemReport {
         item,
         note: "bob's own words".to_owned(),
     });
-    let answers = [(1, decided(item, Answer::Second)), (2, secret)];
+    let answers = [(1, decided(item, AnnotatorAnswer::Second)), (2, secret)];
     table.send(bob(), &answers).await.unwrap();
 
     let handed = table.next(ann(), 32).await.unwrap();
-    let asked = OneTask { task: table.task };
+    let asked = GetTaskRequest { task: table.task };
     let Json(sheet) = review::task(table.call(ann(), asked)).await.unwrap();
-    let Json(cards) = review::tasks(table.call(ann(), Tasks {})).await.unwrap();
+    let Json(cards) = review::tasks(table.call(ann(), ListTasksRequest {})).await.unwrap();
     let sent = table
-        .send(ann(), &[(3, decided(item, Answer::First))])
+        .send(ann(), &[(3, decided(item, AnnotatorAnswer::First))])
         .await
         .unwrap();
     let again = table.again(ann(), item).await.unwrap();
     assert_eq!(again.until_ms, None, "it was decided on");
-    let asked = shared::api::review::Mine { task: table.task };
+    let asked = shared::api::review::ListOwnEventsRequest { task: table.task };
     let Json(mine) = review::mine(table.call(ann(), asked)).await.unwrap();
     assert_eq!(mine.len(), 1);
     let told = serde_json::to_string(&(&handed, &sheet, &cards, &sent, &again, &mine)).unwrap();
@@ -268,7 +268,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let with_answers: Vec<ItemNo> = with_answers.map(|it| it.offer.item).collect();
     assert_eq!(with_answers, [ItemNo(0)]);
     let gold = handed.items.iter().find(|it| it.offer.item == ItemNo(1));
-    let keys = |it: &HandedItem| {
+    let keys = |it: &AssignedItem| {
         let json = serde_json::to_value(it).unwrap();
         json.as_object()
             .unwrap()
@@ -285,23 +285,23 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
 #[tokio::test]
 async fn each_sees_the_tasks_that_are_for_them() {
     let table = Table::new().await;
-    let asked = Make {
+    let asked = CreateTaskRequest {
         task: wanted("rivers"),
     };
     let made = curate::make(table.call(cat(), asked)).await.unwrap();
     let draft = made.0.card.task;
     let n_listed = async |caller| {
-        let listed = review::tasks(table.call(caller, Tasks {})).await;
+        let listed = review::tasks(table.call(caller, ListTasksRequest {})).await;
         listed.unwrap().0.len()
     };
     assert_eq!(n_listed(visitor()).await, 0);
     assert_eq!(n_listed(ann()).await, 1);
     assert_eq!(n_listed(cat()).await, 2);
-    let nobody = caller(0, Role::Operator);
+    let nobody = caller(0, AccessRole::Operator);
     assert_eq!(n_listed(nobody.clone()).await, 2);
 
-    let look = async |caller, task| review::task(table.call(caller, OneTask { task })).await;
-    let no_such = status(look(ann(), TaskNo(99)).await.unwrap_err());
+    let look = async |caller, task| review::task(table.call(caller, GetTaskRequest { task })).await;
+    let no_such = status(look(ann(), TaskId(99)).await.unwrap_err());
     assert_eq!(no_such.0, 404);
     let hidden = status(look(ann(), draft).await.unwrap_err());
     assert_eq!(hidden.0, 404, "{hidden:?}");
@@ -326,16 +326,16 @@ async fn each_sees_the_tasks_that_are_for_them() {
     );
 
     // What is closed takes what people still have, and gives nothing.
-    table.change(Some(Stage::Closed), None).await;
+    table.change(Some(TaskStatus::Closed), None).await;
     let closed = status(table.next(ann(), 1).await.unwrap_err());
     assert_eq!(closed.0, 409, "{closed:?}");
-    let late = [(9, decided(ItemNo(2), Answer::Equal))];
+    let late = [(9, decided(ItemNo(2), AnnotatorAnswer::Equal))];
     let sent = table.send(ann(), &late).await.unwrap();
-    assert_eq!(sent.taken[0].outcome, Outcome::Kept);
+    assert_eq!(sent.taken[0].outcome, EventOutcome::Kept);
     assert_eq!(sent.standing.n_left, 0);
-    let asked = Send {
+    let asked = SubmitEventsRequest {
         task: draft,
-        events: vec![event(10, decided(ItemNo(2), Answer::Equal))],
+        events: vec![event(10, decided(ItemNo(2), AnnotatorAnswer::Equal))],
     };
     let error = review::send(table.call(cat(), asked)).await.unwrap_err();
     assert_eq!(status(error).0, 409);
@@ -344,7 +344,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
 #[tokio::test]
 async fn results_are_for_everybody_once_a_curator_says_so() {
     let table = Table::new().await;
-    let answers = [(1, decided(ItemNo(2), Answer::First))];
+    let answers = [(1, decided(ItemNo(2), AnnotatorAnswer::First))];
     table.send(ann(), &answers).await.unwrap();
     assert_eq!(table.results(visitor()).await.unwrap(), []);
     assert_eq!(table.results(ann()).await.unwrap(), []);
@@ -368,7 +368,7 @@ async fn results_are_for_everybody_once_a_curator_says_so() {
 #[tokio::test]
 async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
     let table = Table::new().await;
-    let answers = [(1, decided(ItemNo(2), Answer::First))];
+    let answers = [(1, decided(ItemNo(2), AnnotatorAnswer::First))];
     table.send(ann(), &answers).await.unwrap();
     assert!(!table.results(cat()).await.unwrap()[0].outdated);
     let mut anew = rivers("rivers");
@@ -385,13 +385,13 @@ async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
     let found = table.results(cat()).await.unwrap();
     assert!(found[0].outdated && found[0].estimates.is_none());
     assert_eq!(found[0].n_people, 1);
-    let (_, lines) = table.file(Format::Jsonl).await;
+    let (_, lines) = table.file(TaskExportFormat::Jsonl).await;
     assert_eq!(lines.lines().count(), 1);
-    let answers = [(2, decided(ItemNo(3), Answer::First))];
+    let answers = [(2, decided(ItemNo(3), AnnotatorAnswer::First))];
     let sent = table.send(ann(), &answers).await.unwrap();
     assert_eq!(
         sent.taken[0].outcome,
-        Outcome::Kept,
+        EventOutcome::Kept,
         "what was decided before"
     );
 }
@@ -402,16 +402,16 @@ async fn requests_that_are_not_in_their_bounds_are_refused() {
     assert_eq!(status(table.next(ann(), 0).await.unwrap_err()).0, 422);
     assert_eq!(status(table.next(ann(), 33).await.unwrap_err()).0, 422);
     assert_eq!(status(table.send(ann(), &[]).await.unwrap_err()).0, 422);
-    let many: Vec<(u64, What)> = (0..101)
-        .map(|it| (it, decided(ItemNo(2), Answer::Equal)))
+    let many: Vec<(u64, AnnotationAction)> = (0..101)
+        .map(|it| (it, decided(ItemNo(2), AnnotatorAnswer::Equal)))
         .collect();
     assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);
     let mut task = wanted("rivers");
     task.overlap = 0;
-    let made = curate::make(table.call(cat(), Make { task })).await;
+    let made = curate::make(table.call(cat(), CreateTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 422);
     let task = wanted("no-such");
-    let made = curate::preview(table.call(cat(), Preview { task })).await;
+    let made = curate::preview(table.call(cat(), PreviewTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 404);
 }
 
@@ -420,7 +420,7 @@ async fn visitors_try_it_on_what_is_published() {
     let table = Table::new().await;
     let asked = |study: &str| {
         let study = study.to_owned();
-        table.call(visitor(), Try { study, seed: 1 })
+        table.call(visitor(), GetTrialItemsRequest { study, seed: 1 })
     };
     let tried = studies::respond(asked("rivers")).await;
     assert_eq!(tried.unwrap().0.len(), 5);

@@ -21,12 +21,12 @@ const HOSTS: [&str; 2] = ["huggingface.co", "hf.co"];
 
 /// What a hub says of a file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct FileDescription {
+pub(super) struct HubFileMetadata {
     commit: Option<String>,
     etag: Option<String>,
 }
 
-impl FileDescription {
+impl HubFileMetadata {
     /// Takes what the head of an answer says; what was said before stays where it says nothing.
     pub(super) fn read(&mut self, headers: &HeaderMap) {
         let commit = text(headers, "x-repo-commit");
@@ -42,7 +42,7 @@ impl FileDescription {
         url: String,
         file: &str,
         n_bytes: Option<u64>,
-    ) -> Result<RemoteFile, String> {
+    ) -> Result<HubFile, String> {
         let is_hash = |it: &String| {
             matches!(it.len(), 40 | 64) && it.bytes().all(|it| it.is_ascii_hexdigit())
         };
@@ -68,7 +68,7 @@ impl FileDescription {
                 "{file} has {n_bytes} bytes there, at most {most} are taken"
             ));
         }
-        Ok(RemoteFile {
+        Ok(HubFile {
             url,
             commit,
             etag,
@@ -79,7 +79,7 @@ impl FileDescription {
 
 /// A file that a hub has; commit and etag can stand in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RemoteFile {
+pub(super) struct HubFile {
     pub(super) url: String,
     pub(super) commit: String,
     pub(super) etag: String,
@@ -165,18 +165,18 @@ pub(super) fn request(
 }
 
 /// A download of one file into a folder of the cache.
-pub(super) struct Download {
+pub(super) struct FileDownload {
     pub(super) agent: ureq::Agent,
     pub(super) endpoint: String,
     pub(super) token: Option<String>,
-    pub(super) found: RemoteFile,
+    pub(super) found: HubFile,
     /// Where the files of the cache lie under their etags.
     pub(super) blobs: PathBuf,
     /// The name of the file in the repository.
     pub(super) file: String,
 }
 
-impl Download {
+impl FileDownload {
     /// Brings the file into the folder, under its etag. What was there of it is gone on with;
     /// `is_awaited` is asked after each piece.
     pub(super) fn run(&self, is_awaited: impl Fn() -> bool) -> Result<(), String> {
@@ -244,7 +244,7 @@ impl Download {
     /// Asks for the file from a byte on; returns whether all of it is sent, and the bytes.
     fn ask(&self, from: u64) -> Result<(bool, impl Read + use<>), String> {
         let range = format!("bytes={from}-");
-        let Download {
+        let FileDownload {
             agent, endpoint, ..
         } = self;
         let answer = request(
@@ -300,8 +300,8 @@ mod tests {
         headers
     }
 
-    fn found(commit: &str, etag: &str, n_bytes: Option<u64>) -> Result<RemoteFile, String> {
-        let mut described = FileDescription::default();
+    fn found(commit: &str, etag: &str, n_bytes: Option<u64>) -> Result<HubFile, String> {
+        let mut described = HubFileMetadata::default();
         described.read(&headers(&[("x-repo-commit", commit), ("etag", etag)]));
         described.found("https://hub/a".to_owned(), "config.json", n_bytes)
     }

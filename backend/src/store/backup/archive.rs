@@ -27,15 +27,15 @@ const MAX_BYTES_OF_NAME: usize = 500;
 const MAX_DEPTH: usize = 12;
 
 /// Writes members one after the other.
-pub(super) struct Writer<W: Write> {
+pub(super) struct ArchiveWriter<W: Write> {
     tar: tar::Builder<GzEncoder<W>>,
     sums: String,
     made_s: u64,
 }
 
-impl<W: Write> Writer<W> {
-    pub(super) fn new(out: W) -> Writer<W> {
-        Writer {
+impl<W: Write> ArchiveWriter<W> {
+    pub(super) fn new(out: W) -> ArchiveWriter<W> {
+        ArchiveWriter {
             tar: tar::Builder::new(GzEncoder::new(out, Compression::fast())),
             sums: String::new(),
             made_s: jiff::Timestamp::now().as_second().unsigned_abs(),
@@ -48,7 +48,7 @@ impl<W: Write> Writer<W> {
             let reason = "these are too many files for a backup; copy the data folder itself";
             return Err(io::Error::other(reason));
         }
-        let mut summed = Summed::new(from.take(n_bytes));
+        let mut summed = HashingReader::new(from.take(n_bytes));
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(tar::EntryType::Regular);
         header.set_size(n_bytes);
@@ -81,7 +81,7 @@ pub(super) fn unpack(
 ) -> Result<(), Error> {
     let unreadable = |it: io::Error| damaged(backup, &it.to_string());
     let left = Cell::new(MAX_BYTES_BETWEEN);
-    let bounded = Bounded {
+    let bounded = LimitedReader {
         inner: GzDecoder::new(BufReader::new(packed)),
         left: &left,
     };
@@ -103,7 +103,7 @@ pub(super) fn unpack(
         if let Some(accept) = accept.take() {
             let mut json = Vec::new();
             let first = (&mut member).take(MAX_BYTES_OF_HEAD);
-            let mut first = Summed::new(first);
+            let mut first = HashingReader::new(first);
             first.read_to_end(&mut json).map_err(unreadable)?;
             if name != HEAD {
                 return Err(damaged(backup, &format!("it does not begin with {HEAD}")));
@@ -174,7 +174,7 @@ fn write(member: &mut impl Read, path: &Path, name: &str) -> Result<String, Fail
         }
         Err(error) => return Err(Failed::Disk(error)),
     };
-    let mut summed = Summed::new(member);
+    let mut summed = HashingReader::new(member);
     let mut buffer = vec![0; 1 << 16];
     loop {
         let n_read = summed
@@ -225,12 +225,12 @@ fn differing(expected: &str, found: &str) -> String {
 }
 
 /// Reads through until so many bytes are left to be read.
-struct Bounded<'a, R> {
+struct LimitedReader<'a, R> {
     inner: R,
     left: &'a Cell<u64>,
 }
 
-impl<R: Read> Read for Bounded<'_, R> {
+impl<R: Read> Read for LimitedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n_read = self.inner.read(buffer)?;
         let left = self
@@ -244,15 +244,15 @@ impl<R: Read> Read for Bounded<'_, R> {
 }
 
 /// Reads through, and knows the SHA-256 of what was read.
-struct Summed<R> {
+struct HashingReader<R> {
     inner: R,
     hasher: Sha256,
     n_bytes: u64,
 }
 
-impl<R: Read> Summed<R> {
-    fn new(inner: R) -> Summed<R> {
-        Summed {
+impl<R: Read> HashingReader<R> {
+    fn new(inner: R) -> HashingReader<R> {
+        HashingReader {
             inner,
             hasher: Sha256::new(),
             n_bytes: 0,
@@ -265,7 +265,7 @@ impl<R: Read> Summed<R> {
     }
 }
 
-impl<R: Read> Read for Summed<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n_read = self.inner.read(buffer)?;
         self.hasher.update(&buffer[..n_read]);

@@ -18,7 +18,7 @@ use sqlx::{AssertSqlSafe, Row, Transaction};
 
 use super::archive::damaged;
 use crate::error::Error;
-use crate::store::{Database, Store, places, postgres};
+use crate::store::{DatabaseConfig, Store, places, postgres};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,20 +33,20 @@ enum Kind {
 use Kind::{Bytes, Integer, Real, Text};
 
 /// A table as it is now. What a later layout adds is added here: a test compares.
-pub(super) struct Table {
+pub(super) struct BackupTable {
     pub(super) name: &'static str,
     /// The first layout that has it.
     pub(super) since: i64,
     /// Columns of the key; they stand first.
     n_keys: usize,
     /// Which rows last.
-    last: Last,
+    last: BackedUpRows,
     columns: &'static [(&'static str, Kind)],
 }
 
 /// Which rows of a table are in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum BackedUpRows {
     /// All.
     All,
     /// Those for which this holds, in SQL.
@@ -59,12 +59,12 @@ enum Last {
 const LEFT_OUT: [&str; 2] = ["session", "operator_session"];
 
 /// Every table, each behind those that it refers to.
-pub(super) const TABLES: [Table; 15] = [
-    Table {
+pub(super) const TABLES: [BackupTable; 15] = [
+    BackupTable {
         name: "studies",
         since: 1,
         n_keys: 1,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("name", Text),
             ("title", Text),
@@ -76,11 +76,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("revision", Integer),
         ],
     },
-    Table {
+    BackupTable {
         name: "rankers",
         since: 1,
         n_keys: 1,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("fingerprint", Text),
             ("spec", Text),
@@ -90,11 +90,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("note", Text),
         ],
     },
-    Table {
+    BackupTable {
         name: "jobs",
         since: 1,
         n_keys: 1,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("number", Integer),
             ("id", Text),
@@ -111,25 +111,25 @@ pub(super) const TABLES: [Table; 15] = [
             ("certificate", Text),
         ],
     },
-    Table {
+    BackupTable {
         name: "job_queries",
         since: 1,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[("job", Integer), ("place", Integer), ("query", Text)],
     },
-    Table {
+    BackupTable {
         name: "job_texts",
         since: 1,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[("job", Integer), ("place", Integer), ("text", Text)],
     },
-    Table {
+    BackupTable {
         name: "job_batches",
         since: 1,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("job", Integer),
             ("batch", Integer),
@@ -137,11 +137,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("done_at", Text),
         ],
     },
-    Table {
+    BackupTable {
         name: "job_scores",
         since: 1,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("job", Integer),
             ("pair", Integer),
@@ -149,11 +149,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("truncated", Integer),
         ],
     },
-    Table {
+    BackupTable {
         name: "score_files",
         since: 1,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("ranker", Text),
             ("name", Text),
@@ -161,18 +161,18 @@ pub(super) const TABLES: [Table; 15] = [
             ("made", Text),
         ],
     },
-    Table {
+    BackupTable {
         name: "operator",
         since: 1,
         n_keys: 1,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[("one", Integer), ("token_sha256", Text)],
     },
-    Table {
+    BackupTable {
         name: "person",
         since: 3,
         n_keys: 1,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("no", Integer),
             ("name", Text),
@@ -184,12 +184,12 @@ pub(super) const TABLES: [Table; 15] = [
             ("revoked_ms", Integer),
         ],
     },
-    Table {
+    BackupTable {
         name: "invitation",
         since: 3,
         n_keys: 1,
         // What was taken back after the backup was made is not to be open again.
-        last: Last::Where("used_ms IS NOT NULL"),
+        last: BackedUpRows::Where("used_ms IS NOT NULL"),
         columns: &[
             ("no", Integer),
             ("token_sha256", Text),
@@ -204,11 +204,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("revoked_ms", Integer),
         ],
     },
-    Table {
+    BackupTable {
         name: "review_task",
         since: 4,
         n_keys: 1,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("no", Integer),
             ("study", Text),
@@ -220,11 +220,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("n_candidates", Integer),
         ],
     },
-    Table {
+    BackupTable {
         name: "review_item",
         since: 4,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("task", Integer),
             ("no", Integer),
@@ -232,11 +232,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("named", Text),
         ],
     },
-    Table {
+    BackupTable {
         name: "review_event",
         since: 4,
         n_keys: 2,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("task", Integer),
             ("seq", Integer),
@@ -246,11 +246,11 @@ pub(super) const TABLES: [Table; 15] = [
             ("event", Text),
         ],
     },
-    Table {
+    BackupTable {
         name: "review_lease",
         since: 4,
         n_keys: 3,
-        last: Last::All,
+        last: BackedUpRows::All,
         columns: &[
             ("task", Integer),
             ("item", Integer),
@@ -260,11 +260,11 @@ pub(super) const TABLES: [Table; 15] = [
     },
 ];
 
-impl fmt::Display for Last {
+impl fmt::Display for BackedUpRows {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Last::All => Ok(()),
-            Last::Where(holds) => write!(out, " WHERE {holds}"),
+            BackedUpRows::All => Ok(()),
+            BackedUpRows::Where(holds) => write!(out, " WHERE {holds}"),
         }
     }
 }
@@ -275,13 +275,13 @@ pub(super) fn member(table: &str) -> String {
 }
 
 /// All rows of a database at one moment, in files without names.
-pub(crate) struct Rows {
+pub(crate) struct DatabaseRows {
     pub(super) layout: i64,
-    pub(super) tables: Vec<Written>,
+    pub(super) tables: Vec<TableFile>,
 }
 
 /// A table in a file whose end is where it stands.
-pub(super) struct Written {
+pub(super) struct TableFile {
     pub(super) name: &'static str,
     pub(super) file: File,
     pub(super) n_rows: u64,
@@ -289,7 +289,7 @@ pub(super) struct Written {
 
 impl Store {
     /// Takes all rows, into files in a folder that has room.
-    pub(crate) async fn rows(&self, scratch: &Path) -> Result<Rows, Error> {
+    pub(crate) async fn rows(&self, scratch: &Path) -> Result<DatabaseRows, Error> {
         let begun = self.pool.begin_with(self.database.snapshot()).await;
         let mut transaction = begun.map_err(|it| self.failed(it))?;
         let mut tables = Vec::new();
@@ -297,7 +297,7 @@ impl Store {
             tables.push(self.table(table, &mut transaction, scratch).await?);
         }
         transaction.rollback().await.map_err(|it| self.failed(it))?;
-        Ok(Rows {
+        Ok(DatabaseRows {
             layout: self.database.known_layout(),
             tables,
         })
@@ -305,10 +305,10 @@ impl Store {
 
     async fn table(
         &self,
-        table: &Table,
+        table: &BackupTable,
         transaction: &mut Transaction<'static, Any>,
         scratch: &Path,
-    ) -> Result<Written, Error> {
+    ) -> Result<TableFile, Error> {
         let full = || Error::file(scratch, "make room, or choose another file");
         let file = tempfile::tempfile_in(scratch).or_else(|_| tempfile::tempfile());
         let mut out = BufWriter::new(file.map_err(full())?);
@@ -332,7 +332,7 @@ impl Store {
             n_rows += 1;
         }
         let file = out.into_inner().map_err(|it| full()(it.into_error()))?;
-        Ok(Written {
+        Ok(TableFile {
             name: table.name,
             file,
             n_rows,
@@ -356,7 +356,7 @@ fn read(row: &AnyRow, at: usize, kind: Kind) -> sqlx::Result<Value> {
 pub(super) async fn n_rows(
     store: &Store,
     transaction: &mut Transaction<'static, Any>,
-    table: &Table,
+    table: &BackupTable,
 ) -> Result<i64, Error> {
     let sql = AssertSqlSafe(format!("SELECT count(*) FROM {}", table.name));
     let counted = sqlx::query_scalar(sql).fetch_one(&mut **transaction).await;
@@ -374,9 +374,9 @@ pub(super) async fn settle(
 ) -> Result<(), Error> {
     match &store.database {
         // It looks at the largest number by itself.
-        Database::Sqlite(_) => Ok(()),
-        Database::Postgres(_) => {
-            let numbered = |it: &&Table| it.since <= layout && NUMBERED.contains(&it.name);
+        DatabaseConfig::Sqlite(_) => Ok(()),
+        DatabaseConfig::Postgres(_) => {
+            let numbered = |it: &&BackupTable| it.since <= layout && NUMBERED.contains(&it.name);
             for table in TABLES.iter().filter(numbered) {
                 let next = postgres::next_number(table.name, table.columns[0].0);
                 let next = AssertSqlSafe(next);
@@ -389,14 +389,14 @@ pub(super) async fn settle(
 }
 
 /// Puts rows of a backup into an empty table.
-pub(super) struct Fill<'a> {
+pub(super) struct TableLoader<'a> {
     pub(super) store: &'a Store,
-    pub(super) table: &'a Table,
+    pub(super) table: &'a BackupTable,
     /// For messages.
     pub(super) backup: &'a Path,
 }
 
-impl Fill<'_> {
+impl TableLoader<'_> {
     /// Reads line by line; how many rows there were.
     pub(super) async fn from(
         &self,
@@ -564,7 +564,7 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::tests::Place;
+    use crate::store::tests::TestFolder;
 
     #[test]
     fn a_row_has_one_value_a_column_and_no_lists() {
@@ -580,15 +580,15 @@ mod tests {
     /// A table or a column that is forgotten here would be missing from every backup.
     #[tokio::test]
     async fn every_column_of_every_table_is_in_a_backup() {
-        for place in Place::each() {
+        for place in TestFolder::each() {
             let store = place.store().await;
             let (tables, columns) = match &place.database {
-                Database::Sqlite(_) => (
+                DatabaseConfig::Sqlite(_) => (
                     "SELECT name FROM sqlite_master WHERE type = 'table'
                      AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
                     "SELECT name FROM pragma_table_info($1) ORDER BY cid",
                 ),
-                Database::Postgres(_) => (
+                DatabaseConfig::Postgres(_) => (
                     "SELECT CAST(table_name AS TEXT) FROM information_schema.tables
                      WHERE table_schema = 'public' ORDER BY table_name",
                     "SELECT CAST(column_name AS TEXT) FROM information_schema.columns

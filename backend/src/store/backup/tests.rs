@@ -2,14 +2,14 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use shared::api::people::Role;
-use shared::review::PersonNo;
+use shared::api::people::AccessRole;
+use shared::review::PersonId;
 
 use super::*;
 use crate::models::PairScore;
-use crate::store::people::{Joining, NewInvite};
-use crate::store::secret::Secret;
-use crate::store::tests::{Place, job};
+use crate::store::people::{JoinDetails, NewInvitationRow};
+use crate::store::secret::SecretToken;
+use crate::store::tests::{TestFolder, job};
 
 const FILES: [(&str, &str); 6] = [
     ("collections/rivers/corpus.jsonl", "{}\n"),
@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// Something in every table and every part, and things that do not last.
-async fn fill(place: &Place) {
+async fn fill(place: &TestFolder) {
     for (name, text) in FILES {
         put(place, name, text);
     }
@@ -59,8 +59,8 @@ async fn fill(place: &Place) {
 
 /// Two with a name, who used their invitations, and one invitation that nobody used.
 async fn fill_people(store: &Store) {
-    let mut invite = NewInvite {
-        role: Role::Curator,
+    let mut invite = NewInvitationRow {
+        role: AccessRole::Curator,
         person: None,
         hours: 1,
         note: "for Ada\n".to_owned(),
@@ -68,36 +68,36 @@ async fn fill_people(store: &Store) {
     };
     for name in ["Ada", "Zoë"] {
         let made = store.invite(&invite, 1_000).await.unwrap();
-        let joining = Joining {
+        let joining = JoinDetails {
             name: name.to_owned(),
             password_hash: Some("$argon2id$".to_owned()),
         };
-        let token = Secret::shown(&made.token);
+        let token = SecretToken::shown(&made.token);
         store.join(&token, &joining, 2_000).await.unwrap();
-        invite.made_by = Some(PersonNo(1));
+        invite.made_by = Some(PersonId(1));
     }
     store.invite(&invite, 1_000).await.unwrap();
 }
 
-fn put(place: &Place, name: &str, text: &str) {
+fn put(place: &TestFolder, name: &str, text: &str) {
     let path = place.folder.root.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
-async fn back_up(place: &Place, to: &Path) -> Size {
+async fn back_up(place: &TestFolder, to: &Path) -> BackupSize {
     let store = place.store().await;
     let rows = store.rows(to.parent().unwrap()).await.unwrap();
     write(&place.folder, rows, to).unwrap()
 }
 
 /// Where a backup can be restored: a folder that is not there yet, and an empty database.
-fn empty(place: Place) -> Place {
+fn empty(place: TestFolder) -> TestFolder {
     fs::remove_dir_all(&place.folder.root).unwrap();
     place
 }
 
-async fn restored(place: &Place, from: &Path) -> Result<Size, Error> {
+async fn restored(place: &TestFolder, from: &Path) -> Result<BackupSize, Error> {
     restore(&place.folder, &place.database, from).await
 }
 
@@ -122,7 +122,7 @@ fn members(backup: &Path) -> BTreeMap<String, String> {
 async fn a_backup_of_either_database_is_restored_into_either() {
     let home = tempfile::tempdir().unwrap();
     let (first, again) = (home.path().join("first"), home.path().join("again"));
-    for from in Place::each() {
+    for from in TestFolder::each() {
         fill(&from).await;
         let size = back_up(&from, &first).await;
         assert_eq!((size.n_files, size.n_rows), (6, 25));
@@ -132,7 +132,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
         }
         assert_eq!(expected.len(), FILES.len() + TABLES.len() + 1);
         assert!(expected["database/job_scores.jsonl"].contains("0.30000000000000004,0]"));
-        for to in Place::each().map(empty) {
+        for to in TestFolder::each().map(empty) {
             assert_eq!(restored(&to, &first).await.unwrap(), size);
             assert_eq!(back_up(&to, &again).await, size);
             assert_eq!(members(&again), expected);
@@ -160,13 +160,13 @@ async fn a_backup_of_either_database_is_restored_into_either() {
                 .map(|it| (it.person.name.as_str(), it.n_sessions));
             assert_eq!(people.collect::<Vec<_>>(), [("Ada", 0), ("Zoë", 0)]);
             assert!(everybody.invited.is_empty());
-            let joining = Joining {
+            let joining = JoinDetails {
                 name: "Eve".to_owned(),
                 password_hash: None,
             };
             let session = store.join_as_operator(&joining, 3_000).await.unwrap();
             let session = store.session(&session, 3_000).await.unwrap().unwrap();
-            assert_eq!(session.person.unwrap().no, PersonNo(3));
+            assert_eq!(session.person.unwrap().no, PersonId(3));
         }
     }
 }
@@ -181,7 +181,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
                 [3,\"early\",\"A job\",\"f\",\"queued\",100,1,1,\"AAAAAAAAAAA=\",\"2026\"]\n";
     let rankers = "[\"fingerprint\",\"spec\",\"label\",\"detail\",\"kind\"]\n\
                    [\"f\",\"tiny:bi\",\"Tiny\",\"\",\"neural\"]\n";
-    let mut out = Writer::new(File::create(&path).unwrap());
+    let mut out = ArchiveWriter::new(File::create(&path).unwrap());
     out.add(HEAD, head.len() as u64, head.as_bytes()).unwrap();
     for table in &TABLES {
         let text = match table.name {
@@ -198,7 +198,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
         out.add(&name, text.len() as u64, text.as_bytes()).unwrap();
     }
     out.finish().unwrap();
-    for place in Place::each().map(empty) {
+    for place in TestFolder::each().map(empty) {
         restored(&place, &path).await.unwrap();
         let store = place.store().await;
         assert_eq!(store.work("early").await.unwrap().pairs, [(0, 0)]);
@@ -210,7 +210,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
 async fn a_backup_is_restored_only_where_nothing_is() {
     let home = tempfile::tempdir().unwrap();
     let backup = home.path().join("backup.tar.gz");
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     fill(&place).await;
     back_up(&place, &backup).await;
 
@@ -219,7 +219,7 @@ async fn a_backup_is_restored_only_where_nothing_is() {
         error.contains("is not empty") && error.contains("--data"),
         "{error}"
     );
-    if let Some(place) = Place::postgres().map(empty) {
+    if let Some(place) = TestFolder::postgres().map(empty) {
         place.store().await.add_job(&job(2)).await.unwrap();
         let error = restored(&place, &backup).await.unwrap_err().to_string();
         assert!(error.contains("holds something already"), "{error}");
@@ -228,7 +228,7 @@ async fn a_backup_is_restored_only_where_nothing_is() {
     }
 }
 
-fn left_in(place: &Place) -> Vec<String> {
+fn left_in(place: &TestFolder) -> Vec<String> {
     let entries = fs::read_dir(&place.folder.root).unwrap();
     let name = |it: io::Result<fs::DirEntry>| it.unwrap().file_name().into_string().unwrap();
     entries.map(name).collect()
@@ -238,11 +238,11 @@ fn left_in(place: &Place) -> Vec<String> {
 async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
     let home = tempfile::tempdir().unwrap();
     let (whole, broken) = (home.path().join("whole"), home.path().join("broken"));
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     fill(&place).await;
     let size = back_up(&place, &whole).await;
     let bytes = fs::read(&whole).unwrap();
-    let to = empty(Place::sqlite());
+    let to = empty(TestFolder::sqlite());
     let check = async |bytes: &[u8], what: String| {
         fs::write(&broken, bytes).unwrap();
         let error = restored(&to, &broken).await.expect_err(&what).to_string();
@@ -277,12 +277,12 @@ async fn a_backup_is_for_its_owner_alone() {
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     fill(&place).await;
     back_up(&place, &path).await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
-    let to = empty(Place::sqlite());
+    let to = empty(TestFolder::sqlite());
     restored(&to, &path).await.unwrap();
     assert_eq!(mode(&to.folder.database()), 0o600);
 }
@@ -291,10 +291,10 @@ async fn a_backup_is_for_its_owner_alone() {
 async fn what_a_killed_restore_left_is_no_hindrance() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     fill(&place).await;
     let size = back_up(&place, &path).await;
-    let to = empty(Place::sqlite());
+    let to = empty(TestFolder::sqlite());
     put(
         &to,
         &format!("{SCRATCH}Ab12Cd/files/studies/s"),
@@ -310,7 +310,7 @@ async fn what_a_killed_restore_left_is_no_hindrance() {
 async fn a_name_without_end_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let to = empty(Place::sqlite());
+    let to = empty(TestFolder::sqlite());
     let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
     for kind in [
         tar::EntryType::GNULongName,
@@ -341,7 +341,7 @@ async fn a_name_without_end_is_refused_before_it_is_in_memory() {
 async fn a_row_that_no_table_can_hold_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let to = empty(Place::sqlite());
+    let to = empty(TestFolder::sqlite());
     let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
     let title = "x".repeat(1 << 24);
     for (row, reason) in [
@@ -380,7 +380,7 @@ async fn a_backup_that_leads_elsewhere_is_refused() {
         members.extend(names.iter().map(|it| member(it)));
         members
     };
-    let to = empty(Place::sqlite());
+    let to = empty(TestFolder::sqlite());
     for (members, reason) in [
         (of(&["files/studies/../../x"]), "is no place for a file"),
         (of(&["files/studies//x"]), "is no place for a file"),
@@ -482,7 +482,7 @@ impl Unchecked {
 
 #[test]
 fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let make = |at: usize| {
         put(&place, &format!("studies/s/{at}.columns"), &at.to_string());
         put(&place, "studies/s/.tmphead", &format!("{at}.columns"));

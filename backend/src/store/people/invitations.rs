@@ -1,35 +1,35 @@
 //! Links that let somebody in, once.
 
-use shared::api::people::{Invited, InvitedTo, LONGEST_INVITATION_H, NewInvitation, Role};
+use shared::api::people::{PendingInvitation, InvitationResponse, LONGEST_INVITATION_H, CreateInvitationResponse, AccessRole};
 use shared::error::Error as InputError;
-use shared::review::PersonNo;
+use shared::review::PersonId;
 use shared::written::check_note;
 
 use super::{InvitedRow, moment, number, role};
-use crate::error::{Error, Over};
+use crate::error::{Error, InvitationClosedReason};
 use crate::store::Store;
-use crate::store::secret::Secret;
+use crate::store::secret::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 
 /// An invitation to be made. Whether somebody may make it is for the caller to know.
 #[derive(Debug, Clone)]
-pub(crate) struct NewInvite {
+pub(crate) struct NewInvitationRow {
     /// The role that it gives.
-    pub role: Role,
+    pub role: AccessRole,
     /// Whom it lets in again.
-    pub person: Option<PersonNo>,
+    pub person: Option<PersonId>,
     /// How long it holds, 1 to [`LONGEST_INVITATION_H`].
     pub hours: u32,
     /// Whom it is for.
     pub note: String,
     /// None: an operator without a name.
-    pub made_by: Option<PersonNo>,
+    pub made_by: Option<PersonId>,
 }
 
 /// What somebody says of themselves who joins.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Joining {
+pub(crate) struct JoinDetails {
     /// Not read for somebody who has one.
     pub name: String,
     /// Argon2id of a password, if they want one.
@@ -51,19 +51,19 @@ impl Store {
     /// Makes an invitation. Its token is in the reply and nowhere else.
     pub(crate) async fn invite(
         &self,
-        invite: &NewInvite,
+        invite: &NewInvitationRow,
         now_ms: i64,
-    ) -> Result<NewInvitation, Error> {
+    ) -> Result<CreateInvitationResponse, Error> {
         if !(1..=LONGEST_INVITATION_H).contains(&invite.hours) {
             let reason = format!("an invitation holds 1 to {LONGEST_INVITATION_H}");
             return Err(InputError::out_of_range("hours", reason).into());
         }
-        if invite.role == Role::Visitor {
+        if invite.role == AccessRole::Visitor {
             let reason = "visitors need no invitation; take annotator, curator or operator";
             return Err(InputError::unsupported("role", reason).into());
         }
         let note = check_note(&invite.note)?;
-        let token = Secret::new();
+        let token = SecretToken::new();
         let until_ms = now_ms + i64::from(invite.hours) * HOUR_MS;
         let no: i64 = sqlx::query_scalar(
             "INSERT INTO invitation (token_sha256, role, person, note, made_by, made_ms, until_ms)
@@ -80,8 +80,8 @@ impl Store {
         .fetch_one(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        Ok(NewInvitation {
-            invited: Invited {
+        Ok(CreateInvitationResponse {
+            invited: PendingInvitation {
                 no: number(no)?,
                 role: invite.role,
                 person: invite.person,
@@ -93,13 +93,13 @@ impl Store {
     }
 
     /// What an invitation is to, if it can be used.
-    pub(crate) async fn invited_to(&self, token: &Secret, now_ms: i64) -> Result<InvitedTo, Error> {
+    pub(crate) async fn invited_to(&self, token: &SecretToken, now_ms: i64) -> Result<InvitationResponse, Error> {
         let row = self.usable(token, now_ms).await?;
         let person = match row.person {
-            Some(no) => Some(self.person(PersonNo(number(no)?)).await?.person.name),
+            Some(no) => Some(self.person(PersonId(number(no)?)).await?.person.name),
             None => None,
         };
-        Ok(InvitedTo {
+        Ok(InvitationResponse {
             role: role(&row.role)?,
             person,
             until_ms: moment(row.until_ms),
@@ -111,10 +111,10 @@ impl Store {
     /// their other sessions.
     pub(crate) async fn join(
         &self,
-        token: &Secret,
-        joining: &Joining,
+        token: &SecretToken,
+        joining: &JoinDetails,
         now_ms: i64,
-    ) -> Result<Secret, Error> {
+    ) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
         let row = self.usable(token, now_ms).await?;
         let mut transaction = self.begin().await?;
@@ -130,7 +130,7 @@ impl Store {
                 .execute(&mut *transaction)
                 .await
                 .map_err(failed)?;
-                PersonNo(number(no)?)
+                PersonId(number(no)?)
             }
             None => {
                 let role = role(&row.role)?;
@@ -150,7 +150,7 @@ impl Store {
         .map_err(failed)?;
         if used.rows_affected() != 1 {
             transaction.rollback().await.map_err(failed)?;
-            return Err(Error::InvitationOver { over: Over::Used });
+            return Err(Error::InvitationOver { over: InvitationClosedReason::Used });
         }
         if joining.password_hash.is_some() {
             self.end_all(&mut transaction, person, None).await?;
@@ -163,11 +163,11 @@ impl Store {
     /// Gives an operator without a name one, and begins a session.
     pub(crate) async fn join_as_operator(
         &self,
-        joining: &Joining,
+        joining: &JoinDetails,
         now_ms: i64,
-    ) -> Result<Secret, Error> {
+    ) -> Result<SecretToken, Error> {
         let mut transaction = self.begin().await?;
-        let added = self.add_person(&mut transaction, joining, Role::Operator, now_ms);
+        let added = self.add_person(&mut transaction, joining, AccessRole::Operator, now_ms);
         let person = added.await?;
         let session = self.begin_in(&mut transaction, person, now_ms).await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// The invitation of a number, if it can still be used.
-    pub(crate) async fn open_invitation(&self, no: u32, now_ms: i64) -> Result<Invited, Error> {
+    pub(crate) async fn open_invitation(&self, no: u32, now_ms: i64) -> Result<PendingInvitation, Error> {
         let found: Option<InvitedRow> = sqlx::query_as(
             "SELECT no, role, person, note, until_ms FROM invitation
              WHERE no = $1 AND used_ms IS NULL AND revoked_ms IS NULL AND until_ms > $2",
@@ -205,7 +205,7 @@ impl Store {
         Ok(())
     }
 
-    async fn usable(&self, token: &Secret, now_ms: i64) -> Result<InvitationRow, Error> {
+    async fn usable(&self, token: &SecretToken, now_ms: i64) -> Result<InvitationRow, Error> {
         let found: Option<InvitationRow> = sqlx::query_as(
             "SELECT no, role, person, until_ms, used_ms, revoked_ms FROM invitation
              WHERE token_sha256 = $1",
@@ -216,9 +216,9 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         let row = found.ok_or(Error::NoInvitation)?;
         let over = match &row {
-            it if it.used_ms.is_some() => Over::Used,
-            it if it.revoked_ms.is_some() => Over::TakenBack,
-            it if it.until_ms <= now_ms => Over::Expired,
+            it if it.used_ms.is_some() => InvitationClosedReason::Used,
+            it if it.revoked_ms.is_some() => InvitationClosedReason::TakenBack,
+            it if it.until_ms <= now_ms => InvitationClosedReason::Expired,
             _ => return Ok(row),
         };
         Err(Error::InvitationOver { over })

@@ -1,13 +1,13 @@
 //! Browsers in which somebody is signed in.
 
-use shared::api::people::{Person, Role};
-use shared::review::PersonNo;
+use shared::api::people::{Person, AccessRole};
+use shared::review::PersonId;
 use sqlx::{Any, Transaction};
 
 use super::{number, role};
 use crate::error::Error;
 use crate::store::Store;
-use crate::store::secret::Secret;
+use crate::store::secret::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -19,11 +19,11 @@ const TOUCH_MS: i64 = HOUR_MS;
 
 /// Who is signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Session {
+pub(crate) struct UserSession {
     /// None for an operator who came in by the link that the server prints.
     pub person: Option<Person>,
     /// What they may do.
-    pub role: Role,
+    pub role: AccessRole,
 }
 
 row! {
@@ -40,9 +40,9 @@ impl Store {
     /// Begins a session with a token of its own.
     pub(crate) async fn begin_session(
         &self,
-        person: PersonNo,
+        person: PersonId,
         now_ms: i64,
-    ) -> Result<Secret, Error> {
+    ) -> Result<SecretToken, Error> {
         let mut transaction = self.begin().await?;
         let token = self.begin_in(&mut transaction, person, now_ms).await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
@@ -52,9 +52,9 @@ impl Store {
     /// Whose session a token is of, if it still holds; then it holds longer.
     pub(crate) async fn session(
         &self,
-        token: &Secret,
+        token: &SecretToken,
         now_ms: i64,
-    ) -> Result<Option<Session>, Error> {
+    ) -> Result<Option<UserSession>, Error> {
         let found: Option<SessionRow> = sqlx::query_as(
             "SELECT person.no, person.name, person.role, person.password_hash, session.seen_ms
              FROM session JOIN person ON person.no = session.person
@@ -75,10 +75,10 @@ impl Store {
             // Whoever is here need not be told that the disk is full.
             tracing::warn!("when somebody was seen is not written: {error}");
         }
-        Ok(Some(Session {
+        Ok(Some(UserSession {
             role: role(&row.role)?,
             person: Some(Person {
-                no: PersonNo(number(row.no)?),
+                no: PersonId(number(row.no)?),
                 name: row.name,
                 has_password: row.password_hash.is_some(),
             }),
@@ -88,9 +88,9 @@ impl Store {
     /// The session of an operator without a name, as [`Store::session`] has it.
     async fn operator_session(
         &self,
-        token: &Secret,
+        token: &SecretToken,
         now_ms: i64,
-    ) -> Result<Option<Session>, Error> {
+    ) -> Result<Option<UserSession>, Error> {
         let seen_ms: Option<i64> = sqlx::query_scalar(
             "SELECT seen_ms FROM operator_session WHERE token_sha256 = $1 AND until_ms > $2",
         )
@@ -116,16 +116,16 @@ impl Store {
                 tracing::warn!("when the operator was seen is not written: {error}");
             }
         }
-        Ok(Some(Session {
+        Ok(Some(UserSession {
             person: None,
-            role: Role::Operator,
+            role: AccessRole::Operator,
         }))
     }
 
     /// Begins a session of an operator without a name, and forgets those that have ended.
-    pub(crate) async fn begin_operator_session(&self, now_ms: i64) -> Result<Secret, Error> {
+    pub(crate) async fn begin_operator_session(&self, now_ms: i64) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
-        let token = Secret::new();
+        let token = SecretToken::new();
         let mut transaction = self.begin().await?;
         sqlx::query("DELETE FROM operator_session WHERE until_ms <= $1")
             .bind(now_ms)
@@ -155,7 +155,7 @@ impl Store {
         Ok(())
     }
 
-    async fn touch(&self, token: &Secret, person: i64, now_ms: i64) -> Result<(), Error> {
+    async fn touch(&self, token: &SecretToken, person: i64, now_ms: i64) -> Result<(), Error> {
         let failed = |it| self.failed(it);
         sqlx::query("UPDATE session SET seen_ms = $1, until_ms = $2 WHERE token_sha256 = $3")
             .bind(now_ms)
@@ -174,7 +174,7 @@ impl Store {
     }
 
     /// Ends a session, whether it is of a person or of an operator without a name.
-    pub(crate) async fn end_session(&self, token: &Secret) -> Result<(), Error> {
+    pub(crate) async fn end_session(&self, token: &SecretToken) -> Result<(), Error> {
         for statement in [
             "DELETE FROM session WHERE token_sha256 = $1",
             "DELETE FROM operator_session WHERE token_sha256 = $1",
@@ -191,8 +191,8 @@ impl Store {
     /// Ends all sessions of somebody, but one.
     pub(crate) async fn end_sessions(
         &self,
-        person: PersonNo,
-        but: Option<&Secret>,
+        person: PersonId,
+        but: Option<&SecretToken>,
     ) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         self.end_all(&mut transaction, person, but).await?;
@@ -202,12 +202,12 @@ impl Store {
     pub(super) async fn end_all(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        person: PersonNo,
-        but: Option<&Secret>,
+        person: PersonId,
+        but: Option<&SecretToken>,
     ) -> Result<(), Error> {
         sqlx::query("DELETE FROM session WHERE person = $1 AND token_sha256 <> $2")
             .bind(i64::from(person.0))
-            .bind(but.map_or_else(String::new, Secret::sha256))
+            .bind(but.map_or_else(String::new, SecretToken::sha256))
             .execute(&mut **transaction)
             .await
             .map_err(|it| self.failed(it))?;
@@ -218,11 +218,11 @@ impl Store {
     pub(super) async fn begin_in(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        person: PersonNo,
+        person: PersonId,
         now_ms: i64,
-    ) -> Result<Secret, Error> {
+    ) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
-        let token = Secret::new();
+        let token = SecretToken::new();
         sqlx::query("DELETE FROM session WHERE until_ms <= $1")
             .bind(now_ms)
             .execute(&mut **transaction)

@@ -1,14 +1,14 @@
-use super::sessions::Session;
+use super::sessions::UserSession;
 use super::*;
-use crate::error::Over;
-use crate::store::secret::Secret;
-use crate::store::tests::Place;
+use crate::error::InvitationClosedReason;
+use crate::store::secret::SecretToken;
+use crate::store::tests::TestFolder;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-fn invite(role: Role) -> NewInvite {
-    NewInvite {
+fn invite(role: AccessRole) -> NewInvitationRow {
+    NewInvitationRow {
         role,
         person: None,
         hours: 2,
@@ -17,31 +17,31 @@ fn invite(role: Role) -> NewInvite {
     }
 }
 
-fn named(name: &str) -> Joining {
-    Joining {
+fn named(name: &str) -> JoinDetails {
+    JoinDetails {
         name: name.to_owned(),
         password_hash: None,
     }
 }
 
-async fn token(store: &Store, invite: &NewInvite, now_ms: i64) -> Secret {
+async fn token(store: &Store, invite: &NewInvitationRow, now_ms: i64) -> SecretToken {
     let made = store.invite(invite, now_ms).await.unwrap();
-    Secret::shown(&made.token)
+    SecretToken::shown(&made.token)
 }
 
 /// Somebody new, and their session.
-async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonNo, Secret) {
-    let token = token(store, &invite(Role::Annotator), now_ms).await;
+async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonId, SecretToken) {
+    let token = token(store, &invite(AccessRole::Annotator), now_ms).await;
     let session = store.join(&token, &named(name), now_ms).await.unwrap();
     let found = found(store, &session, now_ms).await.unwrap();
     (found.person.unwrap().no, session)
 }
 
-async fn found(store: &Store, session: &Secret, now_ms: i64) -> Option<Session> {
+async fn found(store: &Store, session: &SecretToken, now_ms: i64) -> Option<UserSession> {
     store.session(session, now_ms).await.unwrap()
 }
 
-fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> Over {
+fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> InvitationClosedReason {
     match result {
         Err(Error::InvitationOver { over }) => over,
         other => panic!("{other:?}"),
@@ -50,34 +50,34 @@ fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> Over {
 
 #[tokio::test]
 async fn an_invitation_lets_in_once_and_in_time() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
-        let token = token(&store, &invite(Role::Curator), 0).await;
+        let token = token(&store, &invite(AccessRole::Curator), 0).await;
         let to = store.invited_to(&token, 0).await.unwrap();
-        assert_eq!((to.role, to.until_ms), (Role::Curator, 7_200_000));
+        assert_eq!((to.role, to.until_ms), (AccessRole::Curator, 7_200_000));
         let late = 2 * HOUR_MS;
         assert_eq!(
             over(store.join(&token, &named("Ada"), late).await),
-            Over::Expired
+            InvitationClosedReason::Expired
         );
         let session = store.join(&token, &named("Ada"), late - 1).await.unwrap();
         let who = found(&store, &session, late).await.unwrap();
         let name = who.person.unwrap().name;
-        assert_eq!((who.role, name.as_str()), (Role::Curator, "Ada"));
-        assert_eq!(over(store.join(&token, &named("Eve"), 1).await), Over::Used);
-        let unknown = store.invited_to(&Secret::new(), 0).await;
+        assert_eq!((who.role, name.as_str()), (AccessRole::Curator, "Ada"));
+        assert_eq!(over(store.join(&token, &named("Eve"), 1).await), InvitationClosedReason::Used);
+        let unknown = store.invited_to(&SecretToken::new(), 0).await;
         assert!(matches!(unknown, Err(Error::NoInvitation)), "{unknown:?}");
 
-        let made = store.invite(&invite(Role::Annotator), 0).await.unwrap();
+        let made = store.invite(&invite(AccessRole::Annotator), 0).await.unwrap();
         assert_eq!(
             store.everybody(1).await.unwrap().invited,
             std::slice::from_ref(&made.invited)
         );
         store.revoke_invitation(made.invited.no, 1).await.unwrap();
-        let token = Secret::shown(&made.token);
+        let token = SecretToken::shown(&made.token);
         assert_eq!(
             over(store.join(&token, &named("Eve"), 1).await),
-            Over::TakenBack
+            InvitationClosedReason::TakenBack
         );
         assert!(store.open_invitation(made.invited.no, 1).await.is_err());
         assert_eq!(store.everybody(1).await.unwrap().people.len(), 1);
@@ -86,9 +86,9 @@ async fn an_invitation_lets_in_once_and_in_time() {
 
 #[tokio::test]
 async fn of_two_who_join_at_once_one_does() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
-        let token = token(&store, &invite(Role::Annotator), 0).await;
+        let token = token(&store, &invite(AccessRole::Annotator), 0).await;
         let joins = (0..8).map(|it| {
             let (store, token) = (store.clone(), token.clone());
             tokio::spawn(async move { store.join(&token, &named(&format!("P{it}")), 1).await })
@@ -98,7 +98,7 @@ async fn of_two_who_join_at_once_one_does() {
         for join in joins {
             match join.await.unwrap() {
                 Ok(_) => n_in += 1,
-                refused => assert_eq!(over(refused), Over::Used),
+                refused => assert_eq!(over(refused), InvitationClosedReason::Used),
             }
         }
         assert_eq!(n_in, 1);
@@ -108,7 +108,7 @@ async fn of_two_who_join_at_once_one_does() {
 
 #[tokio::test]
 async fn a_name_is_one_persons() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         somebody(&store, " Ada  Lovelace ", 0).await;
         for same in [
@@ -117,7 +117,7 @@ async fn a_name_is_one_persons() {
             "A\u{200D}da Lovelace",
             "Ａda Lovelace",
         ] {
-            let token = token(&store, &invite(Role::Annotator), 0).await;
+            let token = token(&store, &invite(AccessRole::Annotator), 0).await;
             let refused = store.join(&token, &named(same), 0).await;
             assert!(matches!(refused, Err(Error::NameTaken { .. })), "{same}");
             // The invitation is not used up.
@@ -125,7 +125,7 @@ async fn a_name_is_one_persons() {
             let known = store.person_named(same).await.unwrap().unwrap();
             assert_eq!(known.person.name, "Ada Lovelace");
         }
-        let token = token(&store, &invite(Role::Annotator), 0).await;
+        let token = token(&store, &invite(AccessRole::Annotator), 0).await;
         for bad in ["", "A\u{202E}da", "A\0da", &"a".repeat(61)] {
             let refused = store.join(&token, &named(bad), 0).await;
             assert!(matches!(refused, Err(Error::Input(_))), "{bad:?}");
@@ -138,7 +138,7 @@ async fn a_name_is_one_persons() {
 
 #[tokio::test]
 async fn a_session_lasts_as_long_as_somebody_comes() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (no, session) = somebody(&store, "Ada", 0).await;
         assert!(found(&store, &session, 90 * DAY_MS).await.is_none());
@@ -161,12 +161,12 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
 
 #[tokio::test]
 async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let session = store.begin_operator_session(0).await.unwrap();
-        let operator = Session {
+        let operator = UserSession {
             person: None,
-            role: Role::Operator,
+            role: AccessRole::Operator,
         };
         assert_eq!(found(&store, &session, 90 * DAY_MS).await, None);
         let seen = found(&store, &session, 89 * DAY_MS).await;
@@ -195,17 +195,17 @@ async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
 
 #[tokio::test]
 async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let (no, session) = somebody(&store, "Ada", 0).await;
-        let again = NewInvite {
+        let again = NewInvitationRow {
             person: Some(no),
-            ..invite(Role::Annotator)
+            ..invite(AccessRole::Annotator)
         };
         let before = token(&store, &again, 0).await;
-        let by_them = NewInvite {
+        let by_them = NewInvitationRow {
             made_by: Some(no),
-            ..invite(Role::Annotator)
+            ..invite(AccessRole::Annotator)
         };
         let by_them = token(&store, &by_them, 0).await;
         store.revoke_person(no, 1).await.unwrap();
@@ -213,7 +213,7 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         assert!(store.everybody(1).await.unwrap().people[0].revoked);
         for token in [before, by_them] {
             let refused = store.join(&token, &named("Eve"), 1).await;
-            assert_eq!(over(refused), Over::TakenBack);
+            assert_eq!(over(refused), InvitationClosedReason::TakenBack);
         }
 
         let link = token(&store, &again, 2).await;

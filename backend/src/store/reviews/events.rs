@@ -4,9 +4,9 @@
 //! a second event with the key of another, and a second one at a place of the log, as another
 //! server would write.
 
-use shared::api::review::TaskNo;
+use shared::api::review::TaskId;
 use shared::review::queue::Lease;
-use shared::review::{Entry, ItemNo, PersonNo};
+use shared::review::{LogEntry, ItemNo, PersonId};
 use sqlx::AssertSqlSafe;
 
 use crate::error::Error;
@@ -15,11 +15,11 @@ use crate::store::{Store, places};
 
 /// What is written at once.
 #[derive(Debug, Default)]
-pub(crate) struct Writing {
+pub(crate) struct AnnotationWrite {
     /// Events with their places in the logs of their tasks.
-    pub events: Vec<(TaskNo, usize, Entry)>,
+    pub events: Vec<(TaskId, usize, LogEntry)>,
     /// Promises, each item and person of a task once.
-    pub leases: Vec<(TaskNo, Lease)>,
+    pub leases: Vec<(TaskId, Lease)>,
     /// Now, in milliseconds since 1970: promises that ran out before are forgotten.
     pub now_ms: u64,
 }
@@ -37,9 +37,9 @@ impl Store {
     /// The log of a task from a place on, in the order in which its events came.
     pub(crate) async fn review_events(
         &self,
-        task: TaskNo,
+        task: TaskId,
         from: usize,
-    ) -> Result<Vec<Entry>, Error> {
+    ) -> Result<Vec<LogEntry>, Error> {
         let rows: Vec<EventRow> = sqlx::query_as(
             "SELECT seq, person, at_ms, event FROM review_event
              WHERE task = $1 AND seq >= $2 ORDER BY seq",
@@ -53,8 +53,8 @@ impl Store {
             if at != row.seq {
                 return Err(damaged(task, format!("event {at} is not there")));
             }
-            Ok(Entry {
-                person: PersonNo(row.person as u32),
+            Ok(LogEntry {
+                person: PersonId(row.person as u32),
                 at_ms: row.at_ms as u64,
                 event: parsed(task, || format!("event {at}"), &row.event)?,
             })
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// What is promised of a task, some of it for a time that is over.
-    pub(crate) async fn review_leases(&self, task: TaskNo) -> Result<Vec<Lease>, Error> {
+    pub(crate) async fn review_leases(&self, task: TaskId) -> Result<Vec<Lease>, Error> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT item, person, until_ms FROM review_lease
              WHERE task = $1 ORDER BY item, person",
@@ -74,14 +74,14 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         let lease = |(item, person, until_ms)| Lease {
             item: ItemNo(item as u32),
-            person: PersonNo(person as u32),
+            person: PersonId(person as u32),
             until_ms: until_ms as u64,
         };
         Ok(rows.into_iter().map(lease).collect())
     }
 
     /// Writes everything or nothing. After it, what was written survives a loss of power.
-    pub(crate) async fn write_review(&self, writing: &Writing) -> Result<(), Error> {
+    pub(crate) async fn write_review(&self, writing: &AnnotationWrite) -> Result<(), Error> {
         /// Six values each at most; SQLite takes 32,766.
         const ROWS: usize = 5_000;
 

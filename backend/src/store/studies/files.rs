@@ -12,14 +12,14 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use shared::probe::{Instances, InstancesHead, Mined};
-use shared::score::certificate::Certificate;
-use shared::score::{RankerAbout, Scores};
+use shared::probe::{Instances, InstancesHeader, MiningResult};
+use shared::score::certificate::RescoringRecord;
+use shared::score::{RankerInfo, Scores};
 use shared::study::Study;
 
 use super::mapped;
 use crate::error::Error;
-use crate::store::instances::{self, Ids, Origin};
+use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
 use crate::store::scores::StudyScores;
 use crate::store::{DataFolder, OWNER_ALONE, checksum, write_with_mode};
 
@@ -37,18 +37,18 @@ const DEFINITION: &str = "study.toml";
 
 /// What `study.json` holds.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct StudyManifest {
     /// Without the columns.
     study: Study,
-    rankers: Vec<RankerAbout>,
+    rankers: Vec<RankerInfo>,
     /// One for each ranker; empty in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    certificates: Vec<Option<Certificate>>,
+    certificates: Vec<Option<RescoringRecord>>,
     instances: String,
     scores: String,
     /// The instances once more, to be mapped; none in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    columns: Option<Columns>,
+    columns: Option<MappedColumnsFile>,
     /// SHA-256 of every other file of the study, in hex, by its name; empty in studies of earlier
     /// versions. That of this file is put into it by [`checksum::seal`].
     #[serde(default)]
@@ -57,9 +57,9 @@ struct Head {
 
 /// A file of [`mapped`] columns.
 #[derive(Serialize, Deserialize)]
-struct Columns {
+struct MappedColumnsFile {
     file: String,
-    heads: Vec<InstancesHead>,
+    heads: Vec<InstancesHeader>,
 }
 
 /// Writes a study.
@@ -75,7 +75,7 @@ pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
 }
 
 fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
-    let mined = Mined {
+    let mined = MiningResult {
         texts: study.texts.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
@@ -111,13 +111,13 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     let scored = rest.scores.drain(..);
     let (rankers, certificates) = scored.map(|it| (it.ranker, it.certificate)).unzip();
     rest.instances.clear();
-    let head = Head {
+    let head = StudyManifest {
         study: rest,
         rankers,
         certificates,
         instances,
         scores,
-        columns: Some(Columns {
+        columns: Some(MappedColumnsFile {
             file: columns,
             heads: study.instances.iter().map(Instances::head).collect(),
         }),
@@ -132,11 +132,11 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
 }
 
 /// Columns that no `study.json` names any more.
-fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
+fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
     for entry in fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
         let path = entry.map_err(Error::file(folder, WAY_OUT))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let named = |it: &Columns| name == it.file;
+        let named = |it: &MappedColumnsFile| name == it.file;
         let old = (name.ends_with(".parquet") && name != head.instances && name != head.scores)
             || (name.ends_with(".columns") && !head.columns.as_ref().is_some_and(named));
         if old {
@@ -153,7 +153,7 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         what: format!("study {name}"),
         reason,
     };
-    let Head {
+    let StudyManifest {
         mut study,
         rankers,
         certificates,
@@ -221,7 +221,7 @@ pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
     })
 }
 
-fn read_head(folder: &Path, name: &str) -> Result<Head, Error> {
+fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
     let path = folder.join(HEAD);
     if !path.is_file() {
         return Err(shared::error::Error::unknown("study", name).into());
@@ -260,15 +260,15 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
     Ok(numbered.collect())
 }
 
-pub(crate) fn ids(study: &Study) -> Ids<'_> {
-    Ids {
+pub(crate) fn ids(study: &Study) -> ExternalIds<'_> {
+    ExternalIds {
         queries: study.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: study.docs.iter().map(|it| it.id.as_str()).collect(),
     }
 }
 
-pub(crate) fn origin(study: &Study) -> Origin {
-    Origin {
+pub(crate) fn origin(study: &Study) -> InstanceFileMetadata {
+    InstanceFileMetadata {
         format: 1,
         software: study.software.clone(),
         collection_hash: study.collection_hash.clone(),
@@ -294,12 +294,12 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use shared::study::Definition;
+    use shared::study::StudyDefinition;
     use shared::study::make::{self, StudyInputs};
     use shared::study::prepare::run_at_once;
 
     use super::*;
-    use crate::pipeline::AllCores;
+    use crate::pipeline::ParallelExecutor;
 
     /// A study of the demo collection with formulas, small enough to be read a thousand times.
     fn stored() -> (tempfile::TempDir, DataFolder, Study) {
@@ -312,7 +312,7 @@ mod tests {
                           min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
                           repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
                           seed = 42\n";
-        let definition = Definition::from_toml("study.toml", definition).unwrap();
+        let definition = StudyDefinition::from_toml("study.toml", definition).unwrap();
         let mut collection = crate::demo::collection().unwrap();
         definition.cut(&mut collection);
         let inputs = StudyInputs {
@@ -322,7 +322,7 @@ mod tests {
             files: Default::default(),
             made: "2026-11-20".to_owned(),
         };
-        let study = run_at_once(make::make_study(inputs, &mut AllCores::default())).unwrap();
+        let study = run_at_once(make::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
         save(&data, &study).unwrap();
         (home, data, study)
     }

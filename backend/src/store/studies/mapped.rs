@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
-use shared::probe::column::Lender;
-use shared::probe::{Instances, InstancesHead, TextNo};
+use shared::probe::column::DocColumnSource;
+use shared::probe::{Instances, InstancesHeader, StudyDocNo};
 
 use crate::error::Error;
 use crate::store::{checksum, write_whole};
@@ -34,7 +34,7 @@ pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
 
 /// Opens the columns of instances; none where the file is not the one that was written, as its
 /// SHA-256 tells, or where this machine cannot map a copy of it.
-pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHead>) -> Option<Vec<Instances>> {
+pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Option<Vec<Instances>> {
     // Another order of bytes would be other numbers.
     if cfg!(target_endian = "big") {
         return None;
@@ -81,10 +81,10 @@ impl Mapped {
         Ok((Mapped(map), shared::collection::hex(&hasher.finalize())))
     }
 
-    fn texts(&self) -> &[TextNo] {
+    fn texts(&self) -> &[StudyDocNo] {
         // SAFETY: any four bytes are a number, and the slice is cut to whole ones in their
         // alignment. A mapping begins at a page, so there is nothing before the first.
-        let (_, texts, _) = unsafe { self.0.align_to::<TextNo>() };
+        let (_, texts, _) = unsafe { self.0.align_to::<StudyDocNo>() };
         texts
     }
 }
@@ -95,8 +95,8 @@ struct Column {
     range: Range<usize>,
 }
 
-impl Lender for Column {
-    fn texts(&self) -> &[TextNo] {
+impl DocColumnSource for Column {
+    fn texts(&self) -> &[StudyDocNo] {
         &self.map.texts()[self.range.clone()]
     }
 }
@@ -105,18 +105,18 @@ impl Lender for Column {
 mod tests {
     use super::*;
     use shared::probe::Axiom;
-    use shared::probe::{Mode, Probe};
+    use shared::probe::{AxiomVariant, Probe};
 
     /// Also when whoever can write the file empties it meanwhile.
     #[test]
     fn columns_come_back_and_a_changed_file_is_not_taken() {
-        let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), Mode::Fixed);
+        let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed);
         pairs.push_query([0, 1, 2, 1], 2);
         pairs.push_query([], 0);
         pairs.push_query([7, 3], 1);
-        let mut triples = Instances::new(Probe::Axiom(Axiom::Tfc2), Mode::Fixed);
+        let mut triples = Instances::new(Probe::Axiom(Axiom::Tfc2), AxiomVariant::Fixed);
         (0..3).for_each(|it| triples.push_query([it, 5, 70_000], 1));
-        let none = Instances::new(Probe::Axiom(Axiom::Tp), Mode::Fixed);
+        let none = Instances::new(Probe::Axiom(Axiom::Tp), AxiomVariant::Fixed);
         let all = [pairs, none, triples];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("columns");
@@ -126,7 +126,7 @@ mod tests {
         let found = open(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();
-        assert_eq!(bytes.len(), (6 + 9) * size_of::<TextNo>());
+        assert_eq!(bytes.len(), (6 + 9) * size_of::<StudyDocNo>());
         File::options()
             .write(true)
             .open(&path)

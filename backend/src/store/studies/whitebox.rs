@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use shared::whitebox::WhiteBox;
+use shared::whitebox::LateInteractionAnalysis;
 
 use super::files::WAY_OUT;
 use crate::error::Error;
@@ -17,7 +17,7 @@ const REMEDY: &str = "look into the ranker again by `axioscope whitebox --study 
                       the file";
 
 /// Keeps it in place of an earlier one of the same ranker.
-pub(crate) fn save(data: &DataFolder, study: &str, found: &WhiteBox) -> Result<(), Error> {
+pub(crate) fn save(data: &DataFolder, study: &str, found: &LateInteractionAnalysis) -> Result<(), Error> {
     let path = place(data, study, &found.head.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
     write_whole(&path, WAY_OUT, |mut to| {
@@ -26,7 +26,7 @@ pub(crate) fn save(data: &DataFolder, study: &str, found: &WhiteBox) -> Result<(
 }
 
 /// All of a study, by the spec of the ranker.
-pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<WhiteBox>, Error> {
+pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteractionAnalysis>, Error> {
     let folder = data.study(study)?;
     let mut all = Vec::new();
     for entry in fs::read_dir(&folder).map_err(Error::file(&folder, WAY_OUT))? {
@@ -36,7 +36,7 @@ pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<WhiteBox>, Erro
             continue;
         }
         let bytes = checksum::read_sealed(&path, "{\"head\":", REMEDY)?;
-        let found: WhiteBox = serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
+        let found: LateInteractionAnalysis = serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
             what: path.display().to_string(),
             reason: format!("{it}; {REMEDY}"),
         })?;

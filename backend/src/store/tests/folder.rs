@@ -1,11 +1,11 @@
 //! The data folder: its parts, its lock and its files.
 
 use super::*;
-use crate::store::scores::Columns;
+use crate::store::scores::ScoreColumns;
 
 #[test]
 fn parts_of_a_folder_have_their_places() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let collection = place.folder.collection("demo").unwrap();
     assert!(collection.ends_with("collections/demo"));
 }
@@ -48,7 +48,7 @@ fn a_file_of_scores_can_be_read_by_others() {
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("ranker").join("job.parquet");
-    let columns = Columns {
+    let columns = ScoreColumns {
         query_hashes: vec!["a1".to_owned(), "a1".to_owned()],
         text_hashes: vec!["b2".to_owned(), "c3".to_owned()],
         scores: vec![0.1 + 0.2, -1e-300],

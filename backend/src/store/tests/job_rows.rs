@@ -1,18 +1,18 @@
 //! Jobs in the database: who works on them, their batches, their states and their scores.
 
 use shared::api::JobState;
-use shared::score::certificate::{Certificate, Computation};
+use shared::score::certificate::{RescoringRecord, ComputeEnvironment};
 
 use super::*;
 use crate::models::PairScore;
-use crate::store::jobs::Committed;
+use crate::store::jobs::BatchCommit;
 
 #[tokio::test]
 async fn jobs_of_one_database_are_worked_on_from_one_folder() {
-    let Some(place) = Place::postgres() else {
+    let Some(place) = TestFolder::postgres() else {
         return;
     };
-    let beside = Place::sqlite();
+    let beside = TestFolder::sqlite();
     let (store, other) = (place.store().await, place.store().await);
     let mut lock = store.lock_jobs(place.folder.lock().unwrap()).await.unwrap();
     let refused = other.lock_jobs(beside.folder.lock().unwrap()).await;
@@ -34,7 +34,7 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
 
 #[tokio::test]
 async fn a_batch_is_committed_once() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let job = job(4);
         store.add_job(&job).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_batch_is_committed_once() {
             .commit_batch(&job.id, batch.number, &scores(0.2))
             .await
             .unwrap();
-        assert_eq!((first, again), (Committed::Now, Committed::Before));
+        assert_eq!((first, again), (BatchCommit::Now, BatchCommit::Before));
         assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
         assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
 
@@ -84,7 +84,7 @@ async fn a_batch_is_committed_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_who_commit_a_batch_at_once_one_does() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let stores = [place.store().await, place.store().await];
         stores[0].add_job(&job(100)).await.unwrap();
         let commit = |at: usize| {
@@ -106,7 +106,7 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
         let all: Vec<_> = (0..8).map(commit).collect();
         let mut n_now = 0;
         for it in all {
-            n_now += usize::from(it.await.unwrap() == Committed::Now);
+            n_now += usize::from(it.await.unwrap() == BatchCommit::Now);
         }
         assert_eq!(n_now, 1);
         let id = "0".repeat(32);
@@ -121,7 +121,7 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
 
 #[tokio::test]
 async fn a_job_that_is_done_has_its_scores_and_no_texts() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let job = job(2);
         store.add_job(&job).await.unwrap();
@@ -136,8 +136,8 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
         assert_eq!(columns.scores, [0.0, 1.0]);
         let river = shared::collection::text_hash("river");
         assert_eq!(columns.query_hashes, [river.clone(), river]);
-        let certificate = Certificate {
-            computation: Computation::new("cpu", "f32"),
+        let certificate = RescoringRecord {
+            computation: ComputeEnvironment::new("cpu", "f32"),
             again: Vec::new(),
         };
         store.finish_job(&job.id, Some(&certificate)).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
 
 #[tokio::test]
 async fn a_job_waits_runs_stops_and_goes_on() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         let id = "0".repeat(32);
         store.add_job(&job(2)).await.unwrap();

@@ -8,7 +8,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         "PRAGMA user_version = 999",
         "INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', 1, x'00', 0)",
     ] {
-        let place = Place::sqlite();
+        let place = TestFolder::sqlite();
         let store = place.store().await;
         sqlx::query(sign).execute(&store.pool).await.unwrap();
         store.close().await;
@@ -21,7 +21,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         assert!(error.to_string().contains("update axioscope"), "{error}");
         assert_eq!(fs::read(place.folder.database()).unwrap(), before);
     }
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = TestFolder::postgres() {
         place.store().await.close().await;
         place
             .server
@@ -74,11 +74,11 @@ fn released_migrations_stay_as_they_are() {
 
 #[tokio::test]
 async fn a_database_of_every_released_layout_is_brought_forward() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         for layout in 1..=place.database.known_layout() {
             let place = match place.database {
-                Database::Sqlite(_) => Place::sqlite(),
-                Database::Postgres(_) => Place::postgres().unwrap(),
+                DatabaseConfig::Sqlite(_) => TestFolder::sqlite(),
+                DatabaseConfig::Postgres(_) => TestFolder::postgres().unwrap(),
             };
             let early = Store::connect(&place.database).await.unwrap();
             early.migrate(layout).await.unwrap();

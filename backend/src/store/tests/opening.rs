@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_database_is_made_with_its_tables_and_found_again() {
-    for place in Place::each() {
+    for place in TestFolder::each() {
         let store = place.store().await;
         store.add_job(&job(4)).await.unwrap();
         store.close().await;
@@ -28,7 +28,7 @@ async fn a_database_is_made_with_its_tables_and_found_again() {
 
 #[tokio::test]
 async fn a_file_that_is_no_database_is_named() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     fs::write(
         place.folder.database(),
         "neither SQLite nor anything else".repeat(50),
@@ -40,7 +40,7 @@ async fn a_file_that_is_no_database_is_named() {
 
 #[tokio::test]
 async fn an_empty_database_beside_studies_is_refused() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let file = place.folder.database();
     fs::write(&file, "").unwrap();
     // Nothing is lost in a folder without studies.
@@ -70,7 +70,7 @@ async fn a_database_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let modes = || {
         let entries = fs::read_dir(&place.folder.root).unwrap();
         let paths = entries.map(|it| it.unwrap().path());
@@ -94,14 +94,14 @@ async fn a_database_is_for_its_owner_alone() {
 async fn a_path_is_taken_as_it_is() {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path().join("a b/?mode=ro#%20/é")).unwrap();
-    let database = Database::Sqlite(folder.database());
+    let database = DatabaseConfig::Sqlite(folder.database());
     Store::open(&database).await.unwrap().close().await;
     assert!(folder.database().is_file());
 }
 
 #[tokio::test]
 async fn a_full_disk_leaves_no_half_of_a_job() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let store = place.store().await;
     let n_pages: i64 = sqlx::query_scalar("PRAGMA page_count")
         .fetch_one(&store.pool)
@@ -118,14 +118,14 @@ async fn a_full_disk_leaves_no_half_of_a_job() {
 
 #[tokio::test]
 async fn a_database_that_cannot_be_written_says_so() {
-    let place = Place::sqlite();
+    let place = TestFolder::sqlite();
     let store = place.store().await;
     tell(&store, "PRAGMA query_only = 1").await;
     let error = store.add_job(&job(2)).await.unwrap_err();
     assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("axioscope.db"), "{error}");
 
-    let Some(place) = Place::postgres() else {
+    let Some(place) = TestFolder::postgres() else {
         return;
     };
     place.store().await.close().await;
@@ -141,7 +141,7 @@ async fn a_database_that_cannot_be_written_says_so() {
 
 #[tokio::test]
 async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password() {
-    let Some(place) = Place::postgres() else {
+    let Some(place) = TestFolder::postgres() else {
         return;
     };
     let server = place.server.as_ref().unwrap();
@@ -159,7 +159,7 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
         ),
         (server.url_with(server.name(), "nowhere"), "by `createdb`"),
     ] {
-        let database = Database::Postgres(url.parse().unwrap());
+        let database = DatabaseConfig::Postgres(url.parse().unwrap());
         let error = Store::open(&database).await.unwrap_err();
         let told = format!("{error} {error:?} {}", error.public());
         assert!(told.contains(reason), "{told}");

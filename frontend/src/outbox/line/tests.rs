@@ -1,55 +1,55 @@
-use shared::api::Problem;
-use shared::api::review::{Standing, Taken};
-use shared::review::event::What;
+use shared::api::ErrorResponse;
+use shared::api::review::{TaskProgressSummary, EventReceipt};
+use shared::review::event::AnnotationAction;
 
 use super::*;
 
-fn kept(byte: u8, task: u32) -> Kept {
-    let key = Key::from_bytes([byte; 16]);
-    Kept {
+fn kept(byte: u8, task: u32) -> QueuedEvent {
+    let key = EventKey::from_bytes([byte; 16]);
+    QueuedEvent {
         place: u64::from(byte),
-        person: PersonNo(1),
-        task: TaskNo(task),
-        event: Event {
+        person: PersonId(1),
+        task: TaskId(task),
+        event: AnnotationEvent {
             key,
             made_ms: 0,
-            what: What::Undone { of: key },
+            what: AnnotationAction::Undone { of: key },
         },
         refused: None,
     }
 }
 
-fn line(bytes: &[(u8, u32)]) -> Line {
-    let mut line = Line::default();
+fn line(bytes: &[(u8, u32)]) -> EventQueue {
+    let mut line = EventQueue::default();
     for &(byte, task) in bytes {
         line.find(kept(byte, task));
     }
     line
 }
 
-fn sent(outcomes: &[(u8, Outcome)]) -> Sent {
-    let taken = outcomes.iter().map(|(byte, outcome)| Taken {
-        key: Key::from_bytes([*byte; 16]),
+fn sent(outcomes: &[(u8, EventOutcome)]) -> SubmitEventsResponse {
+    let taken = outcomes.iter().map(|(byte, outcome)| EventReceipt {
+        key: EventKey::from_bytes([*byte; 16]),
         outcome: outcome.clone(),
     });
-    Sent {
+    SubmitEventsResponse {
         taken: taken.collect(),
-        standing: Standing::default(),
+        standing: TaskProgressSummary::default(),
     }
 }
 
-fn refused() -> Outcome {
-    Outcome::Refused {
+fn refused() -> EventOutcome {
+    EventOutcome::Refused {
         reason: "no such item".to_owned(),
     }
 }
 
 fn server(error_type: &str) -> Error {
-    Error::Server(Problem::new("so it is", error_type))
+    Error::Server(ErrorResponse::new("so it is", error_type))
 }
 
-fn places(batch: &Batch) -> Vec<u8> {
-    let first = |it: &Event| u8::from_str_radix(&it.key.to_string()[..2], 16).unwrap();
+fn places(batch: &EventBatch) -> Vec<u8> {
+    let first = |it: &AnnotationEvent| u8::from_str_radix(&it.key.to_string()[..2], 16).unwrap();
     batch.events.iter().map(first).collect()
 }
 
@@ -57,16 +57,16 @@ fn places(batch: &Batch) -> Vec<u8> {
 fn events_of_a_task_go_together_in_their_order() {
     let mut line = line(&[(3, 1), (1, 1), (2, 2), (3, 1)]);
     let first = line.next().unwrap();
-    assert_eq!((first.task, places(&first)), (TaskNo(1), vec![1, 3]));
+    assert_eq!((first.task, places(&first)), (TaskId(1), vec![1, 3]));
     assert_eq!(line.next(), None, "one batch at a time");
     let then = line.told(
         first.number,
-        &sent(&[(1, Outcome::Kept), (3, Outcome::Known)]),
+        &sent(&[(1, EventOutcome::Kept), (3, EventOutcome::Known)]),
     );
     assert_eq!((then.gone.len(), then.pause_ms), (2, None));
     assert_eq!(line.n_saved(), 2);
     let second = line.next().unwrap();
-    assert_eq!((second.task, places(&second)), (TaskNo(2), vec![2]));
+    assert_eq!((second.task, places(&second)), (TaskId(2), vec![2]));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_clock_of_the_browser_may_go_back() {
 fn what_is_refused_stays_with_its_reason_and_holds_up_nothing() {
     let mut line = line(&[(1, 1), (2, 1)]);
     let batch = line.next().unwrap();
-    let then = line.told(batch.number, &sent(&[(1, refused()), (2, Outcome::Kept)]));
+    let then = line.told(batch.number, &sent(&[(1, refused()), (2, EventOutcome::Kept)]));
     assert_eq!(then.refused[0].refused.as_deref(), Some("no such item"));
     assert_eq!((line.unsent().len(), line.next()), (1, None));
     line.ask_again();
@@ -113,9 +113,9 @@ fn pauses_grow_and_end_with_the_first_answer() {
     }
     assert_eq!(pauses[..3], [1_000, 2_000, 4_000]);
     assert_eq!(pauses[8], LONGEST_PAUSE_MS);
-    assert_eq!(line.trouble(), Some(&Trouble::Network));
+    assert_eq!(line.trouble(), Some(&DeliveryProblem::Network));
     let batch = line.next().unwrap();
-    line.told(batch.number, &sent(&[(1, Outcome::Kept)]));
+    line.told(batch.number, &sent(&[(1, EventOutcome::Kept)]));
     assert_eq!(line.trouble(), None);
 }
 
@@ -125,10 +125,10 @@ fn an_answer_that_comes_late_is_heard_all_the_same() {
     let slow = line.next().unwrap();
     line.failed(slow.number, &Error::Network(String::new()));
     let again = line.next().unwrap();
-    let both = sent(&[(1, Outcome::Kept), (2, Outcome::Kept)]);
+    let both = sent(&[(1, EventOutcome::Kept), (2, EventOutcome::Kept)]);
     assert_eq!(line.told(slow.number, &both).gone.len(), 2);
     // What was known by then is not counted again.
-    assert_eq!(line.told(again.number, &both), Then::default());
+    assert_eq!(line.told(again.number, &both), DeliveryOutcome::default());
     assert_eq!(line.n_saved(), 2);
     assert_eq!(line.failed(again.number, &server("storage")), None);
     line.find(kept(1, 1));
@@ -140,7 +140,7 @@ fn a_batch_that_is_refused_as_a_whole_is_sent_one_by_one() {
     let mut line = line(&[(1, 1), (2, 1)]);
     let batch = line.next().unwrap();
     let then = line.failed(batch.number, &server("unknown")).unwrap();
-    assert_eq!(then, Then::default());
+    assert_eq!(then, DeliveryOutcome::default());
     let one = line.next().unwrap();
     assert_eq!(places(&one), [1]);
     let then = line.failed(one.number, &server("unknown")).unwrap();
@@ -153,17 +153,17 @@ fn without_a_session_events_wait() {
     let mut line = line(&[(1, 1)]);
     let batch = line.next().unwrap();
     line.failed(batch.number, &server("session"));
-    assert_eq!(line.trouble(), Some(&Trouble::SignedOut));
+    assert_eq!(line.trouble(), Some(&DeliveryProblem::SignedOut));
     let batch = line.next().unwrap();
     line.failed(batch.number, &server("storage"));
     assert_eq!(
         line.trouble(),
-        Some(&Trouble::Server("so it is".to_owned()))
+        Some(&DeliveryProblem::Server("so it is".to_owned()))
     );
 }
 
 #[test]
 fn an_event_is_kept_as_json() {
     let json = serde_json::to_string(&kept(1, 2)).unwrap();
-    assert_eq!(serde_json::from_str::<Kept>(&json).unwrap(), kept(1, 2));
+    assert_eq!(serde_json::from_str::<QueuedEvent>(&json).unwrap(), kept(1, 2));
 }

@@ -1,15 +1,15 @@
 //! What behaviours are, and each manipulation on one text, as the worker makes it.
 
 use leptos::prelude::*;
-use shared::api::worker::Manipulate;
+use shared::api::worker::ManipulateTextRequest;
 use shared::probe::Manipulation;
-use shared::probe::matching::Measure;
-use shared::study::bench::Changing;
+use shared::probe::matching::Measurement;
+use shared::study::bench::PlaygroundManipulation;
 use shared::text::Analyzer;
 
 use crate::api;
-use crate::widgets::answered::Refused;
-use crate::widgets::difference::{ChangedText, Wording, difference, summary};
+use crate::widgets::answered::ResourceError;
+use crate::widgets::difference::{ChangedText, DiffLabels, difference, summary};
 use crate::widgets::section::Section;
 
 const QUERY: &str = "harbour light";
@@ -23,7 +23,7 @@ const OTHER: &str = "A good loaf rests under a cloth. Bakers have known this for
 
 /// The section of the page.
 #[component]
-pub(super) fn Behaviours() -> impl IntoView {
+pub(super) fn BehavioralTests() -> impl IntoView {
     view! {
         <Section id="behaviours" name="Behaviours">
             <p>
@@ -42,7 +42,7 @@ pub(super) fn Behaviours() -> impl IntoView {
                 further ones; where its published code counts the other direction, ours is said
                 here."
             </p>
-            <Matched/>
+            <MeasureAndMatchSection/>
             <section class="axiom-about" id="manipulations" aria-labelledby="manipulations-title">
                 <h3 id="manipulations-title">"Manipulations"</h3>
                 <p class="statement">
@@ -50,7 +50,7 @@ pub(super) fn Behaviours() -> impl IntoView {
                     preferred to the document as it is."
                 </p>
                 <p class="formula">"d1 = manipulated(d2): S(d1) − S(d2)"</p>
-                <Examples/>
+                <ManipulationExamples/>
             </section>
             <section class="axiom-about" id="transfer" aria-labelledby="transfer-title">
                 <h3 id="transfer-title">"Dataset transfer"</h3>
@@ -70,8 +70,8 @@ pub(super) fn Behaviours() -> impl IntoView {
 
 /// Measure and match.
 #[component]
-fn Matched() -> impl IntoView {
-    let measures = Measure::ALL.iter().map(|it| {
+fn MeasureAndMatchSection() -> impl IntoView {
+    let measures = Measurement::ALL.iter().map(|it| {
         view! { <li><code>{it.slug()}</code> " " <span class="note">{it.name()}</span></li> }
     });
     view! {
@@ -91,9 +91,9 @@ fn Matched() -> impl IntoView {
 
 /// Each manipulation with what it makes of the text.
 #[component]
-fn Examples() -> impl IntoView {
-    let made = api::fetch(|| Manipulate {
-        changing: Changing {
+fn ManipulationExamples() -> impl IntoView {
+    let made = api::fetch(|| ManipulateTextRequest {
+        changing: PlaygroundManipulation {
             query: QUERY.to_owned(),
             text: TEXT.to_owned(),
             others: vec![OTHER.to_owned()],
@@ -109,7 +109,7 @@ fn Examples() -> impl IntoView {
                 view! { <p class="text waiting" aria-hidden="true">{TEXT}</p> }.into_any()
             }
         };
-        view! { <Row manipulation=it>{example}</Row> }
+        view! { <ManipulationRow manipulation=it>{example}</ManipulationRow> }
     });
     view! {
         <dl class="case">
@@ -123,21 +123,21 @@ fn Examples() -> impl IntoView {
             ", " <span class="moved">"moved"</span>
             ". Sentences and words of other documents come from “" {OTHER} "”"
         </p>
-        <Refused answer=made/>
+        <ResourceError answer=made/>
         <dl class="manipulations">
             {rows.collect_view()}
-            <Row manipulation=Manipulation::Expand>
+            <ManipulationRow manipulation=Manipulation::Expand>
                 <p class="note">"It needs a model that writes queries."</p>
-            </Row>
-            <Row manipulation=Manipulation::Synonyms(5)>
+            </ManipulationRow>
+            <ManipulationRow manipulation=Manipulation::Synonyms(5)>
                 <p class="note">"It needs word vectors."</p>
-            </Row>
+            </ManipulationRow>
         </dl>
     }
 }
 
 #[component]
-fn Row(manipulation: Manipulation, children: Children) -> impl IntoView {
+fn ManipulationRow(manipulation: Manipulation, children: Children) -> impl IntoView {
     let about = manipulation.about();
     view! {
         <div id=format!("manipulation-{manipulation}")>
@@ -161,7 +161,7 @@ fn Example(
     match pieces {
         Some(pieces) => view! {
             <div>
-                <span class="unseen">{summary(&pieces, Wording::Changed)} ": "</span>
+                <span class="unseen">{summary(&pieces, DiffLabels::Changed)} ": "</span>
                 <ChangedText pieces/>
             </div>
         }

@@ -6,7 +6,7 @@ use crate::widgets::section::Section;
 
 /// Two rankers, query by query.
 #[component]
-pub(super) fn Differ() -> impl IntoView {
+pub(super) fn CompareRankersHelp() -> impl IntoView {
     view! {
         <Section id="differ" name="Where two rankers differ">
             <p>
@@ -39,7 +39,7 @@ pub(super) fn Differ() -> impl IntoView {
 
 /// One ranker, piece by piece.
 #[component]
-pub(super) fn Inside() -> impl IntoView {
+pub(super) fn LateInteractionHelp() -> impl IntoView {
     view! {
         <Section id="inside" name="A ranker from inside">
             <p>

@@ -3,20 +3,20 @@
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe};
 use shared::report::format;
-use shared::study::bench::{Answer, Applied, answer};
+use shared::study::bench::{PlaygroundResult, AxiomResult, answer};
 use shared::verdict::Verdict;
 
-use crate::page::Page;
+use crate::page::PageRoute;
 use crate::pages::playground::link;
-use crate::pages::playground::premises::{Names, Premises};
-use crate::pages::playground::sheet::{Sheet, beside};
-use crate::pages::playground::verdict::Chip;
+use crate::pages::playground::premises::{PreconditionNames, PreconditionList};
+use crate::pages::playground::sheet::{PlaygroundInput, beside};
+use crate::pages::playground::verdict::RankerVerdictChip;
 use crate::widgets::contributions::signed;
-use crate::widgets::marked::MarkedText;
+use crate::widgets::marked::HighlightedTextView;
 
 /// Query, texts, premises, and what BM25 and QL say.
 #[component]
-pub(crate) fn Example(
+pub(crate) fn WorkedExample(
     /// The axiom whose example it is.
     axiom: Axiom,
 ) -> impl IntoView {
@@ -30,13 +30,13 @@ pub(crate) fn Example(
         }
         .into_any();
     }
-    let sheet = Sheet::example(probe);
-    let href = format!("{}#{}", Page::Playground.href(), link::fragment(&sheet));
+    let sheet = PlaygroundInput::example(probe);
+    let href = format!("{}#{}", PageRoute::Playground.href(), link::fragment(&sheet));
     let name = probe.name();
     let typed = sheet.read().expect("the usual settings make sense");
     let found = answer(&typed, None).map(|it| shown(probe, &it));
     let body = match found {
-        Ok(Some((answer, applied))) => view! { <Shown probe answer applied/> }.into_any(),
+        Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),
         Ok(None) => {
             view! { <p class="note">"Under the usual limits it does not apply."</p> }.into_any()
         }
@@ -56,7 +56,7 @@ pub(crate) fn Example(
     .into_any()
 }
 
-fn shown(probe: Probe, answer: &Answer) -> Option<(Answer, Applied)> {
+fn shown(probe: Probe, answer: &PlaygroundResult) -> Option<(PlaygroundResult, AxiomResult)> {
     let applied = answer.axioms.iter().find(|it| it.probe == probe)?;
     Some((answer.clone(), applied.clone()))
 }
@@ -68,14 +68,14 @@ fn digits(verdict: Option<Verdict>) -> u8 {
 }
 
 #[component]
-fn Shown(probe: Probe, answer: Answer, applied: Applied) -> impl IntoView {
+fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> impl IntoView {
     let order = applied.claim.texts();
     let texts = order.iter().enumerate().filter_map(|(at, &place)| {
         let marked = answer.texts.get(place as usize)?.clone();
         let terms = answer.terms.clone();
         Some(view! {
             <dt>{format!("d{}", at + 1)}</dt>
-            <dd class="text"><MarkedText marked terms/></dd>
+            <dd class="text"><HighlightedTextView marked terms/></dd>
         })
     });
     let texts = texts.collect_view();
@@ -87,7 +87,7 @@ fn Shown(probe: Probe, answer: Answer, applied: Applied) -> impl IntoView {
             </dd>
         }
     });
-    let names = Names {
+    let names = PreconditionNames {
         texts: (1..=order.len()).map(|it| format!("d{it}")).collect(),
         terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
     };
@@ -99,7 +99,7 @@ fn Shown(probe: Probe, answer: Answer, applied: Applied) -> impl IntoView {
         let margin = it.verdict.map(|it| signed(it.margin, digits));
         view! {
             <li>
-                <Chip who=it.ranker.label.clone() verdict=it.verdict/>
+                <RankerVerdictChip who=it.ranker.label.clone() verdict=it.verdict/>
                 <span class="label">
                     {scores} {margin.map(|it| format!("; margin {it}"))}
                 </span>
@@ -111,12 +111,12 @@ fn Shown(probe: Probe, answer: Answer, applied: Applied) -> impl IntoView {
         <dl class="case">
             <dt>"query"</dt>
             <dd class="text">
-                <MarkedText marked=answer.query.clone() terms=answer.terms.clone()/>
+                <HighlightedTextView marked=answer.query.clone() terms=answer.terms.clone()/>
             </dd>
             {texts}
             {also}
         </dl>
-        <Premises premises=applied.premises names/>
+        <PreconditionList premises=applied.premises names/>
         <ul class="said-of">{said}</ul>
         <p class="note">
             "These texts are the collection. BM25 k1 1.2, b .75; QL Dirichlet, μ 2500."

@@ -10,7 +10,7 @@ use crate::widgets::section::Section;
 
 /// The readings of an axiom.
 #[component]
-pub(super) fn Modes() -> impl IntoView {
+pub(super) fn VariantsHelp() -> impl IntoView {
     view! {
         <Section id="modes" name="Readings">
             <p>
@@ -41,7 +41,7 @@ pub(super) fn Modes() -> impl IntoView {
 
 /// From scores to a cell of a heat map.
 #[component]
-pub(super) fn Numbers() -> impl IntoView {
+pub(super) fn StatisticsHelp() -> impl IntoView {
     let draws = format::count(DRAWS as u64);
     let seed = SEED.to_string();
     let level = format::fraction(LEVEL);

@@ -6,7 +6,7 @@ use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
-pub(super) fn Reviewing() -> impl IntoView {
+pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
     view! {
         <Section id="reviewing" name="Reviewing">
             <p>

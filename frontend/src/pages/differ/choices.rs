@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::differ::{Counted, Differences};
+use shared::differ::{ComparisonSubset, RankerComparison};
 use shared::text::Stopwords;
 
-use crate::pages::differ_address::{DifferScene as Scene, who_of, who_word};
-use crate::widgets::dials::Splits;
-use crate::widgets::form::Select;
+use crate::pages::differ_address::{ComparePageState, who_of, who_word};
+use crate::widgets::dials::SplitSelect;
+use crate::widgets::form::SelectField;
 
 /// The form above the figures.
 #[component]
-pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
+pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let counted = [
-        (Counted::Judged, "with a relevant document"),
-        (Counted::Found, "with one among the candidates"),
-        (Counted::All, "all that both rank"),
+        (ComparisonSubset::Judged, "with a relevant document"),
+        (ComparisonSubset::Found, "with one among the candidates"),
+        (ComparisonSubset::All, "all that both rank"),
     ];
     let now = found.asking.counted;
     let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
@@ -25,7 +25,7 @@ pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
     let counted_options = counted_options.collect_view();
     let count = move |at: String| {
         let found = at.parse().ok().and_then(|at: usize| counted.get(at));
-        let wanted = found.map_or(Counted::Judged, |it| it.0);
+        let wanted = found.map_or(ComparisonSubset::Judged, |it| it.0);
         scene.turn(|it| {
             it.asking.counted = wanted;
             it.part = 0;
@@ -75,22 +75,22 @@ pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
                 it.part = 0;
             });
         });
-        view! { <Splits splits=found.splits.clone() chosen turn/> }
+        view! { <SplitSelect splits=found.splits.clone() chosen turn/> }
     });
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <Ranker found=found.clone() side=0 name="First ranker" scene/>
-            <Ranker found=found.clone() side=1 name="Second ranker" scene/>
+            <RankerSelect found=found.clone() side=0 name="First ranker" scene/>
+            <RankerSelect found=found.clone() side=1 name="Second ranker" scene/>
             <div class="field">
                 <span class="label" aria-hidden="true">"\u{a0}"</span>
                 <button class="btn" type="button" on:click=swap>"Swap the two"</button>
             </div>
-            <Select label="Queries" choose=count>{counted_options}</Select>
-            <Select label="Relevant from grade" choose=grade>{grade_options}</Select>
-            <Select label="Stop words" choose=stop>
+            <SelectField label="Queries" choose=count>{counted_options}</SelectField>
+            <SelectField label="Relevant from grade" choose=grade>{grade_options}</SelectField>
+            <SelectField label="Stop words" choose=stop>
                 <option value="left-out" selected=!none>"left out"</option>
                 <option value="kept" selected=none>"kept"</option>
-            </Select>
+            </SelectField>
             {splits}
         </form>
     }
@@ -98,7 +98,7 @@ pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
 
 /// One of the two.
 #[component]
-fn Ranker(found: Arc<Differences>, side: usize, name: &'static str, scene: Scene) -> impl IntoView {
+fn RankerSelect(found: Arc<RankerComparison>, side: usize, name: &'static str, scene: ComparePageState) -> impl IntoView {
     let chosen = found.asking.pair[side].clone();
     let options = found.choices.iter().map(|it| {
         let said = format!("{} {}", it.label, it.detail);
@@ -114,5 +114,5 @@ fn Ranker(found: Arc<Differences>, side: usize, name: &'static str, scene: Scene
             });
         }
     };
-    view! { <Select label=name choose>{options}</Select> }
+    view! { <SelectField label=name choose>{options}</SelectField> }
 }

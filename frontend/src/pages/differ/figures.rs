@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::differ::listing::{Fraction, Selection, Turn};
-use shared::differ::{DEPTH, Differences};
-use shared::plot::{Figure, change, paired};
+use shared::differ::listing::{TopFraction, QuerySelection, RrChangeKind};
+use shared::differ::{DEPTH, RankerComparison};
+use shared::plot::{PlotFigure, change, paired};
 use shared::report;
 
-use crate::pages::differ_address::DifferScene as Scene;
-use crate::widgets::part::{Drawn, Part};
+use crate::pages::differ_address::ComparePageState;
+use crate::widgets::part::{InteractiveFigure, FigureSection};
 
 /// Everything that is counted over queries.
 #[component]
-pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
+pub(super) fn ComparisonFigures(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let tables = report::of_differences(&found);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let [first, second] = found.rankers.clone().map(|it| it.label);
     let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
-        view! { <Part of="differ-" id name said drawing table=table(id)/> }
+        view! { <FigureSection of="differ-" id name said drawing table=table(id)/> }
     };
     let buckets = (0..found.buckets.len() as u8)
-        .flat_map(|bucket| [0, 1].map(|side| Selection::Bucket { side, bucket }));
+        .flat_map(|bucket| [0, 1].map(|side| QuerySelection::Bucket { side, bucket }));
     let buckets = part(
         "buckets",
         "Reciprocal rank by query tokens at the top",
@@ -29,21 +29,21 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         leading(paired::buckets(&found), buckets, scene),
     );
     let lengths = found.lengths.iter().map(|it| it.n_tokens);
-    let lengths = lengths.map(|n_tokens| Selection::Length { n_tokens });
+    let lengths = lengths.map(|n_tokens| QuerySelection::Length { n_tokens });
     let lengths = part(
         "lengths",
         "Reciprocal rank by the length of queries",
         "Tokens of the query with white space between.",
         leading(paired::lengths(&found), lengths, scene),
     );
-    let changes = Turn::ALL.iter().map(|it| Selection::Change { change: *it });
+    let changes = RrChangeKind::ALL.iter().map(|it| QuerySelection::Change { change: *it });
     let changes = part(
         "change",
         "Query by query",
         "The difference in RR@10, the highest first.",
         leading(change::change(&found), changes, scene),
     );
-    let depths = (1..=DEPTH as u8).map(|depth| Selection::Apart { depth });
+    let depths = (1..=DEPTH as u8).map(|depth| QuerySelection::Apart { depth });
     let overlap = part(
         "overlap",
         "Documents in common",
@@ -51,14 +51,14 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         leading(change::overlap(&found), depths, scene),
     );
     let answers = found.answers.iter();
-    let answers = answers.map(|it| Selection::Answer { answer: it.answer });
+    let answers = answers.map(|it| QuerySelection::Answer { answer: it.answer });
     let answers = part(
         "answers",
         "Reciprocal rank by what is asked for",
         "Types of answers by rules over question words and head nouns.",
         leading(paired::answers(&found), answers, scene),
     );
-    let bigrams = found.bigrams.iter().map(|it| Selection::Bigram {
+    let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
         words: it.words.clone(),
     });
     let bigrams = part(
@@ -74,7 +74,7 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
             "Reciprocal rank, query tokens and novel terms among the first ten.",
             None,
         )}
-        <Higher names=[first, second] scene/>
+        <HigherFractionLinks names=[first, second] scene/>
         {buckets}
         {lengths}
         {changes}
@@ -86,10 +86,10 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
 
 /// To the queries in which one has the higher fraction.
 #[component]
-fn Higher(names: [String; 2], scene: Scene) -> impl IntoView {
-    let ways = [(Fraction::Fqt, "FQT"), (Fraction::Fnt, "FNT")].map(|(fraction, word)| {
+fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl IntoView {
+    let ways = [(TopFraction::Fqt, "FQT"), (TopFraction::Fnt, "FNT")].map(|(fraction, word)| {
         [0_u8, 1].map(|side| {
-            let selection = Selection::Higher { fraction, side };
+            let selection = QuerySelection::Higher { fraction, side };
             let name = names[usize::from(side)].clone();
             let own = selection.clone();
             let pressed = move || (scene.view.get().selection == own).to_string();
@@ -109,7 +109,7 @@ fn Higher(names: [String; 2], scene: Scene) -> impl IntoView {
 }
 
 /// Shows the queries behind a number.
-fn lead(scene: Scene, selection: Selection) {
+fn lead(scene: ComparePageState, selection: QuerySelection) {
     scene.turn(|it| {
         it.selection = selection;
         it.part = 0;
@@ -121,7 +121,7 @@ fn lead(scene: Scene, selection: Selection) {
 }
 
 /// A figure whose groups lead to their queries.
-fn leading(figure: Figure, of: impl Iterator<Item = Selection>, scene: Scene) -> Option<Drawn> {
+fn leading(figure: PlotFigure, of: impl Iterator<Item = QuerySelection>, scene: ComparePageState) -> Option<InteractiveFigure> {
     let of = StoredValue::new(of.collect::<Vec<_>>());
     let picked = Memo::new(move |_| {
         let now = scene.view.get().selection;
@@ -132,5 +132,5 @@ fn leading(figure: Figure, of: impl Iterator<Item = Selection>, scene: Scene) ->
             lead(scene, selection);
         }
     });
-    Some(Drawn::groups(figure, picked.into(), pick))
+    Some(InteractiveFigure::groups(figure, picked.into(), pick))
 }

@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::differ::Differences;
-use shared::differ::hypotheses::{Finding, Standing};
+use shared::differ::RankerComparison;
+use shared::differ::hypotheses::{HypothesisResult, HypothesisOutcome};
 use shared::report::differ::{hypothesis_measure, hypothesis_said, paper_found, standing_said};
 use shared::report::{self, format};
 
 use crate::numbers::plural;
-use crate::pages::differ_address::DifferScene as Scene;
+use crate::pages::differ_address::ComparePageState;
 use crate::widgets::download;
 use crate::widgets::section::Section;
-use crate::widgets::takes::Takes;
+use crate::widgets::takes::ExportButtons;
 
 /// A row for each hypothesis.
 #[component]
-pub(super) fn Hypotheses(found: Arc<Differences>, scene: Scene) -> impl IntoView {
+pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);
     let rows = found.findings.iter().map(|it| {
-        view! { <Row finding=it.clone() names=names.clone()/> }
+        view! { <HypothesisRow finding=it.clone() names=names.clone()/> }
     });
     let rows = rows.collect_view();
     let csv = Callback::new(move |()| {
@@ -35,7 +35,7 @@ pub(super) fn Hypotheses(found: Arc<Differences>, scene: Scene) -> impl IntoView
             name="Four hypotheses"
             note="Of Padigela, Zamani and Croft (2019), who had BM25 and BERT. One is supported \
                   where its whole 95 % interval over queries lies on the side of 0 that it says."
-            header=move || view! { <Takes of="hypotheses" csv/> }
+            header=move || view! { <ExportButtons of="hypotheses" csv/> }
         >
             <ol class="hypotheses">{rows}</ol>
         </Section>
@@ -43,13 +43,13 @@ pub(super) fn Hypotheses(found: Arc<Differences>, scene: Scene) -> impl IntoView
 }
 
 #[component]
-fn Row(finding: Finding, names: [String; 2]) -> impl IntoView {
+fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView {
     let names = names.each_ref().map(String::as_str);
     let said = hypothesis_said(finding.hypothesis, names);
     let class = match finding.standing {
-        Standing::Supported => "verdict quiet ok",
-        Standing::NotSupported => "verdict quiet bad",
-        Standing::TooFewQueries => "verdict quiet out",
+        HypothesisOutcome::Supported => "verdict quiet ok",
+        HypothesisOutcome::NotSupported => "verdict quiet bad",
+        HypothesisOutcome::TooFewQueries => "verdict quiet out",
     };
     let measured = match &finding.measured {
         Some(it) => {

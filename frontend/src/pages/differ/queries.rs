@@ -4,44 +4,44 @@ use std::sync::Arc;
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::DifferQueries;
+use shared::api::ListComparedQueriesRequest;
 use shared::differ::answer::AnswerType;
 use shared::differ::groups::{EDGES, LONGEST};
-use shared::differ::listing::{Fraction, Page, Row, Selection, Sort};
-use shared::differ::{DEPTH, Differences};
+use shared::differ::listing::{TopFraction, QueryPage, QueryRow, QuerySelection, QuerySort};
+use shared::differ::{DEPTH, RankerComparison};
 use shared::report::differ::turn_label;
 use shared::report::format;
 use web_sys::HtmlSelectElement;
 
 use crate::api;
 use crate::numbers::plural;
-use crate::pages::differ_address::{DifferScene as Scene, ROWS};
-use crate::widgets::answered::Answered;
+use crate::pages::differ_address::{ComparePageState, ROWS};
+use crate::widgets::answered::ResourceView;
 use crate::widgets::section::Section;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// The section of the page.
 #[component]
-pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
+pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.asking.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());
-    let answer = api::fetch(move || DifferQueries {
+    let answer = api::fetch(move || ListComparedQueriesRequest {
         study: scene.study.get_value(),
         asking: asking.clone(),
         listing: listing.get(),
     });
-    let shown = move |page| view! { <List page names=names.get_value() scene/> }.into_any();
+    let shown = move |page| view! { <QueryTable page names=names.get_value() scene/> }.into_any();
     let said = move || {
         let selection = scene.view.get().selection;
         names.with_value(|it| selection_said(&selection, it))
     };
     let every = move || {
-        let selected = scene.view.get().selection != Selection::All;
+        let selected = scene.view.get().selection != QuerySelection::All;
         selected.then(|| {
             let clear = move |_| {
                 scene.turn(|it| {
-                    it.selection = Selection::All;
+                    it.selection = QuerySelection::All;
                     it.part = 0;
                 });
             };
@@ -51,9 +51,9 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         })
     };
     let sorts = [
-        (Sort::Query, "as in the collection"),
-        (Sort::Gain, "largest gain first"),
-        (Sort::Loss, "largest loss first"),
+        (QuerySort::Query, "as in the collection"),
+        (QuerySort::Gain, "largest gain first"),
+        (QuerySort::Loss, "largest loss first"),
     ];
     let options = sorts.map(|(sort, said)| {
         let selected = move || scene.view.get().sort == sort;
@@ -61,7 +61,7 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
     });
     let change = move |event: Targeted<Event, HtmlSelectElement>| {
         let at = usize::try_from(event.target().selected_index()).unwrap_or_default();
-        let wanted = sorts.get(at).map_or(Sort::Query, |it| it.0);
+        let wanted = sorts.get(at).map_or(QuerySort::Query, |it| it.0);
         scene.turn(|it| {
             it.sort = wanted;
             it.part = 0;
@@ -77,34 +77,34 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
                 </label>
                 {every}
             </div>
-            <Answered answer until="Fetching the queries" shown/>
+            <ResourceView answer until="Fetching the queries" shown/>
         </Section>
     }
 }
 
 /// What is selected, in words.
-fn selection_said(selection: &Selection, names: &[String; 2]) -> String {
+fn selection_said(selection: &QuerySelection, names: &[String; 2]) -> String {
     let name = |side: u8| names[usize::from(side.min(1))].as_str();
     let both = names.each_ref().map(String::as_str);
     match selection {
-        Selection::All => "Every query that counts.".to_owned(),
-        Selection::Bucket { side, bucket } => {
+        QuerySelection::All => "Every query that counts.".to_owned(),
+        QuerySelection::Bucket { side, bucket } => {
             let edge = |at: usize| EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
             let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
             format!("FQT of {} from {from} to {to}.", name(*side))
         }
-        Selection::Length { n_tokens } if *n_tokens > LONGEST => {
+        QuerySelection::Length { n_tokens } if *n_tokens > LONGEST => {
             format!("Queries of more than {LONGEST} tokens.")
         }
-        Selection::Length { n_tokens } => {
+        QuerySelection::Length { n_tokens } => {
             format!(
                 "Queries of {}.",
                 plural(u64::from(*n_tokens), "token", "tokens")
             )
         }
-        Selection::Change { change } => format!("{}.", turn_label(*change, both)),
-        Selection::Answer { answer } => match answer {
+        QuerySelection::Change { change } => format!("{}.", turn_label(*change, both)),
+        QuerySelection::Answer { answer } => match answer {
             Some(AnswerType::Abbreviation) => "Queries that ask for an abbreviation.".to_owned(),
             Some(AnswerType::Location) => "Queries that ask for a place.".to_owned(),
             Some(AnswerType::Description) => "Queries that ask for a description.".to_owned(),
@@ -113,14 +113,14 @@ fn selection_said(selection: &Selection, names: &[String; 2]) -> String {
             Some(AnswerType::Entity) => "Queries that ask for a thing.".to_owned(),
             None => "Queries without a type of answer.".to_owned(),
         },
-        Selection::Bigram { words } => format!("Queries that begin with “{words}”."),
-        Selection::Apart { depth } => {
+        QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
+        QuerySelection::Apart { depth } => {
             format!("Queries with no document in common among the first {depth}.")
         }
-        Selection::Higher { fraction, side } => {
+        QuerySelection::Higher { fraction, side } => {
             let word = match fraction {
-                Fraction::Fqt => "FQT",
-                Fraction::Fnt => "FNT",
+                TopFraction::Fqt => "FQT",
+                TopFraction::Fnt => "FNT",
             };
             format!("{word} of {} is the higher one.", name(*side))
         }
@@ -128,21 +128,21 @@ fn selection_said(selection: &Selection, names: &[String; 2]) -> String {
 }
 
 #[component]
-fn List(page: Page, names: [String; 2], scene: Scene) -> impl IntoView {
+fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> impl IntoView {
     if page.n == 0 {
         return view! { <p class="ahead">"No query is among these."</p> }.into_any();
     }
     let n = page.n;
-    let rows = page.rows.into_iter().map(|row| view! { <One row scene/> });
+    let rows = page.rows.into_iter().map(|row| view! { <QueryTableRow row scene/> });
     let rows = rows.collect_view();
     let measures = ["RR@10", "FQT", "FNT"].into_iter().flat_map(|measure| {
         names
             .iter()
-            .map(move |name| Head::number(format!("{measure} {name}")))
+            .map(move |name| ColumnHeading::number(format!("{measure} {name}")))
     });
-    let mut heads = vec![Head::words("query")];
+    let mut heads = vec![ColumnHeading::words("query")];
     heads.extend(measures);
-    heads.push(Head::number(format!("in common, of {DEPTH}")));
+    heads.push(ColumnHeading::number(format!("in common, of {DEPTH}")));
     let part = move || scene.view.get().part;
     let shown = move || {
         let from = part() * ROWS;
@@ -185,7 +185,7 @@ fn List(page: Page, names: [String; 2], scene: Scene) -> impl IntoView {
 }
 
 #[component]
-fn One(row: Row, scene: Scene) -> impl IntoView {
+fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
     let values = row.values;
     let id = row.query_id.clone();
     let href = move || scene.href(|it| it.query = Some(id.clone()));

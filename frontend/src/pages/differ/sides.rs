@@ -3,28 +3,28 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::DifferQuery;
-use shared::differ::Differences;
-use shared::differ::sample::{Sample, Top};
+use shared::api::GetComparedQueryRequest;
+use shared::differ::RankerComparison;
+use shared::differ::sample::{ComparedQuery, ComparedDocument};
 use shared::report::{self, format};
-use shared::study::instance::Term;
+use shared::study::instance::QueryTermInfo;
 
 use crate::api;
-use crate::pages::differ_address::DifferScene as Scene;
+use crate::pages::differ_address::ComparePageState;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
-use crate::widgets::marked::MarkedText;
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::marked::HighlightedTextView;
 use crate::widgets::section::Section;
-use crate::widgets::takes::Takes;
+use crate::widgets::takes::ExportButtons;
 
 /// The query of the address, or the samples of the comparison.
 #[component]
-pub(super) fn Sides(found: Arc<Differences>, scene: Scene) -> impl IntoView {
+pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.asking.clone();
     let query = Memo::new(move |_| scene.view.get().query);
     let answer = LocalResource::new(move || {
-        let request = query.get().map(|query| DifferQuery {
+        let request = query.get().map(|query| GetComparedQueryRequest {
             study: scene.study.get_value(),
             asking: asking.clone(),
             query,
@@ -51,7 +51,7 @@ pub(super) fn Sides(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         .into_any(),
         (None, _) => {
             let each = samples.iter().map(|it| {
-                view! { <One sample=it.clone() names=names.get_value()/> }
+                view! { <QuerySample sample=it.clone() names=names.get_value()/> }
             });
             each.collect_view().into_any()
         }
@@ -60,9 +60,9 @@ pub(super) fn Sides(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         }
         (Some(_), Some(Err(error))) => {
             let retry = Callback::new(move |()| answer.refetch());
-            view! { <Failure error retry/> }.into_any()
+            view! { <ErrorMessage error retry/> }.into_any()
         }
-        (Some(_), Some(Ok(sample))) => view! { <One sample names=names.get_value()/> }.into_any(),
+        (Some(_), Some(Ok(sample))) => view! { <QuerySample sample names=names.get_value()/> }.into_any(),
     };
     let back = move || {
         query.get().map(|_| {
@@ -74,7 +74,7 @@ pub(super) fn Sides(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         Some(_) => "The first document of each, and a relevant one where neither is.",
         None => "Queries where one wins and the other loses, the farthest apart first.",
     };
-    let header = move || view! { <p class="note">{said}</p> <Takes of="samples" csv/> };
+    let header = move || view! { <p class="note">{said}</p> <ExportButtons of="samples" csv/> };
     view! {
         <Section id="sides" name="Side by side" class="section sides" header>
             {back}
@@ -84,8 +84,8 @@ pub(super) fn Sides(found: Arc<Differences>, scene: Scene) -> impl IntoView {
 }
 
 #[component]
-fn One(sample: Sample, names: [String; 2]) -> impl IntoView {
-    let Sample {
+fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
+    let ComparedQuery {
         row,
         query,
         terms,
@@ -106,7 +106,7 @@ fn One(sample: Sample, names: [String; 2]) -> impl IntoView {
     });
     view! {
         <article class="side">
-            <h3 class="query" dir="auto"><MarkedText marked=query terms=terms.clone()/></h3>
+            <h3 class="query" dir="auto"><HighlightedTextView marked=query terms=terms.clone()/></h3>
             <p class="label">"Query " <span class="hash">{row.query_id}</span></p>
             <div class="docs" class:three=three>{tops} {relevant}</div>
         </article>
@@ -114,7 +114,7 @@ fn One(sample: Sample, names: [String; 2]) -> impl IntoView {
 }
 
 #[component]
-fn Document(top: Top, name: String, rr: Option<String>, terms: Vec<Term>) -> impl IntoView {
+fn Document(top: ComparedDocument, name: String, rr: Option<String>, terms: Vec<QueryTermInfo>) -> impl IntoView {
     let grade = match (top.grade, top.relevant) {
         (Some(grade), true) => format!("relevant, grade {grade}"),
         (Some(grade), false) => format!("not relevant, grade {grade}"),
@@ -126,7 +126,7 @@ fn Document(top: Top, name: String, rr: Option<String>, terms: Vec<Term>) -> imp
             view! { <p class="note">"This text is empty."</p> }.into_any()
         }
         Some(marked) => view! {
-            <p class="text" dir="auto"><MarkedText marked terms/></p>
+            <p class="text" dir="auto"><HighlightedTextView marked terms/></p>
         }
         .into_any(),
     };

@@ -1,12 +1,12 @@
 //! What stands in the address of a ranker from inside, so that a view can be cited and sent.
 
-use crate::page::Page;
-use crate::pages::scene::Scene;
-use crate::pages::study::address::{Get, query_string};
+use crate::page::PageRoute;
+use crate::pages::scene::StudyPageState;
+use crate::pages::study::address::{ParameterLookup, query_string};
 
 /// What the page shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct InsideView {
+pub(crate) struct LateInteractionView {
     /// Place among the rankers that were looked into.
     pub(crate) ranker: usize,
     /// A word of the queries.
@@ -18,9 +18,9 @@ pub(crate) struct InsideView {
 }
 
 /// What the parts of the page share.
-pub(super) type InsideScene = Scene<InsideView>;
+pub(super) type LateInteractionPageState = StudyPageState<LateInteractionView>;
 
-impl InsideScene {
+impl LateInteractionPageState {
     /// Returns where the texts of a query are.
     pub(super) fn to_query(self, query: usize) -> String {
         self.href(|it| {
@@ -30,12 +30,12 @@ impl InsideScene {
     }
 }
 
-impl InsideView {
+impl LateInteractionView {
     /// From an address; what cannot be read is as if it was not there.
-    pub(crate) fn read(get: Get<'_>) -> InsideView {
+    pub(crate) fn read(get: ParameterLookup<'_>) -> LateInteractionView {
         let number = |key: &str| get(key)?.parse().ok();
         let word = |key: &str| get(key).filter(|it| !it.is_empty());
-        InsideView {
+        LateInteractionView {
             ranker: number("ranker").unwrap_or_default(),
             word: word("word"),
             query: number("query"),
@@ -52,7 +52,7 @@ impl InsideView {
         pairs.extend(self.word.clone().map(|it| ("word", it)));
         pairs.extend(self.query.map(|it| ("query", it.to_string())));
         pairs.extend(self.doc.clone().map(|it| ("doc", it)));
-        let page = Page::Inside {
+        let page = PageRoute::Inside {
             study: study.to_owned(),
         };
         page.href() + &query_string(pairs)
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_view_survives_its_address() {
-        let view = InsideView {
+        let view = LateInteractionView {
             ranker: 1,
             word: Some("c++".to_owned()),
             query: Some(0),
@@ -83,9 +83,9 @@ mod tests {
             };
             Some(value.to_owned())
         };
-        assert_eq!(InsideView::read(&get), view);
-        let odd = InsideView::read(&|_| Some("".to_owned()));
-        assert_eq!(odd, InsideView::default());
+        assert_eq!(LateInteractionView::read(&get), view);
+        let odd = LateInteractionView::read(&|_| Some("".to_owned()));
+        assert_eq!(odd, LateInteractionView::default());
         assert_eq!(odd.href("demo"), "/study/demo/inside");
     }
 }

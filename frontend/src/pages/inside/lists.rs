@@ -1,27 +1,27 @@
 //! The lists of instances that a query leads to.
 
 use shared::probe::Probe;
-use shared::score::RankerAbout;
-use shared::study::overview::Overview;
+use shared::score::RankerInfo;
+use shared::study::overview::StudyOverview;
 
-use crate::pages::study::address::ListView;
+use crate::pages::study::address::InstanceListView;
 
 /// The lists of instances of a study under one of its rankers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Lists {
+pub(super) struct InstanceListLinks {
     pub(super) study: String,
     pub(super) row: usize,
     /// Those with instances.
     pub(super) probes: Vec<Probe>,
 }
 
-impl Lists {
+impl InstanceListLinks {
     /// Of this ranker if it is one of the study, else of its first.
-    pub(super) fn of(overview: &Overview, ranker: &RankerAbout) -> Lists {
+    pub(super) fn of(overview: &StudyOverview, ranker: &RankerInfo) -> InstanceListLinks {
         let mut rows = overview.rankers.iter().map(|it| &it.ranker.fingerprint);
         let some = overview.probes.iter();
         let some = some.filter(|it| it.n_instances > 0 && !overview.rankers.is_empty());
-        Lists {
+        InstanceListLinks {
             study: overview.name.clone(),
             row: rows.position(|it| *it == ranker.fingerprint).unwrap_or(0),
             probes: some.map(|it| it.probe).collect(),
@@ -30,9 +30,9 @@ impl Lists {
 
     /// Where the instances of a query are.
     pub(super) fn href(&self, probe: Probe, query: &str) -> String {
-        let view = ListView {
+        let view = InstanceListView {
             query: query.to_owned(),
-            ..ListView::default()
+            ..InstanceListView::default()
         };
         view.href(&self.study, probe, self.row)
     }

@@ -1,45 +1,45 @@
 //! Words and pieces as dots: idf against importance, exact matches and spectra.
 
 use leptos::prelude::*;
-use shared::plot::{self, Points};
-use shared::report::Table;
-use shared::whitebox::{WhiteBox, WordRow};
+use shared::plot::{self, PointPlot};
+use shared::report::ReportTable;
+use shared::whitebox::{LateInteractionAnalysis, WordStatistics};
 
-use super::address::InsideScene as Scene;
-use crate::widgets::part::{Drawn, Part};
+use super::address::LateInteractionPageState;
+use crate::widgets::part::{InteractiveFigure, FigureSection};
 use crate::widgets::section::Section;
 
 /// All plots; a chosen word is marked in each.
 #[component]
 pub(super) fn Plots(
-    found: StoredValue<WhiteBox>,
+    found: StoredValue<LateInteractionAnalysis>,
     /// What is known of each piece.
-    pieces: Table,
+    pieces: ReportTable,
     /// By its pieces it stands in the plots of pieces.
-    chosen: Memo<Option<WordRow>>,
-    scene: Scene,
+    chosen: Memo<Option<WordStatistics>>,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let of_word = Signal::derive(move || chosen.get().map(|it| vec![it.word]).unwrap_or_default());
     let of_pieces = Signal::derive(move || chosen.get().map(|it| it.pieces).unwrap_or_default());
     let pick = Callback::new(move |word: String| scene.turn(|it| it.word = Some(word)));
     let pick_piece = Callback::new(move |piece: String| {
         let owner = found.with_value(|it| {
-            let has = |it: &&WordRow| it.pieces.contains(&piece);
+            let has = |it: &&WordStatistics| it.pieces.contains(&piece);
             it.words.iter().find(has).map(|it| it.word.clone())
         });
         scene.turn(|it| it.word = owner);
     });
     let [importance, delta_es, ratio] =
-        [Points::of_importance, Points::of_delta_es, Points::of_ratio]
+        [PointPlot::of_importance, PointPlot::of_delta_es, PointPlot::of_ratio]
             .map(|of| found.with_value(of));
-    let before = found.with_value(Points::of_ratio_before);
+    let before = found.with_value(PointPlot::of_ratio_before);
     let spectra = match &before {
         None => ratio.said(),
         Some(before) => format!("{}; before fine-tuning {}", ratio.said(), before.said()),
     };
-    let part = |id: &'static str, name: &'static str, points: Points, named, pick| {
+    let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
         let (said, table) = (points.said(), Some(points.table(id)));
-        view! { <Part of="inside-" id name said table drawing=Some(dots(points, named, pick))/> }
+        view! { <FigureSection of="inside-" id name said table drawing=Some(dots(points, named, pick))/> }
     };
     let title = "Spectra before fine-tuning";
     let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));
@@ -58,7 +58,7 @@ pub(super) fn Plots(
             <div class="plots">
                 {part("importance", "Importance", importance, of_word, pick)}
                 {part("exact", "Exact matches", delta_es, of_word, pick)}
-                <Part
+                <FigureSection
                     of="inside-"
                     id="spectra"
                     name="Spectra"
@@ -73,7 +73,7 @@ pub(super) fn Plots(
 }
 
 /// A plot whose dots can be chosen.
-fn dots(points: Points, named: Signal<Vec<String>>, pick: Callback<String>) -> Drawn {
+fn dots(points: PointPlot, named: Signal<Vec<String>>, pick: Callback<String>) -> InteractiveFigure {
     let points = StoredValue::new(points);
     let figure = Memo::new(move |_| {
         let named = named.get();
@@ -86,5 +86,5 @@ fn dots(points: Points, named: Signal<Vec<String>>, pick: Callback<String>) -> D
             pick.run(name);
         }
     });
-    Drawn::places(figure.into(), pick)
+    InteractiveFigure::places(figure.into(), pick)
 }

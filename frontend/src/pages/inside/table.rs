@@ -1,26 +1,26 @@
 //! Every word of the queries with its numbers; a row chooses its word.
 
 use leptos::prelude::*;
-use shared::report::{self, Table, format};
-use shared::whitebox::{WhiteBox, WordRow};
+use shared::report::{self, ReportTable, format};
+use shared::whitebox::{LateInteractionAnalysis, WordStatistics};
 
-use super::address::InsideScene as Scene;
+use super::address::LateInteractionPageState;
 use crate::widgets::download;
 use crate::widgets::section::Section;
-use crate::widgets::table::{Head, HeadedTable};
-use crate::widgets::takes::Takes;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+use crate::widgets::takes::ExportButtons;
 
 /// Rows that are shown before one asks for all.
 const FIRST: usize = 100;
 
 /// The table with its search.
 #[component]
-pub(super) fn Words(
-    found: StoredValue<WhiteBox>,
+pub(super) fn TermImportanceTable(
+    found: StoredValue<LateInteractionAnalysis>,
     /// All that is known of each, for a file.
-    table: Table,
-    chosen: Memo<Option<WordRow>>,
-    scene: Scene,
+    table: ReportTable,
+    chosen: Memo<Option<WordStatistics>>,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let csv = Callback::new(move |()| {
         download::save("inside-words.csv", "text/csv", &report::to_csv(&table));
@@ -34,7 +34,7 @@ pub(super) fn Words(
             found.cloned().collect::<Vec<_>>()
         });
         // The most important first; those without a number last.
-        let key = |it: &WordRow| it.importance.unwrap_or(f64::INFINITY);
+        let key = |it: &WordStatistics| it.importance.unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.word.cmp(&b.word)));
         rows
     };
@@ -71,10 +71,10 @@ pub(super) fn Words(
         "exact",
         "of the query",
     ];
-    let heads = std::iter::once(Head::words("word")).chain(heads.map(Head::number));
-    let heads: Vec<Head> = heads.collect();
+    let heads = std::iter::once(ColumnHeading::words("word")).chain(heads.map(ColumnHeading::number));
+    let heads: Vec<ColumnHeading> = heads.collect();
     let name = "Words of the queries";
-    let header = move || view! { <Takes of="words" csv/> };
+    let header = move || view! { <ExportButtons of="words" csv/> };
     view! {
         <Section id="words" name note="The most important first." header>
             <label class="field sought">
@@ -92,7 +92,7 @@ pub(super) fn Words(
 }
 
 #[component]
-fn Row(row: WordRow, chosen: Memo<Option<WordRow>>, scene: Scene) -> impl IntoView {
+fn Row(row: WordStatistics, chosen: Memo<Option<WordStatistics>>, scene: LateInteractionPageState) -> impl IntoView {
     let name = row.word.clone();
     let is_chosen = Memo::new({
         let name = name.clone();

@@ -1,19 +1,19 @@
 //! A query, the texts that the ranker puts first for it, and what its pieces meet in one of them.
 
 use leptos::prelude::*;
-use shared::api::InsideQuery;
+use shared::api::GetTopDocumentsRequest;
 use shared::report::format;
-use shared::study::firsts::{First, Firsts};
-use shared::whitebox::WhiteBox;
+use shared::study::firsts::{TopDocument, TopDocuments};
+use shared::whitebox::LateInteractionAnalysis;
 
-use super::address::InsideScene as Scene;
-use super::lists::Lists;
+use super::address::LateInteractionPageState;
+use super::lists::InstanceListLinks;
 use crate::api;
 use crate::numbers::plural;
-use crate::widgets::answered::Answered;
-use crate::widgets::looked::Looked;
+use crate::widgets::answered::ResourceView;
+use crate::widgets::looked::TokenMatchesSection;
 use crate::widgets::section::Section;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Queries that are offered at once.
 const OFFERED: usize = 12;
@@ -23,15 +23,15 @@ const BEGINNING: usize = 160;
 
 /// The section of the page.
 #[component]
-pub(super) fn Texts(
-    found: StoredValue<WhiteBox>,
+pub(super) fn QueryDocuments(
+    found: StoredValue<LateInteractionAnalysis>,
     /// Where instances are.
-    lists: Memo<Lists>,
-    scene: Scene,
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let query = Memo::new(move |_| scene.view.get().query);
     let firsts = LocalResource::new(move || {
-        let asked = query.get().map(|query| InsideQuery {
+        let asked = query.get().map(|query| GetTopDocumentsRequest {
             study: scene.study.get_value(),
             ranker: found.with_value(|it| it.head.ranker.fingerprint.clone()),
             query,
@@ -43,9 +43,9 @@ pub(super) fn Texts(
             }
         }
     });
-    let shown = move |firsts: Option<Firsts>| {
+    let shown = move |firsts: Option<TopDocuments>| {
         firsts
-            .map(|firsts| view! { <OfQuery firsts found lists scene/> })
+            .map(|firsts| view! { <TopDocumentList firsts found lists scene/> })
             .into_any()
     };
     view! {
@@ -55,8 +55,8 @@ pub(super) fn Texts(
             class="section asking"
             note="Choose a query, then a text: each against each, by pieces."
         >
-            <Queries found query scene/>
-            <Answered answer=firsts until="Fetching the texts" shown/>
+            <QuerySearch found query scene/>
+            <ResourceView answer=firsts until="Fetching the texts" shown/>
         </Section>
     }
 }
@@ -70,10 +70,10 @@ pub(super) fn look_at_texts() {
 
 /// Queries that have some letters; as long as none is chosen, the first.
 #[component]
-fn Queries(
-    found: StoredValue<WhiteBox>,
+fn QuerySearch(
+    found: StoredValue<LateInteractionAnalysis>,
     query: Memo<Option<usize>>,
-    scene: Scene,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let sought = RwSignal::new(String::new());
     let offered = move || {
@@ -121,13 +121,13 @@ fn Queries(
 
 /// The first texts of a query.
 #[component]
-fn OfQuery(
-    firsts: Firsts,
-    found: StoredValue<WhiteBox>,
-    lists: Memo<Lists>,
-    scene: Scene,
+fn TopDocumentList(
+    firsts: TopDocuments,
+    found: StoredValue<LateInteractionAnalysis>,
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let Firsts {
+    let TopDocuments {
         query_id,
         query,
         n_texts,
@@ -163,19 +163,19 @@ fn OfQuery(
     let doc = Memo::new(move |_| scene.view.get().doc);
     let rows = texts
         .iter()
-        .map(|first| view! { <Row first=first.clone() doc scene/> });
+        .map(|first| view! { <DocumentRow first=first.clone() doc scene/> });
     let rows = rows.collect_view();
     let asked = query.clone();
     let chosen = move || {
         let doc = doc.get()?;
         let first = texts.iter().find(|it| it.id == doc)?.clone();
-        Some(view! { <OfText first query=asked.clone() found scene/> })
+        Some(view! { <DocumentMatches first query=asked.clone() found scene/> })
     };
     let heads = [
-        Head::words("text"),
-        Head::words("id"),
-        Head::number("score"),
-        Head::number("grade"),
+        ColumnHeading::words("text"),
+        ColumnHeading::words("id"),
+        ColumnHeading::number("score"),
+        ColumnHeading::number("grade"),
     ];
     view! {
         <h3 dir="auto">{query}</h3>
@@ -189,7 +189,7 @@ fn OfQuery(
 }
 
 #[component]
-fn Row(first: First, doc: Memo<Option<String>>, scene: Scene) -> impl IntoView {
+fn DocumentRow(first: TopDocument, doc: Memo<Option<String>>, scene: LateInteractionPageState) -> impl IntoView {
     let id = first.id;
     let name = match first.text {
         None => view! { <span class="note">"Its text is not here."</span> }.into_any(),
@@ -226,11 +226,11 @@ fn beginning(text: &str) -> String {
 
 /// The chosen text, and what each piece of the query meets in it.
 #[component]
-fn OfText(
-    first: First,
+fn DocumentMatches(
+    first: TopDocument,
     query: String,
-    found: StoredValue<WhiteBox>,
-    scene: Scene,
+    found: StoredValue<LateInteractionAnalysis>,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let text = first.text?;
     let name = format!(
@@ -251,7 +251,7 @@ fn OfText(
             <p class="text" dir="auto">{text.clone()}</p>
             {cut}
         </article>
-        <Looked name specs query texts=vec![text]/>
+        <TokenMatchesSection name specs query texts=vec![text]/>
     })
 }
 

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::whitebox::{WhiteBox, WordRow};
+use shared::whitebox::{LateInteractionAnalysis, WordStatistics};
 
-use super::address::InsideScene as Scene;
-use super::lists::Lists;
+use super::address::LateInteractionPageState;
+use super::lists::InstanceListLinks;
 use super::texts::look_at_texts;
 use crate::numbers::plural;
 use crate::widgets::section::Section;
@@ -15,12 +15,12 @@ const FIRST: usize = 25;
 
 /// The chosen word.
 #[component]
-pub(super) fn Word(
-    word: WordRow,
-    found: StoredValue<WhiteBox>,
+pub(super) fn TermDetails(
+    word: WordStatistics,
+    found: StoredValue<LateInteractionAnalysis>,
     /// Where instances are.
-    lists: Memo<Lists>,
-    scene: Scene,
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
 ) -> impl IntoView {
     let of =
         |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
@@ -37,7 +37,7 @@ pub(super) fn Word(
         let each = word.queries.iter().take(n_shown).filter_map(|&at| {
             let at = at as usize;
             let query = found.with_value(|it| it.head.queries.get(at).cloned())?;
-            Some(view! { <Asked at query lists scene/> })
+            Some(view! { <QueryLinks at query lists scene/> })
         });
         each.collect_view()
     };
@@ -81,10 +81,10 @@ pub(super) fn Word(
 
 /// A query: to its instances, and to its texts.
 #[component]
-fn Asked(at: usize, query: String, lists: Memo<Lists>, scene: Scene) -> impl IntoView {
+fn QueryLinks(at: usize, query: String, lists: Memo<InstanceListLinks>, scene: LateInteractionPageState) -> impl IntoView {
     let text = query.clone();
     let instances = move || {
-        let first = |it: &Lists| Some(it.href(*it.probes.first()?, &text));
+        let first = |it: &InstanceListLinks| Some(it.href(*it.probes.first()?, &text));
         match lists.with(first) {
             Some(href) => view! { <a href=href>{text.clone()}</a> }.into_any(),
             None => text.clone().into_any(),

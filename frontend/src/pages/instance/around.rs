@@ -1,18 +1,18 @@
 //! Which instances stand before and after this one in the list it was opened from.
 
-use shared::api::List;
+use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::study::cell::{Line, Page};
+use shared::study::cell::{ListedInstance, InstancePage};
 use shared::verdict::Outcome;
 
-use super::super::study::address::{InstanceView, ListView};
-use super::Place;
+use super::super::study::address::{InstanceView, InstanceListView};
+use super::InstancePath;
 use crate::api;
 
 /// The neighbours of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Around {
+pub(super) struct InstanceNeighbors {
     /// Whether it is the list of the address; else all instances in order.
     pub(super) listed: bool,
     /// Only this outcome stands in the list.
@@ -27,25 +27,25 @@ pub(super) struct Around {
     pub(super) next: Option<(u64, u64)>,
 }
 
-impl Around {
+impl InstanceNeighbors {
     /// Asks for the part of the list around the instance. Where the address knows no list, or
     /// the list has changed since, all instances in the order of their numbers are taken.
-    pub(super) async fn ask(place: &Place, view: &InstanceView) -> Result<Around, api::Error> {
+    pub(super) async fn ask(place: &InstancePath, view: &InstanceView) -> Result<InstanceNeighbors, api::Error> {
         if let (Some(row), Some(at)) = (view.ranker, view.at) {
             let page = ask(place, &view.list, row, at).await?;
-            if let Some(found) = Around::of(&page, at, place.number) {
-                return Ok(Around {
+            if let Some(found) = InstanceNeighbors::of(&page, at, place.number) {
+                return Ok(InstanceNeighbors {
                     listed: true,
                     outcome: view.list.outcome,
                     ..found
                 });
             }
         }
-        let mut list = ListView::default();
+        let mut list = InstanceListView::default();
         list.dials.mode = Some(place.mode);
         let page = ask(place, &list, 0, place.number).await?;
-        let found = Around::of(&page, place.number, place.number);
-        let alone = Around {
+        let found = InstanceNeighbors::of(&page, place.number, place.number);
+        let alone = InstanceNeighbors {
             listed: false,
             outcome: None,
             number: place.number,
@@ -58,15 +58,15 @@ impl Around {
     }
 
     /// From the part of the list that begins one place before `at`, if the instance is there.
-    fn of(page: &Page, at: u64, number: u64) -> Option<Around> {
+    fn of(page: &InstancePage, at: u64, number: u64) -> Option<InstanceNeighbors> {
         let first = at.saturating_sub(1);
         let here = page.rows.iter().position(|it| it.number == number)?;
         let neighbour = |place: Option<usize>| {
             let place = place?;
-            let line: &Line = page.rows.get(place)?;
+            let line: &ListedInstance = page.rows.get(place)?;
             Some((first + place as u64, line.number))
         };
-        Some(Around {
+        Some(InstanceNeighbors {
             listed: false,
             outcome: None,
             number,
@@ -112,10 +112,10 @@ pub(super) fn an(probe: Probe) -> &'static str {
     }
 }
 
-async fn ask(place: &Place, list: &ListView, row: usize, at: u64) -> Result<Page, api::Error> {
+async fn ask(place: &InstancePath, list: &InstanceListView, row: usize, at: u64) -> Result<InstancePage, api::Error> {
     let part = at.saturating_sub(1)..at + 2;
     let listing = list.listing(place.probe, row, part);
-    api::call(&List {
+    api::call(&ListInstancesRequest {
         study: place.study.clone(),
         listing,
     })
@@ -126,10 +126,10 @@ async fn ask(place: &Place, list: &ListView, row: usize, at: u64) -> Result<Page
 mod tests {
     use super::*;
     use shared::probe::Axiom;
-    use shared::study::cell::Histogram;
+    use shared::study::cell::MarginHistogram;
 
-    fn page(numbers: &[u64]) -> Page {
-        let line = |number: &u64| Line {
+    fn page(numbers: &[u64]) -> InstancePage {
+        let line = |number: &u64| ListedInstance {
             number: *number,
             query_id: "q1".to_owned(),
             query: "ice".to_owned(),
@@ -139,13 +139,13 @@ mod tests {
             margin: None,
             truncated: false,
         };
-        let histogram = Histogram {
+        let histogram = MarginHistogram {
             from: 0.0,
             width: 1.0,
             counts: Vec::new(),
             n_tied: 0,
         };
-        Page {
+        InstancePage {
             n_instances: 9,
             rows: numbers.iter().map(line).collect(),
             histogram,
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn neighbours_are_those_of_the_list_and_not_of_the_numbers() {
-        let found = Around::of(&page(&[70, 12, 31]), 5, 12).unwrap();
+        let found = InstanceNeighbors::of(&page(&[70, 12, 31]), 5, 12).unwrap();
         assert_eq!(
             (found.at, found.previous, found.next),
             (5, Some((4, 70)), Some((6, 31)))
         );
         assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "instance 6 of 9");
-        let found = Around {
+        let found = InstanceNeighbors {
             outcome: Some(Outcome::Violated),
             ..found
         };
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_first_has_nothing_before_it() {
-        let found = Around::of(&page(&[12, 31]), 0, 12).unwrap();
+        let found = InstanceNeighbors::of(&page(&[12, 31]), 0, 12).unwrap();
         assert_eq!(
             (found.at, found.previous, found.next),
             (0, None, Some((1, 31)))
@@ -180,6 +180,6 @@ mod tests {
 
     #[test]
     fn a_list_that_has_changed_is_noticed() {
-        assert_eq!(Around::of(&page(&[1, 2, 3]), 1, 12), None);
+        assert_eq!(InstanceNeighbors::of(&page(&[1, 2, 3]), 1, 12), None);
     }
 }

@@ -2,22 +2,22 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::study::instance::{Shown, ShownText, Tagged};
-use shared::text::linguistics::Unit;
+use shared::study::instance::{InstanceDetails, InstanceDocument, LinguisticSpans};
+use shared::text::linguistics::LinguisticUnit;
 
 use crate::numbers::plural;
-use crate::widgets::difference::{ChangedText, Legend, Wording, difference, summary};
+use crate::widgets::difference::{ChangedText, Legend, DiffLabels, difference, summary};
 use crate::widgets::section::Section;
 
 /// The sections of the page, for texts that say about the same.
 #[component]
-pub(super) fn Changes(
+pub(super) fn Edits(
     /// The instance.
-    shown: Shown,
+    shown: InstanceDetails,
 ) -> impl IntoView {
     let (title, wording) = match shown.probe {
-        Probe::Manipulation(_) => ("What was changed", Wording::Changed),
-        Probe::Transfer(_) => ("Where the texts differ", Wording::Beside),
+        Probe::Manipulation(_) => ("What was changed", DiffLabels::Changed),
+        Probe::Transfer(_) => ("Where the texts differ", DiffLabels::Beside),
         _ => return ().into_any(),
     };
     let [after, before] = shown.texts.as_slice() else {
@@ -40,7 +40,7 @@ pub(super) fn Changes(
             .into_any(),
         ),
     };
-    let tagged = (!before.tagged.is_empty()).then(|| view! { <Found text=before.clone()/> });
+    let tagged = (!before.tagged.is_empty()).then(|| view! { <TaggedUnits text=before.clone()/> });
     let header = move || view! { <p class="note">{said.clone()}</p> };
     view! {
         <Section id="changes" name=title class="section lined-up" header>{body}</Section>
@@ -51,13 +51,13 @@ pub(super) fn Changes(
 
 /// The units that a manipulation went by, marked in the document.
 #[component]
-fn Found(text: ShownText) -> impl IntoView {
+fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
     let counts: Vec<String> = text.tagged.iter().map(count).collect();
     let segments = segments(&text.body.text, &text.tagged);
     let segments = segments.into_iter().map(|it| match it {
-        Segment::Sentence(number) => view! { <sup>{number}</sup> }.into_any(),
-        Segment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),
-        Segment::Rest(text) => text.into_any(),
+        TaggedSegment::Sentence(number) => view! { <sup>{number}</sup> }.into_any(),
+        TaggedSegment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),
+        TaggedSegment::Rest(text) => text.into_any(),
     });
     let segments = segments.collect_view();
     let header = move || view! { <p class="note">{counts.join(", ")} " in text 2"</p> };
@@ -69,16 +69,16 @@ fn Found(text: ShownText) -> impl IntoView {
 }
 
 /// `3 sentences, numbered`
-fn count(tagged: &Tagged) -> String {
+fn count(tagged: &LinguisticSpans) -> String {
     let n = tagged.spans.len() as u64;
     match tagged.unit {
-        Unit::Sentence => format!("{}, numbered", plural(n, "sentence", "sentences")),
-        Unit::NounPhrase => format!("{} in brackets", plural(n, "noun phrase", "noun phrases")),
-        Unit::Preposition => {
+        LinguisticUnit::Sentence => format!("{}, numbered", plural(n, "sentence", "sentences")),
+        LinguisticUnit::NounPhrase => format!("{} in brackets", plural(n, "noun phrase", "noun phrases")),
+        LinguisticUnit::Preposition => {
             let said = plural(n, "preposition or particle", "prepositions and particles");
             format!("{said} in brackets")
         }
-        Unit::Auxiliary => {
+        LinguisticUnit::Auxiliary => {
             let said = plural(n, "auxiliary verb", "auxiliary verbs");
             format!("{said} in brackets")
         }
@@ -87,7 +87,7 @@ fn count(tagged: &Tagged) -> String {
 
 /// A part of a tagged text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Segment<'a> {
+enum TaggedSegment<'a> {
     /// Here begins the sentence with this number.
     Sentence(usize),
     /// One of the others.
@@ -97,14 +97,14 @@ enum Segment<'a> {
 }
 
 /// Cuts a text at what was tagged. A place that does not fit the text is left out.
-fn segments<'a>(text: &'a str, tagged: &[Tagged]) -> Vec<Segment<'a>> {
+fn segments<'a>(text: &'a str, tagged: &[LinguisticSpans]) -> Vec<TaggedSegment<'a>> {
     let mut places: Vec<(usize, usize, Option<usize>)> = Vec::new();
-    for Tagged { unit, spans } in tagged {
+    for LinguisticSpans { unit, spans } in tagged {
         for (number, span) in (1..).zip(spans) {
             let (start, end) = (span.start as usize, span.end as usize);
             places.push(match unit {
-                Unit::Sentence => (start, start, Some(number)),
-                Unit::NounPhrase | Unit::Preposition | Unit::Auxiliary => (start, end, None),
+                LinguisticUnit::Sentence => (start, start, Some(number)),
+                LinguisticUnit::NounPhrase | LinguisticUnit::Preposition | LinguisticUnit::Auxiliary => (start, end, None),
             });
         }
     }
@@ -116,14 +116,14 @@ fn segments<'a>(text: &'a str, tagged: &[Tagged]) -> Vec<Segment<'a>> {
             continue;
         };
         if !before.is_empty() {
-            segments.push(Segment::Rest(before));
+            segments.push(TaggedSegment::Rest(before));
         }
-        segments.push(sentence.map_or(Segment::Unit(unit), Segment::Sentence));
+        segments.push(sentence.map_or(TaggedSegment::Unit(unit), TaggedSegment::Sentence));
         from = end;
     }
     match text.get(from..) {
         Some("") | None => {}
-        Some(rest) => segments.push(Segment::Rest(rest)),
+        Some(rest) => segments.push(TaggedSegment::Rest(rest)),
     }
     segments
 }
@@ -136,27 +136,27 @@ mod tests {
     #[test]
     fn a_text_is_cut_at_its_sentences_and_phrases() {
         let text = "The tide turns. It <b>rises</b>.";
-        let tagged = |unit: Unit, spans: &[(u32, u32)]| {
+        let tagged = |unit: LinguisticUnit, spans: &[(u32, u32)]| {
             let spans = spans.iter().map(|&(start, end)| Span { start, end });
             let spans = spans.collect();
-            Tagged { unit, spans }
+            LinguisticSpans { unit, spans }
         };
         let found = segments(
             text,
             &[
-                tagged(Unit::Sentence, &[(0, 15), (16, 32)]),
-                tagged(Unit::NounPhrase, &[(0, 8), (16, 18), (90, 99)]),
+                tagged(LinguisticUnit::Sentence, &[(0, 15), (16, 32)]),
+                tagged(LinguisticUnit::NounPhrase, &[(0, 8), (16, 18), (90, 99)]),
             ],
         );
         assert_eq!(
             found,
             [
-                Segment::Sentence(1),
-                Segment::Unit("The tide"),
-                Segment::Rest(" turns. "),
-                Segment::Sentence(2),
-                Segment::Unit("It"),
-                Segment::Rest(" <b>rises</b>."),
+                TaggedSegment::Sentence(1),
+                TaggedSegment::Unit("The tide"),
+                TaggedSegment::Rest(" turns. "),
+                TaggedSegment::Sentence(2),
+                TaggedSegment::Unit("It"),
+                TaggedSegment::Rest(" <b>rises</b>."),
             ]
         );
     }

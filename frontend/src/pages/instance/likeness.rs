@@ -2,18 +2,18 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::instance::{Likeness, Shown};
+use shared::study::instance::{QuerySimilarity, InstanceDetails};
 
 use crate::widgets::section::Section;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// The section, for an axiom that is about the meaning of words.
 #[component]
-pub(super) fn LikeWords(
+pub(super) fn SimilarWords(
     /// The instance.
-    shown: Shown,
+    shown: InstanceDetails,
 ) -> impl IntoView {
-    let texts: Vec<Likeness> = shown
+    let texts: Vec<QuerySimilarity> = shown
         .texts
         .into_iter()
         .filter_map(|it| it.likeness)
@@ -24,17 +24,17 @@ pub(super) fn LikeWords(
     let rows = texts
         .into_iter()
         .enumerate()
-        .map(|(at, it)| view! { <One number=at + 1 likeness=it/> })
+        .map(|(at, it)| view! { <SimilarWordsRow number=at + 1 likeness=it/> })
         .collect_view();
     let header = || {
         view! { <span class="note">"cosine of word vectors; query terms are left out"</span> }
     };
     let name = "Words of each text that are most like the query";
     let heads = [
-        Head::words("Text"),
-        Head::number("all its words"),
-        Head::words("most like the query"),
-        Head::number("with a vector"),
+        ColumnHeading::words("Text"),
+        ColumnHeading::number("all its words"),
+        ColumnHeading::words("most like the query"),
+        ColumnHeading::number("with a vector"),
     ];
     view! {
         <Section id="like-words" name="Words like the query" header>
@@ -45,7 +45,7 @@ pub(super) fn LikeWords(
 }
 
 #[component]
-fn One(number: usize, likeness: Likeness) -> impl IntoView {
+fn SimilarWordsRow(number: usize, likeness: QuerySimilarity) -> impl IntoView {
     let words = likeness.nearest.into_iter().map(|it| {
         view! { <li>{it.word} " " <span class="note">{format::score(it.cosine, 2)}</span></li> }
     });

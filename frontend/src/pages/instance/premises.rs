@@ -1,44 +1,44 @@
 //! Why it is an instance: what was measured, the bound, and whether it holds.
 
 use leptos::prelude::*;
-use shared::probe::{MeasuredPremise, Quantity, Relation};
+use shared::probe::{MeasuredPrecondition, MeasuredQuantity, BoundRelation};
 use shared::report::format;
 use shared::report::premise::{bound, label, number, whole};
-use shared::study::instance::Term;
+use shared::study::instance::QueryTermInfo;
 
-use crate::widgets::marked::MarkedTerm;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::marked::HighlightedTerm;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// A table with one row for each premise.
 #[component]
-pub(super) fn Premises(
+pub(super) fn PreconditionTable(
     /// In the order the axiom checks them.
-    premises: Vec<MeasuredPremise>,
+    premises: Vec<MeasuredPrecondition>,
     /// Distinct query terms, by which some premises are named.
-    terms: Vec<Term>,
+    terms: Vec<QueryTermInfo>,
     /// Said of the table to those who do not see it.
     #[prop(into)]
     caption: String,
 ) -> impl IntoView {
     let rows = premises.into_iter().map(|premise| {
         let terms = terms.clone();
-        view! { <Row premise terms/> }
+        view! { <PreconditionTableRow premise terms/> }
     });
     let rows = rows.collect_view();
     let heads = [
-        Head::words("Premise"),
-        Head::number("value"),
-        Head::words("against its bound"),
-        Head::words("bound"),
-        Head::unseen("holds"),
+        ColumnHeading::words("Premise"),
+        ColumnHeading::number("value"),
+        ColumnHeading::words("against its bound"),
+        ColumnHeading::words("bound"),
+        ColumnHeading::unseen("holds"),
     ];
     view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
 }
 
 #[component]
-fn Row(premise: MeasuredPremise, terms: Vec<Term>) -> impl IntoView {
+fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>) -> impl IntoView {
     let about = term_of(premise.quantity);
-    let term = about.map(|place| view! { " " <MarkedTerm terms place/> });
+    let term = about.map(|place| view! { " " <HighlightedTerm terms place/> });
     let class = if premise.holds() {
         "verdict ok quiet"
     } else {
@@ -60,14 +60,14 @@ fn Row(premise: MeasuredPremise, terms: Vec<Term>) -> impl IntoView {
 
 /// The value as a bar, the bound as a tick, the side that holds as a wash.
 #[component]
-fn Gauge(premise: MeasuredPremise) -> impl IntoView {
+fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
     let Some([value, bound]) = places(&premise) else {
         return view! { <span class="gauge open" aria-hidden="true"></span> }.into_any();
     };
     let side = match premise.relation {
-        Relation::AtMost => "gauge le",
-        Relation::AtLeast | Relation::Above => "gauge ge",
-        Relation::Equal => "gauge",
+        BoundRelation::AtMost => "gauge le",
+        BoundRelation::AtLeast | BoundRelation::Above => "gauge ge",
+        BoundRelation::Equal => "gauge",
     };
     view! {
         <span
@@ -82,7 +82,7 @@ fn Gauge(premise: MeasuredPremise) -> impl IntoView {
 }
 
 /// Where value and bound stand on a gauge, from 0 to 1; none without both.
-fn places(premise: &MeasuredPremise) -> Option<[f64; 2]> {
+fn places(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
     let (value, bound) = (premise.value?, premise.bound?);
     let least = value.min(bound).min(0.0);
     let most = value.max(bound).max(least + 1.0);
@@ -92,15 +92,15 @@ fn places(premise: &MeasuredPremise) -> Option<[f64; 2]> {
 }
 
 /// The place of the query term that a quantity is about.
-fn term_of(quantity: Quantity) -> Option<usize> {
+fn term_of(quantity: MeasuredQuantity) -> Option<usize> {
     match quantity {
-        Quantity::TermLead { term } | Quantity::StepChange { term } => Some(usize::from(term)),
+        MeasuredQuantity::TermLead { term } | MeasuredQuantity::StepChange { term } => Some(usize::from(term)),
         _ => None,
     }
 }
 
 /// Whether it holds, and by how much it does not: `2 too many`.
-fn holds(premise: &MeasuredPremise) -> String {
+fn holds(premise: &MeasuredPrecondition) -> String {
     if premise.holds() {
         return "holds".to_owned();
     }
@@ -113,11 +113,11 @@ fn holds(premise: &MeasuredPremise) -> String {
         return format!("by {by} {word}");
     }
     match premise.relation {
-        Relation::Above => format!("{} too few", whole(bound - value + 1.0)),
-        Relation::AtMost | Relation::AtLeast | Relation::Equal if value < bound => {
+        BoundRelation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal if value < bound => {
             format!("{} too few", whole(bound - value))
         }
-        Relation::AtMost | Relation::AtLeast | Relation::Equal => {
+        BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal => {
             format!("{} too many", whole(value - bound))
         }
     }
@@ -127,9 +127,9 @@ fn holds(premise: &MeasuredPremise) -> String {
 mod tests {
     use super::*;
 
-    fn measured(value: Option<f64>, relation: Relation, bound: f64) -> MeasuredPremise {
-        let quantity = Quantity::LengthGap { a: 1, b: 2 };
-        MeasuredPremise {
+    fn measured(value: Option<f64>, relation: BoundRelation, bound: f64) -> MeasuredPrecondition {
+        let quantity = MeasuredQuantity::LengthGap { a: 1, b: 2 };
+        MeasuredPrecondition {
             quantity,
             value,
             relation,
@@ -140,12 +140,12 @@ mod tests {
     #[test]
     fn a_premise_that_fails_says_by_how_much() {
         let said = [
-            measured(Some(8.0), Relation::AtMost, 10.0),
-            measured(Some(12.0), Relation::AtMost, 10.0),
-            measured(Some(0.0), Relation::AtLeast, 1.0),
-            measured(Some(0.0), Relation::Above, 0.0),
-            measured(Some(-2.0), Relation::Equal, 0.0),
-            measured(None, Relation::Above, 0.0),
+            measured(Some(8.0), BoundRelation::AtMost, 10.0),
+            measured(Some(12.0), BoundRelation::AtMost, 10.0),
+            measured(Some(0.0), BoundRelation::AtLeast, 1.0),
+            measured(Some(0.0), BoundRelation::Above, 0.0),
+            measured(Some(-2.0), BoundRelation::Equal, 0.0),
+            measured(None, BoundRelation::Above, 0.0),
         ];
         assert_eq!(
             said.map(|it| holds(&it)),
@@ -163,17 +163,17 @@ mod tests {
     #[test]
     fn a_gauge_has_room_for_both_ends() {
         assert_eq!(
-            places(&measured(Some(8.0), Relation::AtMost, 10.0)),
+            places(&measured(Some(8.0), BoundRelation::AtMost, 10.0)),
             Some([0.64, 0.8])
         );
         assert_eq!(
-            places(&measured(Some(0.0), Relation::AtLeast, 0.0)),
+            places(&measured(Some(0.0), BoundRelation::AtLeast, 0.0)),
             Some([0.0, 0.0])
         );
         assert_eq!(
-            places(&measured(Some(-5.0), Relation::AtMost, 5.0)),
+            places(&measured(Some(-5.0), BoundRelation::AtMost, 5.0)),
             Some([0.0, 0.8])
         );
-        assert_eq!(places(&measured(None, Relation::AtMost, 5.0)), None);
+        assert_eq!(places(&measured(None, BoundRelation::AtMost, 5.0)), None);
     }
 }

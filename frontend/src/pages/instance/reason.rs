@@ -1,15 +1,15 @@
 //! Why an instance is one, and what a ranker made of it, in sentences.
 
-use shared::probe::{Axiom, ClaimKind, Probe, Quantity};
+use shared::probe::{Axiom, ClaimKind, Probe, MeasuredQuantity};
 use shared::report::{format, premise};
-use shared::study::instance::{Said, Shown};
+use shared::study::instance::{RankerVerdict, InstanceDetails};
 use shared::verdict::Outcome;
 
 use crate::widgets::contributions::{difference, signed};
 use crate::widgets::verdict::effect;
 
 /// What tells the texts apart, and what the axiom concludes.
-pub(super) fn claim(shown: &Shown) -> String {
+pub(super) fn claim(shown: &InstanceDetails) -> String {
     match shown.probe.is_axiom() {
         true => format!("{}, so {}.", apart(shown), says(shown)),
         false => format!("{}. {}.", apart(shown), says(shown)),
@@ -17,7 +17,7 @@ pub(super) fn claim(shown: &Shown) -> String {
 }
 
 /// What the axiom concludes.
-pub(super) fn says(shown: &Shown) -> String {
+pub(super) fn says(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
         Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn says(shown: &Shown) -> String {
 }
 
 /// What tells the texts apart.
-fn apart(shown: &Shown) -> String {
+fn apart(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Axiom(Axiom::Tfc1) => match more(shown, 0, 1) {
             Some(more) => format!("Text 1 holds {more}{}", lengths(shown)),
@@ -128,16 +128,16 @@ fn small(sentence: &str) -> String {
 }
 
 /// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
-fn similar(shown: &Shown, first: &str, second: &str) -> String {
+fn similar(shown: &InstanceDetails, first: &str, second: &str) -> String {
     let lead = shown.premises.iter().find_map(|it| match it.quantity {
-        Quantity::SimilarityLead { near, .. } => Some(near),
+        MeasuredQuantity::SimilarityLead { near, .. } => Some(near),
         _ => None,
     });
     if lead == Some(2) { second } else { first }.to_owned()
 }
 
 /// The query terms that one text holds more often than another: `“ice” once more`.
-fn more(shown: &Shown, one: usize, other: usize) -> Option<String> {
+fn more(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
     let (one, other) = (shown.texts.get(one)?, shown.texts.get(other)?);
     let counts = one.counts.iter().zip(&other.counts).zip(&shown.terms);
     let leads = counts.filter(|((one, other), _)| one > other);
@@ -160,7 +160,7 @@ fn often(times: u32) -> String {
 }
 
 /// How far apart the first two lengths are, after what a text holds.
-fn lengths(shown: &Shown) -> String {
+fn lengths(shown: &InstanceDetails) -> String {
     match gap(shown) {
         0 => " and is as long".to_owned(),
         gap if gap < 0 => format!(" and is {} longer", terms_said(gap)),
@@ -169,7 +169,7 @@ fn lengths(shown: &Shown) -> String {
 }
 
 /// Length of text 2 less length of text 1.
-fn gap(shown: &Shown) -> i64 {
+fn gap(shown: &InstanceDetails) -> i64 {
     let length = |text: usize| shown.texts.get(text).map_or(0, |it| i64::from(it.n_terms));
     length(1) - length(0)
 }
@@ -178,26 +178,26 @@ fn terms_said(n: i64) -> String {
     crate::numbers::plural(n.unsigned_abs(), "term", "terms")
 }
 
-fn equal_counts(shown: &Shown) -> bool {
+fn equal_counts(shown: &InstanceDetails) -> bool {
     shown
         .texts
         .windows(2)
         .all(|it| it[0].counts == it[1].counts)
 }
 
-fn times(shown: &Shown) -> Option<u64> {
+fn times(shown: &InstanceDetails) -> Option<u64> {
     let length = |text: usize| shown.texts.get(text).map(|it| u64::from(it.n_terms));
     let (repeated, once) = (length(0)?, length(1)?);
     (once > 0 && repeated % once == 0).then(|| repeated / once)
 }
 
-fn distances(shown: &Shown) -> Option<(i64, i64)> {
+fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
     let distance = |text: usize| shown.texts.get(text)?.distance.map(i64::from);
     distance(0).zip(distance(1))
 }
 
 /// What a ranker made of it, with the term that decided it where that is known.
-pub(super) fn said(shown: &Shown, said: &Said) -> String {
+pub(super) fn said(shown: &InstanceDetails, said: &RankerVerdict) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
         return format!("{name} has no score for all of them.");
@@ -247,8 +247,8 @@ pub(super) fn said(shown: &Shown, said: &Said) -> String {
 }
 
 /// The term that adds most to the margin.
-fn decided(shown: &Shown, said: &Said, margin: f64) -> Option<String> {
-    let same = |it: &&shared::study::instance::Contributions| {
+fn decided(shown: &InstanceDetails, said: &RankerVerdict, margin: f64) -> Option<String> {
+    let same = |it: &&shared::study::instance::TermContributions| {
         it.ranker.fingerprint == said.ranker.fingerprint
     };
     let found = shown.contributions.iter().find(same)?;
@@ -267,7 +267,7 @@ fn decided(shown: &Shown, said: &Said, margin: f64) -> Option<String> {
 }
 
 /// The digits of a ranker's scores, and more where its margin is small.
-pub(super) fn margin_digits(said: &Said) -> u8 {
+pub(super) fn margin_digits(said: &RankerVerdict) -> u8 {
     let highest = said
         .scores
         .iter()
@@ -286,13 +286,13 @@ pub(super) fn margin_digits(said: &Said) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::probe::{Claim, Mode};
-    use shared::score::{RankerAbout, RankerKind};
-    use shared::study::instance::{Contributions, Marked, ShownText, Term};
+    use shared::probe::{Claim, AxiomVariant};
+    use shared::score::{RankerInfo, RankerKind};
+    use shared::study::instance::{TermContributions, HighlightedText, InstanceDocument, QueryTermInfo};
     use shared::verdict::Verdict;
 
-    fn bm25() -> RankerAbout {
-        RankerAbout {
+    fn bm25() -> RankerInfo {
+        RankerInfo {
             spec: "bm25".to_owned(),
             label: "BM25".to_owned(),
             detail: String::new(),
@@ -302,9 +302,9 @@ mod tests {
         }
     }
 
-    fn shown(probe: impl Into<Probe>, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
+    fn shown(probe: impl Into<Probe>, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> InstanceDetails {
         let probe = probe.into();
-        let term = |written: &str, rarity| Term {
+        let term = |written: &str, rarity| QueryTermInfo {
             term: written.to_owned(),
             written: written.to_owned(),
             count: 1,
@@ -315,10 +315,10 @@ mod tests {
         let texts = counts
             .into_iter()
             .zip(lengths)
-            .map(|(counts, n_terms)| ShownText {
+            .map(|(counts, n_terms)| InstanceDocument {
                 id: String::new(),
                 title: String::new(),
-                body: Marked::default(),
+                body: HighlightedText::default(),
                 n_terms,
                 counts: counts.to_vec(),
                 distance: Some(n_terms),
@@ -326,15 +326,15 @@ mod tests {
                 likeness: None,
                 tagged: Vec::new(),
             });
-        Shown {
+        InstanceDetails {
             number: 0,
             probe,
-            mode: Mode::Fixed,
+            mode: AxiomVariant::Fixed,
             query_id: String::new(),
-            query: Marked::default(),
+            query: HighlightedText::default(),
             terms: vec![term("glaciers", 0), term("valleys", 1)],
             texts: texts.collect(),
-            claim: match probe.claim(Mode::Fixed) {
+            claim: match probe.claim(AxiomVariant::Fixed) {
                 ClaimKind::NotBelow => Claim::NotBelow {
                     winner: 0,
                     loser: 1,
@@ -347,7 +347,7 @@ mod tests {
             premises: Vec::new(),
             said: Vec::new(),
             withheld: false,
-            contributions: vec![Contributions {
+            contributions: vec![TermContributions {
                 ranker: bm25(),
                 terms: vec![vec![9.08, 9.41], vec![9.24, 8.89]],
                 scores: vec![18.32, 18.30],
@@ -402,7 +402,7 @@ mod tests {
             let typical_margin = None;
             said(
                 &manipulated,
-                &Said {
+                &RankerVerdict {
                     ranker,
                     scores,
                     truncated,
@@ -434,7 +434,7 @@ mod tests {
             let verdict = Some(Verdict { outcome, margin });
             said(
                 &shown,
-                &Said {
+                &RankerVerdict {
                     ranker: bm25(),
                     scores: vec![Some(18.32), Some(18.30)],
                     truncated: vec![false; 2],

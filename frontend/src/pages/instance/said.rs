@@ -2,23 +2,23 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::report::{self, Column, Kind, Table, Value, format};
-use shared::study::instance::{Said, Shown};
+use shared::report::{self, TableColumn, ColumnKind, ReportTable, TableValue, format};
+use shared::study::instance::{RankerVerdict, InstanceDetails};
 
 use super::reason::margin_digits;
-use crate::widgets::contributions::{Lean, sides, signed};
+use crate::widgets::contributions::{DifferenceBar, sides, signed};
 use crate::widgets::download;
 use crate::widgets::section::Section;
-use crate::widgets::takes::Takes;
-use crate::widgets::verdict::{Verdict, word_of};
+use crate::widgets::takes::ExportButtons;
+use crate::widgets::verdict::{VerdictChip, word_of};
 
 /// The section of the page.
 #[component]
-pub(super) fn Rankers(
+pub(super) fn RankerScores(
     /// Name of the study, for file names.
     study: String,
     /// The instance.
-    shown: Shown,
+    shown: InstanceDetails,
 ) -> impl IntoView {
     let n = shown.texts.len();
     let heads = (1..=n).map(|it| {
@@ -29,7 +29,7 @@ pub(super) fn Rankers(
     let rows = shown
         .said
         .iter()
-        .map(|it| view! { <Row probe=shown.probe said=it.clone()/> })
+        .map(|it| view! { <RankerScoreRow probe=shown.probe said=it.clone()/> })
         .collect_view();
     let note = truncated(&shown);
     let (what, last) = match shown.probe.is_axiom() {
@@ -44,7 +44,7 @@ pub(super) fn Rankers(
             &report::to_csv(&table(&shown, &name)),
         );
     });
-    let header = move || view! { <Takes of="scores" csv/> };
+    let header = move || view! { <ExportButtons of="scores" csv/> };
     view! {
         <Section id="said" name="What each ranker said" header>
             <table>
@@ -71,7 +71,7 @@ pub(super) fn Rankers(
 }
 
 #[component]
-fn Row(probe: Probe, said: Said) -> impl IntoView {
+fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
     let digits = margin_digits(&said);
     let scores = said
         .scores
@@ -92,20 +92,20 @@ fn Row(probe: Probe, said: Said) -> impl IntoView {
                 <span class="label">{said.ranker.detail.clone()}</span>
             </td>
             {scores}
-            <td><Lean share=share(&said)/></td>
+            <td><DifferenceBar share=share(&said)/></td>
             <td class="num">{shown}</td>
-            <td><Verdict probe outcome=said.verdict.map(|it| it.outcome)/></td>
+            <td><VerdictChip probe outcome=said.verdict.map(|it| it.outcome)/></td>
         </tr>
     }
 }
 
 /// The margin against twice the typical one.
-fn share(said: &Said) -> Option<f64> {
+fn share(said: &RankerVerdict) -> Option<f64> {
     let typical = said.typical_margin.filter(|it| *it > 0.0)?;
     Some(said.verdict?.margin / (2.0 * typical))
 }
 
-fn truncated(shown: &Shown) -> String {
+fn truncated(shown: &InstanceDetails) -> String {
     let names = shown.said.iter().filter(|it| it.truncated.contains(&true));
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
@@ -128,37 +128,37 @@ fn truncated(shown: &Shown) -> String {
     }
 }
 
-fn table(shown: &Shown, name: &str) -> Table {
+fn table(shown: &InstanceDetails, name: &str) -> ReportTable {
     let n = shown.texts.len();
-    let mut columns = vec![Column::new("ranker", Kind::Text)];
-    columns.extend((1..=n).map(|it| Column::new(format!("text {it}"), Kind::Number)));
-    columns.extend((1..=n).map(|it| Column::new(format!("text {it} truncated"), Kind::Text)));
-    columns.push(Column::new("margin", Kind::Number));
+    let mut columns = vec![TableColumn::new("ranker", ColumnKind::Text)];
+    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
+    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it} truncated"), ColumnKind::Text)));
+    columns.push(TableColumn::new("margin", ColumnKind::Number));
     let is_axiom = shown.probe.is_axiom();
     let last = if is_axiom { "verdict" } else { "effect" };
-    columns.push(Column::new(last, Kind::Text));
-    columns.push(Column::new("median margin", Kind::Number));
+    columns.push(TableColumn::new(last, ColumnKind::Text));
+    columns.push(TableColumn::new("median margin", ColumnKind::Number));
     let rows = shown.said.iter().map(|it| {
         let digits = margin_digits(it);
         let score = |value: Option<f64>| {
-            value.map_or(Value::Missing, |value| Value::Score { value, digits })
+            value.map_or(TableValue::Missing, |value| TableValue::Score { value, digits })
         };
         let known = it.ranker.kind.tells_truncation();
         let word = |cut: bool| match (cut, known) {
-            (true, _) => Value::Text("yes".to_owned()),
-            (false, true) => Value::Text("no".to_owned()),
-            (false, false) => Value::Missing,
+            (true, _) => TableValue::Text("yes".to_owned()),
+            (false, true) => TableValue::Text("no".to_owned()),
+            (false, false) => TableValue::Missing,
         };
-        let mut row = vec![Value::Text(it.ranker.label.clone())];
+        let mut row = vec![TableValue::Text(it.ranker.label.clone())];
         row.extend(it.scores.iter().map(|it| score(*it)));
         row.extend(it.truncated.iter().map(|it| word(*it)));
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
-        row.push(Value::Text(word_of(shown.probe, outcome).to_owned()));
+        row.push(TableValue::Text(word_of(shown.probe, outcome).to_owned()));
         row.push(score(it.typical_margin));
         row
     });
-    Table {
+    ReportTable {
         name: name.to_owned(),
         title: "What each ranker said".to_owned(),
         rows: rows.collect(),

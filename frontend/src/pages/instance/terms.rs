@@ -1,26 +1,26 @@
 //! Which term decided it, for the rankers whose scores are sums over terms.
 
 use leptos::prelude::*;
-use shared::plot::{self, Theme};
+use shared::plot::{self, FigureTheme};
 use shared::report;
-use shared::study::instance::Shown;
+use shared::study::instance::InstanceDetails;
 
 use crate::widgets::contributions::{self, TermTable};
 use crate::widgets::download;
 use crate::widgets::section::Section;
-use crate::widgets::takes::Takes;
+use crate::widgets::takes::ExportButtons;
 
 /// The section of the page.
 #[component]
-pub(super) fn Terms(
+pub(super) fn TermContributionsSection(
     /// Name of the study, for file names.
     study: String,
     /// The instance.
-    shown: Shown,
+    shown: InstanceDetails,
     /// The term that is pointed at.
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
-    let Shown {
+    let InstanceDetails {
         contributions,
         terms,
         claim,
@@ -42,13 +42,13 @@ pub(super) fn Terms(
     let svg = Callback::new(move |()| {
         all.with_value(|(name, contributions, terms)| {
             let figure = contributions::figure(contributions, terms, claim);
-            let text = plot::to_svg(&figure, Theme::Light);
+            let text = plot::to_svg(&figure, FigureTheme::Light);
             download::save(&format!("{name}.svg"), "image/svg+xml", &text);
         });
     });
     (!contributions.is_empty()).then(|| {
         let note = "What each query term adds to a score";
-        let header = move || view! { <Takes of="terms" svg csv/> };
+        let header = move || view! { <ExportButtons of="terms" svg csv/> };
         view! {
             <Section id="terms" name="Which term decided it" note header>
                 <div class="docs">{tables}</div>

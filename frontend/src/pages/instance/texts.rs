@@ -3,19 +3,19 @@
 use leptos::prelude::*;
 use shared::probe::{ClaimKind, Probe};
 use shared::report::format;
-use shared::study::instance::{Shown, ShownText, Term};
+use shared::study::instance::{InstanceDetails, InstanceDocument, QueryTermInfo};
 
 use crate::numbers::plural;
-use crate::page::Page;
-use crate::widgets::marked::MarkedText;
+use crate::page::PageRoute;
+use crate::widgets::marked::HighlightedTextView;
 
 /// Two or three texts in the order of the claim.
 #[component]
-pub(super) fn Texts(
+pub(super) fn InstanceDocuments(
     /// Its study.
     study: String,
     /// The instance.
-    shown: Shown,
+    shown: InstanceDetails,
     /// The term that is pointed at elsewhere.
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
@@ -30,13 +30,13 @@ pub(super) fn Texts(
             None => (!made).then(|| "not judged".to_owned()),
         };
         let role = (role(&shown, at), grade);
-        view! { <One at text terms role seen_in_part withheld lit/> }
+        view! { <InstanceDocumentView at text terms role seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
     let framed = shown.texts.iter().any(|it| it.distance.is_some());
     let note = match framed {
         _ if shown.withheld => {
-            let href = Page::Study { study }.href();
+            let href = PageRoute::Study { study }.href();
             return view! {
                 <div class="docs" class:three=kind.arity() == 3>{all}</div>
                 <p class="note">
@@ -61,10 +61,10 @@ pub(super) fn Texts(
 }
 
 #[component]
-fn One(
+fn InstanceDocumentView(
     at: usize,
-    text: ShownText,
-    terms: Vec<Term>,
+    text: InstanceDocument,
+    terms: Vec<QueryTermInfo>,
     /// What the probe makes of it, and its grade.
     role: (&'static str, Option<String>),
     seen_in_part: Option<String>,
@@ -80,7 +80,7 @@ fn One(
         true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
         true => view! { <p class="note">"This text is empty."</p> }.into_any(),
         false => view! {
-            <p class="text" dir="auto"><MarkedText marked=text.body terms lit/></p>
+            <p class="text" dir="auto"><HighlightedTextView marked=text.body terms lit/></p>
         }
         .into_any(),
     };
@@ -101,7 +101,7 @@ fn One(
 }
 
 /// What the probe makes of a text.
-fn role(shown: &Shown, at: usize) -> &'static str {
+fn role(shown: &InstanceDetails, at: usize) -> &'static str {
     match (shown.probe, at) {
         (Probe::Manipulation(_), 0) => return "manipulated",
         (Probe::Manipulation(_), _) => return "the document as it is",
@@ -131,7 +131,7 @@ fn beside(probe: Probe, at: usize) -> bool {
 }
 
 /// `MiniLM saw only its beginning`
-fn seen_in_part(shown: &Shown, at: usize) -> Option<String> {
+fn seen_in_part(shown: &InstanceDetails, at: usize) -> Option<String> {
     let names = shown
         .said
         .iter()

@@ -5,27 +5,27 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::study::cell::Sort;
-use shared::study::overview::{Cell, Overview};
+use shared::study::cell::InstanceSort;
+use shared::study::overview::{OverviewCell, StudyOverview};
 use shared::verdict::Outcome;
 
-use super::super::study::address::{ListView, sort_of, sort_word};
-use crate::later::Later;
-use crate::widgets::form::Radio;
-use crate::widgets::heatmap::Spot;
+use super::super::study::address::{InstanceListView, sort_of, sort_word};
+use crate::later::Debounce;
+use crate::widgets::form::RadioButton;
+use crate::widgets::heatmap::MapPosition;
 use crate::widgets::verdict::word_of;
 
 /// The bar of filters.
 #[component]
 pub(super) fn Filters(
     /// As they stand in the address.
-    view: Memo<ListView>,
+    view: Memo<InstanceListView>,
     /// Changes the address.
-    go: Callback<ListView>,
+    go: Callback<InstanceListView>,
     /// For the counts; none until it is there.
-    overview: Memo<Option<Arc<Overview>>>,
+    overview: Memo<Option<Arc<StudyOverview>>>,
     /// Whose list it is.
-    spot: Memo<Spot>,
+    spot: Memo<MapPosition>,
 ) -> impl IntoView {
     let probe = spot.get_untracked().probe;
     let cell = move || {
@@ -41,12 +41,12 @@ pub(super) fn Filters(
     let outcomes = outcomes.map(|outcome| {
         let turn = move || change(view, go, |it| it.outcome = outcome);
         view! {
-            <Radio group="outcome" chosen=move || view.get().outcome == outcome choose=turn>
+            <RadioButton group="outcome" chosen=move || view.get().outcome == outcome choose=turn>
                 {move || counted(probe, cell().as_ref(), outcome)}
-            </Radio>
+            </RadioButton>
         }
     });
-    let later = Later::after_ms(250);
+    let later = Debounce::after_ms(250);
     let search = move |text: String| {
         later.run(move || change(view, go, |it| it.query = text));
     };
@@ -57,10 +57,10 @@ pub(super) fn Filters(
         false => ("most negative first", "most positive first"),
     };
     let options = [
-        (Sort::Query, "by query"),
-        (Sort::MarginUp, up),
-        (Sort::MarginDown, down),
-        (Sort::Closest, "closest call first"),
+        (InstanceSort::Query, "by query"),
+        (InstanceSort::MarginUp, up),
+        (InstanceSort::MarginDown, down),
+        (InstanceSort::Closest, "closest call first"),
     ];
     let options = options.map(|(sort, said)| {
         view! {
@@ -82,8 +82,8 @@ pub(super) fn Filters(
             </label>
             <span class="dial" role="group" aria-label="Margin">
                 <span class="label">"Margin"</span>
-                <Bound label="from" value=Signal::derive(move || view.get().from) set=from/>
-                <Bound label="to" value=Signal::derive(move || view.get().to) set=to/>
+                <MarginBound label="from" value=Signal::derive(move || view.get().from) set=from/>
+                <MarginBound label="to" value=Signal::derive(move || view.get().to) set=to/>
             </span>
             <label class="dial">
                 <span class="label">"Order"</span>
@@ -102,7 +102,7 @@ pub(super) fn Filters(
 }
 
 /// Changes what the address says of the list.
-fn change(view: Memo<ListView>, go: Callback<ListView>, set: impl FnOnce(&mut ListView)) {
+fn change(view: Memo<InstanceListView>, go: Callback<InstanceListView>, set: impl FnOnce(&mut InstanceListView)) {
     let mut next = view.get_untracked();
     set(&mut next);
     go.run(next);
@@ -110,12 +110,12 @@ fn change(view: Memo<ListView>, go: Callback<ListView>, set: impl FnOnce(&mut Li
 
 /// A number that may be left out.
 #[component]
-fn Bound(
+fn MarginBound(
     label: &'static str,
     value: Signal<Option<f64>>,
     set: Callback<Option<f64>>,
 ) -> impl IntoView {
-    let later = Later::after_ms(400);
+    let later = Debounce::after_ms(400);
     let wrong = RwSignal::new(false);
     let read = move |text: String| match bound(&text) {
         Ok(found) => {
@@ -155,7 +155,7 @@ fn bound(text: &str) -> Result<Option<f64>, ()> {
 }
 
 /// `963 violated`
-fn counted(probe: Probe, cell: Option<&Cell>, outcome: Option<Outcome>) -> String {
+fn counted(probe: Probe, cell: Option<&OverviewCell>, outcome: Option<Outcome>) -> String {
     let word = match outcome {
         Some(outcome) => word_of(probe, Some(outcome)),
         None => "all",

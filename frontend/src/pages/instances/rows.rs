@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use shared::api::List;
+use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
-use shared::study::cell::{Histogram, Line};
+use shared::study::cell::{MarginHistogram, ListedInstance};
 
-use super::super::study::address::ListView;
+use super::super::study::address::InstanceListView;
 use crate::api;
 
 /// Rows in a page.
@@ -15,53 +15,53 @@ const PAGE: u64 = 200;
 
 /// Whose list it is, and which part of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct InstanceListQuery {
     pub(super) study: String,
     pub(super) probe: Probe,
     pub(super) ranker: usize,
-    pub(super) view: ListView,
+    pub(super) view: InstanceListView,
 }
 
 /// A page that was asked for.
 #[derive(Debug, Clone, PartialEq)]
-enum Page {
+enum RowPage {
     Asked,
-    Here(Vec<Line>),
+    Here(Vec<ListedInstance>),
     Failed(api::Error),
 }
 
 /// What is known of the list.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct About {
+pub(super) struct InstanceListSummary {
     /// What it is the answer to.
-    pub(super) asked: Asked,
+    pub(super) asked: InstanceListQuery,
     pub(super) n: u64,
-    pub(super) histogram: Histogram,
+    pub(super) histogram: MarginHistogram,
 }
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Row {
+pub(super) enum InstanceRow {
     Waits,
-    Here(Line),
+    Here(ListedInstance),
     Failed(api::Error),
 }
 
 /// The list.
 #[derive(Clone, Copy)]
-pub(super) struct Rows {
-    asked: Memo<Asked>,
-    pages: RwSignal<BTreeMap<u64, Page>>,
+pub(super) struct InstanceRows {
+    asked: Memo<InstanceListQuery>,
+    pages: RwSignal<BTreeMap<u64, RowPage>>,
     /// Of the latest answer to a first page; also while a new one is awaited.
-    pub(super) about: RwSignal<Option<About>>,
+    pub(super) about: RwSignal<Option<InstanceListSummary>>,
     /// Why the first page is not there.
     pub(super) failed: RwSignal<Option<api::Error>>,
 }
 
-impl Rows {
+impl InstanceRows {
     /// Fetches the first page whenever something else is asked for.
-    pub(super) fn of(asked: Memo<Asked>) -> Rows {
-        let rows = Rows {
+    pub(super) fn of(asked: Memo<InstanceListQuery>) -> InstanceRows {
+        let rows = InstanceRows {
             asked,
             pages: RwSignal::new(BTreeMap::new()),
             about: RwSignal::new(None),
@@ -100,27 +100,27 @@ impl Rows {
     }
 
     /// A row, as far as it is known.
-    pub(super) fn row(self, at: u64) -> Row {
+    pub(super) fn row(self, at: u64) -> InstanceRow {
         let pages = self.pages.read();
         match pages.get(&(at / PAGE)) {
-            Some(Page::Here(lines)) => {
+            Some(RowPage::Here(lines)) => {
                 let line = lines.get((at % PAGE) as usize);
-                line.map_or(Row::Waits, |it| Row::Here(it.clone()))
+                line.map_or(InstanceRow::Waits, |it| InstanceRow::Here(it.clone()))
             }
-            Some(Page::Failed(error)) => Row::Failed(error.clone()),
-            Some(Page::Asked) | None => Row::Waits,
+            Some(RowPage::Failed(error)) => InstanceRow::Failed(error.clone()),
+            Some(RowPage::Asked) | None => InstanceRow::Waits,
         }
     }
 
     fn fetch(self, page: u64) {
         let asked = self.asked.get_untracked();
         self.pages.update(|it| {
-            it.insert(page, Page::Asked);
+            it.insert(page, RowPage::Asked);
         });
         leptos::task::spawn_local(async move {
             let part = page * PAGE..(page + 1) * PAGE;
             let listing = asked.view.listing(asked.probe, asked.ranker, part);
-            let answer = api::call(&List {
+            let answer = api::call(&ListInstancesRequest {
                 study: asked.study.clone(),
                 listing,
             })
@@ -132,24 +132,24 @@ impl Rows {
         });
     }
 
-    fn take(self, page: u64, asked: Asked, answer: Result<shared::study::cell::Page, api::Error>) {
+    fn take(self, page: u64, asked: InstanceListQuery, answer: Result<shared::study::cell::InstancePage, api::Error>) {
         let found = match answer {
             Ok(found) => {
                 if page == 0 {
                     let (n, histogram) = (found.n_instances, found.histogram);
-                    self.about.set(Some(About {
+                    self.about.set(Some(InstanceListSummary {
                         asked,
                         n,
                         histogram,
                     }));
                 }
-                Page::Here(found.rows)
+                RowPage::Here(found.rows)
             }
             Err(error) => {
                 if page == 0 {
                     self.failed.set(Some(error.clone()));
                 }
-                Page::Failed(error)
+                RowPage::Failed(error)
             }
         };
         self.pages.update(|it| {

@@ -1,14 +1,14 @@
 //! Who is signed in: the password, and the way out.
 
 use leptos::prelude::*;
-use shared::api::people::{Person, Role, SHORTEST_PASSWORD, SetPassword, SignOut};
+use shared::api::people::{Person, AccessRole, SHORTEST_PASSWORD, SetPasswordRequest, SignOutRequest};
 
-use super::forms::{Stand, Trouble, check_password};
+use super::forms::{SubmitState, SubmitError, check_password};
 use super::may;
 use crate::api;
-use crate::outbox::{self, Refused, Saved};
-use crate::page::Page;
-use crate::widgets::form::Line;
+use crate::outbox::{self, RejectedEvents, OutboxSummary};
+use crate::page::PageRoute;
+use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 
 /// The account of somebody with a name.
@@ -17,16 +17,16 @@ pub(super) fn Account(
     /// Who.
     person: Person,
     /// What they may do.
-    role: Role,
+    role: AccessRole,
     /// Asks once more who is here.
     again: Callback<()>,
 ) -> impl IntoView {
     let has_password = person.has_password;
-    let stand = RwSignal::new(Stand::Open);
+    let stand = RwSignal::new(SubmitState::Open);
     let leave = move |everywhere: bool| {
-        stand.set(Stand::Asking);
+        stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&SignOut { everywhere }).await;
+            let reply = api::call(&SignOutRequest { everywhere }).await;
             finish(reply.map(drop), stand, again);
         });
     };
@@ -50,9 +50,9 @@ pub(super) fn Account(
         <p class="lead">
             "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {may(role)}
         </p>
-        <p><a class="btn main" href=Page::Review.href()>"Go to the tasks"</a></p>
-        <Saved/>
-        <Refused/>
+        <p><a class="btn main" href=PageRoute::Review.href()>"Go to the tasks"</a></p>
+        <OutboxSummary/>
+        <RejectedEvents/>
         <Section id="password" name>
             <PasswordForm has_password again/>
         </Section>
@@ -75,7 +75,7 @@ pub(super) fn Account(
                     "Sign out everywhere"
                 </button>
             </div>
-            <Trouble stand/>
+            <SubmitError stand/>
         </Section>
     }
 }
@@ -86,11 +86,11 @@ pub(super) fn SignOutHere(
     /// Asks once more who is here.
     again: Callback<()>,
 ) -> impl IntoView {
-    let stand = RwSignal::new(Stand::Open);
+    let stand = RwSignal::new(SubmitState::Open);
     let leave = move |_| {
-        stand.set(Stand::Asking);
+        stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&SignOut { everywhere: false }).await;
+            let reply = api::call(&SignOutRequest { everywhere: false }).await;
             finish(reply.map(drop), stand, again);
         });
     };
@@ -98,27 +98,27 @@ pub(super) fn SignOutHere(
         <div class="btns">
             <button class="btn" type="button" on:click=leave>"Sign out here"</button>
         </div>
-        <Trouble stand/>
+        <SubmitError stand/>
     }
 }
 
 /// The one before, if there is one, and the new one.
 #[component]
 fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
-    let stand = RwSignal::new(Stand::Open);
+    let stand = RwSignal::new(SubmitState::Open);
     let before = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let new = password.get_untracked();
         if let Err(reason) = check_password(&new) {
-            return stand.set(Stand::Wrong(reason));
+            return stand.set(SubmitState::Wrong(reason));
         }
-        let request = SetPassword {
+        let request = SetPasswordRequest {
             before: has_password.then(|| before.get_untracked()),
             password: (!new.is_empty()).then_some(new),
         };
-        stand.set(Stand::Asking);
+        stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
             let reply = api::call(&request).await;
             finish(reply.map(drop), stand, again);
@@ -126,7 +126,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     };
     let before_field = has_password.then(|| {
         view! {
-            <Line
+            <TextField
                 label="The password so far"
                 text=before
                 kind="password"
@@ -142,26 +142,26 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     view! {
         <form class="way-in" on:submit=enter>
             {before_field}
-            <Line
+            <TextField
                 label
                 text=password
                 kind="password"
                 autocomplete="new-password"
                 required=!has_password
             />
-            <button class="btn" type="submit" disabled=move || stand.get() == Stand::Asking>
+            <button class="btn" type="submit" disabled=move || stand.get() == SubmitState::Asking>
                 "Keep it"
             </button>
             <p class="note">"Your other sessions end with it."</p>
-            <Trouble stand/>
+            <SubmitError stand/>
         </form>
     }
 }
 
-fn finish(reply: Result<(), api::Error>, stand: RwSignal<Stand>, again: Callback<()>) {
+fn finish(reply: Result<(), api::Error>, stand: RwSignal<SubmitState>, again: Callback<()>) {
     let now = match &reply {
-        Ok(()) => Stand::Open,
-        Err(error) => Stand::Failed(error.clone()),
+        Ok(()) => SubmitState::Open,
+        Err(error) => SubmitState::Failed(error.clone()),
     };
     if stand.try_set(now).is_none() && reply.is_ok() {
         again.run(());

@@ -1,19 +1,19 @@
 //! The two ways in: by an invitation, and by name and password.
 
 use leptos::prelude::*;
-use shared::api::people::{Join, SHORTEST_PASSWORD, SignIn, Who};
+use shared::api::people::{AcceptInvitationRequest, SHORTEST_PASSWORD, SignInRequest, SessionResponse};
 use shared::written::{LONGEST_NAME, check_person_name};
 
 use crate::api::{self, Error};
 use crate::browser;
-use crate::page::Page;
+use crate::page::PageRoute;
 use crate::pages::review::who::known;
-use crate::widgets::error::Failure;
-use crate::widgets::form::Line;
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::form::TextField;
 
 /// What a form is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(super) enum SubmitState {
     /// Waits for the reader.
     Open,
     /// Asks the server.
@@ -26,16 +26,16 @@ pub(super) enum Stand {
 
 /// What is wrong, below a form.
 #[component]
-pub(super) fn Trouble(
+pub(super) fn SubmitError(
     /// Of the form.
-    stand: RwSignal<Stand>,
+    stand: RwSignal<SubmitState>,
 ) -> impl IntoView {
     move || match stand.get() {
-        Stand::Open | Stand::Asking => ().into_any(),
-        Stand::Wrong(reason) => {
+        SubmitState::Open | SubmitState::Asking => ().into_any(),
+        SubmitState::Wrong(reason) => {
             view! { <p class="verdict bad" role="alert">{reason}</p> }.into_any()
         }
-        Stand::Failed(error) => view! { <Failure error/> }.into_any(),
+        SubmitState::Failed(error) => view! { <ErrorMessage error/> }.into_any(),
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn JoinForm(
     /// Of the person that the invitation lets in again.
     name: Option<String>,
 ) -> impl IntoView {
-    let stand = RwSignal::new(Stand::Open);
+    let stand = RwSignal::new(SubmitState::Open);
     let typed = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let has_name = name.is_some();
@@ -64,21 +64,21 @@ pub(super) fn JoinForm(
         });
         let name = match checked {
             Ok(name) => name,
-            Err(reason) => return stand.set(Stand::Wrong(reason)),
+            Err(reason) => return stand.set(SubmitState::Wrong(reason)),
         };
-        let request = Join {
+        let request = AcceptInvitationRequest {
             token: token.clone(),
             name,
             password: (!password.is_empty()).then_some(password),
         };
-        stand.set(Stand::Asking);
+        stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
             went(api::call(&request).await, stand).await;
         });
     };
     let name_field = (!has_name).then(|| {
         view! {
-            <Line
+            <TextField
                 label="Name, as others here shall see it"
                 text=typed
                 kind="text"
@@ -91,7 +91,7 @@ pub(super) fn JoinForm(
     view! {
         <form class="way-in" on:submit=enter>
             {name_field}
-            <Line
+            <TextField
                 label=format!("Password, if you like: at least {SHORTEST_PASSWORD} characters")
                 text=password
                 kind="password"
@@ -99,10 +99,10 @@ pub(super) fn JoinForm(
                 note="With one you can sign in on other devices; without, only this browser knows \
                       you."
             />
-            <button class="btn main" type="submit" disabled=move || stand.get() == Stand::Asking>
+            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Asking>
                 {if has_name { "Go on" } else { "Join" }}
             </button>
-            <Trouble stand/>
+            <SubmitError stand/>
         </form>
     }
 }
@@ -110,50 +110,50 @@ pub(super) fn JoinForm(
 /// Name and password.
 #[component]
 pub(super) fn SignInForm() -> impl IntoView {
-    let stand = RwSignal::new(Stand::Open);
+    let stand = RwSignal::new(SubmitState::Open);
     let name = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let request = SignIn {
+        let request = SignInRequest {
             name: name.get_untracked(),
             password: password.get_untracked(),
         };
-        stand.set(Stand::Asking);
+        stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
             went(api::call(&request).await, stand).await;
         });
     };
     view! {
         <form class="way-in" on:submit=enter>
-            <Line label="Name" text=name kind="text" autocomplete="username" required=true/>
-            <Line
+            <TextField label="Name" text=name kind="text" autocomplete="username" required=true/>
+            <TextField
                 label="Password"
                 text=password
                 kind="password"
                 autocomplete="current-password"
                 required=true
             />
-            <button class="btn main" type="submit" disabled=move || stand.get() == Stand::Asking>
+            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Asking>
                 "Sign in"
             </button>
-            <Trouble stand/>
+            <SubmitError stand/>
         </form>
     }
 }
 
 /// Leads on, or says why not.
-async fn went(reply: Result<Who, Error>, stand: RwSignal<Stand>) {
+async fn went(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState>) {
     match reply {
         Ok(who) => {
             known(&who).await;
             // The reader may be on another page by now.
-            if stand.try_set(Stand::Open).is_none() {
-                browser::go(&Page::Review.href());
+            if stand.try_set(SubmitState::Open).is_none() {
+                browser::go(&PageRoute::Review.href());
             }
         }
         Err(error) => {
-            let _ = stand.try_set(Stand::Failed(error));
+            let _ = stand.try_set(SubmitState::Failed(error));
         }
     }
 }

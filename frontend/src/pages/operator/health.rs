@@ -1,13 +1,13 @@
 //! Whether every model still scores the same pair as it did first.
 
 use leptos::prelude::*;
-use shared::api::operator::{CanaryScore, Health as Ask};
+use shared::api::operator::{HealthCheckScore, GetHealthRequest};
 use shared::report::format;
 
-use super::shelf::Shelf;
+use super::shelf::ModelList;
 use crate::api::{self, Error};
-use crate::later::Later;
-use crate::widgets::error::Failure;
+use crate::later::Debounce;
+use crate::widgets::error::ErrorMessage;
 use crate::widgets::section::Section;
 
 /// What the server found it tells again for 5 s, also when a model was loaded in between.
@@ -15,12 +15,12 @@ const PAUSE_MS: u64 = 5_500;
 
 /// The section of the page.
 #[component]
-pub(super) fn Health(shelf: Shelf) -> impl IntoView {
+pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     let loaded = shelf.loaded();
-    let check = Check {
+    let check = HealthCheck {
         found: RwSignal::new(None),
         loaded,
-        later: Later::after_ms(PAUSE_MS),
+        later: Debounce::after_ms(PAUSE_MS),
     };
     Effect::new(move |_| {
         loaded.track();
@@ -29,11 +29,11 @@ pub(super) fn Health(shelf: Shelf) -> impl IntoView {
     let body = move || match check.found.get() {
         Some(Err(error)) => {
             let retry = Callback::new(move |()| check.ask());
-            view! { <Failure error retry/> }.into_any()
+            view! { <ErrorMessage error retry/> }.into_any()
         }
         found => {
             let found = found.and_then(Result::ok);
-            view! { <Lines rows=rows(found, loaded.get())/> }.into_any()
+            view! { <HealthRows rows=rows(found, loaded.get())/> }.into_any()
         }
     };
     view! {
@@ -47,20 +47,20 @@ pub(super) fn Health(shelf: Shelf) -> impl IntoView {
     }
 }
 
-type Found = Result<Vec<CanaryScore>, Error>;
+type HealthResult = Result<Vec<HealthCheckScore>, Error>;
 
 #[derive(Clone, Copy)]
-struct Check {
-    found: RwSignal<Option<Found>>,
+struct HealthCheck {
+    found: RwSignal<Option<HealthResult>>,
     loaded: Memo<Vec<String>>,
-    later: Later,
+    later: Debounce,
 }
 
-impl Check {
+impl HealthCheck {
     /// Asks until every model that is loaded was tried.
     fn ask(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&Ask {}).await.map(|it| it.scored);
+            let found = api::call(&GetHealthRequest {}).await.map(|it| it.scored);
             // The reader may be on another page by now.
             let Some(loaded) = self.loaded.try_get_untracked() else {
                 return;
@@ -81,7 +81,7 @@ impl Check {
 type Row = (String, Option<f64>);
 
 /// Those that were tried, and then the others.
-fn rows(scored: Option<Vec<CanaryScore>>, loaded: Vec<String>) -> Vec<Row> {
+fn rows(scored: Option<Vec<HealthCheckScore>>, loaded: Vec<String>) -> Vec<Row> {
     let bm25 = || vec![("bm25".to_owned(), None)];
     let scored = scored.map(|it| {
         it.into_iter()
@@ -98,7 +98,7 @@ fn rows(scored: Option<Vec<CanaryScore>>, loaded: Vec<String>) -> Vec<Row> {
 }
 
 #[component]
-fn Lines(rows: Vec<Row>) -> impl IntoView {
+fn HealthRows(rows: Vec<Row>) -> impl IntoView {
     let one = |(ranker, score): Row| {
         let (class, word) = match score {
             Some(_) => ("verdict ok quiet", "scores"),

@@ -1,14 +1,14 @@
 //! All jobs of the server, newest first.
 
 use leptos::prelude::*;
-use shared::api::{Cancel, Job, JobState, Jobs as Ask, Resume, Watch};
+use shared::api::{CancelJobRequest, Job, JobState, ListJobsRequest, ResumeJobRequest, GetJobRequest};
 
 use super::shelf::PAUSE_MS;
-use crate::api::action::Action;
+use crate::api::action::MutationState;
 use crate::api::{self, Error};
-use crate::later::Later;
+use crate::later::Debounce;
 use crate::numbers;
-use crate::widgets::error::Failed;
+use crate::widgets::error::OptionalErrorMessage;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
@@ -19,7 +19,7 @@ const MANY: usize = 20;
 /// The section of the page.
 #[component]
 pub(super) fn Jobs() -> impl IntoView {
-    let board = Board::new();
+    let board = JobListState::new();
     board.ask();
     let shown = RwSignal::new(MANY);
     let n_jobs = Memo::new(move |_| board.jobs.with(|it| it.as_ref().map(Vec::len)));
@@ -64,11 +64,11 @@ pub(super) fn Jobs() -> impl IntoView {
     let header = move || view! { <p class="note">{note}</p> };
     view! {
         <Section id="jobs" name="Jobs" header>
-            <Failed error=board.failed retry/>
+            <OptionalErrorMessage error=board.failed retry/>
             {move || before().map(|it| view! { <p class="note">{it}</p> })}
             <ul class="held">
                 <For each=move || ids.get() key=String::clone let:id>
-                    <One board id/>
+                    <JobRow board id/>
                 </For>
             </ul>
             {more}
@@ -78,25 +78,25 @@ pub(super) fn Jobs() -> impl IntoView {
 
 /// The jobs as they were told last.
 #[derive(Clone, Copy)]
-struct Board {
+struct JobListState {
     jobs: RwSignal<Option<Vec<Job>>>,
     failed: RwSignal<Option<Error>>,
-    later: Later,
+    later: Debounce,
 }
 
-impl Board {
-    fn new() -> Board {
-        Board {
+impl JobListState {
+    fn new() -> JobListState {
+        JobListState {
             jobs: RwSignal::new(None),
             failed: RwSignal::new(None),
-            later: Later::after_ms(PAUSE_MS),
+            later: Debounce::after_ms(PAUSE_MS),
         }
     }
 
     /// Asks until every job has ended.
     fn ask(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&Ask {}).await;
+            let found = api::call(&ListJobsRequest {}).await;
             // The reader may be on another page by now.
             if self.jobs.try_with_untracked(Option::is_none).is_none() {
                 return;
@@ -134,7 +134,7 @@ impl Board {
 }
 
 #[component]
-fn One(board: Board, id: String) -> impl IntoView {
+fn JobRow(board: JobListState, id: String) -> impl IntoView {
     let job = {
         let id = id.clone();
         Memo::new(move |_| {
@@ -143,7 +143,7 @@ fn One(board: Board, id: String) -> impl IntoView {
         })
     };
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
-    let action = Action::new();
+    let action = MutationState::new();
     let act = move |_| {
         let Some(state) = state.get_untracked() else {
             return;
@@ -151,9 +151,9 @@ fn One(board: Board, id: String) -> impl IntoView {
         let job = id.clone();
         let reply = async move {
             match state {
-                JobState::Queued | JobState::Running => api::call(&Cancel { job }).await,
-                JobState::Cancelled | JobState::Failed => api::call(&Resume { job }).await,
-                JobState::Done => api::call(&Watch { job }).await,
+                JobState::Queued | JobState::Running => api::call(&CancelJobRequest { job }).await,
+                JobState::Cancelled | JobState::Failed => api::call(&ResumeJobRequest { job }).await,
+                JobState::Done => api::call(&GetJobRequest { job }).await,
             }
         };
         action.run(reply, move |job| board.put(job));
@@ -193,11 +193,11 @@ fn One(board: Board, id: String) -> impl IntoView {
             </div>
             <div class="act">
                 <span role="status">{verdict}</span>
-                <Show when=move || verb().is_some()>
+                <GetInstanceRequest when=move || verb().is_some()>
                     <button class="btn" type="button" aria-label=label.clone() on:click=act.clone()>
                         {verb}
                     </button>
-                </Show>
+                </GetInstanceRequest>
             </div>
             {problem}
         </li>

@@ -2,16 +2,16 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::operator::{HeldModel, LoadModel, LoadedModel, ModelSource, ModelState};
+use shared::api::operator::{ModelStatus, LoadModelRequest, LoadedModel, ModelSource, ModelState};
 
-use super::shelf::Shelf;
-use crate::api::action::Action;
+use super::shelf::ModelList;
+use crate::api::action::MutationState;
 use crate::numbers;
 use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
-pub(super) fn Models(shelf: Shelf) -> impl IntoView {
+pub(super) fn Models(shelf: ModelList) -> impl IntoView {
     let specs = Memo::new(move |_| {
         let models = shelf.models.read();
         models.iter().map(|it| it.spec.clone()).collect::<Vec<_>>()
@@ -23,12 +23,12 @@ pub(super) fn Models(shelf: Shelf) -> impl IntoView {
     };
     let list = move || {
         if specs.with(Vec::is_empty) {
-            return view! { <Without/> }.into_any();
+            return view! { <NoModels/> }.into_any();
         }
         view! {
             <ul class="held models">
                 <For each=move || specs.get() key=String::clone let:spec>
-                    <One shelf spec/>
+                    <ModelRow shelf spec/>
                 </For>
             </ul>
         }
@@ -44,7 +44,7 @@ pub(super) fn Models(shelf: Shelf) -> impl IntoView {
 
 /// How a server comes to a model.
 #[component]
-fn Without() -> impl IntoView {
+fn NoModels() -> impl IntoView {
     view! {
         <p class="ahead">"This server has no neural model; BM25 and QL need none."</p>
         <p class="note">
@@ -58,14 +58,14 @@ fn Without() -> impl IntoView {
 }
 
 #[component]
-fn One(shelf: Shelf, spec: String) -> impl IntoView {
+fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
     let held = shelf.one(spec.clone());
-    let action = Action::new();
+    let action = MutationState::new();
     let row = NodeRef::<html::Li>::new();
     let load = {
         let spec = spec.clone();
         move |_| {
-            let asked = LoadModel { spec: spec.clone() };
+            let asked = LoadModelRequest { spec: spec.clone() };
             action.send(asked, move |held| {
                 // The button goes, and the focus with it.
                 if let Some(row) = row.get_untracked()
@@ -102,7 +102,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
     let reason = move || {
         let found = action.failed.get().map(|it| it.to_string());
         let told = held.with(|it| match it.as_ref() {
-            Some(HeldModel { spec, state, .. }) => match state {
+            Some(ModelStatus { spec, state, .. }) => match state {
                 ModelState::Failed { reason } => Some(format!("{spec}: {reason}")),
                 ModelState::Loaded(_) | ModelState::Unloaded => None,
             },
@@ -111,13 +111,13 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
         let reason = found.or(told);
         reason.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
     };
-    let told = move || held.get().map(|held| view! { <Told held/> });
+    let told = move || held.get().map(|held| view! { <ModelDetails held/> });
     view! {
         <li tabindex="-1" node_ref=row>
             {told}
             <div class="act">
                 <span role="status">{verdict}</span>
-                <Show when=move || verb().is_some()>
+                <GetInstanceRequest when=move || verb().is_some()>
                     <button
                         class="btn"
                         type="button"
@@ -126,7 +126,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
                     >
                         {verb}
                     </button>
-                </Show>
+                </GetInstanceRequest>
             </div>
             {reason}
         </li>
@@ -144,7 +144,7 @@ fn chip(state: &ModelState) -> (&'static str, &'static str) {
 
 /// What is known of it.
 #[component]
-fn Told(held: HeldModel) -> impl IntoView {
+fn ModelDetails(held: ModelStatus) -> impl IntoView {
     let from = match held.source {
         ModelSource::Folder { name } => format!("from the folder {name}"),
         ModelSource::Hub { name } => format!("from the hub, {name}"),
@@ -158,14 +158,14 @@ fn Told(held: HeldModel) -> impl IntoView {
         }
         .into_any(),
         ModelState::Loaded(loaded) => {
-            view! { <Whole spec=held.spec from loaded=*loaded/> }.into_any()
+            view! { <LoadedModelDetails spec=held.spec from loaded=*loaded/> }.into_any()
         }
     }
 }
 
 /// Of one that is loaded.
 #[component]
-fn Whole(
+fn LoadedModelDetails(
     spec: String,
     /// Where it comes from, in words.
     from: String,

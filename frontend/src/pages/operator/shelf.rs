@@ -1,26 +1,26 @@
 //! The models of a server, as its operator sees them.
 
 use leptos::prelude::*;
-use shared::api::operator::{HeldModel, ModelState, Models as Ask};
+use shared::api::operator::{ModelStatus, ModelState, ListModelsRequest};
 
 use crate::api::{self, Error, token};
-use crate::later::Later;
+use crate::later::Debounce;
 
 /// Between two looks at what is still to come.
 pub(super) const PAUSE_MS: u64 = 2_000;
 
 /// The models of the server, and whether we may see them.
 #[derive(Clone, Copy)]
-pub(super) struct Shelf {
-    pub(super) stand: RwSignal<Stand>,
+pub(super) struct ModelList {
+    pub(super) stand: RwSignal<ModelListState>,
     /// The token of this tab was not known.
     pub(super) refused: RwSignal<bool>,
-    pub(super) models: RwSignal<Vec<HeldModel>>,
-    pub(super) later: Later,
+    pub(super) models: RwSignal<Vec<ModelStatus>>,
+    pub(super) later: Debounce,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(super) enum ModelListState {
     Asking,
     NoServer,
     Visitor,
@@ -29,31 +29,31 @@ pub(super) enum Stand {
 }
 
 /// What the server lets us see.
-pub(super) enum Seen {
+pub(super) enum ModelListReply {
     NoServer,
     Nothing,
-    Models(Vec<HeldModel>),
+    Models(Vec<ModelStatus>),
 }
 
-pub(super) async fn look() -> Result<Seen, Error> {
+pub(super) async fn look() -> Result<ModelListReply, Error> {
     match api::server().await? {
-        None => Ok(Seen::NoServer),
-        Some(server) if !server.may_create_jobs => Ok(Seen::Nothing),
-        Some(_) => match api::call(&Ask {}).await {
+        None => Ok(ModelListReply::NoServer),
+        Some(server) if !server.may_create_jobs => Ok(ModelListReply::Nothing),
+        Some(_) => match api::call(&ListModelsRequest {}).await {
             // The token was another one's when the page asked first.
-            Err(error) if error.is(api::NO_TOKEN) => Ok(Seen::Nothing),
-            found => found.map(Seen::Models),
+            Err(error) if error.is(api::NO_TOKEN) => Ok(ModelListReply::Nothing),
+            found => found.map(ModelListReply::Models),
         },
     }
 }
 
-impl Shelf {
-    pub(super) fn new() -> Shelf {
-        Shelf {
-            stand: RwSignal::new(Stand::Asking),
+impl ModelList {
+    pub(super) fn new() -> ModelList {
+        ModelList {
+            stand: RwSignal::new(ModelListState::Asking),
             refused: RwSignal::new(false),
             models: RwSignal::new(Vec::new()),
-            later: Later::after_ms(PAUSE_MS),
+            later: Debounce::after_ms(PAUSE_MS),
         }
     }
 
@@ -66,32 +66,32 @@ impl Shelf {
                 return;
             };
             self.stand.set(match found {
-                Ok(Seen::NoServer) => Stand::NoServer,
-                Ok(Seen::Nothing) => {
+                Ok(ModelListReply::NoServer) => ModelListState::NoServer,
+                Ok(ModelListReply::Nothing) => {
                     self.refused.set(token::kept().is_some());
-                    Stand::Visitor
+                    ModelListState::Visitor
                 }
-                Ok(Seen::Models(found)) => {
+                Ok(ModelListReply::Models(found)) => {
                     let waits = found.iter().any(|it| it.state == ModelState::Unloaded);
                     self.models.set(found);
                     if waits {
                         self.later.run(move || self.ask());
                     }
-                    Stand::Operator
+                    ModelListState::Operator
                 }
                 // What is shown is still true, and a connection comes back.
                 // A server that is busy for a moment comes back, too.
-                Err(_) if before == Stand::Operator => {
+                Err(_) if before == ModelListState::Operator => {
                     self.later.run(move || self.ask());
                     before
                 }
-                Err(error) => Stand::Failed(error),
+                Err(error) => ModelListState::Failed(error),
             });
         });
     }
 
     /// What one of the models is now.
-    pub(super) fn one(self, spec: String) -> Memo<Option<HeldModel>> {
+    pub(super) fn one(self, spec: String) -> Memo<Option<ModelStatus>> {
         Memo::new(move |_| {
             self.models
                 .with(|it| it.iter().find(|it| it.spec == spec).cloned())
@@ -99,7 +99,7 @@ impl Shelf {
     }
 
     /// Puts a model in the place of what was known of it.
-    pub(super) fn put(self, held: HeldModel) {
+    pub(super) fn put(self, held: ModelStatus) {
         self.models.update(|models| {
             if let Some(it) = models.iter_mut().find(|it| it.spec == held.spec) {
                 *it = held;
@@ -110,7 +110,7 @@ impl Shelf {
     /// The specs of those that are loaded.
     pub(super) fn loaded(self) -> Memo<Vec<String>> {
         Memo::new(move |_| {
-            let loaded = |it: &&HeldModel| matches!(it.state, ModelState::Loaded(_));
+            let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));
             let models = self.models.read();
             models
                 .iter()

@@ -1,19 +1,19 @@
 //! Everybody, and what is being done with them.
 
 use leptos::prelude::*;
-use shared::api::people::{Everybody, People as Ask, Revoke, Role, Somebody, Who};
+use shared::api::people::{PeopleResponse, ListPeopleRequest, Revoke, AccessRole, PersonAccount, SessionResponse};
 
 use crate::api::action::once;
 use crate::api::{self, Error};
 
 /// Everybody as they were told last, and what is being done with them.
 #[derive(Clone, Copy)]
-pub(super) struct Board {
-    pub(super) who: StoredValue<Who>,
-    pub(super) everybody: RwSignal<Option<Everybody>>,
+pub(super) struct PeopleState {
+    pub(super) who: StoredValue<SessionResponse>,
+    pub(super) everybody: RwSignal<Option<PeopleResponse>>,
     pub(super) failed: RwSignal<Option<Error>>,
     /// The link that was made last; it is nowhere else.
-    pub(super) link: RwSignal<Option<NewLink>>,
+    pub(super) link: RwSignal<Option<InvitationLink>>,
     /// What is asked before it is done.
     pub(super) asked: RwSignal<Option<Revoke>>,
     /// What was done, for those who hear the page.
@@ -26,12 +26,12 @@ pub(super) struct Board {
 pub(super) struct ActionNotice {
     pub(super) words: String,
     /// Whom an invitation would let in again.
-    pub(super) back: Option<Somebody>,
+    pub(super) back: Option<PersonAccount>,
 }
 
-impl Board {
-    pub(super) fn new(who: Who) -> Board {
-        Board {
+impl PeopleState {
+    pub(super) fn new(who: SessionResponse) -> PeopleState {
+        PeopleState {
             who: StoredValue::new(who),
             everybody: RwSignal::new(None),
             failed: RwSignal::new(None),
@@ -44,12 +44,12 @@ impl Board {
 
     pub(super) fn ask(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&Ask {}).await;
+            let found = api::call(&ListPeopleRequest {}).await;
             self.take(found);
         });
     }
 
-    pub(super) fn take(self, found: Result<Everybody, Error>) {
+    pub(super) fn take(self, found: Result<PeopleResponse, Error>) {
         match found {
             Ok(found) => {
                 self.failed.try_set(None);
@@ -95,23 +95,23 @@ impl Board {
     }
 
     /// Whether the caller may turn somebody away or let them in again.
-    pub(super) fn may(self, role: Role) -> bool {
+    pub(super) fn may(self, role: AccessRole) -> bool {
         self.who.with_value(|it| may_invite(it.role, role))
     }
 }
 
 /// Curators invite annotators, operators everybody with a name.
-pub(super) fn may_invite(caller: Role, role: Role) -> bool {
+pub(super) fn may_invite(caller: AccessRole, role: AccessRole) -> bool {
     match caller {
-        Role::Operator => role > Role::Visitor,
-        Role::Curator => role == Role::Annotator,
-        Role::Annotator | Role::Visitor => false,
+        AccessRole::Operator => role > AccessRole::Visitor,
+        AccessRole::Curator => role == AccessRole::Annotator,
+        AccessRole::Annotator | AccessRole::Visitor => false,
     }
 }
 
 /// A link and whom it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NewLink {
+pub(super) struct InvitationLink {
     /// The whole address.
     pub(super) href: String,
     /// In a sentence.
@@ -124,13 +124,13 @@ mod tests {
 
     #[test]
     fn nobody_invites_above_their_place() {
-        let may = |caller| -> Vec<Role> {
-            let all = Role::ALL.iter().copied();
+        let may = |caller| -> Vec<AccessRole> {
+            let all = AccessRole::ALL.iter().copied();
             all.filter(|it| may_invite(caller, *it)).collect()
         };
-        assert_eq!(may(Role::Annotator), []);
-        assert_eq!(may(Role::Curator), [Role::Annotator]);
-        let all = [Role::Annotator, Role::Curator, Role::Operator];
-        assert_eq!(may(Role::Operator), all);
+        assert_eq!(may(AccessRole::Annotator), []);
+        assert_eq!(may(AccessRole::Curator), [AccessRole::Annotator]);
+        let all = [AccessRole::Annotator, AccessRole::Curator, AccessRole::Operator];
+        assert_eq!(may(AccessRole::Operator), all);
     }
 }

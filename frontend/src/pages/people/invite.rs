@@ -1,16 +1,16 @@
 //! Makes invitations; the link of one is shown once.
 
 use leptos::prelude::*;
-use shared::api::people::{Invite, LONGEST_INVITATION_H, NewInvitation, Role, Somebody};
-use shared::review::PersonNo;
+use shared::api::people::{CreateInvitationRequest, LONGEST_INVITATION_H, CreateInvitationResponse, AccessRole, PersonAccount};
+use shared::review::PersonId;
 
-use super::board::{Board, NewLink};
+use super::board::{PeopleState, InvitationLink};
 use crate::api::Error;
-use crate::api::action::Action;
-use crate::page::Page;
+use crate::api::action::MutationState;
+use crate::page::PageRoute;
 use crate::widgets::clipboard;
-use crate::widgets::error::Failed;
-use crate::widgets::form::{Line, Mistake, Select};
+use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::form::{TextField, InputError, SelectField};
 use crate::widgets::section::Section;
 
 /// How long an invitation holds unless somebody says otherwise: a week.
@@ -18,14 +18,14 @@ const USUAL_H: u32 = 168;
 
 /// The form, and the link once it is made.
 #[component]
-pub(super) fn Inviting(board: Board) -> impl IntoView {
-    let roles: Vec<Role> = {
-        let all = Role::ALL.iter().copied();
+pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
+    let roles: Vec<AccessRole> = {
+        let all = AccessRole::ALL.iter().copied();
         all.filter(|it| board.may(*it)).collect()
     };
-    let first = roles.first().copied().unwrap_or(Role::Annotator);
+    let first = roles.first().copied().unwrap_or(AccessRole::Annotator);
     let role = RwSignal::new(first);
-    let person = RwSignal::new(None::<PersonNo>);
+    let person = RwSignal::new(None::<PersonId>);
     let hours = RwSignal::new(USUAL_H.to_string());
     let note = RwSignal::new(String::new());
     let failed = RwSignal::new(None::<Error>);
@@ -35,7 +35,7 @@ pub(super) fn Inviting(board: Board) -> impl IntoView {
         let Ok(hours) = read.get_untracked() else {
             return;
         };
-        let asked = Invite {
+        let asked = CreateInvitationRequest {
             role: role.get_untracked(),
             hours,
             person: person.get_untracked(),
@@ -72,34 +72,34 @@ pub(super) fn Inviting(board: Board) -> impl IntoView {
                   come back on another device."
         >
             <form class="form inviting" on:submit=send>
-                <Select label="Who" choose=move |no: String| {
-                    person.set(no.parse().ok().map(PersonNo));
+                <SelectField label="Who" choose=move |no: String| {
+                    person.set(no.parse().ok().map(PersonId));
                 }>
                     <option value="">"somebody new"</option>
                     {people}
-                </Select>
-                <Show when=move || person.get().is_none()>
-                    <Select label="As" choose=move |word: String| {
-                        let found = Role::ALL.iter().find(|it| it.name() == word);
+                </SelectField>
+                <GetInstanceRequest when=move || person.get().is_none()>
+                    <SelectField label="As" choose=move |word: String| {
+                        let found = AccessRole::ALL.iter().find(|it| it.name() == word);
                         role.set(found.copied().unwrap_or(first));
-                    }>{options}</Select>
-                </Show>
-                <Line
+                    }>{options}</SelectField>
+                </GetInstanceRequest>
+                <TextField
                     label="Hours it holds"
                     text=hours
                     inputmode="numeric"
-                    mistake=Mistake { id: "wrong-hours".to_owned(), reason: wrong }
+                    mistake=InputError { id: "wrong-hours".to_owned(), reason: wrong }
                 />
-                <Line label="Note, for curators only" text=note placeholder="whom it is for"/>
+                <TextField label="Note, for curators only" text=note placeholder="whom it is for"/>
                 <div class="btns">
                     <button class="btn main" type="submit" disabled=move || board.busy.get()>
                         "Make the link"
                     </button>
                 </div>
             </form>
-            <Failed error=failed/>
+            <OptionalErrorMessage error=failed/>
             <div role="status">
-                {move || board.link.get().map(|link| view! { <Link board link/> })}
+                {move || board.link.get().map(|link| view! { <InvitationLinkView board link/> })}
             </div>
         </Section>
     }
@@ -113,8 +113,8 @@ fn read_hours(text: &str) -> Result<u32, String> {
 }
 
 /// Makes an invitation that lets somebody in again.
-pub(super) fn let_in_again(board: Board, whom: &Somebody) {
-    let asked = Invite {
+pub(super) fn let_in_again(board: PeopleState, whom: &PersonAccount) {
+    let asked = CreateInvitationRequest {
         role: whom.role,
         hours: USUAL_H,
         person: Some(whom.person.no),
@@ -123,8 +123,8 @@ pub(super) fn let_in_again(board: Board, whom: &Somebody) {
     make(board, asked, board.failed, || {});
 }
 
-fn make(board: Board, asked: Invite, failed: RwSignal<Option<Error>>, done: impl Fn() + 'static) {
-    let action = Action {
+fn make(board: PeopleState, asked: CreateInvitationRequest, failed: RwSignal<Option<Error>>, done: impl Fn() + 'static) {
+    let action = MutationState {
         busy: board.busy,
         failed,
     };
@@ -136,7 +136,7 @@ fn make(board: Board, asked: Invite, failed: RwSignal<Option<Error>>, done: impl
     });
 }
 
-fn link_of(board: Board, made: NewInvitation) -> NewLink {
+fn link_of(board: PeopleState, made: CreateInvitationResponse) -> InvitationLink {
     let origin = window().location().origin().unwrap_or_default();
     let everybody = board.everybody.get_untracked().unwrap_or_default();
     let named = everybody.people.into_iter();
@@ -145,15 +145,15 @@ fn link_of(board: Board, made: NewInvitation) -> NewLink {
         Some(it) => format!("lets {} in again", it.person.name),
         None => format!("invites one {}", made.invited.role.name()),
     };
-    NewLink {
-        href: format!("{origin}{}#{}", Page::Join.href(), made.token),
+    InvitationLink {
+        href: format!("{origin}{}#{}", PageRoute::Join.href(), made.token),
         whom,
     }
 }
 
 /// A link that is shown once.
 #[component]
-fn Link(board: Board, link: NewLink) -> impl IntoView {
+fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView {
     let copied = RwSignal::new(None::<&'static str>);
     let href = link.href.clone();
     let copy = move |_| {

@@ -2,11 +2,11 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::people::{Invited, Revoke, Somebody};
+use shared::api::people::{PendingInvitation, Revoke, PersonAccount};
 use shared::report::format;
 use shared::review::tables::iso_day;
 
-use super::board::Board;
+use super::board::PeopleState;
 use super::invite;
 use crate::numbers::plural;
 use crate::widgets::section::Section;
@@ -26,14 +26,14 @@ pub(crate) fn minute(ms: u64) -> String {
 
 /// What can still be used.
 #[component]
-pub(super) fn Invitations(board: Board) -> impl IntoView {
+pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
     let rows = move || {
         let everybody = board.everybody.get().unwrap_or_default();
         let names = everybody.people;
         let rows = everybody.invited.into_iter().map(|it| {
             let known = names.iter().find(|who| Some(who.person.no) == it.person);
             let whom = known.map(|it| it.person.name.clone());
-            view! { <Invitation board invited=it whom/> }
+            view! { <InvitationRow board invited=it whom/> }
         });
         rows.collect_view()
     };
@@ -52,7 +52,7 @@ pub(super) fn Invitations(board: Board) -> impl IntoView {
 }
 
 #[component]
-fn Invitation(board: Board, invited: Invited, whom: Option<String>) -> impl IntoView {
+fn InvitationRow(board: PeopleState, invited: PendingInvitation, whom: Option<String>) -> impl IntoView {
     let what = Revoke::Invitation { no: invited.no };
     let name = match &whom {
         Some(name) => format!("{name}, again"),
@@ -70,18 +70,18 @@ fn Invitation(board: Board, invited: Invited, whom: Option<String>) -> impl Into
                         .then(|| view! { <span dir="auto">{invited.note}</span> })}
                 </p>
             </div>
-            {may.then(|| view! { <TakeBack board what word="Take back" name=label/> })}
+            {may.then(|| view! { <ConfirmButton board what word="Take back" name=label/> })}
         </li>
     }
 }
 
 /// Everybody, those who were turned away too.
 #[component]
-pub(super) fn Persons(board: Board) -> impl IntoView {
+pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
     let rows = move || {
         let everybody = board.everybody.get().unwrap_or_default();
         let rows = everybody.people.into_iter();
-        rows.map(|somebody| view! { <Person board somebody/> })
+        rows.map(|somebody| view! { <PersonRow board somebody/> })
             .collect_view()
     };
     let n = move || {
@@ -99,7 +99,7 @@ pub(super) fn Persons(board: Board) -> impl IntoView {
 }
 
 #[component]
-fn Person(board: Board, somebody: Somebody) -> impl IntoView {
+fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
     let no = somebody.person.no;
     let own = board
         .who
@@ -122,7 +122,7 @@ fn Person(board: Board, somebody: Somebody) -> impl IntoView {
         (_, true, false) => {
             let what = Revoke::Person { no };
             let name = name.clone();
-            view! { <TakeBack board what word="Turn away" name/> }.into_any()
+            view! { <ConfirmButton board what word="Turn away" name/> }.into_any()
         }
     };
     view! {
@@ -149,7 +149,7 @@ fn Person(board: Board, somebody: Somebody) -> impl IntoView {
 
 /// A button that asks once more before it acts. It stays in its place, so that the focus does.
 #[component]
-fn TakeBack(board: Board, what: Revoke, word: &'static str, name: String) -> impl IntoView {
+fn ConfirmButton(board: PeopleState, what: Revoke, word: &'static str, name: String) -> impl IntoView {
     let label = format!("{word}: {name}");
     let first = NodeRef::<html::Button>::new();
     let sure = Memo::new(move |_| board.asked.get() == Some(what));
@@ -176,7 +176,7 @@ fn TakeBack(board: Board, what: Revoke, word: &'static str, name: String) -> imp
             >
                 {word}
             </button>
-            <Show when=move || sure.get()>
+            <GetInstanceRequest when=move || sure.get()>
                 <span class="note" role="status">{asked.clone()}</span>
                 <button
                     class="btn main"
@@ -187,7 +187,7 @@ fn TakeBack(board: Board, what: Revoke, word: &'static str, name: String) -> imp
                     "Yes"
                 </button>
                 <button class="btn" type="button" on:click=keep>"Keep"</button>
-            </Show>
+            </GetInstanceRequest>
         </div>
     }
 }

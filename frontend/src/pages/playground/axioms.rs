@@ -3,17 +3,17 @@
 
 use leptos::prelude::*;
 use shared::probe::{Axiom, Claim, Probe};
-use shared::study::bench::{Answer, Applied};
+use shared::study::bench::{PlaygroundResult, AxiomResult};
 use shared::verdict::Verdict;
 
-use super::desk::{Desk, Model, NAMES, Outcome};
-use super::premises::{Names, Premises};
-use super::settings::Modes;
-use super::sheet::Sheet;
-use super::verdict::Chip;
+use super::desk::{PlaygroundState, NeuralRankerState, NAMES, AnswerState};
+use super::premises::{PreconditionNames, PreconditionList};
+use super::settings::VariantSwitch;
+use super::sheet::PlaygroundInput;
+use super::verdict::RankerVerdictChip;
 use crate::numbers;
-use crate::page::Page;
-use crate::widgets::error::Failure;
+use crate::page::PageRoute;
+use crate::widgets::error::ErrorMessage;
 use crate::widgets::section::Section;
 use crate::widgets::verdict::word;
 
@@ -21,7 +21,7 @@ use crate::widgets::verdict::word;
 #[component]
 pub(super) fn Axioms(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let counted = Memo::new(move |_| {
         let answer = desk.answer()?;
@@ -42,22 +42,22 @@ pub(super) fn Axioms(
             let standing = desk
                 .models
                 .with(|models| standing(probe, answer.as_deref(), models));
-            view! { <Row desk standing/> }
+            view! { <AxiomRow desk standing/> }
         });
         rows.collect_view()
     };
-    let header = move || view! { <p class="note" role="status">{said}</p> <Modes desk/> };
+    let header = move || view! { <p class="note" role="status">{said}</p> <VariantSwitch desk/> };
     view! {
         <Section id="axioms" name="Which axioms apply" header>
-            <Spoken desk/>
-            <State desk/>
+            <LiveAnnouncement desk/>
+            <AnswerNotice desk/>
             {rows}
         </Section>
     }
 }
 
 /// Those on the meaning of words stand there where the collection has word vectors.
-fn shown(answer: Option<&Answer>) -> Vec<Probe> {
+fn shown(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
     let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.probe.needs_vectors()));
     let mut shown = Probe::minable(with_vectors);
     for applied in answer.into_iter().flat_map(|it| &it.axioms) {
@@ -68,80 +68,80 @@ fn shown(answer: Option<&Answer>) -> Vec<Probe> {
     shown
 }
 
-fn n_applying(answer: &Answer) -> u64 {
+fn n_applying(answer: &PlaygroundResult) -> u64 {
     answer.axioms.iter().filter(|it| it.applies).count() as u64
 }
 
 /// Where there is no answer: why, and what to do.
 #[component]
-fn State(desk: Desk) -> impl IntoView {
+fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
     move || match desk.outcome.get() {
-        Outcome::Answered(_) => ().into_any(),
-        Outcome::Blank => view! {
+        AnswerState::Answered(_) => ().into_any(),
+        AnswerState::Blank => view! {
             <p class="ahead">
                 "Type a query and two texts above, or take the worked example of an axiom. A third
                 text lets TFC2 apply, which compares three."
             </p>
         }
         .into_any(),
-        Outcome::Waiting => {
+        AnswerState::Waiting => {
             view! { <p class="ahead" role="status">"Fetching the statistics of the collection"</p> }
                 .into_any()
         }
-        Outcome::Wrong(wrong) => view! {
+        AnswerState::Wrong(wrong) => view! {
             <p class="ahead">
                 {numbers::plural(wrong.len() as u64, "setting is", "settings are")}
                 " not a value that can be taken: see what stands beside the fields."
             </p>
         }
         .into_any(),
-        Outcome::Refused(reason) => {
+        AnswerState::Refused(reason) => {
             view! { <div class="failure" role="alert"><p>{reason}</p></div> }.into_any()
         }
-        Outcome::Failed(error) => {
+        AnswerState::Failed(error) => {
             let retry = Callback::new(move |()| desk.collection.refetch());
-            view! { <Failure error retry/> }.into_any()
+            view! { <ErrorMessage error retry/> }.into_any()
         }
     }
 }
 
 /// How an axiom stands.
 #[derive(Debug, Clone, PartialEq)]
-struct Standing {
+struct AxiomState {
     probe: Probe,
-    state: Stand,
+    state: AxiomStatus,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Stand {
+enum AxiomStatus {
     /// There is no answer.
     Unanswered,
     /// It is about more texts than there are.
     WantsTexts,
     /// Its premises were measured.
     Measured {
-        applied: Applied,
-        names: Names,
+        applied: AxiomResult,
+        names: PreconditionNames,
         /// Who says what, lexical rankers first.
         said: Vec<(String, Option<Verdict>)>,
     },
 }
 
-fn standing(probe: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing {
+fn standing(probe: Probe, answer: Option<&PlaygroundResult>, models: &[NeuralRankerState]) -> AxiomState {
     let Some(answer) = answer else {
-        return Standing {
+        return AxiomState {
             probe,
-            state: Stand::Unanswered,
+            state: AxiomStatus::Unanswered,
         };
     };
     let Some(applied) = answer.axioms.iter().find(|it| it.probe == probe) else {
-        return Standing {
+        return AxiomState {
             probe,
-            state: Stand::WantsTexts,
+            state: AxiomStatus::WantsTexts,
         };
     };
     let texts = applied.claim.texts().into_iter();
-    let names = Names {
+    let names = PreconditionNames {
         texts: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
         terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
     };
@@ -152,9 +152,9 @@ fn standing(probe: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing
     let neural = models.iter().filter(|_| applied.applies);
     let neural = neural.map(|it| (it.ranker.label.clone(), it.verdict(applied.claim)));
     let said = lexical.chain(neural).collect();
-    Standing {
+    AxiomState {
         probe,
-        state: Stand::Measured {
+        state: AxiomStatus::Measured {
             applied: applied.clone(),
             names,
             said,
@@ -164,36 +164,36 @@ fn standing(probe: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing
 
 /// One axiom.
 #[component]
-fn Row(desk: Desk, standing: Standing) -> impl IntoView {
-    let Standing { probe, state } = standing;
+fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
+    let AxiomState { probe, state } = standing;
     let about = probe.about();
-    let applies = matches!(&state, Stand::Measured { applied, .. } if applied.applies);
+    let applies = matches!(&state, AxiomStatus::Measured { applied, .. } if applied.applies);
     let example = move |_| {
         desk.open(
             &format!("the {} example", about.name),
-            Sheet::example(probe),
+            PlaygroundInput::example(probe),
         );
     };
     let verdict = verdict(&state);
     let rest = match state {
-        Stand::Unanswered => view! { <p class="note span">{about.statement}</p> }.into_any(),
-        Stand::WantsTexts => view! {
+        AxiomStatus::Unanswered => view! { <p class="note span">{about.statement}</p> }.into_any(),
+        AxiomStatus::WantsTexts => view! {
             <p class="note span">
                 {about.statement} " Add a third text to see whether it applies."
             </p>
         }
         .into_any(),
-        Stand::Measured {
+        AxiomStatus::Measured {
             applied,
             names,
             said,
         } => {
             let chips = said
                 .into_iter()
-                .map(|(who, verdict)| view! { <Chip who verdict/> });
+                .map(|(who, verdict)| view! { <RankerVerdictChip who verdict/> });
             let chips = chips.collect_view();
             view! {
-                <Premises premises=applied.premises names/>
+                <PreconditionList premises=applied.premises names/>
                 <div class="agree">{chips}</div>
             }
             .into_any()
@@ -203,7 +203,7 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
         Probe::Axiom(Axiom::Combined(_)) => "formulas".into(),
         other => other.slug(),
     };
-    let href = format!("{}#{anchor}", Page::About.href());
+    let href = format!("{}#{anchor}", PageRoute::About.href());
     let name = probe.name();
     view! {
         <div class="holds" class:not=!applies>
@@ -229,14 +229,14 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
     }
 }
 
-fn verdict(state: &Stand) -> impl IntoView + use<> {
+fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
     let (class, said) = match state {
-        Stand::Unanswered => ("verdict wait", "nothing to read yet".to_owned()),
-        Stand::WantsTexts => ("verdict wait", "three texts".to_owned()),
-        Stand::Measured { applied, .. } if applied.applies => {
+        AxiomStatus::Unanswered => ("verdict wait", "nothing to read yet".to_owned()),
+        AxiomStatus::WantsTexts => ("verdict wait", "three texts".to_owned()),
+        AxiomStatus::Measured { applied, .. } if applied.applies => {
             ("verdict ok", claimed(applied.claim))
         }
-        Stand::Measured { applied, .. } => {
+        AxiomStatus::Measured { applied, .. } => {
             let failing = applied.premises.iter().filter(|it| !it.holds()).count() as u64;
             let noun = numbers::plural(failing, "premise fails", "premises fail");
             ("verdict out", noun)
@@ -264,9 +264,9 @@ fn claimed(claim: Claim<u32>) -> String {
 
 /// Says to those who listen what has changed since the last answer.
 #[component]
-fn Spoken(desk: Desk) -> impl IntoView {
+fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    Effect::new(move |before: Option<Vec<String>>| {
+    ManipulationEffect::new(move |before: Option<Vec<String>>| {
         let answer = desk.answer();
         let now: Vec<String> = answer
             .iter()
@@ -288,7 +288,7 @@ fn Spoken(desk: Desk) -> impl IntoView {
 }
 
 /// `TFC1 applies, A over B: BM25 satisfied, QL tied`
-fn told(applied: &Applied) -> String {
+fn told(applied: &AxiomResult) -> String {
     let name = applied.probe.name();
     if !applied.applies {
         return format!("{name} does not apply");
@@ -312,13 +312,13 @@ mod tests {
     use super::*;
     use shared::study::bench::answer;
 
-    fn answered(sheet: &Sheet) -> Answer {
+    fn answered(sheet: &PlaygroundInput) -> PlaygroundResult {
         answer(&sheet.read().unwrap(), None).unwrap()
     }
 
     #[test]
     fn an_axiom_is_told_with_its_verdicts() {
-        let found = answered(&Sheet::example(Probe::Axiom(Axiom::Tfc1)));
+        let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
             told(&found.axioms[0]),
             "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
@@ -327,14 +327,14 @@ mod tests {
 
     #[test]
     fn an_axiom_about_three_texts_wants_a_third() {
-        let found = answered(&Sheet::example(Probe::Axiom(Axiom::Tfc1)));
+        let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
             standing(Probe::Axiom(Axiom::Tfc2), Some(&found), &[]).state,
-            Stand::WantsTexts
+            AxiomStatus::WantsTexts
         );
         assert_eq!(
             standing(Probe::Axiom(Axiom::Tfc2), None, &[]).state,
-            Stand::Unanswered
+            AxiomStatus::Unanswered
         );
     }
 }

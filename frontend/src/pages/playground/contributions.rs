@@ -2,29 +2,29 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::instance::{Contributions, Term};
+use shared::study::instance::{TermContributions, QueryTermInfo};
 
 use super::desk::NAMES;
-use crate::widgets::contributions::{Lean, signed};
-use crate::widgets::marked::MarkedTerm;
+use crate::widgets::contributions::{DifferenceBar, signed};
+use crate::widgets::marked::HighlightedTerm;
 
 /// A row for each term, and the score; with two texts also which of them a term favours.
 #[component]
 pub(super) fn TermScores(
     /// Of one ranker.
-    contributions: Contributions,
+    contributions: TermContributions,
     /// In the order of the contributions.
-    terms: Vec<Term>,
+    terms: Vec<QueryTermInfo>,
 ) -> impl IntoView {
-    let Contributions {
+    let TermContributions {
         ranker,
         terms: parts,
         scores,
     } = contributions;
-    let scale = Scale::of(parts.iter().chain([&scores]), digits(&scores));
+    let scale = ContributionScale::of(parts.iter().chain([&scores]), digits(&scores));
     let rows = parts.iter().enumerate().map(|(place, values)| {
         let terms = terms.clone();
-        view! { <tr><th scope="row"><MarkedTerm terms place/></th> {scale.cells(values)}</tr> }
+        view! { <tr><th scope="row"><HighlightedTerm terms place/></th> {scale.cells(values)}</tr> }
     });
     let rows = rows.collect_view();
     let heads = heads(scores.len());
@@ -68,17 +68,17 @@ pub(super) fn heads(n_texts: usize) -> impl IntoView + use<> {
 
 /// By what digits and bars are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(super) struct ContributionScale {
     digits: u8,
     /// The largest difference of two texts.
     widest: f64,
 }
 
-impl Scale {
+impl ContributionScale {
     /// For rows with a value for each text.
-    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a Vec<f64>>, digits: u8) -> Scale {
+    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a Vec<f64>>, digits: u8) -> ContributionScale {
         let leads = rows.filter_map(|it| lead(it));
-        Scale {
+        ContributionScale {
             digits,
             widest: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
         }
@@ -94,7 +94,7 @@ impl Scale {
         let compared = lead(values).map(|lead| {
             let share = (self.widest > 0.0).then(|| lead / self.widest);
             view! {
-                <td><Lean share/></td>
+                <td><DifferenceBar share/></td>
                 <td class="num">{signed(lead, self.digits)}</td>
             }
         });
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn bars_share_the_scale_of_the_widest() {
         let rows = [vec![1.0, 3.0], vec![0.5, 0.0]];
-        assert_eq!(Scale::of(rows.iter(), 2).widest, 2.0);
+        assert_eq!(ContributionScale::of(rows.iter(), 2).widest, 2.0);
         let three = [vec![1.0, 2.0, 3.0]];
-        assert_eq!(Scale::of(three.iter(), 2).widest, 0.0);
+        assert_eq!(ContributionScale::of(three.iter(), 2).widest, 0.0);
     }
 }

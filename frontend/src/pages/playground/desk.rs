@@ -4,70 +4,70 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::{CollectionStats, Scored, Show};
-use shared::probe::{Claim, Manipulation, Mode};
-use shared::score::RankerAbout;
-use shared::study::bench::Answer;
-use shared::study::instance::{Shown, Term};
+use shared::api::{CollectionStatisticsResponse, ScoreDocumentsResponse, GetInstanceRequest};
+use shared::probe::{Claim, Manipulation, AxiomVariant};
+use shared::score::RankerInfo;
+use shared::study::bench::PlaygroundResult;
+use shared::study::instance::{InstanceDetails, QueryTermInfo};
 use shared::text::Analyzer;
 use shared::verdict::Verdict;
 
-use super::history::History;
-use super::sheet::{Field, Refusal, Settings, Sheet};
+use super::history::TextHistory;
+use super::sheet::{PlaygroundField, PlaygroundFieldError, PlaygroundSettings, PlaygroundInput};
 use crate::api::{self, Error};
-use crate::page::Page;
-use crate::widgets::form::Fields;
+use crate::page::PageRoute;
+use crate::widgets::form::FormState;
 
 /// Names of the texts.
 pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
 
 /// Everything that stands on the page.
 #[derive(Clone, Copy)]
-pub(crate) struct Desk {
+pub(crate) struct PlaygroundState {
     pub(super) query: RwSignal<String>,
     /// Two or three.
-    pub(super) texts: RwSignal<Vec<History>>,
-    pub(super) settings: RwSignal<Settings>,
+    pub(super) texts: RwSignal<Vec<TextHistory>>,
+    pub(super) settings: RwSignal<PlaygroundSettings>,
     /// The instance that was opened.
-    pub(super) origin: RwSignal<Option<Origin>>,
+    pub(super) origin: RwSignal<Option<SourceInstance>>,
     /// What was on the page before something else was opened, with what that is called.
-    pub(super) before: RwSignal<Option<(String, Sheet)>>,
+    pub(super) before: RwSignal<Option<(String, PlaygroundInput)>>,
     /// Statistics of the chosen collection; none where the texts are the collection.
-    pub(super) collection: LocalResource<Option<Collection>>,
-    pub(super) outcome: RwSignal<Outcome>,
+    pub(super) collection: LocalResource<Option<SelectedCollection>>,
+    pub(super) outcome: RwSignal<AnswerState>,
     /// Neural rankers with their scores.
-    pub(super) models: RwSignal<Vec<Model>>,
+    pub(super) models: RwSignal<Vec<NeuralRankerState>>,
     /// The text that was last made of another one.
-    pub(super) manipulated: RwSignal<Option<ManipulatedText>>,
+    pub(super) manipulated: RwSignal<Option<ManipulatedDocument>>,
 }
 
 /// A collection whose statistics were asked for.
 #[derive(Debug, Clone)]
-pub(super) struct Collection {
+pub(super) struct SelectedCollection {
     pub(super) study: String,
-    pub(super) stats: Result<Rc<CollectionStats>, Error>,
+    pub(super) stats: Result<Rc<CollectionStatisticsResponse>, Error>,
 }
 
 /// What has become of what was typed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum AnswerState {
     /// Nothing was typed.
     Blank,
     /// Statistics are on their way.
     Waiting,
-    Answered(Arc<Answer>),
+    Answered(Arc<PlaygroundResult>),
     /// Some fields hold mistakes.
-    Wrong(Vec<Refusal>),
+    Wrong(Vec<PlaygroundFieldError>),
     /// It cannot be answered, for this reason.
     Refused(String),
     /// The statistics are not to be had.
     Failed(Error),
 }
 
-impl Desk {
+impl PlaygroundState {
     /// As it stands in a link.
-    pub(super) fn sheet(self) -> Sheet {
-        Sheet {
+    pub(super) fn sheet(self) -> PlaygroundInput {
+        PlaygroundInput {
             query: self.query.get(),
             texts: self
                 .texts
@@ -77,7 +77,7 @@ impl Desk {
     }
 
     /// Puts a sheet in the place of what is there, which can be had back.
-    pub(super) fn open(self, what: &str, sheet: Sheet) {
+    pub(super) fn open(self, what: &str, sheet: PlaygroundInput) {
         let before = untrack(|| self.sheet());
         let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
         self.before.set(kept);
@@ -86,8 +86,8 @@ impl Desk {
     }
 
     /// Puts a sheet on the page.
-    pub(super) fn lay(self, sheet: Sheet) {
-        let texts = sheet.texts.into_iter().map(History::new);
+    pub(super) fn lay(self, sheet: PlaygroundInput) {
+        let texts = sheet.texts.into_iter().map(TextHistory::new);
         batch(|| {
             self.query.set(sheet.query);
             self.texts.set(texts.collect());
@@ -95,19 +95,19 @@ impl Desk {
         });
     }
 
-    pub(super) fn answer(self) -> Option<Arc<Answer>> {
+    pub(super) fn answer(self) -> Option<Arc<PlaygroundResult>> {
         self.outcome.with(|it| match it {
-            Outcome::Answered(answer) => Some(Arc::clone(answer)),
-            Outcome::Blank
-            | Outcome::Waiting
-            | Outcome::Wrong(_)
-            | Outcome::Refused(_)
-            | Outcome::Failed(_) => None,
+            AnswerState::Answered(answer) => Some(Arc::clone(answer)),
+            AnswerState::Blank
+            | AnswerState::Waiting
+            | AnswerState::Wrong(_)
+            | AnswerState::Refused(_)
+            | AnswerState::Failed(_) => None,
         })
     }
 
     /// Distinct query terms, none without an answer.
-    pub(super) fn terms(self) -> Vec<Term> {
+    pub(super) fn terms(self) -> Vec<QueryTermInfo> {
         self.answer().map(|it| it.terms.clone()).unwrap_or_default()
     }
 
@@ -123,16 +123,16 @@ impl Desk {
     }
 
     /// The settings, and what is wrong with them.
-    pub(super) fn form(self) -> Fields<Settings, Field> {
+    pub(super) fn form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
         let wrong = Signal::derive(move || match self.outcome.get() {
-            Outcome::Wrong(wrong) => wrong,
-            Outcome::Blank
-            | Outcome::Waiting
-            | Outcome::Answered(_)
-            | Outcome::Refused(_)
-            | Outcome::Failed(_) => Vec::new(),
+            AnswerState::Wrong(wrong) => wrong,
+            AnswerState::Blank
+            | AnswerState::Waiting
+            | AnswerState::Answered(_)
+            | AnswerState::Refused(_)
+            | AnswerState::Failed(_) => Vec::new(),
         });
-        Fields {
+        FormState {
             values: self.settings,
             wrong,
         }
@@ -146,23 +146,23 @@ impl Desk {
 
 /// An instance of a study, as it is asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Origin(pub(super) Show);
+pub(super) struct SourceInstance(pub(super) GetInstanceRequest);
 
-impl Origin {
+impl SourceInstance {
     /// From `study`, `axiom`, `mode` and `number` behind `?`.
-    pub(super) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<Origin> {
+    pub(super) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<SourceInstance> {
         let mode = word("mode")?;
-        Some(Origin(Show {
+        Some(SourceInstance(GetInstanceRequest {
             study: word("study")?,
             probe: word("axiom")?.parse().ok()?,
-            mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
+            mode: AxiomVariant::ALL.iter().copied().find(|it| it.name() == mode)?,
             number: word("number")?.parse().ok()?,
             delta_score: None,
         }))
     }
 
-    pub(super) fn page(&self) -> Page {
-        Page::Instance {
+    pub(super) fn page(&self) -> PageRoute {
+        PageRoute::Instance {
             study: self.0.study.clone(),
             probe: self.0.probe,
             mode: self.0.mode,
@@ -170,16 +170,16 @@ impl Origin {
         }
     }
 
-    pub(super) async fn sheet(self) -> Result<Sheet, Error> {
-        let Origin(request) = self;
-        let Shown { query, texts, .. } = api::call(&request).await?;
-        Ok(Sheet {
+    pub(super) async fn sheet(self) -> Result<PlaygroundInput, Error> {
+        let SourceInstance(request) = self;
+        let InstanceDetails { query, texts, .. } = api::call(&request).await?;
+        Ok(PlaygroundInput {
             query: query.text,
             texts: texts.into_iter().map(|it| it.body.text).collect(),
-            settings: Settings {
+            settings: PlaygroundSettings {
                 study: Some(request.study),
                 mode: request.mode,
-                ..Settings::usual()
+                ..PlaygroundSettings::usual()
             },
         })
     }
@@ -187,24 +187,24 @@ impl Origin {
 
 /// A neural ranker with what it said of the texts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Model {
-    pub(super) ranker: RankerAbout,
-    pub(super) reply: Reply,
+pub(super) struct NeuralRankerState {
+    pub(super) ranker: RankerInfo,
+    pub(super) reply: ScoreState,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Reply {
+pub(super) enum ScoreState {
     /// There is no query or a text is missing.
     Idle,
     Waiting,
-    Scored(Arc<Scored>),
+    Scored(Arc<ScoreDocumentsResponse>),
     Failed(Error),
 }
 
-impl Model {
+impl NeuralRankerState {
     /// What it makes of a claim over the texts.
     pub(super) fn verdict(&self, claim: Claim<u32>) -> Option<Verdict> {
-        let Reply::Scored(scored) = &self.reply else {
+        let ScoreState::Scored(scored) = &self.reply else {
             return None;
         };
         let scored = claim.scored(|text| scored.scores.get(text as usize).copied())?;
@@ -212,17 +212,17 @@ impl Model {
     }
 
     /// What it said, if it has.
-    pub(super) fn scored(&self) -> Option<Scored> {
+    pub(super) fn scored(&self) -> Option<ScoreDocumentsResponse> {
         match &self.reply {
-            Reply::Scored(scored) => Some((**scored).clone()),
-            Reply::Idle | Reply::Waiting | Reply::Failed(_) => None,
+            ScoreState::Scored(scored) => Some((**scored).clone()),
+            ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
         }
     }
 }
 
 /// A text that was made of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ManipulatedText {
+pub(super) struct ManipulatedDocument {
     pub(super) by: Manipulation,
     /// Place and words of the text as it was.
     pub(super) original: (usize, String),

@@ -1,12 +1,12 @@
 //! What is done to a text by buttons: manipulations, made by the worker as those of a study are.
 
 use leptos::prelude::*;
-use shared::api::worker::Manipulate;
+use shared::api::worker::ManipulateTextRequest;
 use shared::probe::Manipulation;
-use shared::study::bench::Changing;
+use shared::study::bench::PlaygroundManipulation;
 
-use super::desk::{Desk, ManipulatedText, NAMES};
-use super::history::History;
+use super::desk::{PlaygroundState, ManipulatedDocument, NAMES};
+use super::history::TextHistory;
 use crate::api::{self, Error};
 
 /// Those with a button of their own.
@@ -21,7 +21,7 @@ const BUTTONS: [Manipulation; 6] = [
 
 /// How the last press of a button came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Said {
+enum EditOutcome {
     /// As was asked.
     Done,
     Waiting,
@@ -32,17 +32,17 @@ enum Said {
 
 /// The buttons below a text.
 #[component]
-pub(super) fn Edits(
+pub(super) fn ManipulationButtons(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
     /// Place of the text.
     at: usize,
 ) -> impl IntoView {
     let (name, other) = (NAMES[at], if at == 0 { 1 } else { 0 });
-    let said = RwSignal::new(Said::Done);
+    let said = RwSignal::new(EditOutcome::Done);
     let chosen = RwSignal::new(Manipulation::ShuffleSentences);
     let is_empty = move || {
-        let empty = |it: &History| it.now().trim().is_empty();
+        let empty = |it: &TextHistory| it.now().trim().is_empty();
         desk.texts.with(|it| it.get(at).is_none_or(empty))
     };
     let buttons = BUTTONS.map(|it| {
@@ -69,10 +69,10 @@ pub(super) fn Edits(
         }
     };
     let note = move || match said.get() {
-        Said::Done => chosen.get().about().statement.into_any(),
-        Said::Waiting => "Changing the text".into_any(),
-        Said::Unchanged(it) => format!("{} leaves text {name} as it is.", it.name()).into_any(),
-        Said::Failed(error) => {
+        EditOutcome::Done => chosen.get().about().statement.into_any(),
+        EditOutcome::Waiting => "Changing the text".into_any(),
+        EditOutcome::Unchanged(it) => format!("{} leaves text {name} as it is.", it.name()).into_any(),
+        EditOutcome::Failed(error) => {
             view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
         }
     };
@@ -108,28 +108,28 @@ pub(super) fn Edits(
 }
 
 /// Puts a text, manipulated, into its own place or another one.
-fn manipulate(desk: Desk, by: Manipulation, from: usize, to: usize, said: RwSignal<Said>) {
+fn manipulate(desk: PlaygroundState, by: Manipulation, from: usize, to: usize, said: RwSignal<EditOutcome>) {
     let sheet = untrack(|| desk.sheet());
     let Some(text) = sheet.texts.get(from).cloned() else {
         return;
     };
     let own = sheet.read().map(|it| it.analyzer);
     let analyzer = untrack(|| desk.analyzer_of_collection()).or(own.ok());
-    let changing = Changing {
+    let changing = PlaygroundManipulation {
         query: sheet.query,
         text: text.clone(),
         others: Vec::new(),
         manipulations: vec![by],
         analyzer: analyzer.unwrap_or_default(),
     };
-    said.set(Said::Waiting);
+    said.set(EditOutcome::Waiting);
     leptos::task::spawn_local(async move {
-        let made = match api::call(&Manipulate { changing }).await {
-            Err(error) => return drop(said.try_set(Said::Failed(error))),
+        let made = match api::call(&ManipulateTextRequest { changing }).await {
+            Err(error) => return drop(said.try_set(EditOutcome::Failed(error))),
             Ok(made) => made.into_iter().next().flatten(),
         };
         let Some(made) = made else {
-            return drop(said.try_set(Said::Unchanged(by)));
+            return drop(said.try_set(EditOutcome::Unchanged(by)));
         };
         // What was typed meanwhile stays, and so does a page that was left.
         let put = desk.texts.try_update(|texts| {
@@ -140,9 +140,9 @@ fn manipulate(desk: Desk, by: Manipulation, from: usize, to: usize, said: RwSign
             }
             true
         });
-        let _ = said.try_set(Said::Done);
+        let _ = said.try_set(EditOutcome::Done);
         if put == Some(true) && from != to {
-            desk.manipulated.set(Some(ManipulatedText {
+            desk.manipulated.set(Some(ManipulatedDocument {
                 by,
                 original: (from, text),
                 made: (to, made),

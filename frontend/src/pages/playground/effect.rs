@@ -3,21 +3,21 @@
 use leptos::prelude::*;
 use shared::probe::Claim;
 use shared::report::format;
-use shared::score::RankerAbout;
+use shared::score::RankerInfo;
 use shared::verdict::{Outcome, Verdict};
 
 use super::contributions::digits;
-use super::desk::{Desk, ManipulatedText, NAMES};
+use super::desk::{PlaygroundState, ManipulatedDocument, NAMES};
 use crate::widgets::contributions::signed;
-use crate::widgets::difference::{ChangedText, Wording, difference, summary};
+use crate::widgets::difference::{ChangedText, DiffLabels, difference, summary};
 use crate::widgets::section::Section;
 use crate::widgets::verdict::effect;
 
 /// The section of the page, as long as both texts are what they were.
 #[component]
-pub(super) fn Effect(
+pub(super) fn ManipulationEffect(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let known = Memo::new(move |_| {
         let known = desk.manipulated.get()?;
@@ -29,12 +29,12 @@ pub(super) fn Effect(
         is_there.then_some(known)
     });
     move || {
-        let ManipulatedText { by, original, made } = known.get()?;
+        let ManipulatedDocument { by, original, made } = known.get()?;
         let pieces = difference(&original.1, &made.1);
         let changed = pieces.map(|pieces| {
             view! {
                 <details class="changed">
-                    <summary>{summary(&pieces, Wording::Changed)}</summary>
+                    <summary>{summary(&pieces, DiffLabels::Changed)}</summary>
                     <ChangedText pieces/>
                 </details>
             }
@@ -53,7 +53,7 @@ pub(super) fn Effect(
             });
             let rows = lexical.chain(neural).filter_map(|(ranker, scores)| {
                 let (original, made) = (*scores.get(original)?, *scores.get(made)?);
-                Some(view! { <Row ranker original made/> })
+                Some(view! { <EffectRow ranker original made/> })
             });
             rows.collect_view()
         };
@@ -90,8 +90,8 @@ pub(super) fn Effect(
 }
 
 #[component]
-fn Row(
-    ranker: RankerAbout,
+fn EffectRow(
+    ranker: RankerInfo,
     /// Score of the text as it was.
     original: f64,
     /// Score of the manipulated text.

@@ -2,7 +2,7 @@
 
 /// A text that can be undone.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct History {
+pub(crate) struct TextHistory {
     opened: String,
     past: Vec<String>,
     now: String,
@@ -11,7 +11,7 @@ pub(crate) struct History {
     key_at: Option<f64>,
 }
 
-impl History {
+impl TextHistory {
     /// The most steps that are kept.
     const STEPS: usize = 100;
 
@@ -19,9 +19,9 @@ impl History {
     const PAUSE: f64 = 1000.0;
 
     /// A text as it was opened.
-    pub(crate) fn new(text: String) -> History {
+    pub(crate) fn new(text: String) -> TextHistory {
         let (past, future) = (Vec::new(), Vec::new());
-        History {
+        TextHistory {
             opened: text.clone(),
             past,
             now: text,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn keys_in_a_row_are_one_step() {
-        let mut text = History::new("tide".to_owned());
+        let mut text = TextHistory::new("tide".to_owned());
         text.typed("tides".to_owned(), 0.0);
         text.typed("tides ".to_owned(), 200.0);
         text.typed("tides x".to_owned(), 5000.0);
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_edit_parts_what_is_typed_before_and_after() {
-        let mut text = History::new(String::new());
+        let mut text = TextHistory::new(String::new());
         text.typed("a".to_owned(), 0.0);
         text.edited("a a".to_owned());
         text.typed("a ab".to_owned(), 10.0);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_new_edit_forgets_what_was_undone_and_an_edit_without_effect_is_no_step() {
-        let mut text = History::new("a".to_owned());
+        let mut text = TextHistory::new("a".to_owned());
         text.edited("b".to_owned());
         text.undo();
         text.edited("a".to_owned());

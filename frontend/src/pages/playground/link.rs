@@ -6,17 +6,17 @@ use leptos::prelude::*;
 use shared::report::format;
 use wasm_bindgen_futures::JsFuture;
 
-use super::desk::Desk;
-use super::sheet::{LONGEST_LINK, Sheet};
-use crate::later::Later;
-use crate::page::Page;
+use super::desk::PlaygroundState;
+use super::sheet::{LONGEST_LINK, PlaygroundInput};
+use crate::later::Debounce;
+use crate::page::PageRoute;
 
 /// Browsers let a page change its address about a hundred times in half a minute.
 const PAUSE_MS: u64 = 500;
 
 /// The part of the address behind `#`; empty for a page on which nothing stands.
-pub(crate) fn fragment(sheet: &Sheet) -> String {
-    if *sheet == Sheet::empty() {
+pub(crate) fn fragment(sheet: &PlaygroundInput) -> String {
+    if *sheet == PlaygroundInput::empty() {
         return String::new();
     }
     let pairs = sheet.to_words();
@@ -40,8 +40,8 @@ pub(super) fn words(fragment: &str) -> Vec<(String, String)> {
 }
 
 /// Keeps the address equal to what stands on the page, as long as that fits.
-pub(super) fn keep_address(desk: Desk) {
-    let later = Later::after_ms(PAUSE_MS);
+pub(super) fn keep_address(desk: PlaygroundState) {
+    let later = Debounce::after_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
         if before.is_some() {
@@ -50,7 +50,7 @@ pub(super) fn keep_address(desk: Desk) {
     });
 }
 
-fn write(sheet: &Sheet) {
+fn write(sheet: &PlaygroundInput) {
     let location = window().location();
     let search = location.search().unwrap_or_default();
     let fragment = fragment(sheet);
@@ -60,7 +60,7 @@ fn write(sheet: &Sheet) {
     } else {
         String::new()
     };
-    let address = format!("{}{search}{tail}", Page::Playground.href());
+    let address = format!("{}{search}{tail}", PageRoute::Playground.href());
     if let Ok(history) = window().history() {
         let state = history.state().unwrap_or_default();
         let _ = history.replace_state_with_url(&state, "", Some(&address));
@@ -69,7 +69,7 @@ fn write(sheet: &Sheet) {
 
 /// What came of a press on Share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Shared {
+enum ShareState {
     Not,
     Copied,
     /// The browser did not let us copy: here it is.
@@ -80,24 +80,24 @@ enum Shared {
 
 /// Copies the link, or says why there is none.
 #[component]
-pub(super) fn Share(
+pub(super) fn ShareButton(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
-    let shared = RwSignal::new(Shared::Not);
+    let shared = RwSignal::new(ShareState::Not);
     let share = move |_| {
         let link = link(&untrack(|| desk.sheet()));
         if link.len() > LONGEST_LINK {
-            shared.set(Shared::TooLong(link.len()));
+            shared.set(ShareState::TooLong(link.len()));
             return;
         }
         leptos::task::spawn_local(async move {
             let clipboard = window().navigator().clipboard();
             let copied = JsFuture::from(clipboard.write_text(&link)).await;
             let _ = shared.try_set(if copied.is_ok() {
-                Shared::Copied
+                ShareState::Copied
             } else {
-                Shared::Shown(link)
+                ShareState::Shown(link)
             });
         });
     };
@@ -105,17 +105,17 @@ pub(super) fn Share(
     Effect::new(move |before: Option<()>| {
         let _ = desk.sheet();
         if before.is_some() {
-            shared.set(Shared::Not);
+            shared.set(ShareState::Not);
         }
     });
     let said = move || match shared.get() {
-        Shared::Not => ().into_any(),
-        Shared::Copied => "Link copied".into_any(),
-        Shared::Shown(link) => view! {
+        ShareState::Not => ().into_any(),
+        ShareState::Copied => "Link copied".into_any(),
+        ShareState::Shown(link) => view! {
             <input class="link" readonly aria-label="Link to this page" prop:value=link/>
         }
         .into_any(),
-        Shared::TooLong(n) => format!(
+        ShareState::TooLong(n) => format!(
             "The link would have {} characters, and {} is the most that is carried safely: \
              shorten the texts, or save them as an instance",
             format::count(n as u64),
@@ -129,7 +129,7 @@ pub(super) fn Share(
     }
 }
 
-fn link(sheet: &Sheet) -> String {
+fn link(sheet: &PlaygroundInput) -> String {
     let origin = window().location().origin().unwrap_or_default();
-    format!("{origin}{}#{}", Page::Playground.href(), fragment(sheet))
+    format!("{origin}{}#{}", PageRoute::Playground.href(), fragment(sheet))
 }

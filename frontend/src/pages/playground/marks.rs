@@ -1,28 +1,28 @@
 //! Query terms marked in what is being typed.
 
 use leptos::prelude::*;
-use shared::study::instance::{Mark, Marked, Term};
+use shared::study::instance::{TermHighlight, HighlightedText, QueryTermInfo};
 
-use crate::widgets::marked::MarkedText;
+use crate::widgets::marked::HighlightedTextView;
 
 /// A text with its marks, laid out exactly as the field above it, which shows the letters.
 #[component]
-pub(super) fn Underlay(
+pub(super) fn HighlightLayer(
     /// The text with its marks.
     #[prop(into)]
-    marked: Signal<Marked>,
+    marked: Signal<HighlightedText>,
     /// Distinct query terms.
     #[prop(into)]
-    terms: Signal<Vec<Term>>,
+    terms: Signal<Vec<QueryTermInfo>>,
 ) -> impl IntoView {
-    let text = move || view! { <MarkedText marked=marked.get() terms=terms.get()/> };
+    let text = move || view! { <HighlightedTextView marked=marked.get() terms=terms.get()/> };
     // A last line without letters has a height only if something stands in it.
     view! { <div class="underlay" aria-hidden="true">{text} "\u{200b}"</div> }
 }
 
 /// The text as it is now, under the marks of an answer that may be some keys old: marks before
 /// and behind what was changed since stay where they belong.
-pub(super) fn carried(before: &Marked, now: &str) -> Marked {
+pub(super) fn carried(before: &HighlightedText, now: &str) -> HighlightedText {
     if before.text == now {
         return before.clone();
     }
@@ -31,7 +31,7 @@ pub(super) fn carried(before: &Marked, now: &str) -> Marked {
     let room = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(room);
     let tail = tail.take_while(|(a, b)| a == b).count();
-    let moved = |mark: &Mark| {
+    let moved = |mark: &TermHighlight| {
         let mut mark = *mark;
         if mark.span.end as usize <= head {
             return Some(mark);
@@ -43,7 +43,7 @@ pub(super) fn carried(before: &Marked, now: &str) -> Marked {
         (mark.span.start, mark.span.end) = (shift(mark.span.start), shift(mark.span.end));
         Some(mark)
     };
-    Marked {
+    HighlightedText {
         text: now.to_owned(),
         marks: before.marks.iter().filter_map(moved).collect(),
     }
@@ -55,26 +55,26 @@ mod tests {
     use crate::widgets::marked::segments;
     use shared::text::Span;
 
-    fn marked(text: &str, words: &[&str]) -> Marked {
+    fn marked(text: &str, words: &[&str]) -> HighlightedText {
         let mark = |word: &&str| {
             let start = text.find(word).unwrap() as u32;
             let span = Span {
                 start,
                 end: start + word.len() as u32,
             };
-            Mark {
+            TermHighlight {
                 span,
                 term: 0,
                 nearest: false,
             }
         };
-        Marked {
+        HighlightedText {
             text: text.to_owned(),
             marks: words.iter().map(mark).collect(),
         }
     }
 
-    fn check(marked: &Marked, expected: &str) {
+    fn check(marked: &HighlightedText, expected: &str) {
         let shown = segments(marked).into_iter().map(|it| match it.mark {
             Some(_) => format!("[{}]", it.text),
             None => it.text,

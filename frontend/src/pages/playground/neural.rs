@@ -3,29 +3,29 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::{Score, Server};
-use shared::score::RankerAbout;
+use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
+use shared::score::RankerInfo;
 
-use super::contributions::{Scale, digits, heads};
-use super::desk::{Desk, Model, NAMES, Reply};
+use super::contributions::{ContributionScale, digits, heads};
+use super::desk::{PlaygroundState, NeuralRankerState, NAMES, ScoreState};
 use crate::api;
-use crate::later::Later;
-use crate::widgets::answered::Answered;
+use crate::later::Debounce;
+use crate::widgets::answered::ResourceView;
 use crate::widgets::attention::{AttentionMaps, CROSS};
 use crate::widgets::section::Section;
-use crate::widgets::token_map::TokenMap;
+use crate::widgets::token_map::TokenMatchMap;
 
 /// Without a key for so long, the server is asked.
 const PAUSE_MS: u64 = 600;
 
 /// The section of the page.
 #[component]
-pub(super) fn Neural(
+pub(super) fn NeuralRankers(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let server = LocalResource::new(|| async { api::server().await });
-    let shown = move |found: Option<Server>| match found {
+    let shown = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
             <p class="note">
                 "Neural scoring is off: this page comes from a host of files only. Run "
@@ -48,14 +48,14 @@ pub(super) fn Neural(
             name="Neural rankers"
             note="They follow when you pause; texts go to this server then."
         >
-            <Answered answer=server until="Asking whether a server is there" shown/>
+            <ResourceView answer=server until="Asking whether a server is there" shown/>
         </Section>
     }
 }
 
 /// The scores of every model of a server.
 #[component]
-fn Scores(desk: Desk, server: Server) -> impl IntoView {
+fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     keep_scored(desk, server);
     let n_texts = desk.n_texts();
     let rows = move || {
@@ -70,7 +70,7 @@ fn Scores(desk: Desk, server: Server) -> impl IntoView {
     let maps = move || desk.models.with(|models| maps(models));
     // Of the first cross-encoder, for what it has scored.
     let crossed = Memo::new(move |_| {
-        let cross = |it: &Model| {
+        let cross = |it: &NeuralRankerState| {
             let is_cross = it.ranker.spec.ends_with(CROSS);
             (is_cross && it.scored().is_some()).then(|| it.ranker.spec.clone())
         };
@@ -87,7 +87,7 @@ fn Scores(desk: Desk, server: Server) -> impl IntoView {
     };
     let done = Memo::new(move |_| {
         desk.models
-            .with(|models| models.iter().all(|it| matches!(it.reply, Reply::Scored(_))))
+            .with(|models| models.iter().all(|it| matches!(it.reply, ScoreState::Scored(_))))
     });
     let said = move || {
         done.get()
@@ -112,30 +112,30 @@ fn Scores(desk: Desk, server: Server) -> impl IntoView {
 
 #[component]
 fn Row(
-    model: Model,
+    model: NeuralRankerState,
     /// How many columns a sentence spans.
     n_texts: usize,
 ) -> impl IntoView {
-    let Model { ranker, reply } = model;
+    let NeuralRankerState { ranker, reply } = model;
     let cut = match &reply {
-        Reply::Scored(scored) => truncated(&scored.truncated),
-        Reply::Idle | Reply::Waiting | Reply::Failed(_) => None,
+        ScoreState::Scored(scored) => truncated(&scored.truncated),
+        ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
     };
     // With two texts also the two columns that compare them.
     let span = if n_texts == 2 { 4 } else { n_texts };
     let sentence = |said: AnyView| view! { <td colspan=span>{said}</td> }.into_any();
     let cells = match reply {
-        Reply::Idle => sentence("waits for a query and every text".into_any()),
-        Reply::Waiting => {
+        ScoreState::Idle => sentence("waits for a query and every text".into_any()),
+        ScoreState::Waiting => {
             sentence(view! { <span class="verdict wait">"scoring"</span> }.into_any())
         }
-        Reply::Failed(error) => {
+        ScoreState::Failed(error) => {
             let said = view! { <span class="verdict bad wrap">{error.to_string()}</span> };
             sentence(said.into_any())
         }
-        Reply::Scored(scored) => {
+        ScoreState::Scored(scored) => {
             let rows = [&scored.scores];
-            let scale = Scale::of(rows.into_iter(), digits(&scored.scores));
+            let scale = ContributionScale::of(rows.into_iter(), digits(&scored.scores));
             scale.cells(&scored.scores).into_any()
         }
     };
@@ -163,7 +163,7 @@ fn truncated(truncated: &[bool]) -> Option<String> {
 }
 
 /// Late interaction: what each piece of the query met in each text.
-fn maps(models: &[Model]) -> impl IntoView + use<> {
+fn maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
     let maps = models.iter().filter_map(|model| {
         let scored = model.scored().filter(|it| !it.matches.is_empty())?;
         let label = format!("{}, piece by piece", model.ranker.label);
@@ -172,7 +172,7 @@ fn maps(models: &[Model]) -> impl IntoView + use<> {
             .into_iter()
             .zip(NAMES)
             .map(|(matches, name)| {
-                view! { <TokenMap matches name=format!("Text {name}")/> }
+                view! { <TokenMatchMap matches name=format!("Text {name}")/> }
             });
         let texts = texts.collect_view();
         Some(view! {
@@ -187,12 +187,12 @@ fn maps(models: &[Model]) -> impl IntoView + use<> {
 
 /// What the server is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Asked {
+struct NeuralScoringInput {
     query: String,
     texts: Vec<String>,
 }
 
-impl Asked {
+impl NeuralScoringInput {
     fn is_whole(&self) -> bool {
         [&self.query]
             .into_iter()
@@ -202,27 +202,27 @@ impl Asked {
 }
 
 /// Asks each model for the newest texts, one after the other.
-fn keep_scored(desk: Desk, server: Server) {
-    let Server {
+fn keep_scored(desk: PlaygroundState, server: ServerInfoResponse) {
+    let ServerInfoResponse {
         models, max_texts, ..
     } = server;
-    let idle = |ranker: &RankerAbout| Model {
+    let idle = |ranker: &RankerInfo| NeuralRankerState {
         ranker: ranker.clone(),
-        reply: Reply::Idle,
+        reply: ScoreState::Idle,
     };
     desk.models.set(models.iter().map(idle).collect());
-    let asked = Memo::new(move |_| Asked {
+    let asked = Memo::new(move |_| NeuralScoringInput {
         query: desk.query.get(),
         texts: desk
             .texts
             .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
     });
-    let later = Later::after_ms(PAUSE_MS);
-    Effect::new(move |_| {
+    let later = Debounce::after_ms(PAUSE_MS);
+    ManipulationEffect::new(move |_| {
         let now = asked.get();
         later.cancel();
         let whole = now.is_whole() && now.texts.len() as u64 <= max_texts;
-        let reply = if whole { Reply::Waiting } else { Reply::Idle };
+        let reply = if whole { ScoreState::Waiting } else { ScoreState::Idle };
         desk.models
             .update(|it| it.iter_mut().for_each(|it| it.reply = reply.clone()));
         if whole {
@@ -231,23 +231,23 @@ fn keep_scored(desk: Desk, server: Server) {
     });
 }
 
-async fn ask_all(desk: Desk, asked: Memo<Asked>, now: Asked) {
+async fn ask_all(desk: PlaygroundState, asked: Memo<NeuralScoringInput>, now: NeuralScoringInput) {
     let specs = desk.models.try_with_untracked(|it| {
         it.iter()
             .map(|it| it.ranker.spec.clone())
             .collect::<Vec<_>>()
     });
     for (place, ranker) in specs.into_iter().flatten().enumerate() {
-        let Asked { query, texts } = now.clone();
-        let reply = match api::call(&Score {
+        let NeuralScoringInput { query, texts } = now.clone();
+        let reply = match api::call(&ScoreDocumentsRequest {
             ranker,
             query,
             texts,
         })
         .await
         {
-            Ok(scored) => Reply::Scored(Arc::new(scored)),
-            Err(error) => Reply::Failed(error),
+            Ok(scored) => ScoreState::Scored(Arc::new(scored)),
+            Err(error) => ScoreState::Failed(error),
         };
         // What was typed meanwhile is asked for by itself.
         if asked.try_get_untracked().as_ref() != Some(&now) {
@@ -276,7 +276,7 @@ mod tests {
     fn a_page_with_an_empty_text_is_not_asked_about() {
         let asked = |query: &str, texts: [&str; 2]| {
             let texts = texts.map(str::to_owned).to_vec();
-            Asked {
+            NeuralScoringInput {
                 query: query.to_owned(),
                 texts,
             }

@@ -3,54 +3,54 @@
 use leptos::prelude::*;
 use shared::report::format;
 
-use super::desk::{Desk, Origin};
+use super::desk::{PlaygroundState, SourceInstance};
 use super::link;
-use super::sheet::Sheet;
+use super::sheet::PlaygroundInput;
 use crate::api::Error;
-use crate::browser::Address;
+use crate::browser::PageLocation;
 
 /// What the address says.
-pub(super) enum Opening {
+pub(super) enum InitialContent {
     /// Everything, or nothing.
-    Here(Option<Origin>),
+    Here(Option<SourceInstance>),
     /// The texts have to be fetched.
-    Fetch(Origin),
+    Fetch(SourceInstance),
 }
 
-impl Opening {
-    pub(super) fn origin(&self) -> Option<Origin> {
+impl InitialContent {
+    pub(super) fn origin(&self) -> Option<SourceInstance> {
         match self {
-            Opening::Here(origin) => origin.clone(),
-            Opening::Fetch(origin) => Some(origin.clone()),
+            InitialContent::Here(origin) => origin.clone(),
+            InitialContent::Fetch(origin) => Some(origin.clone()),
         }
     }
 }
 
 /// What the page starts with.
-pub(super) fn at_first() -> (Sheet, Opening) {
-    let address = Address::here();
-    let origin = Origin::from_words(|key| address.word(key));
+pub(super) fn at_first() -> (PlaygroundInput, InitialContent) {
+    let address = PageLocation::here();
+    let origin = SourceInstance::from_words(|key| address.word(key));
     let fragment = address.hash.get_untracked();
-    let sheet = in_fragment(&fragment).or_else(|| Sheet::from_words(|key| address.word(key)));
+    let sheet = in_fragment(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.word(key)));
     match (sheet, origin) {
-        (Some(sheet), origin) => (sheet, Opening::Here(origin)),
-        (None, Some(origin)) => (Sheet::empty(), Opening::Fetch(origin)),
-        (None, None) => (Sheet::empty(), Opening::Here(None)),
+        (Some(sheet), origin) => (sheet, InitialContent::Here(origin)),
+        (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Fetch(origin)),
+        (None, None) => (PlaygroundInput::empty(), InitialContent::Here(None)),
     }
 }
 
-fn in_fragment(fragment: &str) -> Option<Sheet> {
+fn in_fragment(fragment: &str) -> Option<PlaygroundInput> {
     let words = link::words(fragment);
-    Sheet::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()))
+    PlaygroundInput::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()))
 }
 
 /// How the fetching of an instance stands.
-pub(super) type Opened = RwSignal<Option<Result<(), Error>>>;
+pub(super) type InstanceFetchState = RwSignal<Option<Result<(), Error>>>;
 
 /// Fetches the instance that the address names, and follows a link that is put in its place.
-pub(super) fn follow(desk: Desk, opening: Opening) -> Opened {
+pub(super) fn follow(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
-    if let Opening::Fetch(origin) = opening {
+    if let InitialContent::Fetch(origin) = opening {
         opened.set(None);
         leptos::task::spawn_local(async move {
             let found = origin.sheet().await;
@@ -62,7 +62,7 @@ pub(super) fn follow(desk: Desk, opening: Opening) -> Opened {
             let _ = opened.try_set(Some(result));
         });
     }
-    let hash = Address::here().hash;
+    let hash = PageLocation::here().hash;
     Effect::new(move |before: Option<String>| {
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)
@@ -78,11 +78,11 @@ pub(super) fn follow(desk: Desk, opening: Opening) -> Opened {
 
 /// Names the instance that was opened, or says why it could not be.
 #[component]
-pub(super) fn Where(
+pub(super) fn OriginNotice(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
     /// How the fetching stands.
-    opened: Opened,
+    opened: InstanceFetchState,
 ) -> impl IntoView {
     move || {
         let origin = desk.origin.get()?;
@@ -107,9 +107,9 @@ pub(super) fn Where(
 
 /// After something else was opened: the way back.
 #[component]
-pub(super) fn PutBack(
+pub(super) fn RestorePrevious(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let back = move |_| {
         if let Some((_, sheet)) = desk.before.get_untracked() {

@@ -1,12 +1,12 @@
 //! What every premise of an axiom asks, what was found, and what is missing.
 
 use leptos::prelude::*;
-use shared::probe::{MeasuredPremise, Quantity, Relation};
+use shared::probe::{MeasuredPrecondition, MeasuredQuantity, BoundRelation};
 use shared::report::{format, premise};
 
 /// What premises speak of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct PreconditionNames {
     /// Names of the texts, in the order of the claim.
     pub(crate) texts: Vec<String>,
     /// Distinct query terms as written.
@@ -15,11 +15,11 @@ pub(crate) struct Names {
 
 /// One line a premise: whether it holds, what it asks, value against bound, in words.
 #[component]
-pub(crate) fn Premises(
+pub(crate) fn PreconditionList(
     /// In the order the axiom checks them.
-    premises: Vec<MeasuredPremise>,
+    premises: Vec<MeasuredPrecondition>,
     /// What they speak of.
-    names: Names,
+    names: PreconditionNames,
 ) -> impl IntoView {
     let rows = rows(&premises)
         .into_iter()
@@ -30,33 +30,33 @@ pub(crate) fn Premises(
 
 /// A line of the list.
 #[derive(Debug, Clone, PartialEq)]
-enum Row {
+enum PreconditionRow {
     /// A premise.
-    One(MeasuredPremise),
+    One(MeasuredPrecondition),
     /// Premises about so many single terms, all of which hold.
-    Terms(MeasuredPremise, u64),
+    Terms(MeasuredPrecondition, u64),
 }
 
 /// Premises about single terms that hold take one line together.
-fn rows(premises: &[MeasuredPremise]) -> Vec<Row> {
-    let about_a_term = |it: &MeasuredPremise| match it.quantity {
-        Quantity::TermLead { .. } | Quantity::StepChange { .. } => it.holds(),
+fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
+    let about_a_term = |it: &MeasuredPrecondition| match it.quantity {
+        MeasuredQuantity::TermLead { .. } | MeasuredQuantity::StepChange { .. } => it.holds(),
         _ => false,
     };
     let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
     let mut told = false;
-    let row = |it: &MeasuredPremise| {
+    let row = |it: &MeasuredPrecondition| {
         if n_terms < 2 || !about_a_term(it) {
-            return Some(Row::One(*it));
+            return Some(PreconditionRow::One(*it));
         }
         let first = !std::mem::replace(&mut told, true);
-        first.then_some(Row::Terms(*it, n_terms))
+        first.then_some(PreconditionRow::Terms(*it, n_terms))
     };
     premises.iter().filter_map(row).collect()
 }
 
-fn one(row: &Row, names: &Names) -> impl IntoView + use<> {
-    let (Row::One(measured) | Row::Terms(measured, _)) = row;
+fn one(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<> {
+    let (PreconditionRow::One(measured) | PreconditionRow::Terms(measured, _)) = row;
     let holds = measured.holds();
     let (class, word) = if holds {
         ("verdict ok quiet", "holds")
@@ -66,9 +66,9 @@ fn one(row: &Row, names: &Names) -> impl IntoView + use<> {
     let said = if holds { "label" } else { "miss" };
     let (value, bound) = gauge(measured);
     let side = match measured.relation {
-        Relation::AtMost => "gauge le",
-        Relation::AtLeast | Relation::Above => "gauge ge",
-        Relation::Equal => "gauge",
+        BoundRelation::AtMost => "gauge le",
+        BoundRelation::AtLeast | BoundRelation::Above => "gauge ge",
+        BoundRelation::Equal => "gauge",
     };
     view! {
         <li>
@@ -87,72 +87,72 @@ fn one(row: &Row, names: &Names) -> impl IntoView + use<> {
 }
 
 /// What is counted.
-fn label(row: &Row, names: &Names) -> String {
+fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
     let text = |number: u8| match names.texts.get(usize::from(number).wrapping_sub(1)) {
         Some(name) => name.clone(),
         None => format!("text {number}"),
     };
     let measured = match row {
-        Row::One(measured) => measured,
-        Row::Terms(measured, n) => return label_of_terms(measured, *n, &text(1), &text(2)),
+        PreconditionRow::One(measured) => measured,
+        PreconditionRow::Terms(measured, n) => return label_of_terms(measured, *n, &text(1), &text(2)),
     };
     let term = |place: u16| match names.terms.get(usize::from(place)) {
         Some(term) => format!("“{term}”"),
         None => format!("term {}", place + 1),
     };
     match measured.quantity {
-        Quantity::LengthGap { a, b } => format!("length gap of {} and {}", text(a), text(b)),
-        Quantity::LengthLead { a, b } => format!("length of {} over {}", text(b), text(a)),
-        Quantity::Length { text: it } => format!("length of {}", text(it)),
-        Quantity::Occurrences { text: it } => format!("query terms in {}", text(it)),
-        Quantity::OccurrenceLead { a, b } => format!("query terms, {} over {}", text(b), text(a)),
-        Quantity::TermLead { term: it } => {
+        MeasuredQuantity::LengthGap { a, b } => format!("length gap of {} and {}", text(a), text(b)),
+        MeasuredQuantity::LengthLead { a, b } => format!("length of {} over {}", text(b), text(a)),
+        MeasuredQuantity::Length { text: it } => format!("length of {}", text(it)),
+        MeasuredQuantity::Occurrences { text: it } => format!("query terms in {}", text(it)),
+        MeasuredQuantity::OccurrenceLead { a, b } => format!("query terms, {} over {}", text(b), text(a)),
+        MeasuredQuantity::TermLead { term: it } => {
             format!("{}, {} over {}", term(it), text(1), text(2))
         }
-        Quantity::StepChange { term: it } => format!("change of step of {}", term(it)),
-        Quantity::DifferingTerms => "terms with other counts".to_owned(),
-        Quantity::UncoveredTerms => "of them in no rare–common pair".to_owned(),
-        Quantity::OnceMoreTerms => format!("words once more in {}", text(2)),
-        Quantity::OnceMoreSharedTerms => format!("shared words once more in {}", text(2)),
-        Quantity::Cover { text: it } => format!("distinct terms in {}", text(it)),
-        Quantity::DistanceLead { near, far } => {
+        MeasuredQuantity::StepChange { term: it } => format!("change of step of {}", term(it)),
+        MeasuredQuantity::DifferingTerms => "terms with other counts".to_owned(),
+        MeasuredQuantity::UncoveredTerms => "of them in no rare–common pair".to_owned(),
+        MeasuredQuantity::OnceMoreTerms => format!("words once more in {}", text(2)),
+        MeasuredQuantity::OnceMoreSharedTerms => format!("shared words once more in {}", text(2)),
+        MeasuredQuantity::Cover { text: it } => format!("distinct terms in {}", text(it)),
+        MeasuredQuantity::DistanceLead { near, far } => {
             format!("distance, {} over {}", text(far), text(near))
         }
-        Quantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
-        Quantity::CoverLead { a, b } => format!("distinct terms, {} over {}", text(b), text(a)),
-        Quantity::OutsideOverOccurrences { others, terms } => {
+        MeasuredQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
+        MeasuredQuantity::CoverLead { a, b } => format!("distinct terms, {} over {}", text(b), text(a)),
+        MeasuredQuantity::OutsideOverOccurrences { others, terms } => {
             format!(
                 "other words in {} over query terms in {}",
                 text(others),
                 text(terms)
             )
         }
-        Quantity::OutsideLead { a, b } => format!("other words, {} over {}", text(b), text(a)),
-        Quantity::SimilarityLead { near, far } => {
+        MeasuredQuantity::OutsideLead { a, b } => format!("other words, {} over {}", text(b), text(a)),
+        MeasuredQuantity::SimilarityLead { near, far } => {
             format!("cosine to the query, {} over {}", text(near), text(far))
         }
-        Quantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
-        Quantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
+        MeasuredQuantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
+        MeasuredQuantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
         other => premise::label(other, measured.relation),
     }
 }
 
-fn label_of_terms(measured: &MeasuredPremise, n: u64, first: &str, second: &str) -> String {
+fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: &str) -> String {
     let n = format::count(n);
     match (measured.quantity, measured.relation) {
-        (Quantity::StepChange { .. }, _) => format!("equal steps, {n} terms"),
-        (_, Relation::Equal) => format!("equal counts, {n} terms"),
-        (_, Relation::AtLeast | Relation::Above | Relation::AtMost) => {
+        (MeasuredQuantity::StepChange { .. }, _) => format!("equal steps, {n} terms"),
+        (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
+        (_, BoundRelation::AtLeast | BoundRelation::Above | BoundRelation::AtMost) => {
             format!("{first} no fewer than {second}, {n} terms")
         }
     }
 }
 
 /// What was found, the bound, and by how much it is missed.
-fn finding(row: &Row) -> String {
+fn finding(row: &PreconditionRow) -> String {
     let measured = match row {
-        Row::One(measured) => measured,
-        Row::Terms(_, _) => return "each of them".to_owned(),
+        PreconditionRow::One(measured) => measured,
+        PreconditionRow::Terms(_, _) => return "each of them".to_owned(),
     };
     let Some(bound) = measured.bound else {
         return format!("{}, any is taken", found(measured));
@@ -172,7 +172,7 @@ fn finding(row: &Row) -> String {
     }
 }
 
-fn found(measured: &MeasuredPremise) -> String {
+fn found(measured: &MeasuredPrecondition) -> String {
     match measured.value {
         Some(value) => number(measured.quantity, value),
         None => absent(measured.quantity).to_owned(),
@@ -180,46 +180,46 @@ fn found(measured: &MeasuredPremise) -> String {
 }
 
 /// Why there is nothing to count.
-fn absent(quantity: Quantity) -> &'static str {
+fn absent(quantity: MeasuredQuantity) -> &'static str {
     match quantity {
-        Quantity::Repetitions => "it is none",
-        Quantity::DistanceLead { .. } => "a text lacks two terms",
-        Quantity::SimilarityLead { .. } | Quantity::Similarity | Quantity::Dissimilarity => {
+        MeasuredQuantity::Repetitions => "it is none",
+        MeasuredQuantity::DistanceLead { .. } => "a text lacks two terms",
+        MeasuredQuantity::SimilarityLead { .. } | MeasuredQuantity::Similarity | MeasuredQuantity::Dissimilarity => {
             "no word has a vector"
         }
-        Quantity::SharedTerms | Quantity::AllSharedTerms => "they hold different ones",
-        Quantity::Lead { .. } => "there are no word vectors",
+        MeasuredQuantity::SharedTerms | MeasuredQuantity::AllSharedTerms => "they hold different ones",
+        MeasuredQuantity::Lead { .. } => "there are no word vectors",
         _ => "nothing to count",
     }
 }
 
-fn word(relation: Relation) -> &'static str {
+fn word(relation: BoundRelation) -> &'static str {
     match relation {
-        Relation::AtMost => "at most",
-        Relation::AtLeast => "at least",
-        Relation::Above => "more than",
-        Relation::Equal => "exactly",
+        BoundRelation::AtMost => "at most",
+        BoundRelation::AtLeast => "at least",
+        BoundRelation::Above => "more than",
+        BoundRelation::Equal => "exactly",
     }
 }
 
 /// What counts things and misses its bound by less than one misses it by one.
-fn missed(measured: &MeasuredPremise, value: f64, bound: f64) -> String {
+fn missed(measured: &MeasuredPrecondition, value: f64, bound: f64) -> String {
     if !measured.quantity.is_counted() {
         let by = number(measured.quantity, (value - bound).abs());
         let word = if value > bound { "too high" } else { "too low" };
         return format!("{by} {word}");
     }
     match measured.relation {
-        Relation::AtMost => format!("{} too many", whole(value - bound)),
-        Relation::AtLeast => format!("{} too few", whole(bound - value)),
-        Relation::Above => format!("{} too few", whole(bound - value + 1.0)),
-        Relation::Equal if value > bound => format!("{} too many", whole(value - bound)),
-        Relation::Equal => format!("{} too few", whole(bound - value)),
+        BoundRelation::AtMost => format!("{} too many", whole(value - bound)),
+        BoundRelation::AtLeast => format!("{} too few", whole(bound - value)),
+        BoundRelation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        BoundRelation::Equal if value > bound => format!("{} too many", whole(value - bound)),
+        BoundRelation::Equal => format!("{} too few", whole(bound - value)),
     }
 }
 
 /// A value or a bound.
-fn number(quantity: Quantity, value: f64) -> String {
+fn number(quantity: MeasuredQuantity, value: f64) -> String {
     if quantity.is_counted() || value == 0.0 {
         whole(value)
     } else {
@@ -236,7 +236,7 @@ fn whole(value: f64) -> String {
 }
 
 /// Value and bound on a line from 0 to 1, as `--v` and `--b`.
-fn gauge(measured: &MeasuredPremise) -> (String, String) {
+fn gauge(measured: &MeasuredPrecondition) -> (String, String) {
     let value = measured.value.unwrap_or(0.0);
     let bound = measured.bound.unwrap_or(value);
     let low = value.min(bound).min(0.0);
@@ -259,13 +259,13 @@ fn gauge(measured: &MeasuredPremise) -> (String, String) {
 mod tests {
     use super::*;
 
-    fn check(quantity: Quantity, value: Option<f64>, relation: Relation, expected: [&str; 2]) {
+    fn check(quantity: MeasuredQuantity, value: Option<f64>, relation: BoundRelation, expected: [&str; 2]) {
         let bound = match relation {
-            Relation::AtMost => 10.0,
-            Relation::AtLeast => 1.0,
-            Relation::Above | Relation::Equal => 0.0,
+            BoundRelation::AtMost => 10.0,
+            BoundRelation::AtLeast => 1.0,
+            BoundRelation::Above | BoundRelation::Equal => 0.0,
         };
-        let row = Row::One(MeasuredPremise {
+        let row = PreconditionRow::One(MeasuredPrecondition {
             quantity,
             value,
             relation,
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!([label(&row, &names()), finding(&row)], expected);
     }
 
-    fn names() -> Names {
-        Names {
+    fn names() -> PreconditionNames {
+        PreconditionNames {
             texts: vec!["B".to_owned(), "A".to_owned()],
             terms: vec!["glaciers".to_owned()],
         }
@@ -284,21 +284,21 @@ mod tests {
     #[test]
     fn a_premise_says_by_how_much_it_fails() {
         check(
-            Quantity::LengthGap { a: 1, b: 2 },
+            MeasuredQuantity::LengthGap { a: 1, b: 2 },
             Some(12.0),
-            Relation::AtMost,
+            BoundRelation::AtMost,
             ["length gap of B and A", "12, at most 10: 2 too many"],
         );
         check(
-            Quantity::TermLead { term: 0 },
+            MeasuredQuantity::TermLead { term: 0 },
             Some(-2.0),
-            Relation::AtLeast,
+            BoundRelation::AtLeast,
             ["“glaciers”, B over A", "−2, at least 1: 3 too few"],
         );
         check(
-            Quantity::OccurrenceLead { a: 2, b: 1 },
+            MeasuredQuantity::OccurrenceLead { a: 2, b: 1 },
             Some(0.0),
-            Relation::Above,
+            BoundRelation::Above,
             ["query terms, B over A", "0, more than 0: 1 too few"],
         );
     }
@@ -306,9 +306,9 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_not_zero() {
         check(
-            Quantity::DistanceLead { near: 1, far: 2 },
+            MeasuredQuantity::DistanceLead { near: 1, far: 2 },
             None,
-            Relation::Above,
+            BoundRelation::Above,
             [
                 "distance, A over B",
                 "a text lacks two terms, must be more than 0",
@@ -318,10 +318,10 @@ mod tests {
 
     #[test]
     fn without_a_bound_any_value_is_taken() {
-        let row = Row::One(MeasuredPremise {
-            quantity: Quantity::LengthGap { a: 1, b: 2 },
+        let row = PreconditionRow::One(MeasuredPrecondition {
+            quantity: MeasuredQuantity::LengthGap { a: 1, b: 2 },
             value: Some(40.0),
-            relation: Relation::AtMost,
+            relation: BoundRelation::AtMost,
             bound: None,
         });
         assert_eq!(finding(&row), "40, any is taken");
@@ -329,28 +329,28 @@ mod tests {
 
     #[test]
     fn terms_that_hold_take_one_line_and_those_that_fail_one_each() {
-        let term = |term, value| MeasuredPremise {
-            quantity: Quantity::TermLead { term },
+        let term = |term, value| MeasuredPrecondition {
+            quantity: MeasuredQuantity::TermLead { term },
             value: Some(value),
-            relation: Relation::AtLeast,
+            relation: BoundRelation::AtLeast,
             bound: Some(0.0),
         };
         let found = rows(&[term(0, 1.0), term(1, -1.0), term(2, 0.0)]);
         assert_eq!(
             found,
-            [Row::Terms(term(0, 1.0), 2), Row::One(term(1, -1.0))]
+            [PreconditionRow::Terms(term(0, 1.0), 2), PreconditionRow::One(term(1, -1.0))]
         );
         assert_eq!(label(&found[0], &names()), "B no fewer than A, 2 terms");
-        assert_eq!(rows(&[term(0, 1.0)]), [Row::One(term(0, 1.0))]);
+        assert_eq!(rows(&[term(0, 1.0)]), [PreconditionRow::One(term(0, 1.0))]);
     }
 
     #[test]
     fn value_and_bound_stand_on_one_line() {
         let at = |value, bound| {
-            gauge(&MeasuredPremise {
-                quantity: Quantity::DifferingTerms,
+            gauge(&MeasuredPrecondition {
+                quantity: MeasuredQuantity::DifferingTerms,
                 value: Some(value),
-                relation: Relation::Above,
+                relation: BoundRelation::Above,
                 bound: Some(bound),
             })
         };

@@ -3,16 +3,16 @@
 use leptos::prelude::*;
 
 use super::contributions::TermScores;
-use super::desk::Desk;
-use super::sheet::Field;
-use crate::widgets::form::{Number, WordChoice};
+use super::desk::PlaygroundState;
+use super::sheet::PlaygroundField;
+use crate::widgets::form::{FormNumberField, FormStringSelect};
 use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
-pub(super) fn Rankers(
+pub(super) fn LexicalRankers(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let form = desk.form();
     let table = move |place: usize| {
@@ -25,14 +25,14 @@ pub(super) fn Rankers(
         <Section id="rankers" name="What the rankers say">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <Number form field=Field::K1 label="k1" text=|it| &mut it.k1/>
-                <Number form field=Field::B label="b" text=|it| &mut it.b/>
-                <WordChoice form label="idf" options=idf text=|it| &mut it.idf/>
+                <FormNumberField form field=PlaygroundField::K1 label="k1" text=|it| &mut it.k1/>
+                <FormNumberField form field=PlaygroundField::B label="b" text=|it| &mut it.b/>
+                <FormStringSelect form label="idf" options=idf text=|it| &mut it.idf/>
             </div>
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">
                 <b>"QL"</b>
-                <Number form field=Field::Mu label="μ, terms" text=|it| &mut it.mu/>
+                <FormNumberField form field=PlaygroundField::Mu label="μ, terms" text=|it| &mut it.mu/>
             </div>
             {move || table(1)}
         </Section>

@@ -2,44 +2,44 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::probe::Mode;
-use shared::study::overview::Card;
+use shared::probe::AxiomVariant;
+use shared::study::overview::StudySummary;
 use shared::text::Tokenizer;
 use web_sys::HtmlSelectElement;
 
-use super::desk::Desk;
-use super::sheet::{Field, Settings};
+use super::desk::PlaygroundState;
+use super::sheet::{PlaygroundField, PlaygroundSettings};
 use crate::api;
 use crate::widgets::analyzer::stemmers;
-use crate::widgets::answered::Refused;
-use crate::widgets::form::{Number, Radio, WordChoice, Words, Wrong};
+use crate::widgets::answered::ResourceError;
+use crate::widgets::form::{FormNumberField, RadioButton, FormStringSelect, FormTextField, FieldErrorMessage};
 
 /// The bar below the texts.
 #[component]
-pub(super) fn Reading(
+pub(super) fn AnalysisSettings(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let form = desk.form();
-    let number = move |field, label: &'static str, text: fn(&mut Settings) -> &mut String| {
-        view! { <Number form field label text/> }
+    let number = move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
+        view! { <FormNumberField form field label text/> }
     };
     let further = "Further axioms: prox1, tfc1 & tp";
     view! {
         <section class="section reading-bar" aria-label="How the texts are read">
-            <Collection desk/>
-            <Analysis desk/>
-            {number(Field::Delta, "Length gap δ, terms or inf", |it| &mut it.delta)}
-            {number(Field::MinTerms, "Least query terms", |it| &mut it.min_terms)}
-            <Words form field=Field::Further label=further text=|it| &mut it.further/>
+            <CollectionSelect desk/>
+            <AnalyzerFields desk/>
+            {number(PlaygroundField::Delta, "Length gap δ, terms or inf", |it| &mut it.delta)}
+            {number(PlaygroundField::MinTerms, "Least query terms", |it| &mut it.min_terms)}
+            <FormTextField form field=PlaygroundField::Further label=further text=|it| &mut it.further/>
         </section>
     }
 }
 
 /// Where document frequencies and the average length come from.
 #[component]
-fn Collection(desk: Desk) -> impl IntoView {
-    let studies = api::fetch(|| shared::api::Studies {});
+fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
+    let studies = api::fetch(|| shared::api::ListStudiesRequest {});
     let choose = move |event: Targeted<Event, HtmlSelectElement>| {
         let name = event.target().value();
         desk.settings
@@ -61,14 +61,14 @@ fn Collection(desk: Desk) -> impl IntoView {
         <div class="field wide-field">
             <label class="label" for="collection">"Statistics from"</label>
             <select id="collection" on:change:target=choose>{options}</select>
-            <Refused answer=studies/>
+            <ResourceError answer=studies/>
         </div>
     }
 }
 
 /// Names and titles: these texts, then the studies; a study of the address that is not in the
 /// list is kept.
-fn choices(studies: Vec<Card>, now: Option<&str>) -> Vec<(String, String)> {
+fn choices(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(String, String)> {
     let mut choices = vec![(String::new(), "these texts alone".to_owned())];
     choices.extend(studies.into_iter().map(|it| (it.name, it.title)));
     if let Some(now) = now
@@ -81,7 +81,7 @@ fn choices(studies: Vec<Card>, now: Option<&str>) -> Vec<(String, String)> {
 
 /// How texts become terms; a collection brings its own way.
 #[component]
-fn Analysis(desk: Desk) -> impl IntoView {
+fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
     let form = desk.form();
     let own = Memo::new(move |_| desk.settings.with(|it| it.study.is_none()));
     let theirs = move || {
@@ -106,20 +106,20 @@ fn Analysis(desk: Desk) -> impl IntoView {
             .into_any();
         }
         view! {
-            <WordChoice
+            <FormStringSelect
                 form
                 label="A token is"
                 options=tokenizers()
                 text=|it| &mut it.analyzer.tokenizer
             />
-            <WordChoice form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
-            <WordChoice
+            <FormStringSelect form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
+            <FormStringSelect
                 form
                 label="Stop list"
                 options=stop_lists()
                 text=|it| &mut it.analyzer.stopwords
             />
-            <Wrong form field=Field::Analyzer/>
+            <FieldErrorMessage form field=PlaygroundField::Analyzer/>
         }
         .into_any()
     }
@@ -127,21 +127,21 @@ fn Analysis(desk: Desk) -> impl IntoView {
 
 /// Which reading of the axioms.
 #[component]
-pub(super) fn Modes(
+pub(super) fn VariantSwitch(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
-    let labels = Mode::ALL.iter().map(|&mode| {
+    let labels = AxiomVariant::ALL.iter().map(|&mode| {
         let (name, title) = words(mode);
         view! {
-            <Radio
+            <RadioButton
                 group="mode"
                 title
                 chosen=move || desk.settings.with(|it| it.mode == mode)
                 choose=move || desk.settings.update(|it| it.mode = mode)
             >
                 {name}
-            </Radio>
+            </RadioButton>
         }
     });
     let labels = labels.collect_view();
@@ -153,12 +153,12 @@ pub(super) fn Modes(
 }
 
 /// For the switch, and on demand.
-pub(super) fn words(mode: Mode) -> (&'static str, &'static str) {
+pub(super) fn words(mode: AxiomVariant) -> (&'static str, &'static str) {
     match mode {
-        Mode::Fixed => ("fixed", "as the axiom says"),
-        Mode::PaperRennings2019 => ("paper 2019", "as printed in Rennings, Moraes & Hauff"),
-        Mode::PaperCamara2020 => ("paper 2020", "as printed in Câmara & Hauff"),
-        Mode::CodeCamara2020 => (
+        AxiomVariant::Fixed => ("fixed", "as the axiom says"),
+        AxiomVariant::PaperRennings2019 => ("paper 2019", "as printed in Rennings, Moraes & Hauff"),
+        AxiomVariant::PaperCamara2020 => ("paper 2020", "as printed in Câmara & Hauff"),
+        AxiomVariant::CodeCamara2020 => (
             "code 2020",
             "as published code does it: of Câmara & Hauff, for its axioms of ir_axioms",
         ),

@@ -5,9 +5,9 @@
 //! out.
 
 use shared::error::Error;
-use shared::probe::{Axiom, Further, Limits, Mode, Probe};
-use shared::rank::Ranker;
-use shared::study::bench::Typed;
+use shared::probe::{Axiom, IrAxiomsAxiom, Limits, AxiomVariant, Probe};
+use shared::rank::LexicalRanker;
+use shared::study::bench::PlaygroundRequest;
 use shared::text::{Analyzer, Stopwords};
 
 use crate::widgets::analyzer::AnalyzerChoice;
@@ -18,25 +18,25 @@ pub(crate) const LONGEST_LINK: usize = 8000;
 
 /// A query, texts and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sheet {
+pub(crate) struct PlaygroundInput {
     /// As typed.
     pub(crate) query: String,
     /// Two or three.
     pub(crate) texts: Vec<String>,
     /// How they are read and scored.
-    pub(crate) settings: Settings,
+    pub(crate) settings: PlaygroundSettings,
 }
 
 /// How query and texts are read and scored. What is typed is text, so that a mistake can be
 /// shown where it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub(crate) struct PlaygroundSettings {
     /// The study whose collection gives the statistics; none: the texts are the collection.
     pub(crate) study: Option<String>,
     /// How texts become terms, unless a collection says so.
     pub(crate) analyzer: AnalyzerChoice,
     /// Reading of the axioms.
-    pub(crate) mode: Mode,
+    pub(crate) mode: AxiomVariant,
     /// δ in terms, or `inf`.
     pub(crate) delta: String,
     /// Least occurrences of query terms.
@@ -55,7 +55,7 @@ pub(crate) struct Settings {
 
 /// A field that can hold a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum PlaygroundField {
     Analyzer,
     Delta,
     MinTerms,
@@ -66,32 +66,32 @@ pub(crate) enum Field {
     Mu,
 }
 
-impl FieldName for Field {
+impl FieldName for PlaygroundField {
     fn id(self) -> String {
         let id = match self {
-            Field::Analyzer => "wrong-analyzer",
-            Field::Delta => "wrong-delta",
-            Field::MinTerms => "wrong-min-terms",
-            Field::Further => "wrong-further",
-            Field::K1 => "wrong-k1",
-            Field::B => "wrong-b",
-            Field::Idf => "wrong-idf",
-            Field::Mu => "wrong-mu",
+            PlaygroundField::Analyzer => "wrong-analyzer",
+            PlaygroundField::Delta => "wrong-delta",
+            PlaygroundField::MinTerms => "wrong-min-terms",
+            PlaygroundField::Further => "wrong-further",
+            PlaygroundField::K1 => "wrong-k1",
+            PlaygroundField::B => "wrong-b",
+            PlaygroundField::Idf => "wrong-idf",
+            PlaygroundField::Mu => "wrong-mu",
         };
         id.to_owned()
     }
 }
 
 /// What is wrong in a field of the page.
-pub(crate) type Refusal = form::Refusal<Field>;
+pub(crate) type PlaygroundFieldError = form::FormFieldError<PlaygroundField>;
 
-impl Settings {
+impl PlaygroundSettings {
     /// What the page starts from.
-    pub(crate) fn usual() -> Settings {
-        Settings {
+    pub(crate) fn usual() -> PlaygroundSettings {
+        PlaygroundSettings {
             study: None,
             analyzer: AnalyzerChoice::usual(),
-            mode: Mode::Fixed,
+            mode: AxiomVariant::Fixed,
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
             further: String::new(),
@@ -103,32 +103,32 @@ impl Settings {
     }
 
     /// What they mean for a query and its texts, or everything that is wrong.
-    fn read(&self, query: String, texts: Vec<String>) -> Result<Typed, Vec<Refusal>> {
+    fn read(&self, query: String, texts: Vec<String>) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         let mut wrong = Vec::new();
-        let analyzer = kept(&mut wrong, Field::Analyzer, self.analyzer());
+        let analyzer = kept(&mut wrong, PlaygroundField::Analyzer, self.analyzer());
         let delta = match self.delta.trim() {
             "inf" => Some(None),
             text => kept(
                 &mut wrong,
-                Field::Delta,
+                PlaygroundField::Delta,
                 whole(text, ", or inf for any gap"),
             )
             .map(Some),
         };
-        let min_terms = kept(&mut wrong, Field::MinTerms, whole(&self.min_terms, ""));
-        let further = kept(&mut wrong, Field::Further, further(&self.further));
+        let min_terms = kept(&mut wrong, PlaygroundField::MinTerms, whole(&self.min_terms, ""));
+        let further = kept(&mut wrong, PlaygroundField::Further, further(&self.further));
         let parameters = [
-            (Field::K1, "bm25:k1", &self.k1),
-            (Field::B, "bm25:b", &self.b),
-            (Field::Idf, "bm25:idf", &self.idf),
-            (Field::Mu, "ql:mu", &self.mu),
+            (PlaygroundField::K1, "bm25:k1", &self.k1),
+            (PlaygroundField::B, "bm25:b", &self.b),
+            (PlaygroundField::Idf, "bm25:idf", &self.idf),
+            (PlaygroundField::Mu, "ql:mu", &self.mu),
         ];
         for (field, name, value) in parameters {
             let spec = format!("{name}={}", one_value(value));
             kept(
                 &mut wrong,
                 field,
-                spec.parse::<Ranker>().map_err(Error::reason),
+                spec.parse::<LexicalRanker>().map_err(Error::reason),
             );
         }
         match (analyzer, delta, min_terms, further) {
@@ -140,7 +140,7 @@ impl Settings {
                     min_terms,
                     ..Limits::STANDARD
                 };
-                Ok(Typed {
+                Ok(PlaygroundRequest {
                     query,
                     texts,
                     analyzer,
@@ -170,7 +170,7 @@ impl Settings {
     }
 
     fn rankers(&self) -> Vec<String> {
-        let Settings { k1, b, idf, mu, .. } = self;
+        let PlaygroundSettings { k1, b, idf, mu, .. } = self;
         vec![
             format!("bm25:k1={},b={},idf={idf}", k1.trim(), b.trim()),
             format!("ql:mu={}", mu.trim()),
@@ -193,15 +193,15 @@ impl Settings {
         words
     }
 
-    fn from_words(word: &impl Fn(&str) -> Option<String>) -> Settings {
-        let usual = Settings::usual();
+    fn from_words(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
+        let usual = PlaygroundSettings::usual();
         let or = |key: &str, usual: String| word(key).unwrap_or(usual);
         let mode = word("mode");
-        let mode = Mode::ALL
+        let mode = AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
             .copied();
-        Settings {
+        PlaygroundSettings {
             study: word("study").filter(|it| !it.is_empty()),
             analyzer: AnalyzerChoice::from_words(word),
             mode: mode.unwrap_or(usual.mode),
@@ -216,44 +216,44 @@ impl Settings {
     }
 }
 
-impl Sheet {
+impl PlaygroundInput {
     /// Keys of the texts in a link; of query and texts together none is a key of a setting.
     const TEXTS: [&str; 3] = ["text1", "text2", "text3"];
 
     /// Nothing yet.
-    pub(crate) fn empty() -> Sheet {
-        Sheet {
+    pub(crate) fn empty() -> PlaygroundInput {
+        PlaygroundInput {
             query: String::new(),
             texts: vec![String::new(); 2],
-            settings: Settings::usual(),
+            settings: PlaygroundSettings::usual(),
         }
     }
 
     /// The worked example of an axiom, with the texts themselves as the collection.
-    pub(crate) fn example(probe: Probe) -> Sheet {
+    pub(crate) fn example(probe: Probe) -> PlaygroundInput {
         let mut example = probe.about().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
         if let Some(more) = beside(probe) {
             texts.push(more.to_owned());
         }
-        Sheet {
+        PlaygroundInput {
             query,
             texts,
-            settings: Settings {
+            settings: PlaygroundSettings {
                 further: match probe {
                     Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => {
                         probe.slug().into_owned()
                     }
                     _ => String::new(),
                 },
-                ..Settings::usual()
+                ..PlaygroundSettings::usual()
             },
         }
     }
 
     /// What is asked, with the analyzer of the settings, or everything that is wrong.
-    pub(crate) fn read(&self) -> Result<Typed, Vec<Refusal>> {
+    pub(crate) fn read(&self) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         self.settings.read(self.query.clone(), self.texts.clone())
     }
 
@@ -264,17 +264,17 @@ impl Sheet {
 
     /// From the words of a link; none if it has neither a query nor a text. What else is not
     /// there is as usual.
-    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<Sheet> {
+    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
         let query = word("query");
         let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
         if query.is_none() && texts.iter().all(Option::is_none) {
             return None;
         }
         texts.truncate(if texts[2].is_some() { 3 } else { 2 });
-        Some(Sheet {
+        Some(PlaygroundInput {
             query: query.unwrap_or_default(),
             texts: texts.into_iter().map(Option::unwrap_or_default).collect(),
-            settings: Settings::from_words(&word),
+            settings: PlaygroundSettings::from_words(&word),
         })
     }
 
@@ -286,7 +286,7 @@ impl Sheet {
             .settings
             .words()
             .into_iter()
-            .zip(Settings::usual().words());
+            .zip(PlaygroundSettings::usual().words());
         words.extend(
             settings
                 .filter(|(mine, usual)| mine != usual)
@@ -302,8 +302,8 @@ pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
     match probe {
         // `valley` is the more common of the two terms.
         Probe::Axiom(Axiom::Mtdc) => Some("valley"),
-        Probe::Axiom(Axiom::Further(Further::MtdcIrAxioms | Further::LenMtdc)) => Some("valley"),
-        Probe::Axiom(Axiom::Further(Further::Tfc3)) => Some("bank"),
+        Probe::Axiom(Axiom::Further(IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc)) => Some("valley"),
+        Probe::Axiom(Axiom::Further(IrAxiomsAxiom::Tfc3)) => Some("bank"),
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp) => None,
         Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => None,
         Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => None,
@@ -311,9 +311,9 @@ pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
     }
 }
 
-fn kept<T>(wrong: &mut Vec<Refusal>, field: Field, found: Result<T, String>) -> Option<T> {
+fn kept<T>(wrong: &mut Vec<PlaygroundFieldError>, field: PlaygroundField, found: Result<T, String>) -> Option<T> {
     found
-        .map_err(|reason| wrong.push(Refusal { field, reason }))
+        .map_err(|reason| wrong.push(PlaygroundFieldError { field, reason }))
         .ok()
 }
 
@@ -347,28 +347,28 @@ fn whole(text: &str, or: &str) -> Result<u32, String> {
 mod tests {
     use super::*;
 
-    fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
-        let mut sheet = Sheet::empty();
+    fn refused(change: impl Fn(&mut PlaygroundSettings)) -> Vec<PlaygroundFieldError> {
+        let mut sheet = PlaygroundInput::empty();
         change(&mut sheet.settings);
         sheet.read().expect_err("it is wrong")
     }
 
     #[test]
     fn a_link_gives_the_sheet_back() {
-        let mut sheet = Sheet::example(Probe::Axiom(Axiom::Tfc2));
+        let mut sheet = PlaygroundInput::example(Probe::Axiom(Axiom::Tfc2));
         sheet.texts[2] = "a & b = c #1 %".to_owned();
         sheet.settings.delta = "inf".to_owned();
         sheet.settings.study = Some("demo".to_owned());
-        sheet.settings.mode = Mode::CodeCamara2020;
+        sheet.settings.mode = AxiomVariant::CodeCamara2020;
         let words = sheet.to_words();
         let again =
-            Sheet::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
+            PlaygroundInput::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
         assert_eq!(again, Some(sheet));
     }
 
     #[test]
     fn usual_settings_are_not_in_a_link() {
-        let keys: Vec<&str> = Sheet::example(Probe::Axiom(Axiom::Tp))
+        let keys: Vec<&str> = PlaygroundInput::example(Probe::Axiom(Axiom::Tp))
             .to_words()
             .iter()
             .map(|it| it.0)
@@ -379,10 +379,10 @@ mod tests {
     #[test]
     fn a_link_without_query_and_texts_is_no_sheet() {
         assert_eq!(
-            Sheet::from_words(|key| (key == "mode").then(|| "code".to_owned())),
+            PlaygroundInput::from_words(|key| (key == "mode").then(|| "code".to_owned())),
             None
         );
-        let sheet = Sheet::from_words(|key| (key == "text1").then(|| "mud".to_owned()));
+        let sheet = PlaygroundInput::from_words(|key| (key == "text1").then(|| "mud".to_owned()));
         assert_eq!(
             sheet.map(|it| it.texts),
             Some(vec!["mud".to_owned(), String::new()])
@@ -392,17 +392,17 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
         let wrong = refused(|it| it.k1 = "-1".to_owned());
-        assert_eq!(wrong[0].field, Field::K1);
+        assert_eq!(wrong[0].field, PlaygroundField::K1);
         assert_eq!(wrong[0].reason, "`-1` is not a number of at least 0");
         let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
-        assert_eq!(wrong[0].field, Field::B);
+        assert_eq!(wrong[0].field, PlaygroundField::B);
         let wrong = refused(|it| {
             it.delta = "-3".to_owned();
             it.mu = "0".to_owned();
         });
         assert_eq!(
             wrong.iter().map(|it| it.field).collect::<Vec<_>>(),
-            [Field::Delta, Field::Mu]
+            [PlaygroundField::Delta, PlaygroundField::Mu]
         );
         assert_eq!(
             wrong[0].reason,
@@ -417,7 +417,7 @@ mod tests {
         let further = Probe::further(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
         for probe in Probe::minable(false).into_iter().chain(further) {
-            let typed = Sheet::example(probe).read().unwrap();
+            let typed = PlaygroundInput::example(probe).read().unwrap();
             let found = answer(&typed, None).unwrap();
             let applied = found.axioms.iter().find(|it| it.probe == probe);
             assert!(

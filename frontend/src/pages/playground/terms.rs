@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::bench::Answer;
+use shared::study::bench::PlaygroundResult;
 
-use super::desk::{Desk, NAMES};
-use crate::widgets::marked::MarkedTerm;
+use super::desk::{PlaygroundState, NAMES};
+use crate::widgets::marked::HighlightedTerm;
 use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
-pub(super) fn Terms(
+pub(super) fn QueryTermSection(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let from = move || match desk.settings.with(|it| it.study.clone()) {
         None => "these texts are the collection".to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn Terms(
         Some(answer) if answer.terms.is_empty() => {
             view! { <p class="note">"The query has no terms under this analyser."</p> }.into_any()
         }
-        Some(answer) => view! { <Table answer=(*answer).clone()/> }.into_any(),
+        Some(answer) => view! { <QueryTermTable answer=(*answer).clone()/> }.into_any(),
     };
     let unseen = move || {
         let known = desk.settings.with(|it| it.study.is_some());
@@ -53,7 +53,7 @@ pub(super) fn Terms(
 }
 
 #[component]
-fn Table(answer: Answer) -> impl IntoView {
+fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
     let n_texts = answer.texts.len();
     let names = NAMES[..n_texts].iter();
     let names = names
@@ -69,7 +69,7 @@ fn Table(answer: Answer) -> impl IntoView {
         let twice = (term.count > 1).then(|| format!(" ×{}", term.count));
         view! {
             <tr>
-                <th scope="row" title=term.term.clone()><MarkedTerm terms place/> {twice}</th>
+                <th scope="row" title=term.term.clone()><HighlightedTerm terms place/> {twice}</th>
                 <td class="num">{format::count(u64::from(term.df))}</td>
                 <td class="num">{format::count(term.cf)}</td>
                 {counts}
@@ -98,7 +98,7 @@ fn Table(answer: Answer) -> impl IntoView {
 }
 
 /// Marks are where query terms stand.
-fn occurrences(answer: &Answer, term: usize, text: usize) -> u64 {
+fn occurrences(answer: &PlaygroundResult, term: usize, text: usize) -> u64 {
     answer.texts[text]
         .marks
         .iter()

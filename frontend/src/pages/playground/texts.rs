@@ -4,20 +4,20 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::instance::{Marked, Term};
+use shared::study::instance::{HighlightedText, QueryTermInfo};
 
-use super::desk::{Desk, NAMES};
-use super::edits::Edits;
-use super::history::History;
-use super::marks::{Underlay, carried};
+use super::desk::{PlaygroundState, NAMES};
+use super::edits::ManipulationButtons;
+use super::history::TextHistory;
+use super::marks::{HighlightLayer, carried};
 use crate::numbers;
-use crate::widgets::difference::{ChangedText, Fate, Piece, Wording, difference, summary};
+use crate::widgets::difference::{ChangedText, WordChange, DiffSegment, DiffLabels, difference, summary};
 
 /// The fields of the page.
 #[component]
-pub(super) fn Texts(
+pub(super) fn DocumentFields(
     /// The page.
-    desk: Desk,
+    desk: PlaygroundState,
 ) -> impl IntoView {
     let marked = Signal::derive(move || {
         let before = desk.answer().map(|it| it.query.clone()).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn Texts(
     let three = move || n_texts.get() == 3;
     view! {
         <label class="field" for="playground-query"><span class="label">"Query"</span></label>
-        <Typed
+        <HighlightedField
             id="playground-query"
             class="typed query"
             value=desk.query
@@ -36,11 +36,11 @@ pub(super) fn Texts(
             terms=Signal::derive(move || desk.terms())
             placeholder="What somebody looks for"
             on_text=Callback::new(move |text: String| desk.query.set(one_line(&text)))
-            on_undo=Callback::new(|_| Undo::Browser)
+            on_undo=Callback::new(|_| UndoOwner::Browser)
         />
         <div class="docs" class:three=three>
             <For each=places key=|at| *at let:at>
-                <Text desk at/>
+                <DocumentField desk at/>
             </For>
         </div>
     }
@@ -52,40 +52,40 @@ fn one_line(text: &str) -> String {
 
 /// A step back or forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum HistoryStep {
     Back,
     Forward,
 }
 
 /// Who takes a step back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Undo {
+enum UndoOwner {
     Page,
     Browser,
 }
 
 /// A field that grows with its text and marks the query terms in it.
 #[component]
-fn Typed(
+fn HighlightedField(
     #[prop(into)] id: String,
     class: &'static str,
     #[prop(into)] value: Signal<String>,
-    marked: Signal<Marked>,
-    terms: Signal<Vec<Term>>,
+    marked: Signal<HighlightedText>,
+    terms: Signal<Vec<QueryTermInfo>>,
     placeholder: &'static str,
     on_text: Callback<String>,
-    on_undo: Callback<Step, Undo>,
+    on_undo: Callback<HistoryStep, UndoOwner>,
 ) -> impl IntoView {
     let field = NodeRef::<html::Textarea>::new();
     let pressed = move |event: ev::KeyboardEvent| {
         let with = event.ctrl_key() || event.meta_key();
         let step = match event.key().as_str() {
-            "z" if with && !event.shift_key() => Step::Back,
-            "z" | "Z" if with => Step::Forward,
-            "y" if with => Step::Forward,
+            "z" if with && !event.shift_key() => HistoryStep::Back,
+            "z" | "Z" if with => HistoryStep::Forward,
+            "y" if with => HistoryStep::Forward,
             _ => return,
         };
-        if on_undo.run(step) == Undo::Page {
+        if on_undo.run(step) == UndoOwner::Page {
             event.prevent_default();
         }
     };
@@ -96,7 +96,7 @@ fn Typed(
     };
     view! {
         <div class=class>
-            <Underlay marked terms/>
+            <HighlightLayer marked terms/>
             <textarea
                 node_ref=field
                 id=id
@@ -114,8 +114,8 @@ fn Typed(
 
 /// One text with its buttons.
 #[component]
-fn Text(
-    desk: Desk,
+fn DocumentField(
+    desk: PlaygroundState,
     /// Its place.
     at: usize,
 ) -> impl IntoView {
@@ -138,19 +138,19 @@ fn Text(
         let gap = answer.distances.get(at).copied().flatten();
         Some(said_of(n_terms, gap))
     };
-    let change = move |work: &dyn Fn(&mut History)| {
+    let change = move |work: &dyn Fn(&mut TextHistory)| {
         desk.texts.update(|texts| {
             if let Some(text) = texts.get_mut(at) {
                 work(text);
             }
         });
     };
-    let undo = Callback::new(move |step: Step| {
+    let undo = Callback::new(move |step: HistoryStep| {
         change(&|it| match step {
-            Step::Back => it.undo(),
-            Step::Forward => it.redo(),
+            HistoryStep::Back => it.undo(),
+            HistoryStep::Forward => it.redo(),
         });
-        Undo::Page
+        UndoOwner::Page
     });
     let typed = Callback::new(move |text: String| {
         let at = js_sys::Date::now();
@@ -158,7 +158,7 @@ fn Text(
     });
     let has_past = Memo::new(move |_| {
         desk.texts
-            .with(|it| it.get(at).is_some_and(History::has_past))
+            .with(|it| it.get(at).is_some_and(TextHistory::has_past))
     });
     let id = format!("text-{name}");
     view! {
@@ -173,15 +173,15 @@ fn Text(
                         aria-label=format!("Undo Ctrl Z in text {name}")
                         disabled=move || !has_past.get()
                         on:click=move |_| {
-                            undo.run(Step::Back);
+                            undo.run(HistoryStep::Back);
                         }
                     >
                         "Undo " <kbd>"Ctrl Z"</kbd>
                     </button>
-                    <Places desk at/>
+                    <DocumentButtons desk at/>
                 </span>
             </header>
-            <Typed
+            <HighlightedField
                 id
                 class="typed text"
                 value=now
@@ -192,14 +192,14 @@ fn Text(
                 on_undo=undo
             />
             <div>
-                <Edits desk at/>
-                <Changed desk at/>
+                <ManipulationButtons desk at/>
+                <ChangesSinceOpened desk at/>
             </div>
         </section>
     }
 }
 
-fn now(history: &History) -> String {
+fn now(history: &TextHistory) -> String {
     history.now().to_owned()
 }
 
@@ -220,10 +220,10 @@ fn said_of(n_terms: u32, gap: Option<u32>) -> String {
 
 /// Buttons that change which texts there are.
 #[component]
-fn Places(desk: Desk, at: usize) -> impl IntoView {
+fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
     let n_texts = desk.n_texts();
     let swap = move |_| desk.texts.update(|it| it.swap(at - 1, at));
-    let add = move |_| desk.texts.update(|it| it.push(History::new(String::new())));
+    let add = move |_| desk.texts.update(|it| it.push(TextHistory::new(String::new())));
     let remove = move |_| {
         desk.texts.update(|it| {
             if it.len() > 2 {
@@ -266,28 +266,28 @@ fn Places(desk: Desk, at: usize) -> impl IntoView {
 
 /// What was changed since the text was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Change {
+enum TextChange {
     Nothing,
-    Words(Vec<Piece>),
+    Words(Vec<DiffSegment>),
     /// Too much to line up.
     Most,
 }
 
 /// What was changed in a text since it was opened, word by word.
 #[component]
-fn Changed(desk: Desk, at: usize) -> impl IntoView {
+fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
     let change = Memo::new(move |_| {
         desk.texts
-            .with(|texts| texts.get(at).map_or(Change::Nothing, changed))
+            .with(|texts| texts.get(at).map_or(TextChange::Nothing, changed))
     });
     move || match change.get() {
-        Change::Nothing => ().into_any(),
-        Change::Most => {
+        TextChange::Nothing => ().into_any(),
+        TextChange::Most => {
             view! { <p class="note changed">"Nearly every word was changed."</p> }.into_any()
         }
-        Change::Words(pieces) => view! {
+        TextChange::Words(pieces) => view! {
             <details class="changed">
-                <summary>{summary(&pieces, Wording::Changed)}</summary>
+                <summary>{summary(&pieces, DiffLabels::Changed)}</summary>
                 <ChangedText pieces/>
             </details>
         }
@@ -295,14 +295,14 @@ fn Changed(desk: Desk, at: usize) -> impl IntoView {
     }
 }
 
-fn changed(text: &History) -> Change {
+fn changed(text: &TextHistory) -> TextChange {
     if text.opened().trim().is_empty() || text.opened() == text.now() {
-        return Change::Nothing;
+        return TextChange::Nothing;
     }
     match difference(text.opened(), text.now()) {
-        None => Change::Most,
-        Some(pieces) if pieces.iter().all(|it| it.fate == Fate::Kept) => Change::Nothing,
-        Some(pieces) => Change::Words(pieces),
+        None => TextChange::Most,
+        Some(pieces) if pieces.iter().all(|it| it.fate == WordChange::Kept) => TextChange::Nothing,
+        Some(pieces) => TextChange::Words(pieces),
     }
 }
 
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn a_change_is_counted_in_words() {
         let said = |before: &str, after: &str| {
-            let mut text = History::new(before.to_owned());
+            let mut text = TextHistory::new(before.to_owned());
             text.edited(after.to_owned());
             match changed(&text) {
-                Change::Nothing => "nothing".to_owned(),
-                Change::Most => "most".to_owned(),
-                Change::Words(pieces) => summary(&pieces, Wording::Changed),
+                TextChange::Nothing => "nothing".to_owned(),
+                TextChange::Most => "most".to_owned(),
+                TextChange::Words(pieces) => summary(&pieces, DiffLabels::Changed),
             }
         };
         assert_eq!(said("a b", "a b c d"), "2 words added");

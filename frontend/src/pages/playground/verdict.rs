@@ -7,7 +7,7 @@ use crate::widgets::verdict::word;
 
 /// A ranker under the glyph of its verdict.
 #[component]
-pub(crate) fn Chip(
+pub(crate) fn RankerVerdictChip(
     /// The ranker.
     who: String,
     /// None while there is no score.

@@ -9,89 +9,89 @@ mod work;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::{Mine, OneTask, Sheet, TaskNo};
+use shared::api::review::{ListOwnEventsRequest, GetTaskRequest, TaskResponse, TaskId};
 use shared::probe::Probe;
-use shared::review::queue::{LEASE_MS, Part};
+use shared::review::queue::{LEASE_MS, AssignmentPhase};
 
 use crate::api::{self, Error, NO_SERVER};
-use crate::keys::{self, Press};
+use crate::keys::{self, KeyOutcome};
 use crate::numbers::{count, plural};
-use crate::outbox::{self, Refused, Saved};
-use crate::page::Page;
-use crate::pages::review::desk::{self, Answers, Asked, GoOn, KeyButton, Texts};
+use crate::outbox::{self, RejectedEvents, OutboxSummary};
+use crate::page::PageRoute;
+use crate::pages::review::desk::{self, AnswerButtons, ItemQuestion, ContinueButtons, KeyButton, ItemDocuments};
 use crate::pages::review::who::who;
-use crate::widgets::answered::Answered;
-use crate::widgets::error::Failed;
+use crate::widgets::answered::ResourceView;
+use crate::widgets::error::OptionalErrorMessage;
 use crate::widgets::progress::Progress;
 use comment::CommentFields;
-use course::{Course, Screen};
+use course::{AnnotationSession, DisplayedItem};
 use dialogs::{ExampleDialog, ReportDialog, SkipDialog};
-use guide::Guide;
-use work::{TOLD, Work};
+use guide::GuidelinesPanel;
+use work::{TOLD, AnnotationState};
 
 /// The page.
 #[component]
 pub(crate) fn Annotate(
     /// Which task.
-    task: TaskNo,
+    task: TaskId,
 ) -> impl IntoView {
     let opening = LocalResource::new(move || open(task));
     let shown = |opened| match opened {
-        Opened::Stranger => view! {
+        TaskAccess::Stranger => view! {
             <h1>"Review"</h1>
             <p class="lead">
                 "Decisions are kept by the name of whoever makes them. "
-                <a href=Page::Join.href()>"Sign in"</a>
+                <a href=PageRoute::Join.href()>"Sign in"</a>
                 ", or follow the link of an invitation."
             </p>
         }
         .into_any(),
-        Opened::Task(sheet, course) => {
-            let work = Work::new(*sheet, *course);
-            view! { <Queue work/> }.into_any()
+        TaskAccess::Task(sheet, course) => {
+            let work = AnnotationState::new(*sheet, *course);
+            view! { <AnnotationPage work/> }.into_any()
         }
     };
-    view! { <Answered answer=opening until="Fetching the task" without="Review" shown/> }
+    view! { <ResourceView answer=opening until="Fetching the task" without="Review" shown/> }
 }
 
 /// What there is at the address.
 #[derive(Clone)]
-enum Opened {
+enum TaskAccess {
     /// Nobody with a name is signed in.
     Stranger,
     /// The task, and what was done before.
-    Task(Box<Sheet>, Box<Course>),
+    Task(Box<TaskResponse>, Box<AnnotationSession>),
 }
 
-async fn open(task: TaskNo) -> Result<Opened, Error> {
+async fn open(task: TaskId) -> Result<TaskAccess, Error> {
     let Some(who) = who().await? else {
         let error = "reviewing needs a server; run `axioscope serve` to have it";
-        return Err(Error::Server(shared::api::Problem::new(error, NO_SERVER)));
+        return Err(Error::Server(shared::api::ErrorResponse::new(error, NO_SERVER)));
     };
     if who.person.is_none() {
-        return Ok(Opened::Stranger);
+        return Ok(TaskAccess::Stranger);
     }
-    let sheet = api::call(&OneTask { task }).await?;
-    let known = api::call(&Mine { task }).await?;
-    let mut course = Course::default();
+    let sheet = api::call(&GetTaskRequest { task }).await?;
+    let known = api::call(&MyProgress { task }).await?;
+    let mut course = AnnotationSession::default();
     course.remember(&known, &outbox::unsent(task));
-    Ok(Opened::Task(Box::new(sheet), Box::new(course)))
+    Ok(TaskAccess::Task(Box::new(sheet), Box::new(course)))
 }
 
 /// Progress, the item, and what lies around it.
 #[component]
-fn Queue(
+fn AnnotationPage(
     /// Everything.
-    work: Work,
+    work: AnnotationState,
 ) -> impl IntoView {
-    let dialogs = Dialogs::new();
+    let dialogs = AnnotationDialogs::new();
     listen(work, dialogs);
     work.ask();
     let title = work.sheet().card.title;
     let screen = Memo::new(move |_| work.course.with(|it| it.screen().cloned()));
     let body = move || match screen.get() {
         Some(screen) => view! { <Item work screen dialogs/> }.into_any(),
-        None => view! { <Nothing work/> }.into_any(),
+        None => view! { <NoItem work/> }.into_any(),
     };
     let retry = Callback::new(move |()| work.ask_again());
     let wrong = move || {
@@ -103,15 +103,15 @@ fn Queue(
     let report = Callback::new(move |note| work.report(note));
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Review.href()>"Review"</a>
+            <a href=PageRoute::Review.href()>"Review"</a>
             <span>{title}</span>
         </nav>
-        <Mine work/>
-        <Refused/>
-        <Failed error=work.action.failed retry/>
+        <MyProgress work/>
+        <RejectedEvents/>
+        <OptionalErrorMessage error=work.action.failed retry/>
         <div class="desk" class:alone=move || !work.guide.get()>
             <div>{body} {wrong} <Toast work/></div>
-            <Guide work/>
+            <GuidelinesPanel work/>
         </div>
         <SkipDialog place=dialogs.skip skip/>
         <ReportDialog place=dialogs.report report/>
@@ -121,7 +121,7 @@ fn Queue(
 
 /// My progress, and how my decisions stand.
 #[component]
-fn Mine(work: Work) -> impl IntoView {
+fn MyProgress(work: AnnotationState) -> impl IntoView {
     let status = outbox::status();
     let gained = Memo::new(move |_| {
         // Sent or not is told by the status.
@@ -153,14 +153,14 @@ fn Mine(work: Work) -> impl IntoView {
                 {move || format!(" of {}", count(n_all().max(n_mine())))}
             </p>
             <Progress label="My decisions" done/>
-            <Saved/>
+            <OutboxSummary/>
         </div>
     }
 }
 
 /// Dialogs that lie over the item.
 #[derive(Clone, Copy)]
-struct Dialogs {
+struct AnnotationDialogs {
     skip: NodeRef<html::Dialog>,
     report: NodeRef<html::Dialog>,
     example: NodeRef<html::Dialog>,
@@ -168,9 +168,9 @@ struct Dialogs {
     of: RwSignal<Option<Probe>>,
 }
 
-impl Dialogs {
-    fn new() -> Dialogs {
-        Dialogs {
+impl AnnotationDialogs {
+    fn new() -> AnnotationDialogs {
+        AnnotationDialogs {
             skip: NodeRef::new(),
             report: NodeRef::new(),
             example: NodeRef::new(),
@@ -178,7 +178,7 @@ impl Dialogs {
         }
     }
 
-    fn show_example(self, work: Work) {
+    fn show_example(self, work: AnnotationState) {
         let probe = work
             .course
             .with_untracked(|it| it.screen().map(|it| it.item.content.probe));
@@ -190,10 +190,10 @@ impl Dialogs {
 }
 
 /// Keys of the page, and signs that the reader is there.
-fn listen(work: Work, dialogs: Dialogs) {
+fn listen(work: AnnotationState, dialogs: AnnotationDialogs) {
     keys::on_stroke(move |key| {
         if desk::in_dialog() {
-            return Press::Passed;
+            return KeyOutcome::Passed;
         }
         let skips = || {
             let course = work.course.read_untracked();
@@ -214,10 +214,10 @@ fn listen(work: Work, dialogs: Dialogs) {
             "Enter" if !desk::on_button() => work.go_on(),
             other => match desk::answer_of(other) {
                 Some(answer) => work.decide(answer),
-                None => return Press::Passed,
+                None => return KeyOutcome::Passed,
             },
         }
-        Press::Taken
+        KeyOutcome::Taken
     });
     const SIGNS: [&str; 6] = [
         "pointermove",
@@ -239,7 +239,7 @@ fn listen(work: Work, dialogs: Dialogs) {
 
 /// The item, its answers, and what can be said beside.
 #[component]
-fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
+fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs) -> impl IntoView {
     let content = screen.item.content.clone();
     let (sides, claim, probe) = (screen.item.offer.sides, content.claim, content.probe);
     let marked = !content.terms.is_empty();
@@ -257,10 +257,10 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
         view! { <ul class="facts">{said.collect_view()}</ul> }
     });
     let dock = match screen.told {
-        Some(answer) => view! { <Told work screen=screen.clone() answer/> }.into_any(),
+        Some(answer) => view! { <TrainingFeedbackView work screen=screen.clone() answer/> }.into_any(),
         None => view! {
             <div class="dock">
-                <Answers claim before choose/>
+                <AnswerButtons claim before choose/>
                 <div class="btns small">
                     <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>
                     <KeyButton
@@ -294,8 +294,8 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
         }
     });
     view! {
-        <Asked content=content.clone() over marks=work.marks/>
-        <Texts content sides marks=work.marks/>
+        <ItemQuestion content=content.clone() over marks=work.marks/>
+        <ItemDocuments content sides marks=work.marks/>
         {rankers}
         {dock}
         <div class="btns small more">
@@ -309,18 +309,18 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
 }
 
 /// What is said above the question.
-fn over(screen: &Screen) -> Option<&'static str> {
+fn over(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.offer.part {
         _ if screen.changes() => Some("You have decided on this. Another answer replaces it."),
-        Part::Training => Some("To learn by: the right answer comes after yours."),
-        Part::Work if screen.before.is_some() => Some("Taken back: decide again."),
-        Part::Work => None,
+        AssignmentPhase::Training => Some("To learn by: the right answer comes after yours."),
+        AssignmentPhase::Work if screen.before.is_some() => Some("Taken back: decide again."),
+        AssignmentPhase::Work => None,
     }
 }
 
 /// What training tells after an answer.
 #[component]
-fn Told(work: Work, screen: Screen, answer: shared::review::Answer) -> impl IntoView {
+fn TrainingFeedbackView(work: AnnotationState, screen: DisplayedItem, answer: shared::review::AnnotatorAnswer) -> impl IntoView {
     let claim = screen.item.content.claim;
     let on_screen = |it| desk::IN_SENTENCE.of(claim, screen.item.offer.sides.turn(it));
     let feedback = screen.item.feedback.clone();
@@ -338,14 +338,14 @@ fn Told(work: Work, screen: Screen, answer: shared::review::Answer) -> impl Into
                 {(!right).then(|| view! { <p>"You said: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>
-            <GoOn go_on=move || work.go_on() undo=move || work.undo()/>
+            <ContinueButtons go_on=move || work.go_on() undo=move || work.undo()/>
         </div>
     }
 }
 
 /// No item: on its way, with others, or all done.
 #[component]
-fn Nothing(work: Work) -> impl IntoView {
+fn NoItem(work: AnnotationState) -> impl IntoView {
     let minutes = LEASE_MS / 60_000;
     let shown = move || {
         let (ended, n_leased) = work.course.with(|it| (it.ended(), it.n_leased()));
@@ -383,7 +383,7 @@ fn Nothing(work: Work) -> impl IntoView {
             <p class="lead">
                 "You have decided on everything that this task has for you"
                 {(n_skipped > 0).then(|| format!("; you passed over {skipped}"))} ". "
-                <a href=Page::Review.href()>"See all tasks"</a>
+                <a href=PageRoute::Review.href()>"See all tasks"</a>
             </p>
         }
         .into_any()
@@ -401,6 +401,6 @@ fn Nothing(work: Work) -> impl IntoView {
 
 /// What was done last.
 #[component]
-fn Toast(work: Work) -> impl IntoView {
+fn Toast(work: AnnotationState) -> impl IntoView {
     view! { <p class="note last-word" role="status">{move || work.toast.get()}</p> }
 }

@@ -5,16 +5,16 @@ const IDLE_MS: u64 = 30_000;
 
 /// The time that one item has had. All moments are in milliseconds, by a clock of the caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Clock {
+pub(crate) struct ItemTimer {
     took: u64,
     /// The last sign of the reader; none while the page is hidden.
     last: Option<u64>,
 }
 
-impl Clock {
+impl ItemTimer {
     /// An item is shown.
-    pub(crate) fn start(now: u64) -> Clock {
-        Clock {
+    pub(crate) fn start(now: u64) -> ItemTimer {
+        ItemTimer {
             took: 0,
             last: Some(now),
         }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn reading_counts_and_pauses_do_not() {
-        let mut clock = Clock::start(1_000);
+        let mut clock = ItemTimer::start(1_000);
         clock.stir(5_000);
         assert_eq!(clock.took_ms(9_000), 8_000);
         // Away for ten minutes: of these, thirty seconds may have been reading.
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_not_read() {
-        let mut clock = Clock::start(0);
+        let mut clock = ItemTimer::start(0);
         clock.hide(2_000);
         assert_eq!(clock.took_ms(20_000), 2_000);
         clock.stir(20_000);
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_back_takes_nothing_away() {
-        let mut clock = Clock::start(10_000);
+        let mut clock = ItemTimer::start(10_000);
         clock.stir(12_000);
         clock.stir(5_000);
         assert_eq!(clock.took_ms(6_000), 3_000);

@@ -12,16 +12,16 @@ mod sending;
 mod words;
 
 use leptos::prelude::*;
-use shared::api::review::{TaskNo, Whole, WholeTask};
+use shared::api::review::{TaskId, TaskDefinitionResponse, GetTaskDefinitionRequest};
 
-use super::gate::ForCurators;
+use super::gate::CuratorsOnly;
 use crate::api;
-use crate::browser::Address;
-use crate::page::Page;
-use crate::widgets::answered::Answered;
+use crate::browser::PageLocation;
+use crate::page::PageRoute;
+use crate::widgets::answered::ResourceView;
 use adjudicate::Adjudication;
 use agreement::Agreement;
-use desk::{CurationTab, Desk};
+use desk::{CurationTab, CurationState};
 use export::Export;
 use overview::Overview;
 use progress::Progress;
@@ -31,26 +31,26 @@ use results::Results;
 #[component]
 pub(crate) fn Curate(
     /// Which task.
-    task: TaskNo,
+    task: TaskId,
 ) -> impl IntoView {
-    let shown = move |_| view! { <Fetched task/> }.into_any();
-    view! { <ForCurators heading="Task" why="Curators see how a task goes." shown/> }
+    let shown = move |_| view! { <TaskLoader task/> }.into_any();
+    view! { <CuratorsOnly heading="Task" why="Curators see how a task goes." shown/> }
 }
 
 #[component]
-fn Fetched(task: TaskNo) -> impl IntoView {
-    let answer = api::fetch(move || WholeTask { task });
-    let shown = |whole: Whole| view! { <Shown whole/> }.into_any();
+fn TaskLoader(task: TaskId) -> impl IntoView {
+    let answer = api::fetch(move || GetTaskDefinitionRequest { task });
+    let shown = |whole: TaskDefinitionResponse| view! { <CurationPage whole/> }.into_any();
     view! {
-        <Answered answer until="Asking for the task" without="The task cannot be shown" shown/>
+        <ResourceView answer until="Asking for the task" without="The task cannot be shown" shown/>
     }
 }
 
 #[component]
-fn Shown(whole: Whole) -> impl IntoView {
-    let here = Address::here();
+fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
+    let here = PageLocation::here();
     let part = Memo::new(move |_| CurationTab::read(&here.search.get()));
-    let desk = Desk::new(whole);
+    let desk = CurationState::new(whole);
     let tabs = CurationTab::ALL.map(|it| {
         let current = move || (part.get() == it).then_some("page");
         view! {
@@ -59,7 +59,7 @@ fn Shown(whole: Whole) -> impl IntoView {
     });
     let title = move || desk.whole.with(|it| it.card.title.clone());
     let study = desk.whole.with_untracked(|it| it.card.study.clone());
-    let href = Page::Study {
+    let href = PageRoute::Study {
         study: study.clone(),
     }
     .href();
@@ -74,7 +74,7 @@ fn Shown(whole: Whole) -> impl IntoView {
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Review.href()>"Review"</a>
+            <a href=PageRoute::Review.href()>"Review"</a>
             <span>"Task " {desk.task.0}</span>
         </nav>
         <h1><bdi>{title}</bdi></h1>
@@ -84,7 +84,7 @@ fn Shown(whole: Whole) -> impl IntoView {
                 view! { <span class=format!("verdict {class}")>{word}</span> }
             }}
             <span>"from " <a href=href>{study}</a></span>
-            <a href=Page::Annotate { task: desk.task }.href()>"The annotators’ page"</a>
+            <a href=PageRoute::Annotate { task: desk.task }.href()>"The annotators’ page"</a>
         </p>
         <nav class="parts" aria-label="Parts of the task">{tabs}</nav>
         <div class="curate">{body}</div>

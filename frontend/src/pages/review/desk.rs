@@ -3,21 +3,21 @@
 
 use leptos::prelude::*;
 use shared::probe::ClaimKind;
-use shared::review::content::Content;
-use shared::review::{Answer, Preference, Sides};
-use shared::study::instance::Marked;
+use shared::review::content::ItemContent;
+use shared::review::{AnnotatorAnswer, Preference, DisplayOrder};
+use shared::study::instance::HighlightedText;
 use wasm_bindgen::JsCast;
 
-use crate::widgets::marked::MarkedText;
+use crate::widgets::marked::HighlightedTextView;
 
 /// The element that has the focus when an item comes.
 pub(super) const ITEM: &str = "item";
 
 /// Question and query.
 #[component]
-pub(super) fn Asked(
+pub(super) fn ItemQuestion(
     /// The item.
-    content: Content,
+    content: ItemContent,
     /// What is said above the question.
     #[prop(optional_no_strip)]
     over: Option<&'static str>,
@@ -25,7 +25,7 @@ pub(super) fn Asked(
     #[prop(into)]
     marks: Signal<bool>,
 ) -> impl IntoView {
-    let Content {
+    let ItemContent {
         query,
         terms,
         claim,
@@ -33,7 +33,7 @@ pub(super) fn Asked(
     } = content;
     let shown = move || {
         let (marked, terms) = (bare_unless(marks.get(), &query), terms.clone());
-        view! { <MarkedText marked terms/> }
+        view! { <HighlightedTextView marked terms/> }
     };
     view! {
         <div class="ask">
@@ -56,7 +56,7 @@ pub(super) fn Asked(
 
 /// After a decision about which something was told.
 #[component]
-pub(super) fn GoOn(
+pub(super) fn ContinueButtons(
     /// To the next item.
     go_on: impl Fn() + 'static,
     /// Takes the decision back.
@@ -95,16 +95,16 @@ pub(super) fn KeyButton(
 
 /// The texts as they stand for the person.
 #[component]
-pub(super) fn Texts(
+pub(super) fn ItemDocuments(
     /// The item.
-    content: Content,
+    content: ItemContent,
     /// Which text stands where.
-    sides: Sides,
+    sides: DisplayOrder,
     /// Whether query terms are marked.
     #[prop(into)]
     marks: Signal<bool>,
 ) -> impl IntoView {
-    let Content {
+    let ItemContent {
         texts,
         terms,
         withheld,
@@ -123,7 +123,7 @@ pub(super) fn Texts(
             false => {
                 let shown = move || {
                     let (marked, terms) = (bare_unless(marks.get(), &marked), terms.clone());
-                    view! { <MarkedText marked terms/> }
+                    view! { <HighlightedTextView marked terms/> }
                 };
                 view! { <p class="text" dir="auto">{shown}</p> }.into_any()
             }
@@ -140,13 +140,13 @@ pub(super) fn Texts(
 
 /// The answers, each with its key.
 #[component]
-pub(super) fn Answers(
+pub(super) fn AnswerButtons(
     /// What is asked.
     claim: ClaimKind,
     /// What was said before, as the texts stand on the screen.
-    before: Option<Answer>,
+    before: Option<AnnotatorAnswer>,
     /// Takes an answer about the screen.
-    choose: Callback<Answer>,
+    choose: Callback<AnnotatorAnswer>,
 ) -> impl IntoView {
     let each = ON_SCREEN.iter().zip(1..).map(|(&answer, key)| {
         let was = before == Some(answer);
@@ -163,17 +163,17 @@ pub(super) fn Answers(
 }
 
 /// The answers in the order of their keys.
-const ON_SCREEN: [Answer; 4] = [
-    Answer::First,
-    Answer::Equal,
-    Answer::Second,
-    Answer::CannotSay,
+const ON_SCREEN: [AnnotatorAnswer; 4] = [
+    AnnotatorAnswer::First,
+    AnnotatorAnswer::Equal,
+    AnnotatorAnswer::Second,
+    AnnotatorAnswer::CannotSay,
 ];
 
 const LETTERS: [&str; 3] = ["A", "B", "C"];
 
 /// The answer that a key gives, as the texts stand on the screen.
-pub(super) fn answer_of(key: &str) -> Option<Answer> {
+pub(super) fn answer_of(key: &str) -> Option<AnnotatorAnswer> {
     let place: usize = key.parse().ok()?;
     ON_SCREEN.get(place.checked_sub(1)?).copied()
 }
@@ -189,37 +189,37 @@ fn question(claim: ClaimKind) -> &'static str {
 }
 
 /// The words for the answers to a question, in the order of the keys.
-pub(super) struct AnswerWords {
+pub(super) struct AnswerLabels {
     /// The words where two texts are compared.
     pub(super) texts: [&'static str; 4],
     /// The words where the steps between three texts are compared.
     pub(super) steps: [&'static str; 4],
 }
 
-impl AnswerWords {
+impl AnswerLabels {
     /// Returns the words for an answer to the question of a claim.
-    pub(super) fn of(&self, claim: ClaimKind, answer: Answer) -> &'static str {
+    pub(super) fn of(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
         let [first, equal, second, cannot_say] = match claim {
             ClaimKind::ShrinkingGain => self.steps,
             ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => self.texts,
         };
         match answer {
-            Answer::First => first,
-            Answer::Equal => equal,
-            Answer::Second => second,
-            Answer::CannotSay => cannot_say,
+            AnnotatorAnswer::First => first,
+            AnnotatorAnswer::Equal => equal,
+            AnnotatorAnswer::Second => second,
+            AnnotatorAnswer::CannotSay => cannot_say,
         }
     }
 }
 
 /// The answers about the screen, as they stand on the buttons.
-pub(super) const ON_BUTTONS: AnswerWords = AnswerWords {
+pub(super) const ON_BUTTONS: AnswerLabels = AnswerLabels {
     texts: ["A is better", "Equal", "B is better", "Cannot say"],
     steps: ["A to B", "Equal", "B to C", "Cannot say"],
 };
 
 /// The answers about the screen, as they stand within a sentence.
-pub(super) const IN_SENTENCE: AnswerWords = AnswerWords {
+pub(super) const IN_SENTENCE: AnswerLabels = AnswerLabels {
     texts: [
         "A is better",
         "both are equal",
@@ -235,7 +235,7 @@ pub(super) const IN_SENTENCE: AnswerWords = AnswerWords {
 };
 
 /// The answers about the texts in the order of the claim.
-pub(super) const IN_CLAIM_ORDER: AnswerWords = AnswerWords {
+pub(super) const IN_CLAIM_ORDER: AnswerLabels = AnswerLabels {
     texts: [
         "text 1 is better",
         "equal",
@@ -251,23 +251,23 @@ pub(super) const IN_CLAIM_ORDER: AnswerWords = AnswerWords {
 };
 
 /// The answer that prefers so.
-pub(super) fn answer_that(prefers: Preference) -> Answer {
+pub(super) fn answer_that(prefers: Preference) -> AnnotatorAnswer {
     match prefers {
-        Preference::First => Answer::First,
-        Preference::Equal => Answer::Equal,
-        Preference::Second => Answer::Second,
+        Preference::First => AnnotatorAnswer::First,
+        Preference::Equal => AnnotatorAnswer::Equal,
+        Preference::Second => AnnotatorAnswer::Second,
     }
 }
 
 /// The texts in the order of the screen.
-fn on_screen(mut texts: Vec<Marked>, sides: Sides) -> Vec<Marked> {
-    if sides == Sides::Swapped {
+fn on_screen(mut texts: Vec<HighlightedText>, sides: DisplayOrder) -> Vec<HighlightedText> {
+    if sides == DisplayOrder::Swapped {
         texts.reverse();
     }
     texts
 }
 
-fn bare_unless(marks: bool, marked: &Marked) -> Marked {
+fn bare_unless(marks: bool, marked: &HighlightedText) -> HighlightedText {
     let mut shown = marked.clone();
     if !marks {
         shown.marks.clear();
@@ -310,10 +310,10 @@ mod tests {
         assert_eq!(
             keys,
             [
-                Some(Answer::First),
-                Some(Answer::Equal),
-                Some(Answer::Second),
-                Some(Answer::CannotSay),
+                Some(AnnotatorAnswer::First),
+                Some(AnnotatorAnswer::Equal),
+                Some(AnnotatorAnswer::Second),
+                Some(AnnotatorAnswer::CannotSay),
                 None,
                 None,
                 None
@@ -323,13 +323,13 @@ mod tests {
 
     #[test]
     fn texts_stand_as_the_server_turned_them() {
-        let text = |it: &str| Marked {
+        let text = |it: &str| HighlightedText {
             text: it.to_owned(),
             marks: Vec::new(),
         };
         let texts = vec![text("claimed first"), text("claimed second")];
-        let swapped = on_screen(texts.clone(), Sides::Swapped);
+        let swapped = on_screen(texts.clone(), DisplayOrder::Swapped);
         assert_eq!(swapped[0].text, "claimed second");
-        assert_eq!(on_screen(texts.clone(), Sides::AsClaimed), texts);
+        assert_eq!(on_screen(texts.clone(), DisplayOrder::AsClaimed), texts);
     }
 }

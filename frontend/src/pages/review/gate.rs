@@ -1,35 +1,35 @@
 //! Pages for curators: who else comes is told so, and how to get in.
 
 use leptos::prelude::*;
-use shared::api::people::{Me, Role, Who};
+use shared::api::people::{GetSessionRequest, AccessRole, SessionResponse};
 
 use crate::api::{self, Error};
-use crate::page::Page;
-use crate::widgets::error::Failure;
+use crate::page::PageRoute;
+use crate::widgets::error::ErrorMessage;
 
 /// What the server answered about who asks.
 #[derive(Clone)]
-enum Stand {
-    Known(Who),
+enum AccessState {
+    Known(SessionResponse),
     NoServer,
     Failed(Error),
 }
 
-async fn look() -> Stand {
+async fn look() -> AccessState {
     // A host of files has nobody to ask.
     match api::server().await {
-        Ok(None) => Stand::NoServer,
-        Err(error) => Stand::Failed(error),
-        Ok(Some(_)) => match api::call(&Me {}).await {
-            Ok(who) => Stand::Known(who),
-            Err(error) => Stand::Failed(error),
+        Ok(None) => AccessState::NoServer,
+        Err(error) => AccessState::Failed(error),
+        Ok(Some(_)) => match api::call(&GetSessionRequest {}).await {
+            Ok(who) => AccessState::Known(who),
+            Err(error) => AccessState::Failed(error),
         },
     }
 }
 
 /// What only curators and operators see.
 #[component]
-pub(crate) fn ForCurators<F>(
+pub(crate) fn CuratorsOnly<F>(
     /// The heading for all others.
     heading: &'static str,
     /// What there would be, as a sentence.
@@ -38,14 +38,14 @@ pub(crate) fn ForCurators<F>(
     shown: F,
 ) -> impl IntoView
 where
-    F: Fn(Who) -> AnyView + Send + 'static,
+    F: Fn(SessionResponse) -> AnyView + Send + 'static,
 {
     let answer = LocalResource::new(look);
     move || match answer.get() {
         None => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
-        Some(Stand::Known(who)) if who.role >= Role::Curator => shown(who),
-        Some(Stand::Known(who)) => view! { <Outside heading why who/> }.into_any(),
-        Some(Stand::NoServer) => view! {
+        Some(AccessState::Known(who)) if who.role >= AccessRole::Curator => shown(who),
+        Some(AccessState::Known(who)) => view! { <AccessDenied heading why who/> }.into_any(),
+        Some(AccessState::NoServer) => view! {
             <h1>{heading}</h1>
             <p class="ahead">
                 "There is no server here: this page comes from a host of files only. Run "
@@ -53,11 +53,11 @@ where
             </p>
         }
         .into_any(),
-        Some(Stand::Failed(error)) => {
+        Some(AccessState::Failed(error)) => {
             let retry = Callback::new(move |()| answer.refetch());
             view! {
                 <h1>{heading}</h1>
-                <Failure error retry/>
+                <ErrorMessage error retry/>
             }
             .into_any()
         }
@@ -66,7 +66,7 @@ where
 
 /// Whoever may not.
 #[component]
-fn Outside(heading: &'static str, why: &'static str, who: Who) -> impl IntoView {
+fn AccessDenied(heading: &'static str, why: &'static str, who: SessionResponse) -> impl IntoView {
     let said = match who.person {
         Some(person) => format!(
             "You are {}, {}. Ask the operator for an invitation as a curator.",
@@ -79,8 +79,8 @@ fn Outside(heading: &'static str, why: &'static str, who: Who) -> impl IntoView 
         <h1>{heading}</h1>
         <p class="ahead">{why} " " {said}</p>
         <div class="btns">
-            <a class="btn main" href=Page::Join.href()>"Sign in"</a>
-            <a class="btn" href=Page::Review.href()>"Reviews"</a>
+            <a class="btn main" href=PageRoute::Join.href()>"Sign in"</a>
+            <a class="btn" href=PageRoute::Review.href()>"Reviews"</a>
         </div>
     }
 }

@@ -10,35 +10,35 @@ mod probes;
 mod ranker;
 
 use leptos::prelude::*;
-use shared::api::Studies;
-use shared::study::overview::Card;
+use shared::api::ListStudiesRequest;
+use shared::study::overview::StudySummary;
 
-use super::gate::ForCurators;
+use super::gate::CuratorsOnly;
 use crate::api;
 use crate::numbers::plural;
-use crate::page::Page;
-use crate::widgets::answered::Answered;
-use crate::widgets::error::Failure;
-use crate::widgets::form::{FieldName, Select, Tick, Words, Wrong};
-use design::Drawing;
-use draft::{Draft, Field};
-use form::Form;
-use known::Knowns;
+use crate::page::PageRoute;
+use crate::widgets::answered::ResourceView;
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::form::{FieldName, SelectField, FormCheckbox, FormTextField, FieldErrorMessage};
+use design::SamplingFields;
+use draft::{TaskDraft, TaskField};
+use form::NewTaskForm;
+use known::KnownItems;
 use preview::Preview;
 use probes::Probes;
 
 /// The page.
 #[component]
-pub(crate) fn MakeTask() -> impl IntoView {
-    let shown = |_| view! { <Offered/> }.into_any();
-    view! { <ForCurators heading="New task" why="Curators make review tasks." shown/> }
+pub(crate) fn NewTaskPage() -> impl IntoView {
+    let shown = |_| view! { <StudyLoader/> }.into_any();
+    view! { <CuratorsOnly heading="New task" why="Curators make review tasks." shown/> }
 }
 
 /// Which studies there are, before anything can be chosen.
 #[component]
-fn Offered() -> impl IntoView {
-    let answer = api::fetch(|| Studies {});
-    let shown = |studies: Vec<Card>| match studies.is_empty() {
+fn StudyLoader() -> impl IntoView {
+    let answer = api::fetch(|| ListStudiesRequest {});
+    let shown = |studies: Vec<StudySummary>| match studies.is_empty() {
         true => view! {
             <h1>"New task"</h1>
             <p class="ahead">
@@ -47,17 +47,17 @@ fn Offered() -> impl IntoView {
             </p>
         }
         .into_any(),
-        false => view! { <Shown studies/> }.into_any(),
+        false => view! { <NewTaskFormView studies/> }.into_any(),
     };
-    view! { <Answered answer until="Asking for the studies" without="New task" shown/> }
+    view! { <ResourceView answer until="Asking for the studies" without="New task" shown/> }
 }
 
 /// The label of the field for the share of gold items.
 const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
 
 #[component]
-fn Shown(studies: Vec<Card>) -> impl IntoView {
-    let form = Form::new(&studies);
+fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
+    let form = NewTaskForm::new(&studies);
     let chosen = form.draft.with_untracked(|it| it.study.clone());
     let options = studies.into_iter().map(|it| {
         let selected = it.name == chosen;
@@ -74,7 +74,7 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
                 form.action.failed.set(None);
                 form.ask(form.draft.with_untracked(|it| it.study.clone()));
             });
-            view! { <Failure error retry/> }
+            view! { <ErrorMessage error retry/> }
         })
     };
     let said = move || {
@@ -91,11 +91,11 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
     let fresh = move |_| {
         form.tried.set(false);
         draft::forget();
-        form.draft.update(|it| *it = Draft::of(&it.study));
+        form.draft.update(|it| *it = TaskDraft::of(&it.study));
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Review.href()>"Review"</a>
+            <a href=PageRoute::Review.href()>"Review"</a>
             <span>"New task"</span>
         </nav>
         <h1>"New task"</h1>
@@ -106,35 +106,35 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
         <form class="making" on:submit=send novalidate>
             <fieldset class="form">
                 <legend>"What is asked"</legend>
-                <Select label="Study" choose=move |study| {
+                <SelectField label="Study" choose=move |study| {
                     form.draft.update(|it| it.turn_to(study));
-                }>{options}</Select>
-                <Words
+                }>{options}</SelectField>
+                <FormTextField
                     form=form.fields
-                    field=Field::Title
+                    field=TaskField::Title
                     label="Title, which people read"
                     text=|it| &mut it.title
                 />
             </fieldset>
             <Probes form/>
-            <Drawing form/>
+            <SamplingFields form/>
             <fieldset class="form">
                 <legend>"How people work"</legend>
-                {form.number(Field::Overlap, "People for each item", |it| &mut it.overlap)}
-                {form.number(Field::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
-                <Words
+                {form.number(TaskField::Overlap, "People for each item", |it| &mut it.overlap)}
+                {form.number(TaskField::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
+                <FormTextField
                     form=form.fields
-                    field=Field::Tags
+                    field=TaskField::Tags
                     label="Tags that one click puts on a decision, with commas between"
                     text=|it| &mut it.tags
                 />
                 <div class="checks">
-                    <Tick
+                    <FormCheckbox
                         form=form.fields
                         label="Blind: nobody sees what rankers prefer"
                         on=|it| &mut it.blind
                     />
-                    <Tick
+                    <FormCheckbox
                         form=form.fields
                         label="Query terms are marked"
                         on=|it| &mut it.mark_terms
@@ -145,34 +145,34 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
                 <legend>"Guidelines"</legend>
                 <label
                     class="field"
-                    class:error=move || form.fields.reason(Field::Guidelines).is_some()
+                    class:error=move || form.fields.reason(TaskField::Guidelines).is_some()
                 >
                     <span class="label">"How to decide, in Markdown"</span>
                     <textarea
                         class="written"
                         rows="10"
-                        aria-describedby=Field::Guidelines.id()
-                        aria-invalid=move || form.fields.invalid(Field::Guidelines)
+                        aria-describedby=TaskField::Guidelines.id()
+                        aria-invalid=move || form.fields.invalid(TaskField::Guidelines)
                         prop:value=move || form.draft.with(|it| it.guidelines.clone())
                         on:input:target=move |event| {
                             form.draft.update(|it| it.guidelines = event.target().value());
                         }
                     ></textarea>
-                    <Wrong form=form.fields field=Field::Guidelines/>
+                    <FieldErrorMessage form=form.fields field=TaskField::Guidelines/>
                 </label>
             </fieldset>
-            <Knowns
+            <KnownItems
                 form
-                field=Field::Training
+                field=TaskField::Training
                 name="Training"
                 said="Everybody decides on these first, in this order, and is told the answer. \
                       They count for nothing."
                 list=|it| &it.training
                 change=|it| &mut it.training
             />
-            <Knowns
+            <KnownItems
                 form
-                field=Field::Gold
+                field=TaskField::Gold
                 name="Gold"
                 said="Strewn in among the others, to see how right somebody is. They are in no \
                       estimate."
@@ -180,7 +180,7 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
                 change=|it| &mut it.gold
             />
             <Preview form/>
-            <Wrong form=form.fields field=Field::All/>
+            <FieldErrorMessage form=form.fields field=TaskField::All/>
             {failure}
             <div class="btns">
                 <button

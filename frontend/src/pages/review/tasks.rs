@@ -1,17 +1,17 @@
 //! The review tasks of the caller, and for everybody what reviewing is.
 
 use leptos::prelude::*;
-use shared::api::Studies;
-use shared::api::people::{Role, Who};
-use shared::api::review::{Card, Standing, State, Tasks as Ask};
-use shared::study::overview::Card as StudyCard;
+use shared::api::ListStudiesRequest;
+use shared::api::people::{AccessRole, SessionResponse};
+use shared::api::review::{TaskSummary, TaskProgressSummary, TaskStatus, ListTasksRequest};
+use shared::study::overview::StudySummary;
 
 use super::who::who;
 use crate::api::{self, Error};
 use crate::numbers::{count, plural};
-use crate::outbox::{Refused, Saved};
-use crate::page::Page;
-use crate::widgets::answered::Answered;
+use crate::outbox::{RejectedEvents, OutboxSummary};
+use crate::page::PageRoute;
+use crate::widgets::answered::ResourceView;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
@@ -19,62 +19,62 @@ use crate::widgets::section::Section;
 #[component]
 pub(crate) fn Tasks() -> impl IntoView {
     let asked = LocalResource::new(look);
-    let shown = |found: Found| {
-        let Found {
+    let shown = |found: TasksPageData| {
+        let TasksPageData {
             who,
             tasks,
             studies,
         } = found;
         let body = match who {
-            Some(who) if who.role > Role::Visitor => view! { <Known who tasks/> }.into_any(),
+            Some(who) if who.role > AccessRole::Visitor => view! { <TaskList who tasks/> }.into_any(),
             Some(_) => view! {
-                <Outsider>
+                <VisitorIntroduction>
                     "To take part in a task, follow the link of an invitation, or "
-                    <a href=Page::Join.href()>"sign in"</a>
+                    <a href=PageRoute::Join.href()>"sign in"</a>
                     ". To see what it is like, try five items; nothing is kept."
-                </Outsider>
+                </VisitorIntroduction>
             }
             .into_any(),
             None => view! {
-                <Outsider>
+                <VisitorIntroduction>
                     "There is no server here, so that there are no tasks; run "
                     <code>"axioscope serve"</code> " to have them. Five items of a study can be
                     tried all the same; nothing is kept."
-                </Outsider>
+                </VisitorIntroduction>
             }
             .into_any(),
         };
         view! {
             {body}
-            <Trials studies/>
+            <TrialLinks studies/>
         }
         .into_any()
     };
     view! {
         <h1>"Review"</h1>
-        <Answered answer=asked until="Asking for the tasks" shown/>
+        <ResourceView answer=asked until="Asking for the tasks" shown/>
     }
 }
 
 /// All that the page shows.
 #[derive(Debug, Clone)]
-struct Found {
+struct TasksPageData {
     /// None on a host of files only.
-    who: Option<Who>,
-    tasks: Vec<Card>,
-    studies: Vec<StudyCard>,
+    who: Option<SessionResponse>,
+    tasks: Vec<TaskSummary>,
+    studies: Vec<StudySummary>,
 }
 
-async fn look() -> Result<Found, Error> {
+async fn look() -> Result<TasksPageData, Error> {
     let who = who().await?;
-    let works = who.as_ref().is_some_and(|it| it.role > Role::Visitor);
+    let works = who.as_ref().is_some_and(|it| it.role > AccessRole::Visitor);
     let tasks = match works {
-        true => api::call(&Ask {}).await?,
+        true => api::call(&ListTasksRequest {}).await?,
         false => Vec::new(),
     };
-    let mut studies = api::call(&Studies {}).await?;
+    let mut studies = api::call(&ListStudiesRequest {}).await?;
     studies.retain(|it| it.published);
-    Ok(Found {
+    Ok(TasksPageData {
         who,
         tasks,
         studies,
@@ -87,7 +87,7 @@ const WHAT: &str = "An axiom says which of two texts a good ranker should put fi
 
 /// Whoever has no account, or no server to have one on.
 #[component]
-fn Outsider(
+fn VisitorIntroduction(
     /// The sentences that say how to take part.
     children: Children,
 ) -> impl IntoView {
@@ -99,8 +99,8 @@ fn Outsider(
 
 /// Whoever may decide.
 #[component]
-fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
-    let curates = who.role >= Role::Curator;
+fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
+    let curates = who.role >= AccessRole::Curator;
     let named = who.person.is_some();
     let name = match who.person {
         Some(person) => view! {
@@ -108,7 +108,7 @@ fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
                 <span>
                     <bdi><b>{person.name}</b></bdi> ", " {who.role.name()}
                 </span>
-                <a href=Page::Join.href()>"Account"</a>
+                <a href=PageRoute::Join.href()>"Account"</a>
                 {(!person.has_password).then(|| view! { <span>"no password yet"</span> })}
             </p>
         }
@@ -116,7 +116,7 @@ fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
         None => view! {
             <p class="facts">
                 <span>{who.role.name()} ", without a name"</span>
-                <a href=Page::Join.href()>"Take a name"</a>
+                <a href=PageRoute::Join.href()>"Take a name"</a>
                 <span>"to decide on items"</span>
             </p>
         }
@@ -125,8 +125,8 @@ fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
     let ways = curates.then(|| {
         view! {
             <div class="btns">
-                <a class="btn" href=Page::MakeTask.href()>"New task"</a>
-                <a class="btn" href=Page::People.href()>"People"</a>
+                <a class="btn" href=PageRoute::MakeTask.href()>"New task"</a>
+                <a class="btn" href=PageRoute::People.href()>"People"</a>
             </div>
         }
     });
@@ -141,13 +141,13 @@ fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
         view! { <p class="ahead">{words}</p> }
     });
     let cards = tasks.into_iter().map(|card| {
-        let for_whom = ForWhom { curates, named };
-        view! { <One card for_whom/> }
+        let for_whom = TaskPermissions { curates, named };
+        view! { <TaskCard card for_whom/> }
     });
     view! {
         {name}
-        <Saved/>
-        <Refused/>
+        <OutboxSummary/>
+        <RejectedEvents/>
         {ways}
         {empty}
         <ul class="held tasks">{cards.collect_view()}</ul>
@@ -156,7 +156,7 @@ fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
 
 /// What the reader may do with a task.
 #[derive(Debug, Clone, Copy)]
-struct ForWhom {
+struct TaskPermissions {
     curates: bool,
     /// Who has no name decides on nothing.
     named: bool,
@@ -164,19 +164,19 @@ struct ForWhom {
 
 /// A task.
 #[component]
-fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
+fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let (task, state, standing) = (card.task, card.state, card.standing);
     let axioms: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
-    let starts = state == State::Open && for_whom.named;
+    let starts = state == TaskStatus::Open && for_whom.named;
     let start = starts.then(|| {
         let (word, class) = match standing {
-            Standing { n_left: 0, .. } => ("Look at it", "btn"),
-            Standing { n_mine: 0, .. } => ("Start", "btn main"),
+            TaskProgressSummary { n_left: 0, .. } => ("Look at it", "btn"),
+            TaskProgressSummary { n_mine: 0, .. } => ("Start", "btn main"),
             _ => ("Go on", "btn main"),
         };
         let name = card.title.clone();
         view! {
-            <a class=class href=Page::Annotate { task }.href()>
+            <a class=class href=PageRoute::Annotate { task }.href()>
                 {word} <span class="unseen">": " {name}</span>
             </a>
         }
@@ -184,7 +184,7 @@ fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
     let curate = for_whom.curates.then(|| {
         let name = card.title.clone();
         view! {
-            <a class="btn" href=Page::Curate { task }.href()>
+            <a class="btn" href=PageRoute::Curate { task }.href()>
                 "Curate" <span class="unseen">": " {name}</span>
             </a>
         }
@@ -230,19 +230,19 @@ fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
     }
 }
 
-fn state_word(state: State) -> &'static str {
+fn state_word(state: TaskStatus) -> &'static str {
     match state {
-        State::Draft => "draft: only curators see it",
-        State::Open => "open",
-        State::Closed => "closed",
+        TaskStatus::Draft => "draft: only curators see it",
+        TaskStatus::Open => "open",
+        TaskStatus::Closed => "closed",
     }
 }
 
 /// Studies of which five items can be tried.
 #[component]
-fn Trials(studies: Vec<StudyCard>) -> impl IntoView {
+fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
     let rows = studies.iter().map(|it| {
-        let href = Page::Try {
+        let href = PageRoute::Try {
             study: it.name.clone(),
         }
         .href();

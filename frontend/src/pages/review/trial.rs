@@ -2,17 +2,17 @@
 //! what was answered.
 
 use leptos::prelude::*;
-use shared::api::review::Try;
-use shared::review::trial::Tried;
-use shared::review::{Answer, Preference};
+use shared::api::review::GetTrialItemsRequest;
+use shared::review::trial::TrialItem;
+use shared::review::{AnnotatorAnswer, Preference};
 
-use super::desk::{self, Answers, Asked, GoOn, KeyButton, Texts};
+use super::desk::{self, AnswerButtons, ItemQuestion, ContinueButtons, KeyButton, ItemDocuments};
 use crate::api;
-use crate::browser::{self, Address};
-use crate::keys::{self, Press};
+use crate::browser::{self, PageLocation};
+use crate::keys::{self, KeyOutcome};
 use crate::numbers::plural;
-use crate::page::Page;
-use crate::widgets::answered::Answered;
+use crate::page::PageRoute;
+use crate::widgets::answered::ResourceView;
 use crate::widgets::progress::Progress;
 
 /// The page.
@@ -21,44 +21,44 @@ pub(crate) fn Trial(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
-    let Address { search, .. } = Address::here();
+    let PageLocation { search, .. } = PageLocation::here();
     let seed = Memo::new(move |_| {
         let word = browser::word(&search.read(), "seed");
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
     });
     let name = study.clone();
-    let asked = api::fetch(move || Try {
+    let asked = api::fetch(move || GetTrialItemsRequest {
         study: name.clone(),
         seed: seed.get(),
     });
-    let shown = move |items: Vec<Tried>| {
+    let shown = move |items: Vec<TrialItem>| {
         let (study, seed) = (study.clone(), seed.get_untracked());
-        view! { <Five items study seed/> }.into_any()
+        view! { <TrialItems items study seed/> }.into_any()
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Review.href()>"Review"</a>
+            <a href=PageRoute::Review.href()>"Review"</a>
             <span>"Try it"</span>
         </nav>
         <p class="trying" role="note">
             "You try what annotators do. Nothing of it is kept or sent."
         </p>
-        <Answered answer=asked until="Drawing five items" without="Try reviewing" shown/>
+        <ResourceView answer=asked until="Drawing five items" without="Try reviewing" shown/>
     }
 }
 
 /// Where somebody is among the items.
 #[derive(Clone, Copy)]
-struct Way {
-    items: StoredValue<Vec<Tried>>,
+struct TrialState {
+    items: StoredValue<Vec<TrialItem>>,
     /// About the texts in the order of the claim, one for each item that was decided on.
-    answers: RwSignal<Vec<Answer>>,
+    answers: RwSignal<Vec<AnnotatorAnswer>>,
     /// Whether what was said last is looked at.
     told: RwSignal<bool>,
     marks: RwSignal<bool>,
 }
 
-impl Way {
+impl TrialState {
     /// The item that is shown; none at the end.
     fn at(self) -> Option<(usize, bool)> {
         let (n, told) = (self.answers.read().len(), self.told.get());
@@ -68,7 +68,7 @@ impl Way {
     }
 
     /// An answer about the screen.
-    fn decide(self, answer: Answer) {
+    fn decide(self, answer: AnnotatorAnswer) {
         let n = self.answers.read_untracked().len();
         let sides = self
             .items
@@ -102,19 +102,19 @@ impl Way {
 const TOLD: &str = "told";
 
 #[component]
-fn Five(items: Vec<Tried>, study: String, seed: u64) -> impl IntoView {
+fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView {
     let n_items = items.len();
     if n_items == 0 {
         return view! {
             <h1>"There is nothing to try"</h1>
             <p class="lead">
                 "The study has no instances. "
-                <a href=Page::Review.href()>"See the others"</a>
+                <a href=PageRoute::Review.href()>"See the others"</a>
             </p>
         }
         .into_any();
     }
-    let way = Way {
+    let way = TrialState {
         items: StoredValue::new(items),
         answers: RwSignal::new(Vec::new()),
         told: RwSignal::new(false),
@@ -122,7 +122,7 @@ fn Five(items: Vec<Tried>, study: String, seed: u64) -> impl IntoView {
     };
     keys::on_stroke(move |key| {
         if desk::in_dialog() {
-            return Press::Passed;
+            return KeyOutcome::Passed;
         }
         match key {
             "Enter" if !desk::on_button() => way.go_on(),
@@ -130,10 +130,10 @@ fn Five(items: Vec<Tried>, study: String, seed: u64) -> impl IntoView {
             "h" => way.marks.update(|it| *it = !*it),
             other => match desk::answer_of(other) {
                 Some(answer) => way.decide(answer),
-                None => return Press::Passed,
+                None => return KeyOutcome::Passed,
             },
         }
-        Press::Taken
+        KeyOutcome::Taken
     });
     let n_done = move || way.answers.read().len();
     let done = Signal::derive(move || n_done() as f64 / n_items as f64);
@@ -144,7 +144,7 @@ fn Five(items: Vec<Tried>, study: String, seed: u64) -> impl IntoView {
             let answer = told.then(|| way.answers.with_untracked(|it| it[at]));
             view! { <Item way tried answer study=study.clone()/> }.into_any()
         }
-        None => view! { <Summary way study=study.clone() seed/> }.into_any(),
+        None => view! { <TrialSummary way study=study.clone() seed/> }.into_any(),
     };
     view! {
         <div class="mine">
@@ -157,15 +157,15 @@ fn Five(items: Vec<Tried>, study: String, seed: u64) -> impl IntoView {
 }
 
 #[component]
-fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl IntoView {
-    let Tried { offer, content, .. } = tried.clone();
+fn Item(way: TrialState, tried: TrialItem, answer: Option<AnnotatorAnswer>, study: String) -> impl IntoView {
+    let TrialItem { offer, content, .. } = tried.clone();
     let claim = content.claim;
     let choose = Callback::new(move |answer| way.decide(answer));
     let dock = match answer {
-        Some(answer) => view! { <Told way tried answer study/> }.into_any(),
+        Some(answer) => view! { <TrialFeedback way tried answer study/> }.into_any(),
         None => view! {
             <div class="dock">
-                <Answers claim before=None choose/>
+                <AnswerButtons claim before=None choose/>
                 <div class="btns small">
                     <KeyButton key="U" press=move || way.undo()>"Undo"</KeyButton>
                     <KeyButton key="H" press=move || way.marks.update(|it| *it = !*it)>
@@ -177,19 +177,19 @@ fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl I
         .into_any(),
     };
     view! {
-        <Asked content=content.clone() over=None marks=way.marks/>
-        <Texts content sides=offer.sides marks=way.marks/>
+        <ItemQuestion content=content.clone() over=None marks=way.marks/>
+        <ItemDocuments content sides=offer.sides marks=way.marks/>
         {dock}
     }
 }
 
 /// What the axiom expects and what rankers prefer, after the answer.
 #[component]
-fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView {
+fn TrialFeedback(way: TrialState, tried: TrialItem, answer: AnnotatorAnswer, study: String) -> impl IntoView {
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
     let on_screen = move |it| desk::IN_SENTENCE.of(claim, sides.turn(it));
-    let href = Page::instance(study, tried.place).href();
+    let href = PageRoute::instance(study, tried.place).href();
     let about = tried.place.probe.about();
     let (class, heading) = match agreement(&tried, answer) {
         _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
@@ -224,20 +224,20 @@ fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView 
             <p><a href=href>"See why it is an instance, and each score"</a></p>
         </section>
         <div class="dock">
-            <GoOn go_on=move || way.go_on() undo=move || way.undo()/>
+            <ContinueButtons go_on=move || way.go_on() undo=move || way.undo()/>
         </div>
     }
 }
 
 /// What came of all of them.
 #[component]
-fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
+fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     let answers = way.answers.get_untracked();
     let items = way.items.get_value();
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
         let place = tried.place;
-        let href = Page::instance(study.clone(), place).href();
+        let href = PageRoute::instance(study.clone(), place).href();
         let claim = tried.content.claim;
         let said = desk::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
         let (class, word) = match agreement(tried, answer) {
@@ -258,7 +258,7 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
     let rows = rows.collect_view();
     let further = format!(
         "{}?seed={}",
-        Page::Try {
+        PageRoute::Try {
             study: study.clone()
         }
         .href(),
@@ -283,19 +283,19 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
         <p class="note">"Nothing of this was kept."</p>
         <div class="btns">
             <a class="btn main" href=further>"Another five"</a>
-            <a class="btn" href=Page::Study { study }.href()>"See the study"</a>
-            <a class="btn" href=Page::Review.href()>"Take part"</a>
+            <a class="btn" href=PageRoute::Study { study }.href()>"See the study"</a>
+            <a class="btn" href=PageRoute::Review.href()>"Take part"</a>
         </div>
     }
 }
 
 /// Whether an answer is with the axiom; none if it is no vote.
-fn agreement(tried: &Tried, answer: Answer) -> Option<bool> {
+fn agreement(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
     answer.preference().map(|it| it.agrees(tried.content.claim))
 }
 
 /// How many answers are with the axiom, of how many votes.
-fn tally(items: &[Tried], answers: &[Answer]) -> (usize, usize) {
+fn tally(items: &[TrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
     let votes = items.iter().zip(answers);
     let votes = votes.filter(|it| it.0.place.probe.is_axiom());
     let votes: Vec<bool> = votes.filter_map(|it| agreement(it.0, *it.1)).collect();

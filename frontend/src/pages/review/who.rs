@@ -1,13 +1,13 @@
 //! Who is at the page. Whoever it is, what they left unsent before is sent.
 
-use shared::api::people::{Me, Who};
+use shared::api::people::{GetSessionRequest, SessionResponse};
 
 use crate::api::{self, Error, NO_SERVER};
 use crate::outbox;
 
 /// Who the server takes us for; none on a host of files only.
-pub(crate) async fn who() -> Result<Option<Who>, Error> {
-    match api::call(&Me {}).await {
+pub(crate) async fn who() -> Result<Option<SessionResponse>, Error> {
+    match api::call(&GetSessionRequest {}).await {
         Ok(who) => {
             known(&who).await;
             Ok(Some(who))
@@ -18,7 +18,7 @@ pub(crate) async fn who() -> Result<Option<Who>, Error> {
 }
 
 /// Hears who it is from another reply.
-pub(crate) async fn known(who: &Who) {
+pub(crate) async fn known(who: &SessionResponse) {
     if let Some(person) = &who.person {
         outbox::begin(person.no).await;
     }

@@ -1,48 +1,48 @@
 //! What stands in the addresses of a study's pages, so that a view can be cited and sent.
 
-use shared::probe::{Mode, Probe};
-use shared::study::behaviour::{Delta, Slice};
-use shared::study::cell::{Listing, Sort};
-use shared::study::dials::{Dials, Only};
+use shared::probe::{AxiomVariant, Probe};
+use shared::study::behaviour::{TieThreshold, RelevanceSlice};
+use shared::study::cell::{InstanceListOptions, InstanceSort};
+use shared::study::dials::{StudyControls, InstanceSubset};
 use shared::verdict::Outcome;
 
-use crate::page::{Page, escape};
-use crate::widgets::heatmap::{Spot, Who};
+use crate::page::{PageRoute, escape};
+use crate::widgets::heatmap::{MapPosition, MapRow};
 
 /// The value of a key in an address.
-pub(crate) type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-type Pair = (&'static str, String);
+type QueryParameter = (&'static str, String);
 
 /// What the Study page shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyView {
     /// As they are turned.
-    pub(crate) dials: Dials,
+    pub(crate) dials: StudyControls,
     /// The cell of the side panel; none takes the first.
-    pub(crate) cell: Option<Spot>,
+    pub(crate) cell: Option<MapPosition>,
     /// Map or table.
-    pub(crate) shape: Shape,
+    pub(crate) shape: FigureDisplay,
     /// How its behaviours are shown.
-    pub(crate) behaving: Behaving,
+    pub(crate) behaving: BehavioralTestsView,
 }
 
 /// What the behaviours of the Study page show.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Behaving {
+pub(crate) struct BehavioralTestsView {
     /// How far two scores must be apart.
-    pub(crate) delta: Delta,
+    pub(crate) delta: TieThreshold,
     /// Row of the ranker whose matrix is shown.
     pub(crate) ranker: usize,
     /// Of which documents manipulations are shown.
-    pub(crate) slice: Slice,
+    pub(crate) slice: RelevanceSlice,
     /// The behaviour and the row of the ranker whose details are shown; none takes the first.
     pub(crate) cell: Option<(Probe, usize)>,
 }
 
 /// How the figure is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Shape {
+#[derive(Debug, Clone, RestoreState, Default, PartialEq, Eq)]
+pub(crate) enum FigureDisplay {
     /// As a heat map.
     #[default]
     Map,
@@ -52,9 +52,9 @@ pub(crate) enum Shape {
 
 /// What the Instances page shows.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct ListView {
+pub(crate) struct InstanceListView {
     /// As on the Study page.
-    pub(crate) dials: Dials,
+    pub(crate) dials: StudyControls,
     /// Only this outcome.
     pub(crate) outcome: Option<Outcome>,
     /// Only queries that contain this.
@@ -64,7 +64,7 @@ pub(crate) struct ListView {
     /// Only margins up to here.
     pub(crate) to: Option<f64>,
     /// Order of the list.
-    pub(crate) sort: Sort,
+    pub(crate) sort: InstanceSort,
 }
 
 /// From which list an instance was opened, and where it stands in it.
@@ -75,28 +75,28 @@ pub(crate) struct InstanceView {
     /// Place in the list, counted from 0.
     pub(crate) at: Option<u64>,
     /// The list.
-    pub(crate) list: ListView,
+    pub(crate) list: InstanceListView,
 }
 
 impl StudyView {
     /// With the details of a ranker on an axiom or a behaviour.
-    pub(crate) fn on(dials: Dials, probe: Probe, row: usize) -> StudyView {
+    pub(crate) fn on(dials: StudyControls, probe: Probe, row: usize) -> StudyView {
         let usual = StudyView {
             dials,
             ..StudyView::default()
         };
         match probe.is_axiom() {
             true => StudyView {
-                cell: Some(Spot {
-                    who: Who::Ranker(row),
+                cell: Some(MapPosition {
+                    who: MapRow::Ranker(row),
                     probe,
                 }),
                 ..usual
             },
             false => StudyView {
-                behaving: Behaving {
+                behaving: BehavioralTestsView {
                     cell: Some((probe, row)),
-                    ..Behaving::default()
+                    ..BehavioralTestsView::default()
                 },
                 ..usual
             },
@@ -104,17 +104,17 @@ impl StudyView {
     }
 
     /// From an address; what cannot be read is as if it was not there.
-    pub(crate) fn read(get: Get<'_>) -> StudyView {
+    pub(crate) fn read(get: ParameterLookup<'_>) -> StudyView {
         let shape = if get("show").as_deref() == Some("table") {
-            Shape::Table
+            FigureDisplay::Table
         } else {
-            Shape::Map
+            FigureDisplay::Map
         };
         StudyView {
             dials: dials(get),
             cell: get("cell").as_deref().and_then(spot),
             shape,
-            behaving: Behaving::read(get),
+            behaving: BehavioralTestsView::read(get),
         }
     }
 
@@ -122,11 +122,11 @@ impl StudyView {
     pub(crate) fn href(&self, study: &str) -> String {
         let mut pairs = dials_pairs(&self.dials);
         pairs.extend(self.cell.map(|it| ("cell", spot_word(it))));
-        if self.shape == Shape::Table {
+        if self.shape == FigureDisplay::Table {
             pairs.push(("show", "table".to_owned()));
         }
         pairs.extend(self.behaving.pairs());
-        Page::Study {
+        PageRoute::Study {
             study: study.to_owned(),
         }
         .href()
@@ -134,21 +134,21 @@ impl StudyView {
     }
 }
 
-impl Behaving {
-    fn read(get: Get<'_>) -> Behaving {
+impl BehavioralTestsView {
+    fn read(get: ParameterLookup<'_>) -> BehavioralTestsView {
         let width = |it: String| width(&it);
         let slice = get("of");
-        Behaving {
+        BehavioralTestsView {
             delta: get("width")
                 .and_then(width)
-                .map_or(Delta::Tuned, |width| Delta::Given { width }),
+                .map_or(TieThreshold::Tuned, |width| TieThreshold::Given { width }),
             ranker: get("ranker")
                 .and_then(|it| it.parse().ok())
                 .unwrap_or_default(),
             slice: SLICES
                 .iter()
                 .find(|it| slice.as_deref() == Some(it.1))
-                .map_or(Slice::All, |it| it.0),
+                .map_or(RelevanceSlice::All, |it| it.0),
             cell: get("behaviour").and_then(|it| {
                 let (probe, row) = it.rsplit_once('.')?;
                 Some((probe.parse().ok()?, row.parse().ok()?))
@@ -156,9 +156,9 @@ impl Behaving {
         }
     }
 
-    fn pairs(&self) -> Vec<Pair> {
-        let mut pairs: Vec<Pair> = Vec::new();
-        if let Delta::Given { width } = self.delta {
+    fn pairs(&self) -> Vec<QueryParameter> {
+        let mut pairs: Vec<QueryParameter> = Vec::new();
+        if let TieThreshold::Given { width } = self.delta {
             pairs.push(("width", width.to_string()));
         }
         if self.ranker > 0 {
@@ -178,13 +178,13 @@ pub(crate) fn width(text: &str) -> Option<f64> {
     (width.is_finite() && width >= 0.0).then_some(width)
 }
 
-impl ListView {
+impl InstanceListView {
     /// From an address.
-    pub(crate) fn read(get: Get<'_>) -> ListView {
+    pub(crate) fn read(get: ParameterLookup<'_>) -> InstanceListView {
         let outcome = get("outcome");
         let sort = get("sort");
         let number = |key: &str| get(key)?.parse::<f64>().ok().filter(|it| it.is_finite());
-        ListView {
+        InstanceListView {
             dials: dials(get),
             outcome: OUTCOMES
                 .iter()
@@ -196,13 +196,13 @@ impl ListView {
             sort: SORTS
                 .iter()
                 .find(|it| sort.as_deref() == Some(it.1))
-                .map_or(Sort::default(), |it| it.0),
+                .map_or(InstanceSort::default(), |it| it.0),
         }
     }
 
     /// The address of the list.
     pub(crate) fn href(&self, study: &str, probe: Probe, ranker: usize) -> String {
-        let page = Page::Instances {
+        let page = PageRoute::Instances {
             study: study.to_owned(),
             probe,
             ranker,
@@ -216,8 +216,8 @@ impl ListView {
         probe: Probe,
         ranker: usize,
         part: std::ops::Range<u64>,
-    ) -> Listing {
-        Listing {
+    ) -> InstanceListOptions {
+        InstanceListOptions {
             dials: self.dials.clone(),
             probe,
             ranker,
@@ -231,7 +231,7 @@ impl ListView {
         }
     }
 
-    fn pairs(&self) -> Vec<Pair> {
+    fn pairs(&self) -> Vec<QueryParameter> {
         let mut pairs = dials_pairs(&self.dials);
         pairs.extend(
             self.outcome
@@ -242,7 +242,7 @@ impl ListView {
         }
         pairs.extend(self.from.map(|it| ("from", it.to_string())));
         pairs.extend(self.to.map(|it| ("to", it.to_string())));
-        if self.sort != Sort::default() {
+        if self.sort != InstanceSort::default() {
             pairs.push(("sort", sort_word(self.sort).to_owned()));
         }
         pairs
@@ -251,8 +251,8 @@ impl ListView {
 
 impl InstanceView {
     /// From an address, whose path says the mode.
-    pub(crate) fn read(get: Get<'_>, mode: Mode) -> InstanceView {
-        let mut list = ListView::read(get);
+    pub(crate) fn read(get: ParameterLookup<'_>, mode: AxiomVariant) -> InstanceView {
+        let mut list = InstanceListView::read(get);
         list.dials.mode = Some(mode);
         InstanceView {
             ranker: get("ranker").and_then(|it| it.parse().ok()),
@@ -262,14 +262,14 @@ impl InstanceView {
     }
 
     /// The address of an instance.
-    pub(crate) fn href(&self, study: &str, probe: Probe, mode: Mode, number: u64) -> String {
-        let page = Page::Instance {
+    pub(crate) fn href(&self, study: &str, probe: Probe, mode: AxiomVariant, number: u64) -> String {
+        let page = PageRoute::Instance {
             study: study.to_owned(),
             probe,
             mode,
             number,
         };
-        let mut pairs: Vec<Pair> = Vec::new();
+        let mut pairs: Vec<QueryParameter> = Vec::new();
         pairs.extend(self.ranker.map(|it| ("ranker", it.to_string())));
         pairs.extend(self.at.map(|it| ("at", it.to_string())));
         // The path has the mode.
@@ -285,16 +285,16 @@ const OUTCOMES: [(Outcome, &str); 3] = [
 ];
 
 /// Slices in an address; all is the usual.
-const SLICES: [(Slice, &str); 2] = [
-    (Slice::Relevant, "relevant"),
-    (Slice::NotRelevant, "not-relevant"),
+const SLICES: [(RelevanceSlice, &str); 2] = [
+    (RelevanceSlice::Relevant, "relevant"),
+    (RelevanceSlice::NotRelevant, "not-relevant"),
 ];
 
-const SORTS: [(Sort, &str); 4] = [
-    (Sort::Query, "query"),
-    (Sort::MarginUp, "margin-up"),
-    (Sort::MarginDown, "margin-down"),
-    (Sort::Closest, "closest"),
+const SORTS: [(InstanceSort, &str); 4] = [
+    (InstanceSort::Query, "query"),
+    (InstanceSort::MarginUp, "margin-up"),
+    (InstanceSort::MarginDown, "margin-down"),
+    (InstanceSort::Closest, "closest"),
 ];
 
 /// An outcome in an address.
@@ -306,23 +306,23 @@ pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
 }
 
 /// An order in an address.
-pub(crate) fn sort_word(sort: Sort) -> &'static str {
+pub(crate) fn sort_word(sort: InstanceSort) -> &'static str {
     SORTS.iter().find(|it| it.0 == sort).map_or("", |it| it.1)
 }
 
 /// An order by its word.
-pub(crate) fn sort_of(word: &str) -> Sort {
+pub(crate) fn sort_of(word: &str) -> InstanceSort {
     SORTS
         .iter()
         .find(|it| it.1 == word)
-        .map_or(Sort::default(), |it| it.0)
+        .map_or(InstanceSort::default(), |it| it.0)
 }
 
 /// The dials in an address.
-pub(crate) fn dials(get: Get<'_>) -> Dials {
+pub(crate) fn dials(get: ParameterLookup<'_>) -> StudyControls {
     let mode = get("mode");
-    Dials {
-        mode: Mode::ALL
+    StudyControls {
+        mode: AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
             .copied(),
@@ -331,48 +331,48 @@ pub(crate) fn dials(get: Get<'_>) -> Dials {
             .and_then(|it| it.parse::<f64>().ok())
             .filter(|it| it.is_finite() && *it >= 0.0),
         only: match get("only").as_deref() {
-            Some("whole") => Only::Whole,
-            Some("relevant") => Only::Relevant,
-            Some(_) | None => Only::All,
+            Some("whole") => InstanceSubset::Whole,
+            Some("relevant") => InstanceSubset::Relevant,
+            Some(_) | None => InstanceSubset::All,
         },
         split: get("split").filter(|it| !it.is_empty()),
     }
 }
 
 /// The dials as they stand in an address.
-pub(crate) fn dials_pairs(dials: &Dials) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = Vec::new();
+pub(crate) fn dials_pairs(dials: &StudyControls) -> Vec<QueryParameter> {
+    let mut pairs: Vec<QueryParameter> = Vec::new();
     pairs.extend(dials.mode.map(|it| ("mode", it.name().to_owned())));
     pairs.extend(dials.delta.map(|it| ("delta", it.to_string())));
     pairs.extend(dials.delta_score.map(|it| ("tie", it.to_string())));
     match dials.only {
-        Only::All => {}
-        Only::Whole => pairs.push(("only", "whole".to_owned())),
-        Only::Relevant => pairs.push(("only", "relevant".to_owned())),
+        InstanceSubset::All => {}
+        InstanceSubset::Whole => pairs.push(("only", "whole".to_owned())),
+        InstanceSubset::Relevant => pairs.push(("only", "relevant".to_owned())),
     }
     pairs.extend(dials.split.clone().map(|it| ("split", it)));
     pairs
 }
 
-fn spot(word: &str) -> Option<Spot> {
+fn spot(word: &str) -> Option<MapPosition> {
     let (probe, who) = word.split_once('.')?;
     let probe = probe.parse().ok()?;
     let who = match who {
-        "relevance" => Who::Relevance,
-        row => Who::Ranker(row.parse().ok()?),
+        "relevance" => MapRow::Relevance,
+        row => MapRow::Ranker(row.parse().ok()?),
     };
-    Some(Spot { who, probe })
+    Some(MapPosition { who, probe })
 }
 
-fn spot_word(spot: Spot) -> String {
+fn spot_word(spot: MapPosition) -> String {
     match spot.who {
-        Who::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
-        Who::Relevance => format!("{}.relevance", spot.probe.slug()),
+        MapRow::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
+        MapRow::Relevance => format!("{}.relevance", spot.probe.slug()),
     }
 }
 
 /// `?key=value&…`, or nothing.
-pub(crate) fn query_string(pairs: impl IntoIterator<Item = Pair>) -> String {
+pub(crate) fn query_string(pairs: impl IntoIterator<Item = QueryParameter>) -> String {
     let pairs: Vec<String> = pairs
         .into_iter()
         .map(|(key, value)| format!("{key}={}", escape(&value)))
@@ -389,27 +389,27 @@ mod tests {
     use super::*;
     use shared::probe::Axiom;
 
-    fn get(pairs: &[Pair]) -> impl Fn(&str) -> Option<String> {
+    fn get(pairs: &[QueryParameter]) -> impl Fn(&str) -> Option<String> {
         |key| pairs.iter().find(|it| it.0 == key).map(|it| it.1.clone())
     }
 
     #[test]
     fn a_list_survives_its_address() {
-        let view = ListView {
-            dials: Dials {
-                mode: Some(Mode::CodeCamara2020),
+        let view = InstanceListView {
+            dials: StudyControls {
+                mode: Some(AxiomVariant::CodeCamara2020),
                 delta: Some(4),
                 delta_score: Some(0.05),
-                only: Only::Relevant,
+                only: InstanceSubset::Relevant,
                 split: Some("dev".to_owned()),
             },
             outcome: Some(Outcome::Violated),
             query: "ice & snow".to_owned(),
             from: Some(-2.5),
             to: None,
-            sort: Sort::Closest,
+            sort: InstanceSort::Closest,
         };
-        assert_eq!(ListView::read(&get(&view.pairs())), view);
+        assert_eq!(InstanceListView::read(&get(&view.pairs())), view);
         let href = view.href("demo", Probe::Axiom(Axiom::Tp), 3);
         assert_eq!(
             href,
@@ -422,13 +422,13 @@ mod tests {
     #[test]
     fn the_usual_view_needs_no_words() {
         assert_eq!(StudyView::default().href("demo"), "/study/demo");
-        let cell = Some(Spot {
-            who: Who::Relevance,
+        let cell = Some(MapPosition {
+            who: MapRow::Relevance,
             probe: Probe::Axiom(Axiom::Mtdc),
         });
         let view = StudyView {
             cell,
-            shape: Shape::Table,
+            shape: FigureDisplay::Table,
             ..StudyView::default()
         };
         assert_eq!(
@@ -440,10 +440,10 @@ mod tests {
     #[test]
     fn behaviours_survive_their_address() {
         let view = StudyView {
-            behaving: Behaving {
-                delta: Delta::Given { width: 0.25 },
+            behaving: BehavioralTestsView {
+                delta: TieThreshold::Given { width: 0.25 },
                 ranker: 2,
-                slice: Slice::NotRelevant,
+                slice: RelevanceSlice::NotRelevant,
                 cell: Some(("match:length~0.5:relevance".parse().unwrap(), 3)),
             },
             ..StudyView::default()

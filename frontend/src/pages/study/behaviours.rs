@@ -8,42 +8,42 @@ mod scene;
 mod width;
 
 use leptos::prelude::*;
-use shared::api::Behave;
+use shared::api::GetBehavioralTestsRequest;
 use shared::probe::Probe;
 use shared::report::{self, format};
-use shared::study::behaviour::{Asking, Behaviours as Found, Slice};
-use shared::study::dials::Dials;
+use shared::study::behaviour::{BehavioralTestOptions, BehavioralTestResults, RelevanceSlice};
+use shared::study::dials::StudyControls;
 
-use super::address::{Behaving, StudyView};
-use crate::api::latest::Latest;
+use super::address::{BehavioralTestsView, StudyView};
+use crate::api::latest::LatestReply;
 use crate::widgets::download;
-use crate::widgets::error::Failed;
-use crate::widgets::form::Radio;
+use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::form::RadioButton;
 use crate::widgets::section::Section;
-use crate::widgets::takes::Takes;
+use crate::widgets::takes::ExportButtons;
 use grid::EffectGrid;
-use layout::BehaviorKind;
-use panel::Details;
-use scene::{EffectCell, Scene};
-use width::WidthDial;
+use layout::BehavioralTestKind;
+use panel::EffectDetails;
+use scene::{EffectCell, BehavioralTestsState};
+use width::ThresholdControl;
 
 /// The section of the Study page.
 #[component]
-pub(crate) fn Behaviours(
+pub(crate) fn BehavioralTests(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
-    let page = crate::pages::scene::Scene::follow(study, StudyView::read, StudyView::href);
+    let page = crate::pages::scene::StudyPageState::follow(study, StudyView::read, StudyView::href);
     let view = page.view;
-    let latest = Latest::follow(move || {
+    let latest = LatestReply::follow(move || {
         let view = view.get();
-        let dials = Dials {
+        let dials = StudyControls {
             split: view.dials.split,
-            ..Dials::default()
+            ..StudyControls::default()
         };
-        Behave {
+        GetBehavioralTestsRequest {
             study: page.study.get_value(),
-            asking: Asking {
+            asking: BehavioralTestOptions {
                 dials,
                 delta: view.behaving.delta,
                 relevant_from: None,
@@ -61,12 +61,12 @@ pub(crate) fn Behaviours(
         Some(first) => {
             let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
             let selected = Memo::new(move |_| select(&found.read(), &view.read().behaving));
-            let scene = Scene {
+            let scene = BehavioralTestsState {
                 page,
                 found,
                 selected,
             };
-            Some(view! { <Shown scene busy/> }.into_any())
+            Some(view! { <BehavioralTestSections scene busy/> }.into_any())
         }
     };
     let csv = Callback::new(move |()| {
@@ -87,18 +87,18 @@ pub(crate) fn Behaviours(
             note="Which of two texts each ranker prefers; nobody says which one it should. The \
                   score is the share of samples with a positive difference less the share with \
                   a negative one."
-            header=move || view! { <Takes of="behaviours" csv/> }
+            header=move || view! { <ExportButtons of="behaviours" csv/> }
         >
-            <Failed error=failed retry/>
+            <OptionalErrorMessage error=failed retry/>
             {body}
         </Section>
     }
 }
 
 /// The cell of the address if there is one, or else the first.
-fn select(found: &Found, wanted: &Behaving) -> Option<EffectCell> {
+fn select(found: &BehavioralTestResults, wanted: &BehavioralTestsView) -> Option<EffectCell> {
     let spots = || {
-        BehaviorKind::ALL.iter().flat_map(|part| {
+        BehavioralTestKind::ALL.iter().flat_map(|part| {
             let grid = part.layout(found, wanted);
             grid.spots().collect::<Vec<EffectCell>>()
         })
@@ -109,22 +109,22 @@ fn select(found: &Found, wanted: &Behaving) -> Option<EffectCell> {
 
 /// Everything, once there are numbers.
 #[component]
-fn Shown(scene: Scene, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
+fn BehavioralTestSections(scene: BehavioralTestsState, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
     if scene.found.with_untracked(|it| it.rankers.is_empty()) {
         let said = "No ranker has scored these samples yet.";
         return view! { <p class="ahead">{said}</p> }.into_any();
     }
     let settled = Signal::derive(move || scene.page.view.get().behaving.delta);
     let settle = Callback::new(move |delta| scene.turn(|it| it.delta = delta));
-    let parts = BehaviorKind::ALL.iter().filter(|part| {
+    let parts = BehavioralTestKind::ALL.iter().filter(|part| {
         let found = scene.found.read_untracked();
         found.rows.iter().any(|row| part.has(row.probe))
     });
-    let parts = parts.map(|&part| view! { <Group part scene/> });
+    let parts = parts.map(|&part| view! { <TestKindSection part scene/> });
     let parts = parts.collect_view();
     view! {
         <div class="bar" role="group" aria-label="When a difference counts">
-            <WidthDial settled settle/>
+            <ThresholdControl settled settle/>
         </div>
         <div class:stale=busy aria-busy=move || busy.get().to_string()>
             <Legend scene/>
@@ -136,7 +136,7 @@ fn Shown(scene: Scene, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
 
 /// How to read a cell.
 #[component]
-fn Legend(scene: Scene) -> impl IntoView {
+fn Legend(scene: BehavioralTestsState) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
     let steps = steps.collect_view();
     let n_tests = move || format::count(scene.found.read().n_tests);
@@ -171,16 +171,16 @@ fn Legend(scene: Scene) -> impl IntoView {
 
 /// One kind of behaviours: its figure, and beside it the details of a cell of it.
 #[component]
-fn Group(part: BehaviorKind, scene: Scene) -> impl IntoView {
+fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> impl IntoView {
     let layout =
         Memo::new(move |_| part.layout(&scene.found.read(), &scene.page.view.read().behaving));
     let dial = match part {
-        BehaviorKind::Matching => view! { <WhoseMatrix scene/> }.into_any(),
-        BehaviorKind::Manipulations => view! { <WhichDocuments scene/> }.into_any(),
-        BehaviorKind::Transfers => ().into_any(),
+        BehavioralTestKind::Matching => view! { <RankerSwitch scene/> }.into_any(),
+        BehavioralTestKind::Manipulations => view! { <DocumentSlice scene/> }.into_any(),
+        BehavioralTestKind::Transfers => ().into_any(),
     };
     let own = Memo::new(move |_| scene.selected.get().filter(|it| part.has(it.probe)));
-    let details = move || own.get().map(|spot| view! { <Details spot scene/> });
+    let details = move || own.get().map(|spot| view! { <EffectDetails spot scene/> });
     view! {
         <div class="study">
             <div>
@@ -203,7 +203,7 @@ fn Group(part: BehaviorKind, scene: Scene) -> impl IntoView {
 
 /// The ranker of the matrix.
 #[component]
-fn WhoseMatrix(scene: Scene) -> impl IntoView {
+fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
     let found = scene.found.get_untracked();
     let options = found.rankers.iter().enumerate().map(|(row, asked)| {
         let selected = move || scene.page.view.read().behaving.ranker == row;
@@ -234,13 +234,13 @@ fn WhoseMatrix(scene: Scene) -> impl IntoView {
 
 /// Of which documents manipulations are.
 #[component]
-fn WhichDocuments(scene: Scene) -> impl IntoView {
-    let slices = [Slice::All, Slice::Relevant, Slice::NotRelevant].map(|slice| {
+fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
+    let slices = [RelevanceSlice::All, RelevanceSlice::Relevant, RelevanceSlice::NotRelevant].map(|slice| {
         let checked = move || scene.page.view.read().behaving.slice == slice;
         view! {
-            <Radio group="slice" chosen=checked choose=move || scene.turn(|it| it.slice = slice)>
+            <RadioButton group="slice" chosen=checked choose=move || scene.turn(|it| it.slice = slice)>
                 {slice.name()}
-            </Radio>
+            </RadioButton>
         }
     });
     let from = move || {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::report::{self, format};
-use shared::study::certified::Checked;
-use shared::study::overview::Overview;
+use shared::study::certified::ConditionStability;
+use shared::study::overview::StudyOverview;
 
 use crate::widgets::table::DataTable;
 
 /// One line, and the table behind it; nothing where no ranker has a certificate.
 #[component]
-pub(super) fn Certificates(
+pub(super) fn StabilityCheck(
     /// For the dials as they stand.
-    overview: Memo<Arc<Overview>>,
+    overview: Memo<Arc<StudyOverview>>,
 ) -> impl IntoView {
     move || {
         let overview = overview.get();
@@ -32,12 +32,12 @@ pub(super) fn Certificates(
 }
 
 /// The worst of all checks in one line.
-fn gist(overview: &Overview) -> String {
+fn gist(overview: &StudyOverview) -> String {
     let certified = overview
         .rankers
         .iter()
         .filter_map(|it| it.certified.as_ref());
-    let checks: Vec<&Checked> = certified.flat_map(|it| &it.checks).collect();
+    let checks: Vec<&ConditionStability> = certified.flat_map(|it| &it.checks).collect();
     let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
     let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();
     // Equal scores have no range to hold a difference against.

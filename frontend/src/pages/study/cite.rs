@@ -5,15 +5,15 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::overview::Overview;
+use shared::study::overview::StudyOverview;
 
 use crate::widgets::clipboard::copy;
 
 /// The dialog.
 #[component]
-pub(super) fn Cite(
+pub(super) fn CiteDialog(
     /// For the dials as they stand.
-    overview: Memo<Arc<Overview>>,
+    overview: Memo<Arc<StudyOverview>>,
     /// Opened by the head of the page.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
@@ -44,15 +44,15 @@ pub(super) fn Cite(
                 <h2 id="cite-title">"Cite this view"</h2>
                 <button class="btn" type="button" on:click=close>"Close" <kbd>"Esc"</kbd></button>
             </header>
-            <Copied label="In words" text=Signal::derive(plain)/>
-            <Copied label="BibTeX" text=Signal::derive(bibtex)/>
+            <CopyableText label="In words" text=Signal::derive(plain)/>
+            <CopyableText label="BibTeX" text=Signal::derive(bibtex)/>
         </dialog>
     }
 }
 
 /// A text with a button that copies it.
 #[component]
-fn Copied(label: &'static str, text: Signal<String>) -> impl IntoView {
+fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
     let state = RwSignal::new("");
     let copy = move |_| {
         leptos::task::spawn_local(async move {
@@ -75,7 +75,7 @@ fn Copied(label: &'static str, text: Signal<String>) -> impl IntoView {
     }
 }
 
-fn citation(overview: &Overview, address: &str) -> String {
+fn citation(overview: &StudyOverview, address: &str) -> String {
     format!(
         "{}. Axioscope study {}, instances {}, collection {}, mode {}, mined {} with Axioscope \
          {}. {address}",
@@ -89,7 +89,7 @@ fn citation(overview: &Overview, address: &str) -> String {
     )
 }
 
-fn bibtex(overview: &Overview, address: &str) -> String {
+fn bibtex(overview: &StudyOverview, address: &str) -> String {
     let year = overview.made.get(..4).unwrap_or_default();
     let title = one_line(&overview.title);
     format!(

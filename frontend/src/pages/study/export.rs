@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::plot::{self, Theme};
+use shared::plot::{self, FigureTheme};
 use shared::report;
-use shared::study::overview::Overview;
+use shared::study::overview::StudyOverview;
 
 use crate::api;
 use crate::widgets::download;
-use crate::widgets::error::Failed;
+use crate::widgets::error::OptionalErrorMessage;
 
 /// The dialog.
 #[component]
-pub(super) fn Export(
+pub(super) fn ExportDialog(
     /// For the dials as they stand.
-    overview: Memo<Arc<Overview>>,
+    overview: Memo<Arc<StudyOverview>>,
     /// Opened by the head of the page.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let waits = RwSignal::new(false);
-    let save = move |format: Format| {
+    let save = move |format: ExportFormat| {
         let overview = overview.get_untracked();
         download::save(
             &format.file(&overview),
@@ -35,7 +35,7 @@ pub(super) fn Export(
         waits.set(true);
         failed.set(None);
         leptos::task::spawn_local(async move {
-            match api::call_text(&shared::api::Export {
+            match api::call_text(&shared::api::ExportStudyRequest {
                 study: study.clone(),
             })
             .await
@@ -55,7 +55,7 @@ pub(super) fn Export(
             dialog.close();
         }
     };
-    let rows = Format::ALL.iter().map(|&format| {
+    let rows = ExportFormat::ALL.iter().map(|&format| {
         view! {
             <li>
                 <button class="btn" type="button" on:click=move |_| save(format)>
@@ -91,14 +91,14 @@ pub(super) fn Export(
                     </span>
                 </li>
             </ul>
-            <Failed error=failed/>
+            <OptionalErrorMessage error=failed/>
         </dialog>
     }
 }
 
 /// A file that is made from the numbers of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum ExportFormat {
     Markdown,
     Csv,
     Latex,
@@ -108,80 +108,80 @@ enum Format {
     DarkSvg,
 }
 
-impl Format {
-    const ALL: &[Format] = &[
-        Format::Markdown,
-        Format::Csv,
-        Format::Latex,
-        Format::Json,
-        Format::Html,
-        Format::Svg,
-        Format::DarkSvg,
+impl ExportFormat {
+    const ALL: &[ExportFormat] = &[
+        ExportFormat::Markdown,
+        ExportFormat::Csv,
+        ExportFormat::Latex,
+        ExportFormat::Json,
+        ExportFormat::Html,
+        ExportFormat::Svg,
+        ExportFormat::DarkSvg,
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Format::Markdown => "Markdown",
-            Format::Csv => "CSV",
-            Format::Latex => "LaTeX",
-            Format::Json => "JSON",
-            Format::Html => "HTML page",
-            Format::Svg => "SVG",
-            Format::DarkSvg => "SVG, dark",
+            ExportFormat::Markdown => "Markdown",
+            ExportFormat::Csv => "CSV",
+            ExportFormat::Latex => "LaTeX",
+            ExportFormat::Json => "JSON",
+            ExportFormat::Html => "HTML page",
+            ExportFormat::Svg => "SVG",
+            ExportFormat::DarkSvg => "SVG, dark",
         }
     }
 
     fn about(self) -> &'static str {
         match self {
-            Format::Markdown => "all tables with their notes",
-            Format::Csv => "one row for each ranker and axiom, every digit",
-            Format::Latex => "all tables, for booktabs",
-            Format::Json => "all tables, every digit",
-            Format::Html => "figure and tables in one file",
-            Format::Svg => "the heat map, for paper",
-            Format::DarkSvg => "the heat map, for slides",
+            ExportFormat::Markdown => "all tables with their notes",
+            ExportFormat::Csv => "one row for each ranker and axiom, every digit",
+            ExportFormat::Latex => "all tables, for booktabs",
+            ExportFormat::Json => "all tables, every digit",
+            ExportFormat::Html => "figure and tables in one file",
+            ExportFormat::Svg => "the heat map, for paper",
+            ExportFormat::DarkSvg => "the heat map, for slides",
         }
     }
 
-    fn file(self, overview: &Overview) -> String {
+    fn file(self, overview: &StudyOverview) -> String {
         let name = &overview.name;
         match self {
-            Format::Markdown => format!("{name}.md"),
-            Format::Csv => format!("{name}-cells.csv"),
-            Format::Latex => format!("{name}.tex"),
-            Format::Json => format!("{name}.json"),
-            Format::Html => format!("{name}.html"),
-            Format::Svg => format!("{name}.svg"),
-            Format::DarkSvg => format!("{name}-dark.svg"),
+            ExportFormat::Markdown => format!("{name}.md"),
+            ExportFormat::Csv => format!("{name}-cells.csv"),
+            ExportFormat::Latex => format!("{name}.tex"),
+            ExportFormat::Json => format!("{name}.json"),
+            ExportFormat::Html => format!("{name}.html"),
+            ExportFormat::Svg => format!("{name}.svg"),
+            ExportFormat::DarkSvg => format!("{name}-dark.svg"),
         }
     }
 
     fn media(self) -> &'static str {
         match self {
-            Format::Markdown => "text/markdown",
-            Format::Csv => "text/csv",
-            Format::Latex => "text/x-tex",
-            Format::Json => "application/json",
-            Format::Html => "text/html",
-            Format::Svg | Format::DarkSvg => "image/svg+xml",
+            ExportFormat::Markdown => "text/markdown",
+            ExportFormat::Csv => "text/csv",
+            ExportFormat::Latex => "text/x-tex",
+            ExportFormat::Json => "application/json",
+            ExportFormat::Html => "text/html",
+            ExportFormat::Svg | ExportFormat::DarkSvg => "image/svg+xml",
         }
     }
 
-    fn make(self, overview: &Overview) -> String {
+    fn make(self, overview: &StudyOverview) -> String {
         let tables = report::of_overview(overview);
         let svg = |theme| plot::to_svg(&plot::heatmap(overview), theme);
         match self {
-            Format::Markdown => report::to_markdown(&tables),
-            Format::Csv => tables
+            ExportFormat::Markdown => report::to_markdown(&tables),
+            ExportFormat::Csv => tables
                 .iter()
                 .find(|it| it.name == "cells")
                 .map(report::to_csv)
                 .unwrap_or_default(),
-            Format::Latex => report::to_latex(&tables),
-            Format::Json => report::to_json(&tables),
-            Format::Html => report::to_html(&overview.title, &[svg(Theme::Light)], &tables),
-            Format::Svg => svg(Theme::Light),
-            Format::DarkSvg => svg(Theme::Dark),
+            ExportFormat::Latex => report::to_latex(&tables),
+            ExportFormat::Json => report::to_json(&tables),
+            ExportFormat::Html => report::to_html(&overview.title, &[svg(FigureTheme::Light)], &tables),
+            ExportFormat::Svg => svg(FigureTheme::Light),
+            ExportFormat::DarkSvg => svg(FigureTheme::Dark),
         }
     }
 }

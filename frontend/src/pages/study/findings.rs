@@ -5,11 +5,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::report::format;
 use shared::stats::Estimate;
-use shared::study::findings::{Finding, findings};
-use shared::study::overview::Overview;
+use shared::study::findings::{StudyFinding, findings};
+use shared::study::overview::StudyOverview;
 
 use super::address::StudyView;
-use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::heatmap::{MapPosition, MapRow};
 
 /// How many are told.
 const N: usize = 3;
@@ -20,7 +20,7 @@ pub(super) fn Findings(
     /// Of the page.
     study: String,
     /// For the dials as they stand.
-    overview: Memo<Arc<Overview>>,
+    overview: Memo<Arc<StudyOverview>>,
     /// What the address says.
     view: Memo<StudyView>,
 ) -> impl IntoView {
@@ -56,20 +56,20 @@ pub(super) fn Findings(
 }
 
 /// The cell that shows it.
-fn spot(finding: &Finding) -> Spot {
+fn spot(finding: &StudyFinding) -> MapPosition {
     let who = match finding {
-        Finding::Against { ranker, .. } | Finding::Follows { ranker, .. } => Who::Ranker(*ranker),
-        Finding::Apart { less, .. } => Who::Ranker(*less),
-        Finding::Contradicted { .. } => Who::Relevance,
+        StudyFinding::Against { ranker, .. } | StudyFinding::Follows { ranker, .. } => MapRow::Ranker(*ranker),
+        StudyFinding::Apart { less, .. } => MapRow::Ranker(*less),
+        StudyFinding::Contradicted { .. } => MapRow::Relevance,
     };
-    Spot {
+    MapPosition {
         who,
         probe: finding.probe(),
     }
 }
 
 /// What is the matter, and its numbers.
-fn said(finding: &Finding, overview: &Overview) -> (String, String) {
+fn said(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
     let label = |row: usize| overview.rankers[row].ranker.label.clone();
     let probe = finding.probe().name();
     let ordered = |n_judged: u64, fraction: &Estimate| {
@@ -80,7 +80,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
         )
     };
     match finding {
-        Finding::Against {
+        StudyFinding::Against {
             ranker,
             fraction,
             n_judged,
@@ -89,7 +89,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             format!("{} goes against {probe}.", label(*ranker)),
             ordered(*n_judged, fraction),
         ),
-        Finding::Follows {
+        StudyFinding::Follows {
             ranker,
             fraction,
             n_judged,
@@ -98,7 +98,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             format!("{} follows {probe}.", label(*ranker)),
             ordered(*n_judged, fraction),
         ),
-        Finding::Apart {
+        StudyFinding::Apart {
             more,
             less,
             fraction_of_more,
@@ -120,7 +120,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             );
             (gist, rest)
         }
-        Finding::Contradicted {
+        StudyFinding::Contradicted {
             fraction, n_judged, ..
         } => (
             format!("The judgements contradict {probe}."),

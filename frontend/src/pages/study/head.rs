@@ -6,19 +6,19 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::report::{format, of_overview};
 use shared::score::RankerKind;
-use shared::study::overview::Overview;
+use shared::study::overview::StudyOverview;
 
 use super::address::{dials_pairs, query_string};
-use super::cite::Cite;
-use super::export::Export;
+use super::cite::CiteDialog;
+use super::export::ExportDialog;
 use crate::numbers::plural;
-use crate::page::Page;
+use crate::page::PageRoute;
 
 /// The head of the page.
 #[component]
-pub(super) fn Head(
+pub(super) fn StudyHeader(
     /// For the dials as they stand.
-    overview: Memo<Arc<Overview>>,
+    overview: Memo<Arc<StudyOverview>>,
 ) -> impl IntoView {
     let cite = NodeRef::<html::Dialog>::new();
     let export = NodeRef::<html::Dialog>::new();
@@ -30,7 +30,7 @@ pub(super) fn Head(
     let it = overview.get_untracked();
     let figures = move || {
         let overview = overview.read();
-        let page = Page::Figures {
+        let page = PageRoute::Figures {
             study: overview.name.clone(),
         };
         page.href() + &query_string(dials_pairs(&overview.dials))
@@ -42,11 +42,11 @@ pub(super) fn Head(
         .any(|it| it.ranker.kind == RankerKind::Neural);
     let inside = has_model.then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=Page::Inside { study }.href()>"Inside"</a> }
+        view! { <a class="btn" href=PageRoute::Inside { study }.href()>"Inside"</a> }
     });
     let differ = (it.rankers.len() > 1).then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=Page::Differ { study }.href()>"Where they differ"</a> }
+        view! { <a class="btn" href=PageRoute::Differ { study }.href()>"Where they differ"</a> }
     });
     let n_instances = move || {
         let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
@@ -121,13 +121,13 @@ pub(super) fn Head(
             </summary>
             <ul class="note">{made} {remarks}</ul>
         </details>
-        <Cite overview dialog=cite/>
-        <Export overview dialog=export/>
+        <CiteDialog overview dialog=cite/>
+        <ExportDialog overview dialog=export/>
     }
 }
 
 /// Everything that is needed to make the study again.
-fn made(overview: &Overview) -> Vec<String> {
+fn made(overview: &StudyOverview) -> Vec<String> {
     let tables = of_overview(overview);
     let notes = tables
         .into_iter()

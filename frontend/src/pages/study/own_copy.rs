@@ -5,11 +5,11 @@ use leptos::prelude::*;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
 
 use crate::api::{Error, host};
-use crate::widgets::error::Failure;
+use crate::widgets::error::ErrorMessage;
 
 /// Where the copy is.
 #[derive(Debug, Clone, PartialEq)]
-enum Copy {
+enum RestoreState {
     Wanted,
     Reading,
     Refused(Error),
@@ -17,13 +17,13 @@ enum Copy {
 
 /// Asks for the copy, and says when the texts are there.
 #[component]
-pub(super) fn OwnCopy(
+pub(super) fn RestoreTexts(
     /// Name of the study.
     study: String,
     /// Called once the texts are there.
     done: Callback<()>,
 ) -> impl IntoView {
-    let copy = RwSignal::new(Copy::Wanted);
+    let copy = RwSignal::new(RestoreState::Wanted);
     let over = RwSignal::new(false);
     let name = StoredValue::new(study);
     let take = move |list: Option<FileList>| {
@@ -31,12 +31,12 @@ pub(super) fn OwnCopy(
             return;
         };
         let files: js_sys::Array = (0..list.length()).filter_map(|at| list.get(at)).collect();
-        copy.set(Copy::Reading);
+        copy.set(RestoreState::Reading);
         leptos::task::spawn_local(async move {
             match host::restore(&name.get_value(), &files).await {
                 Ok(()) => done.run(()),
                 Err(error) => {
-                    let _ = copy.try_set(Copy::Refused(error));
+                    let _ = copy.try_set(RestoreState::Refused(error));
                 }
             }
         });
@@ -53,11 +53,11 @@ pub(super) fn OwnCopy(
         picker.set_value("");
     };
     let said = move || match copy.get() {
-        Copy::Wanted => None,
-        Copy::Reading => {
+        RestoreState::Wanted => None,
+        RestoreState::Reading => {
             Some(view! { <p class="note" role="status">"Reading your copy"</p> }.into_any())
         }
-        Copy::Refused(error) => Some(view! { <Failure error/> }.into_any()),
+        RestoreState::Refused(error) => Some(view! { <ErrorMessage error/> }.into_any()),
     };
     view! {
         <section class="section" aria-label="Withheld texts">

@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
-use shared::api::{List, Look};
+use shared::api::{ListInstancesRequest, GetStudyRequest};
 use shared::plot;
-use shared::probe::{Axiom, Mode, Probe};
+use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::report::format;
 use shared::stats::FEW_UNITS;
 use shared::stats::correction::LEVEL;
-use shared::study::cell::{Histogram, Line, Sort};
-use shared::study::dials::{Dials, Only};
-use shared::study::overview::{Cell, Overview};
+use shared::study::cell::{MarginHistogram, ListedInstance, InstanceSort};
+use shared::study::dials::{StudyControls, InstanceSubset};
+use shared::study::overview::{OverviewCell, StudyOverview};
 use shared::verdict::Outcome;
 
-use super::address::{InstanceView, ListView};
+use super::address::{InstanceView, InstanceListView};
 use crate::api;
 use crate::numbers::{p_said, plural};
-use crate::widgets::drawing::Drawing;
-use crate::widgets::error::Failure;
-use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::drawing::FigureView;
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::heatmap::{MapPosition, MapRow};
 use crate::widgets::verdict;
 
 /// The panel; it keeps its last content, faded, while new numbers are on their way.
@@ -32,13 +32,13 @@ pub(crate) fn CellPanel(
     study: String,
     /// For the dials as they stand.
     #[prop(into)]
-    overview: Signal<Arc<Overview>>,
+    overview: Signal<Arc<StudyOverview>>,
     /// Which cell.
     #[prop(into)]
-    spot: Signal<Spot>,
+    spot: Signal<MapPosition>,
     /// As they stand.
     #[prop(into)]
-    dials: Signal<Dials>,
+    dials: Signal<StudyControls>,
 ) -> impl IntoView {
     let name = study.clone();
     let cases = LocalResource::new(move || {
@@ -68,7 +68,7 @@ pub(crate) fn CellPanel(
         let body = match spot.cell(&overview) {
             Some(cell) => {
                 let (cell, study) = (cell.clone(), study.clone());
-                view! { <Known study overview cell spot dials cases besides/> }.into_any()
+                view! { <CellDetails study overview cell spot dials cases besides/> }.into_any()
             }
             None => view! {
                 <p class="note">
@@ -97,35 +97,35 @@ pub(crate) fn CellPanel(
     }
 }
 
-type Answer<T> = Result<T, api::Error>;
-type CasesOf = LocalResource<(Spot, Dials, Answer<Option<Cases>>)>;
+type ApiResult<T> = Result<T, api::Error>;
+type ViolationExamplesResource = LocalResource<(MapPosition, StudyControls, ApiResult<Option<ViolationExamples>>)>;
 
 /// Three violations, and how all margins lie.
 #[derive(Debug, Clone, PartialEq)]
-struct Cases {
+struct ViolationExamples {
     ranker: usize,
-    histogram: Histogram,
+    histogram: MarginHistogram,
     /// Clearest, middle, closest: place in the list of violations, and the instance.
-    lines: Vec<(u64, Line)>,
+    lines: Vec<(u64, ListedInstance)>,
 }
 
 /// Asks for the clearest, the middle and the closest violation. None where nobody ranks.
-async fn cases(study: &str, spot: Spot, dials: &Dials) -> Answer<Option<Cases>> {
-    let Who::Ranker(ranker) = spot.who else {
+async fn cases(study: &str, spot: MapPosition, dials: &StudyControls) -> ApiResult<Option<ViolationExamples>> {
+    let MapRow::Ranker(ranker) = spot.who else {
         return Ok(None);
     };
     let view = violations(dials);
-    let ask = |at: u64| List {
+    let ask = |at: u64| ListInstancesRequest {
         study: study.to_owned(),
         listing: view.listing(spot.probe, ranker, at..at + 1),
     };
     let first = api::call(&ask(0)).await?;
-    let mut lines: Vec<(u64, Line)> = first.rows.into_iter().map(|it| (0, it)).collect();
+    let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
     for at in others(first.n_instances) {
         let page = api::call(&ask(at)).await?;
         lines.extend(page.rows.into_iter().map(|it| (at, it)));
     }
-    Ok(Some(Cases {
+    Ok(Some(ViolationExamples {
         ranker,
         histogram: first.histogram,
         lines,
@@ -141,53 +141,53 @@ fn others(n: u64) -> Vec<u64> {
     }
 }
 
-fn violations(dials: &Dials) -> ListView {
-    ListView {
+fn violations(dials: &StudyControls) -> InstanceListView {
+    InstanceListView {
         dials: dials.clone(),
         outcome: Some(Outcome::Violated),
-        sort: Sort::MarginUp,
-        ..ListView::default()
+        sort: InstanceSort::MarginUp,
+        ..InstanceListView::default()
     }
 }
 
 /// The study once more, with only some of its instances.
 #[derive(Debug, Clone, PartialEq)]
-struct Besides {
-    whole: Option<Arc<Overview>>,
-    relevant: Arc<Overview>,
+struct FilteredOverviews {
+    whole: Option<Arc<StudyOverview>>,
+    relevant: Arc<StudyOverview>,
 }
 
 /// Waits until the dials rest, then asks. None where a dial already chooses instances.
-async fn besides(study: String, dials: Dials, truncated: bool) -> Answer<Option<Besides>> {
+async fn besides(study: String, dials: StudyControls, truncated: bool) -> ApiResult<Option<FilteredOverviews>> {
     const PAUSE_MS: u32 = 500;
-    if dials.only != Only::All {
+    if dials.only != InstanceSubset::All {
         return Ok(None);
     }
     TimeoutFuture::new(PAUSE_MS).await;
-    let ask = |only| Look {
+    let ask = |only| GetStudyRequest {
         study: study.clone(),
-        dials: Dials {
+        dials: StudyControls {
             only,
             ..dials.clone()
         },
     };
-    let relevant = Arc::new(api::call(&ask(Only::Relevant)).await?);
+    let relevant = Arc::new(api::call(&ask(InstanceSubset::Relevant)).await?);
     let whole = match truncated {
-        true => Some(Arc::new(api::call(&ask(Only::Whole)).await?)),
+        true => Some(Arc::new(api::call(&ask(InstanceSubset::Whole)).await?)),
         false => None,
     };
-    Ok(Some(Besides { whole, relevant }))
+    Ok(Some(FilteredOverviews { whole, relevant }))
 }
 
 #[component]
-fn Known(
+fn CellDetails(
     study: String,
-    overview: Arc<Overview>,
-    cell: Cell,
-    spot: Spot,
-    dials: Signal<Dials>,
-    cases: CasesOf,
-    besides: LocalResource<Answer<Option<Besides>>>,
+    overview: Arc<StudyOverview>,
+    cell: OverviewCell,
+    spot: MapPosition,
+    dials: Signal<StudyControls>,
+    cases: ViolationExamplesResource,
+    besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
     let value = format::fraction_within(cell.micro.value, cell.micro.interval);
     let interval = format::interval(cell.micro.interval);
@@ -198,8 +198,8 @@ fn Known(
     });
     let ways = ways(&study, &cell, spot, dials);
     let below = match spot.who {
-        Who::Ranker(_) => view! { <Below study cases mode=overview.mode/> }.into_any(),
-        Who::Relevance => view! {
+        MapRow::Ranker(_) => view! { <ViolationSection study cases mode=overview.mode/> }.into_any(),
+        MapRow::Relevance => view! {
             <p class="note">
                 "How often the claim holds for the grades, over instances whose grades differ; a
                 text without a judgement counts as grade 0."
@@ -217,11 +217,11 @@ fn Known(
     let shares =
         shares.map(|(class, n)| view! { <i class=class style=("--n", n.to_string())></i> });
     let shares = shares.collect_view();
-    let Tallied {
+    let TallyText {
         satisfied,
         tied,
         violated,
-    } = Tallied::of(&cell);
+    } = TallyText::of(&cell);
     view! {
         <div class="sum">
             <span class="big">{value}</span>
@@ -239,22 +239,22 @@ fn Known(
         </div>
         {below}
         {ways}
-        <Facts overview cell spot besides/>
+        <CellFacts overview cell spot besides/>
     }
 }
 
 /// The three counts in words.
-struct Tallied {
+struct TallyText {
     satisfied: String,
     tied: String,
     violated: String,
 }
 
-impl Tallied {
-    fn of(cell: &Cell) -> Tallied {
+impl TallyText {
+    fn of(cell: &OverviewCell) -> TallyText {
         let said =
             |n: u64, outcome| format!("{} {}", format::count(n), verdict::word(Some(outcome)));
-        Tallied {
+        TallyText {
             satisfied: said(cell.tally.satisfied, Outcome::Satisfied),
             tied: said(cell.tally.tied, Outcome::Tied),
             violated: said(cell.tally.violated, Outcome::Violated),
@@ -262,7 +262,7 @@ impl Tallied {
     }
 }
 
-fn chance(cell: &Cell) -> String {
+fn chance(cell: &OverviewCell) -> String {
     let p = p_said(cell.p_holm);
     match cell.p_holm < LEVEL {
         true => format!("differs from chance, {p}"),
@@ -271,13 +271,13 @@ fn chance(cell: &Cell) -> String {
 }
 
 /// The way down to the violations, or to what there is instead.
-fn ways(study: &str, cell: &Cell, spot: Spot, dials: Signal<Dials>) -> Option<AnyView> {
-    let Who::Ranker(ranker) = spot.who else {
+fn ways(study: &str, cell: &OverviewCell, spot: MapPosition, dials: Signal<StudyControls>) -> Option<AnyView> {
+    let MapRow::Ranker(ranker) = spot.who else {
         return None;
     };
     let view = violations(&dials.get());
     let href = |outcome| {
-        ListView {
+        InstanceListView {
             outcome,
             ..view.clone()
         }
@@ -293,9 +293,9 @@ fn ways(study: &str, cell: &Cell, spot: Spot, dials: Signal<Dials>) -> Option<An
         "See {} satisfied instances",
         format::count(cell.tally.satisfied)
     );
-    let up = ListView {
+    let up = InstanceListView {
         outcome: Some(Outcome::Satisfied),
-        sort: Sort::Closest,
+        sort: InstanceSort::Closest,
         ..violations(&dials.get())
     };
     let way = up.href(study, spot.probe, ranker);
@@ -312,25 +312,25 @@ fn ways(study: &str, cell: &Cell, spot: Spot, dials: Signal<Dials>) -> Option<An
 
 /// Margins and three violations, of the cell that they were asked for.
 #[component]
-fn Below(study: String, cases: CasesOf, mode: Mode) -> impl IntoView {
+fn ViolationSection(study: String, cases: ViolationExamplesResource, mode: AxiomVariant) -> impl IntoView {
     move || match cases.get() {
         None | Some((_, _, Ok(None))) => {
             view! { <div class="below waiting" aria-hidden="true"></div> }.into_any()
         }
         Some((_, _, Err(error))) => {
             let retry = Callback::new(move |()| cases.refetch());
-            view! { <div class="below"><Failure error retry/></div> }.into_any()
+            view! { <div class="below"><ErrorMessage error retry/></div> }.into_any()
         }
         Some((spot, dials, Ok(Some(found)))) => {
             let list = violations(&dials);
-            view! { <Three study=study.clone() found list spot mode/> }.into_any()
+            view! { <ViolationList study=study.clone() found list spot mode/> }.into_any()
         }
     }
 }
 
 #[component]
-fn Three(study: String, found: Cases, list: ListView, spot: Spot, mode: Mode) -> impl IntoView {
-    let Cases {
+fn ViolationList(study: String, found: ViolationExamples, list: InstanceListView, spot: MapPosition, mode: AxiomVariant) -> impl IntoView {
+    let ViolationExamples {
         ranker,
         histogram,
         lines,
@@ -342,7 +342,7 @@ fn Three(study: String, found: Cases, list: ListView, spot: Spot, mode: Mode) ->
                 <figcaption>
                     <p class="label">{margin_label(spot.probe)}</p>
                 </figcaption>
-                <Drawing figure=plot::histogram(&histogram)/>
+                <FigureView figure=plot::histogram(&histogram)/>
             </figure>
         }
     });
@@ -388,7 +388,7 @@ pub(crate) fn margin(margin: Option<f64>, digits: u8) -> String {
 }
 
 /// `d12 over d7, relevance 2 and 0`
-pub(crate) fn texts_said(line: &Line) -> String {
+pub(crate) fn texts_said(line: &ListedInstance) -> String {
     let order = match line.texts.as_slice() {
         [winner, loser] => format!("{winner} over {loser}"),
         texts => texts.join(", then "),
@@ -405,7 +405,7 @@ pub(crate) fn texts_said(line: &Line) -> String {
 }
 
 /// The digits with which margins are told apart.
-pub(crate) fn margin_digits(histogram: &Histogram) -> u8 {
+pub(crate) fn margin_digits(histogram: &MarginHistogram) -> u8 {
     format::score_digits(histogram.width * histogram.counts.len() as f64)
 }
 
@@ -423,19 +423,19 @@ pub(crate) fn margin_label(probe: Probe) -> &'static str {
 
 /// Other figures of the cell.
 #[component]
-fn Facts(
-    overview: Arc<Overview>,
-    cell: Cell,
-    spot: Spot,
-    besides: LocalResource<Answer<Option<Besides>>>,
+fn CellFacts(
+    overview: Arc<StudyOverview>,
+    cell: OverviewCell,
+    spot: MapPosition,
+    besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
     let column = spot
         .column(&overview)
         .and_then(|it| overview.probes.get(it))
         .cloned();
     let row = match spot.who {
-        Who::Ranker(row) => overview.rankers.get(row).cloned(),
-        Who::Relevance => None,
+        MapRow::Ranker(row) => overview.rankers.get(row).cloned(),
+        MapRow::Relevance => None,
     };
     let over_queries = format::estimate(&cell.over_queries);
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
@@ -460,7 +460,7 @@ fn Facts(
     let note = row.as_ref().and_then(|it| it.ranker.note.clone());
     let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
     let in_part = row.as_ref().and_then(|it| it.seen_in_part());
-    let of = move |other: Option<&Arc<Overview>>| {
+    let of = move |other: Option<&Arc<StudyOverview>>| {
         let cell = other.and_then(|it| spot.cell(it));
         cell.map_or(format::MISSING.to_owned(), |cell| {
             format!(

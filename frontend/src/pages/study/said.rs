@@ -2,29 +2,29 @@
 //! Nothing where nobody has said anything yet.
 
 use leptos::prelude::*;
-use shared::api::Look;
-use shared::api::people::{Me, Role};
-use shared::api::review::{Results, State, TaskNo, TaskResults};
+use shared::api::GetStudyRequest;
+use shared::api::people::{GetSessionRequest, AccessRole};
+use shared::api::review::{ListHumanJudgmentsRequest, TaskStatus, TaskId, TaskResults};
 use shared::api::worker::LOCAL;
-use shared::plot::{self, Theme};
+use shared::plot::{self, FigureTheme};
 use shared::report::{self, format};
-use shared::review::estimate::Estimates;
+use shared::review::estimate::AgreementEstimates;
 use shared::review::tables;
-use shared::study::dials::Dials;
+use shared::study::dials::StudyControls;
 
 use crate::api::{self, Error};
 use crate::numbers::plural;
-use crate::page::Page;
+use crate::page::PageRoute;
 use crate::widgets::download;
-use crate::widgets::drawing::Drawing;
-use crate::widgets::error::Failure;
+use crate::widgets::drawing::FigureView;
+use crate::widgets::error::ErrorMessage;
 use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
+use crate::widgets::takes::ExportButtons;
 
 /// What there is to show.
 #[derive(Debug, Clone, PartialEq)]
-struct Found {
+struct HumanJudgmentsData {
     tasks: Vec<TaskResults>,
     /// The rankers of the study by their places.
     rankers: Vec<String>,
@@ -33,23 +33,23 @@ struct Found {
 }
 
 /// None where nobody could have said anything: on a host of files, of a study in this browser.
-async fn look(study: String) -> Result<Option<Found>, Error> {
+async fn look(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
     if study == LOCAL || api::server().await?.is_none() {
         return Ok(None);
     }
-    let curates = api::call(&Me {}).await?.role >= Role::Curator;
-    let tasks = api::call(&Results {
+    let curates = api::call(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
+    let tasks = api::call(&ListHumanJudgmentsRequest {
         study: study.clone(),
     })
     .await?;
     let mut rankers = Vec::new();
     if !tasks.is_empty() {
-        let dials = Dials::default();
-        let overview = api::call(&Look { study, dials }).await?;
+        let dials = StudyControls::default();
+        let overview = api::call(&GetStudyRequest { study, dials }).await?;
         let names = overview.rankers.into_iter().map(|it| it.ranker.label);
         rankers.extend(names);
     }
-    Ok(Some(Found {
+    Ok(Some(HumanJudgmentsData {
         tasks,
         rankers,
         curates,
@@ -58,7 +58,7 @@ async fn look(study: String) -> Result<Option<Found>, Error> {
 
 /// The section of the Study page.
 #[component]
-pub(crate) fn Said(
+pub(crate) fn HumanJudgments(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
@@ -70,13 +70,13 @@ pub(crate) fn Said(
         Some(Ok(Some(found))) if found.tasks.is_empty() && !found.curates => ().into_any(),
         Some(Ok(Some(found))) => {
             let study = study.clone();
-            view! { <HumanJudgments study found/> }.into_any()
+            view! { <HumanJudgmentsView study found/> }.into_any()
         }
         Some(Err(error)) => {
             let retry = Callback::new(move |()| answer.refetch());
             view! {
                 <section class="section" aria-label="What people say">
-                    <Failure error retry/>
+                    <ErrorMessage error retry/>
                 </section>
             }
             .into_any()
@@ -86,7 +86,7 @@ pub(crate) fn Said(
 
 /// The tasks of the study with their results, and the way to another task.
 #[component]
-fn HumanJudgments(study: String, found: Found) -> impl IntoView {
+fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView {
     let curates = found.curates;
     let none = found.tasks.is_empty().then(|| {
         view! {
@@ -98,10 +98,10 @@ fn HumanJudgments(study: String, found: Found) -> impl IntoView {
     });
     let href = format!(
         "{}?study={}",
-        Page::MakeTask.href(),
+        PageRoute::MakeTask.href(),
         crate::page::escape(&study)
     );
-    let about = format!("{}#reviewing", Page::About.href());
+    let about = format!("{}#reviewing", PageRoute::About.href());
     let header = move || {
         let href = href.clone();
         let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
@@ -115,7 +115,7 @@ fn HumanJudgments(study: String, found: Found) -> impl IntoView {
     };
     let tasks = found.tasks.into_iter().map(|task| {
         let rankers = found.rankers.clone();
-        view! { <One task rankers curates/> }
+        view! { <TaskResult task rankers curates/> }
     });
     let tasks = tasks.collect_view();
     view! {
@@ -128,7 +128,7 @@ fn HumanJudgments(study: String, found: Found) -> impl IntoView {
 
 /// One task.
 #[component]
-fn One(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
+fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
     let TaskResults {
         task: no,
         title,
@@ -142,15 +142,15 @@ fn One(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView 
     let alpha = agreement.alpha.map(|it| it.estimate);
     let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
     let state = match state {
-        State::Draft => "draft",
-        State::Open => "under way",
-        State::Closed => "closed",
+        TaskStatus::Draft => "draft",
+        TaskStatus::Open => "under way",
+        TaskStatus::Closed => "closed",
     };
-    let page = Page::Curate { task: no }.href();
+    let page = PageRoute::Curate { task: no }.href();
     let page = curates.then(|| view! { <a href=page>"The task"</a> });
     let hidden = (!public).then(|| view! { <span>"seen by curators only"</span> });
     let body = match estimates {
-        Some(found) if !outdated => view! { <Numbers no found rankers/> }.into_any(),
+        Some(found) if !outdated => view! { <EstimateFigure no found rankers/> }.into_any(),
         _ if outdated => view! {
             <p class="ahead">
                 "The study has changed since this task was made: its numbers would be of other
@@ -177,7 +177,7 @@ fn One(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView 
 
 /// The numbers as a table, or as a figure in its place.
 #[component]
-fn Numbers(no: TaskNo, found: Estimates, rankers: Vec<String>) -> impl IntoView {
+fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
     let mut all = tables::of_estimates(&found, &rankers);
     let Some(details) = all.pop() else {
         return ().into_any();
@@ -189,7 +189,7 @@ fn Numbers(no: TaskNo, found: Estimates, rankers: Vec<String>) -> impl IntoView 
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let drawn = figure.clone();
     let svg = Callback::new(move |()| {
-        let text = plot::to_svg(&drawn, Theme::Light);
+        let text = plot::to_svg(&drawn, FigureTheme::Light);
         download::save(&format!("people-{}.svg", no.0), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {
@@ -206,13 +206,13 @@ fn Numbers(no: TaskNo, found: Estimates, rankers: Vec<String>) -> impl IntoView 
                 aria-label="Who agrees with whom"
                 style=("--width", width.clone())
             >
-                <Drawing figure=figure.clone()/>
+                <FigureView figure=figure.clone()/>
             </div>
         }
         .into_any(),
     };
     view! {
-        <Takes of="results of people" table=as_table turn svg csv/>
+        <ExportButtons of="results of people" table=as_table turn svg csv/>
         {body}
     }
     .into_any()

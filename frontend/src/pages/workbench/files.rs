@@ -2,18 +2,18 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::worker::{Ask, FileKind, FileRead, Tell};
-use shared::error::{Reading, Remark};
+use shared::api::worker::{WorkerRequest, FileKind, FileSummary, WorkerResponse};
+use shared::error::{ReadReport, RowIssue};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
 
-use super::bench::{Bench, Entry, State};
+use super::bench::{WorkbenchState, WorkbenchFile, FileState};
 use crate::api::{Error, worker};
 use crate::numbers;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Reads a file as text.
 pub(super) async fn text(file: &File) -> Result<String, Error> {
@@ -33,20 +33,20 @@ pub(super) fn choose() {
 }
 
 /// Puts a file on the bench in place of one of the same name, and reads it.
-pub(super) fn add(bench: Bench, file: File, kind: Option<FileKind>) {
+pub(super) fn add(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     leptos::task::spawn_local(async move { read(bench, file, kind).await });
 }
 
 /// Reads again what the present worker does not know.
-pub(super) async fn read_stale(bench: Bench) {
+pub(super) async fn read_stale(bench: WorkbenchState) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
         let known = files
             .iter()
             .filter(|it| it.generation != worker::generation());
         known
             .filter_map(|it| match &it.state {
-                State::Read(read) => Some((it.file.clone(), read.kind)),
-                State::Reading(_) | State::Failed(_) => None,
+                FileState::Read(read) => Some((it.file.clone(), read.kind)),
+                FileState::Reading(_) | FileState::Failed(_) => None,
             })
             .collect()
     });
@@ -55,13 +55,13 @@ pub(super) async fn read_stale(bench: Bench) {
     }
 }
 
-async fn read(bench: Bench, file: File, kind: Option<FileKind>) {
+async fn read(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     let name = file.name();
     let size = file.size();
     let generation = worker::generation();
     let done = ArcRwSignal::new(0.0);
-    let state = State::Reading(done.clone());
-    let entry = Entry {
+    let state = FileState::Reading(done.clone());
+    let entry = WorkbenchFile {
         name: name.clone(),
         file: file.clone(),
         state,
@@ -73,7 +73,7 @@ async fn read(bench: Bench, file: File, kind: Option<FileKind>) {
             Some(place) => *place = entry,
             None => files.push(entry),
         });
-    let ask = Ask::Read {
+    let ask = WorkerRequest::Read {
         name: name.clone(),
         kind,
     };
@@ -85,15 +85,15 @@ async fn read(bench: Bench, file: File, kind: Option<FileKind>) {
         });
     });
     let state = match asked.answer().await.map(|it| it.tell) {
-        Ok(Tell::Read(read)) => State::Read(read),
-        Ok(Tell::Stopped) => State::Failed("stopped; choose it again to read it".to_owned()),
-        Ok(_) => State::Failed("not read; choose it again".to_owned()),
-        Err(error) => State::Failed(error.to_string()),
+        Ok(WorkerResponse::Read(read)) => FileState::Read(read),
+        Ok(WorkerResponse::Stopped) => FileState::Failed("stopped; choose it again to read it".to_owned()),
+        Ok(_) => FileState::Failed("not read; choose it again".to_owned()),
+        Err(error) => FileState::Failed(error.to_string()),
     };
     set_state(bench, &name, state);
 }
 
-fn set_state(bench: Bench, name: &str, state: State) {
+fn set_state(bench: WorkbenchState, name: &str, state: FileState) {
     // The page may have been left in the meantime.
     let _ = bench.files.try_update(|files| {
         if let Some(entry) = files.iter_mut().find(|it| it.name == name) {
@@ -102,12 +102,12 @@ fn set_state(bench: Bench, name: &str, state: State) {
     });
 }
 
-fn forget(bench: Bench, name: String) {
+fn forget(bench: WorkbenchState, name: String) {
     bench
         .files
         .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
-        let _ = worker::tell(Ask::Forget { name }, &JsValue::UNDEFINED).await;
+        let _ = worker::tell(WorkerRequest::Forget { name }, &JsValue::UNDEFINED).await;
     });
 }
 
@@ -117,7 +117,7 @@ fn stop_reading() {
     worker::restart();
 }
 
-fn add_all(bench: Bench, list: Option<FileList>) {
+fn add_all(bench: WorkbenchState, list: Option<FileList>) {
     let Some(list) = list else { return };
     for file in (0..list.length()).filter_map(|at| list.get(at)) {
         add(bench, file, None);
@@ -126,7 +126,7 @@ fn add_all(bench: Bench, list: Option<FileList>) {
 
 /// The section of the page.
 #[component]
-pub(super) fn Files(bench: Bench) -> impl IntoView {
+pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     let over = RwSignal::new(false);
     let dropped = move |event: DragEvent| {
         event.prevent_default();
@@ -150,28 +150,28 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
     });
     let heads = || {
         [
-            Head::words("File"),
-            Head::words("taken as"),
-            Head::number("read"),
-            Head::number("refused"),
-            Head::unseen("Remove"),
+            ColumnHeading::words("File"),
+            ColumnHeading::words("taken as"),
+            ColumnHeading::number("read"),
+            ColumnHeading::number("refused"),
+            ColumnHeading::unseen("Remove"),
         ]
     };
     let said = move || bench.files.with(|it| sum(it));
     let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
         <Section id="files" name="Files" header>
-            <Show when=move || !names.with(Vec::is_empty)>
+            <GetInstanceRequest when=move || !names.with(Vec::is_empty)>
                 <HeadedTable name="Files read" class="files" heads=heads() scrolls=true>
                     <For each=move || names.get() key=Clone::clone let:name>
-                        <Row bench name/>
+                        <FileRow bench name/>
                     </For>
                 </HeadedTable>
                 <For each=move || names.get() key=Clone::clone let:name>
-                    <Remarks bench name/>
+                    <FileMessages bench name/>
                 </For>
-            </Show>
-            <super::train::Train bench/>
+            </GetInstanceRequest>
+            <super::train::TrainVectors bench/>
             <div
                 class="drop"
                 class:over=move || over.get()
@@ -202,7 +202,7 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
 
 /// One file in the table.
 #[component]
-fn Row(bench: Bench, name: String) -> impl IntoView {
+fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
     let find = {
         let name = name.clone();
         move || {
@@ -218,9 +218,9 @@ fn Row(bench: Bench, name: String) -> impl IntoView {
         move || {
             let entry = find()?;
             let kind = match &entry.state {
-                State::Read(read) => Some(read.kind),
-                State::Reading(_) => None,
-                State::Failed(_) => None,
+                FileState::Read(read) => Some(read.kind),
+                FileState::Reading(_) => None,
+                FileState::Failed(_) => None,
             };
             let options = FileKind::ALL.iter().map(|&it| {
                 view! { <option selected=kind == Some(it)>{kind_name(it)}</option> }
@@ -267,9 +267,9 @@ fn Row(bench: Bench, name: String) -> impl IntoView {
     }
 }
 
-fn counts(state: State) -> AnyView {
+fn counts(state: FileState) -> AnyView {
     match state {
-        State::Reading(done) => view! {
+        FileState::Reading(done) => view! {
             <td colspan="2">
                 <span class="reading">
                     <Progress label="Reading" done=Signal::from(done)/>
@@ -280,11 +280,11 @@ fn counts(state: State) -> AnyView {
             </td>
         }
         .into_any(),
-        State::Failed(_) => view! {
+        FileState::Failed(_) => view! {
             <td colspan="2" class="num"><span class="verdict bad">"not read"</span></td>
         }
         .into_any(),
-        State::Read(FileRead { reading, .. }) => {
+        FileState::Read(FileSummary { reading, .. }) => {
             let refused = match reading.n_refused {
                 0 => view! { "0" }.into_any(),
                 n => view! { <span class="verdict bad">{numbers::count(n)}</span> }.into_any(),
@@ -300,18 +300,18 @@ fn counts(state: State) -> AnyView {
 
 /// What was refused in a file, or warned about.
 #[component]
-fn Remarks(bench: Bench, name: String) -> impl IntoView {
+fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
     move || {
         let entry = bench
             .files
             .with(|it| it.iter().find(|it| it.name == name).cloned())?;
         match entry.state {
-            State::Reading(_) => None,
-            State::Failed(reason) => {
+            FileState::Reading(_) => None,
+            FileState::Failed(reason) => {
                 Some(view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any())
             }
-            State::Read(FileRead { reading, .. }) => {
-                let Reading {
+            FileState::Read(FileSummary { reading, .. }) => {
+                let ReadReport {
                     n_refused,
                     refused,
                     n_warned,
@@ -321,12 +321,12 @@ fn Remarks(bench: Bench, name: String) -> impl IntoView {
                 let bad = (n_refused > 0).then(|| {
                     let what = format!("{} refused", numbers::plural(n_refused, "row", "rows"));
                     let then = "; the rest is used";
-                    view! { <Rows what then file=name.clone() n=n_refused rows=refused/> }
+                    view! { <RejectedRows what then file=name.clone() n=n_refused rows=refused/> }
                 });
                 let odd = (n_warned > 0).then(|| {
                     let rows = numbers::plural(n_warned, "row", "rows");
                     let what = format!("{rows} taken with a warning");
-                    view! { <Rows what then="" file=name.clone() n=n_warned rows=warned/> }
+                    view! { <RejectedRows what then="" file=name.clone() n=n_warned rows=warned/> }
                 });
                 Some(view! { {bad} {odd} }.into_any())
             }
@@ -336,7 +336,7 @@ fn Remarks(bench: Bench, name: String) -> impl IntoView {
 
 /// Rows with their reason: the first few, and the others on demand.
 #[component]
-fn Rows(
+fn RejectedRows(
     /// `3 rows refused`.
     what: String,
     /// What became of the others; empty for rows that were taken.
@@ -346,10 +346,10 @@ fn Rows(
     /// In all.
     n: u64,
     /// The first of them.
-    rows: Vec<Remark>,
+    rows: Vec<RowIssue>,
 ) -> impl IntoView {
     const FIRST: usize = 3;
-    let row = |remark: &Remark| {
+    let row = |remark: &RowIssue| {
         let line = format!("line {}", numbers::count(remark.line));
         view! { <tr><td>{line}</td><td>{remark.reason.clone()}</td></tr> }
     };
@@ -380,11 +380,11 @@ fn Rows(
 }
 
 /// `42 MB read in 3 s`.
-fn sum(files: &[Entry]) -> String {
+fn sum(files: &[WorkbenchFile]) -> String {
     let (mut bytes, mut ms) = (0.0, 0.0);
     let reads = files.iter().filter_map(|it| match &it.state {
-        State::Read(read) => Some(read),
-        State::Reading(_) | State::Failed(_) => None,
+        FileState::Read(read) => Some(read),
+        FileState::Reading(_) | FileState::Failed(_) => None,
     });
     for read in reads {
         bytes += read.n_bytes as f64;

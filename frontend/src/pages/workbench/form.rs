@@ -2,63 +2,63 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::worker::{FileKind, Part};
-use shared::probe::{Mode, Probe};
-use shared::text::{Pieces, Tokenizer, stopwords};
+use shared::api::worker::{FileKind, CollectionPart};
+use shared::probe::{AxiomVariant, Probe};
+use shared::text::{WordpieceVocabulary, Tokenizer, stopwords};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
-use super::bench::{Bench, Has, State};
+use super::bench::{WorkbenchState, Presence, FileState};
 use super::files;
-use super::settings::{Field, Formula, RankerRow, Settings, WORDPIECE};
+use super::settings::{StudyField, LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, WORDPIECE};
 use crate::widgets::analyzer::stemmers;
-use crate::widgets::error::Failed;
-use crate::widgets::form::{FieldName, Fields, Number, Select, Tick, WordChoice, Words, Wrong};
+use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::form::{FieldName, FormState, FormNumberField, SelectField, FormCheckbox, FormStringSelect, FormTextField, FieldErrorMessage};
 use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
-pub(super) fn Form(bench: Bench) -> impl IntoView {
+pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
     let wrong = Memo::new(move |_| {
         let files = bench.study_files();
         bench
             .settings
             .with(|it| it.definition(&files).err().unwrap_or_default())
     });
-    let form = Fields {
+    let form = FormState {
         values: bench.settings,
         wrong: wrong.into(),
     };
-    let number = move |field, label: &'static str, text: fn(&mut Settings) -> &mut String| {
-        view! { <Number form field label text/> }
+    let number = move |field, label: &'static str, text: fn(&mut LocalStudySettings) -> &mut String| {
+        view! { <FormNumberField form field label text/> }
     };
     let limits = view! {
-        {number(Field::Delta, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
-        {number(Field::MinTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
-        {number(Field::Queries, "Only the first queries; empty: all", |it| &mut it.n_queries)}
-        {number(Field::PerQuery, "Most instances of a query; empty: all", |it| &mut it.per_query)}
-        {number(Field::Seed, "Seed of the draw, if there is a most", |it| &mut it.seed)}
+        {number(StudyField::Delta, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
+        {number(StudyField::MinTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
+        {number(StudyField::Queries, "Only the first queries; empty: all", |it| &mut it.n_queries)}
+        {number(StudyField::PerQuery, "Most instances of a query; empty: all", |it| &mut it.per_query)}
+        {number(StudyField::Seed, "Seed of the draw, if there is a most", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
-        let row = RankerRow::usual(Formula::Bm25);
+        let row = LexicalRankerSettings::usual(LexicalRankerKind::Bm25);
         bench.settings.update(|it| it.rankers.push(row));
     };
     let header = move || {
-        let reset = move |_| bench.settings.set(Settings::standard());
+        let reset = move |_| bench.settings.set(LocalStudySettings::standard());
         view! { <button class="btn bare" type="button" on:click=reset>"As at first"</button> }
     };
     view! {
         <Section id="settings" name="Settings" header>
-            <Analysis bench form/>
+            <AnalyzerFields bench form/>
             <fieldset>
                 <legend>"Rankers"</legend>
-                {move || (0..rows.get()).map(|at| view! { <Ranker form at/> }).collect_view()}
+                {move || (0..rows.get()).map(|at| view! { <RankerFields form at/> }).collect_view()}
                 <button class="btn" type="button" on:click=add>"Add a ranker"</button>
             </fieldset>
-            <Probes form/>
+            <AxiomFields form/>
             <fieldset class="form">
                 <legend>"Pool and limits"</legend>
-                <Pool bench form/>
+                <PoolFields bench form/>
                 {limits}
             </fieldset>
         </Section>
@@ -67,7 +67,7 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
 
 /// How texts become terms.
 #[component]
-fn Analysis(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
+fn AnalyzerFields(bench: WorkbenchState, form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
     let tokenizers = vec![
         (Tokenizer::Alnum.name(), "letters a–z and digits"),
         (Tokenizer::Unicode.name(), "words of Unicode"),
@@ -89,48 +89,48 @@ fn Analysis(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
     view! {
         <fieldset class="form">
             <legend>"Analyser"</legend>
-            <WordChoice
+            <FormStringSelect
                 form
                 label="A token is"
                 options=tokenizers
                 text=|it| &mut it.analyzer.tokenizer
             />
             {vocabulary}
-            <WordChoice form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
-            <WordChoice form label="Stop list" options=lists text=|it| &mut it.analyzer.stopwords/>
+            <FormStringSelect form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
+            <FormStringSelect form label="Stop list" options=lists text=|it| &mut it.analyzer.stopwords/>
             {file}
-            <Wrong form field=Field::Analyzer/>
+            <FieldErrorMessage form field=StudyField::Analyzer/>
         </fieldset>
     }
 }
 
 /// The vocabulary of a model: its `vocab.txt` or `tokenizer.json`.
 #[component]
-fn Vocabulary(bench: Bench) -> impl IntoView {
+fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
-        let read = Pieces::read(&name, &text).map_err(|it| it.to_string());
+        let read = WordpieceVocabulary::read(&name, &text).map_err(|it| it.to_string());
         bench.pieces.set(Some(read));
     };
     let read = move || match bench.pieces.get() {
         Some(Ok(pieces)) => format!("{}, {} pieces", pieces.file(), pieces.len()),
         Some(Err(_)) | None => String::new(),
     };
-    view! { <OneFile label="vocab.txt or tokenizer.json " read=Signal::derive(read) take/> }
+    view! { <TextFileField label="vocab.txt or tokenizer.json " read=Signal::derive(read) take/> }
 }
 
 /// A stop list from a file, one word a line.
 #[component]
-fn StopList(bench: Bench) -> impl IntoView {
+fn StopList(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
         bench.stop_list.set(Some((name, stopwords::list(&text))));
     };
     let name = move || bench.stop_list.get().map_or(String::new(), |it| it.0);
-    view! { <OneFile label="One word a line " read=Signal::derive(name) take/> }
+    view! { <TextFileField label="One word a line " read=Signal::derive(name) take/> }
 }
 
 /// A field for a file of text.
 #[component]
-fn OneFile<F>(
+fn TextFileField<F>(
     label: &'static str,
     /// What was read.
     read: Signal<String>,
@@ -155,14 +155,14 @@ where
             <span class="label">{label} {read}</span>
             <input type="file" on:change:target=chosen/>
         </label>
-        <Failed error=failed/>
+        <OptionalErrorMessage error=failed/>
     }
 }
 
 /// One ranker with its parameters.
 #[component]
-fn Ranker(
-    form: Fields<Settings, Field>,
+fn RankerFields(
+    form: FormState<LocalStudySettings, StudyField>,
     /// Its row.
     at: usize,
 ) -> impl IntoView {
@@ -170,21 +170,21 @@ fn Ranker(
         form.values
             .with(|it| it.rankers.get(at).map(|it| it.formula))
     });
-    let options = Formula::ALL.map(|it| {
+    let options = LexicalRankerKind::ALL.map(|it| {
         view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
     });
     let change = move |name: String| {
-        let formula = Formula::ALL.into_iter().find(|it| it.name() == name);
+        let formula = LexicalRankerKind::ALL.into_iter().find(|it| it.name() == name);
         if let Some(formula) = formula {
             form.values
-                .update(|it| it.rankers[at] = RankerRow::usual(formula));
+                .update(|it| it.rankers[at] = LexicalRankerSettings::usual(formula));
         }
     };
     let parameters = move || {
-        let parameters = formula.get().map(Formula::parameters).unwrap_or_default();
+        let parameters = formula.get().map(LexicalRankerKind::parameters).unwrap_or_default();
         let fields = parameters.iter().enumerate();
         fields
-            .map(|(place, it)| view! { <Parameter form at place label=it.1/> })
+            .map(|(place, it)| view! { <ParameterField form at place label=it.1/> })
             .collect_view()
     };
     let remove = move |_| {
@@ -192,10 +192,10 @@ fn Ranker(
             it.rankers.remove(at);
         });
     };
-    let field = Field::Ranker(at);
+    let field = StudyField::Ranker(at);
     view! {
         <div class="ranker-row" class:error=move || form.reason(field).is_some()>
-            <Select label="Formula" choose=change>{options}</Select>
+            <SelectField label="Formula" choose=change>{options}</SelectField>
             {parameters}
             <button
                 class="btn bare"
@@ -205,21 +205,21 @@ fn Ranker(
             >
                 "✕"
             </button>
-            <Wrong form field/>
+            <FieldErrorMessage form field/>
         </div>
     }
 }
 
 /// One parameter of a ranker.
 #[component]
-fn Parameter(
-    form: Fields<Settings, Field>,
+fn ParameterField(
+    form: FormState<LocalStudySettings, StudyField>,
     at: usize,
     place: usize,
     label: &'static str,
 ) -> impl IntoView {
     let value = move || {
-        let value = |it: &Settings| Some(it.rankers.get(at)?.values.get(place)?.clone());
+        let value = |it: &LocalStudySettings| Some(it.rankers.get(at)?.values.get(place)?.clone());
         form.values.with(value).unwrap_or_default()
     };
     let set = move |text: String| {
@@ -230,7 +230,7 @@ fn Parameter(
             }
         });
     };
-    let field = Field::Ranker(at);
+    let field = StudyField::Ranker(at);
     let input = if label == "idf" {
         let options = ["lucene", "rsj"]
             .map(|it| view! { <option selected=move || value() == it>{it}</option> });
@@ -256,7 +256,7 @@ fn Parameter(
 
 /// Axioms and readings.
 #[component]
-fn Probes(form: Fields<Settings, Field>) -> impl IntoView {
+fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
     let probes = Probe::minable(true).into_iter().map(|axiom| {
         let on = move || form.values.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
@@ -270,11 +270,11 @@ fn Probes(form: Fields<Settings, Field>) -> impl IntoView {
             </label>
         }
     });
-    let modes = Mode::ALL.iter().map(|&mode| {
+    let modes = AxiomVariant::ALL.iter().map(|&mode| {
         let on = move || form.values.with(|it| it.modes.contains(&mode));
         let turn = move |_| {
             form.values
-                .update(|it| it.modes = turned(Mode::ALL, &it.modes, mode));
+                .update(|it| it.modes = turned(AxiomVariant::ALL, &it.modes, mode));
         };
         view! {
             <label>
@@ -287,10 +287,10 @@ fn Probes(form: Fields<Settings, Field>) -> impl IntoView {
         <fieldset>
             <legend>"Axioms"</legend>
             <div class="checks">{probes.collect_view()}</div>
-            <Wrong form field=Field::Probes/>
-            <Words
+            <FieldErrorMessage form field=StudyField::Probes/>
+            <FormTextField
                 form
-                field=Field::Further
+                field=StudyField::Further
                 label="Others of ir_axioms, and formulas: prox1, tfc1 & tp"
                 text=|it| &mut it.further
             />
@@ -298,12 +298,12 @@ fn Probes(form: Fields<Settings, Field>) -> impl IntoView {
         <fieldset>
             <legend>"Readings of the axioms"</legend>
             <div class="checks">{modes.collect_view()}</div>
-            <Wrong form field=Field::Modes/>
+            <FieldErrorMessage form field=StudyField::Modes/>
         </fieldset>
         <fieldset>
             <legend>"Tokenisation audit"</legend>
             <div class="checks">
-                <Tick
+                <FormCheckbox
                     form
                     label="How many instances hold under words, stems and pieces"
                     on=|it| &mut it.audit
@@ -321,18 +321,18 @@ fn turned<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
         .collect()
 }
 
-fn mode_name(mode: Mode) -> &'static str {
+fn mode_name(mode: AxiomVariant) -> &'static str {
     match mode {
-        Mode::Fixed => "as the axiom says",
-        Mode::PaperRennings2019 => "as printed, Rennings 2019",
-        Mode::PaperCamara2020 => "as printed, Câmara 2020",
-        Mode::CodeCamara2020 => "as their code does, Câmara 2020",
+        AxiomVariant::Fixed => "as the axiom says",
+        AxiomVariant::PaperRennings2019 => "as printed, Rennings 2019",
+        AxiomVariant::PaperCamara2020 => "as printed, Câmara 2020",
+        AxiomVariant::CodeCamara2020 => "as their code does, Câmara 2020",
     }
 }
 
 /// Which texts of a query are compared.
 #[component]
-fn Pool(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
+fn PoolFields(bench: WorkbenchState, form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
     let options = move || {
         let now = bench.settings.with(|it| it.pool.clone());
         let mut options = pools(bench);
@@ -348,20 +348,20 @@ fn Pool(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
     let chosen = move |event: Targeted<Event, HtmlSelectElement>| {
         bench.settings.update(|it| it.pool = event.target().value());
     };
-    let ranked = Memo::new(move |_| bench.settings.with(Settings::pool_is_ranked));
-    let field = Field::Pool;
+    let ranked = Memo::new(move |_| bench.settings.with(LocalStudySettings::pool_is_ranked));
+    let field = StudyField::Pool;
     view! {
         <label class="field" class:error=move || form.reason(field).is_some()>
             <span class="label">"Compare, for each query,"</span>
             <select aria-describedby=field.id() on:change:target=chosen>{options}</select>
-            {move || (!ranked.get()).then(|| view! { <Wrong form field/> })}
+            {move || (!ranked.get()).then(|| view! { <FieldErrorMessage form field/> })}
         </label>
         {move || {
             ranked
                 .get()
                 .then(|| {
                     view! {
-                        <Number form field label="How many of them" text=|it| &mut it.k/>
+                        <FormNumberField form field label="How many of them" text=|it| &mut it.k/>
                     }
                 })
         }}
@@ -369,15 +369,15 @@ fn Pool(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
 }
 
 /// Words and names of every pool that the files allow.
-fn pools(bench: Bench) -> Vec<(String, String)> {
+fn pools(bench: WorkbenchState) -> Vec<(String, String)> {
     let mut pools = vec![
         ("rank:bm25".to_owned(), "the first of BM25".to_owned()),
         ("rank:ql".to_owned(), "the first of QL".to_owned()),
     ];
     let runs = bench.files.with(|files| {
         let runs = files.iter().filter(|it| match &it.state {
-            State::Read(read) => read.kind == FileKind::Run,
-            State::Reading(_) | State::Failed(_) => false,
+            FileState::Read(read) => read.kind == FileKind::Run,
+            FileState::Reading(_) | FileState::Failed(_) => false,
         });
         runs.map(|it| it.name.clone()).collect::<Vec<String>>()
     });
@@ -385,7 +385,7 @@ fn pools(bench: Bench) -> Vec<(String, String)> {
         runs.into_iter()
             .map(|it| (format!("run:{it}"), format!("the first of {it}"))),
     );
-    if bench.has(Part::Qrels) == Has::Yes {
+    if bench.has(CollectionPart::Qrels) == Presence::Yes {
         pools.push(("judged".to_owned(), "the judged texts".to_owned()));
     }
     pools.push(("group".to_owned(), "the texts of its group".to_owned()));

@@ -1,31 +1,31 @@
 //! Scores of neural rankers: from this server as a job, or from a file.
 
 use leptos::prelude::*;
-use shared::api::worker::{Ask, Made};
-use shared::api::{Cancel, Job, JobState, Resume, Server, Watch};
-use shared::score::RankerAbout;
+use shared::api::worker::{WorkerRequest, LocalStudySummary};
+use shared::api::{CancelJobRequest, Job, JobState, ResumeJobRequest, ServerInfoResponse, GetJobRequest};
+use shared::score::RankerInfo;
 use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
-use super::bench::{Bench, JobLink};
+use super::bench::{WorkbenchState, JobLink};
 use crate::api::host;
 use crate::api::{self, Error, worker};
 use crate::numbers;
-use crate::widgets::answered::Answered;
+use crate::widgets::answered::ResourceView;
 use crate::widgets::download;
-use crate::widgets::error::Failed;
-use crate::widgets::form::Select;
+use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::form::SelectField;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
-use crate::widgets::token_form::TokenForm;
+use crate::widgets::token_form::OperatorTokenForm;
 
 /// The section of the page.
 #[component]
-pub(super) fn Neural(bench: Bench) -> impl IntoView {
+pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     let server = LocalResource::new(|| async { api::server().await });
     let failed = RwSignal::new(None::<Error>);
-    let ways = Ways { bench, failed };
+    let ways = NeuralSection { bench, failed };
     // What went wrong with a study goes when the study goes.
     Effect::new(move |_| {
         if bench.made.get().is_none() {
@@ -38,7 +38,7 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             .get()
             .map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
     };
-    let on_server = move |found: Option<Server>| match found {
+    let on_server = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
             <p class="note">
                 "Neural scoring is off: this page comes from a host of files only. Run "
@@ -49,7 +49,7 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
         .into_any(),
         Some(found) => {
             let again = Callback::new(move |()| server.refetch());
-            view! { <OnServer ways server=found again/> }.into_any()
+            view! { <ServerScoring ways server=found again/> }.into_any()
         }
     };
     let header = move || view! { <p class="note">{note}</p> };
@@ -59,21 +59,21 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
                 "Send the pairs to this server for scoring, or take the list away and bring back a
                 file of scores."
             </p>
-            <Answered answer=server until="Asking whether a server is there" shown=on_server/>
-            <Files ways/>
-            <Failed error=failed/>
+            <ResourceView answer=server until="Asking whether a server is there" shown=on_server/>
+            <PairFiles ways/>
+            <OptionalErrorMessage error=failed/>
         </Section>
     }
 }
 
 /// What the parts of this section share.
 #[derive(Clone, Copy)]
-struct Ways {
-    bench: Bench,
+struct NeuralSection {
+    bench: WorkbenchState,
     failed: RwSignal<Option<Error>>,
 }
 
-impl Ways {
+impl NeuralSection {
     fn note(self, answer: Result<worker::Answered, Error>) {
         match answer {
             Ok(answered) => {
@@ -89,11 +89,11 @@ impl Ways {
 
 /// The list of pairs away, a file of scores back.
 #[component]
-fn Files(ways: Ways) -> impl IntoView {
-    let Ways { bench, failed } = ways;
+fn PairFiles(ways: NeuralSection) -> impl IntoView {
+    let NeuralSection { bench, failed } = ways;
     let take = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::tell(Ask::Pairs, &JsValue::UNDEFINED).await {
+            match worker::tell(WorkerRequest::Pairs, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("pairs.jsonl", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
@@ -106,7 +106,7 @@ fn Files(ways: Ways) -> impl IntoView {
         };
         picker.set_value("");
         leptos::task::spawn_local(async move {
-            ways.note(worker::tell(Ask::Bring { name: file.name() }, &file).await);
+            ways.note(worker::tell(WorkerRequest::Bring { name: file.name() }, &file).await);
         });
     };
     let off = move || bench.made.get().is_none();
@@ -133,9 +133,9 @@ const WHY: &str = "Only the operator of this server starts jobs on it.";
 
 /// The models of the server and the job that is under way.
 #[component]
-fn OnServer(
-    ways: Ways,
-    server: Server,
+fn ServerScoring(
+    ways: NeuralSection,
+    server: ServerInfoResponse,
     /// Asks once more what the server lets us do.
     again: Callback<()>,
 ) -> impl IntoView {
@@ -150,19 +150,19 @@ fn OnServer(
         .into_any();
     }
     let body = move || match bench.job.get() {
-        Some(link) => view! { <OneJob ways link/> }.into_any(),
+        Some(link) => view! { <JobPanel ways link/> }.into_any(),
         None if server.may_create_jobs => {
-            view! { <Send ways models=server.models.clone()/> }.into_any()
+            view! { <SendPairs ways models=server.models.clone()/> }.into_any()
         }
-        None => view! { <TokenForm why=WHY again/> }.into_any(),
+        None => view! { <OperatorTokenForm why=WHY again/> }.into_any(),
     };
     body.into_any()
 }
 
 /// Chooses a model and sends the pairs.
 #[component]
-fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
-    let Ways { bench, failed } = ways;
+fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
+    let NeuralSection { bench, failed } = ways;
     let chosen = RwSignal::new(models.first().map(|it| it.spec.clone()).unwrap_or_default());
     let sending = RwSignal::new(false);
     let notes = models.clone();
@@ -175,7 +175,7 @@ fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
     });
     let options = options.collect_view();
     let send = move |_| {
-        let Some(Made { hash, .. }) = bench.made.get_untracked() else {
+        let Some(LocalStudySummary { hash, .. }) = bench.made.get_untracked() else {
             return;
         };
         sending.set(true);
@@ -202,7 +202,7 @@ fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
     };
     view! {
         <div class="btns send">
-            <Select label="Model" choose=move |word| chosen.set(word)>{options}</Select>
+            <SelectField label="Model" choose=move |word| chosen.set(word)>{options}</SelectField>
             <button class="btn main" type="button" disabled=off on:click=send>
                 {move || if sending.get() { "Sending" } else { "Score on the server" }}
             </button>
@@ -218,11 +218,11 @@ fn first_of(hash: &str) -> String {
 
 /// A job from its first event to its scores in the study.
 #[component]
-fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
-    let Ways { bench, failed } = ways;
+fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
+    let NeuralSection { bench, failed } = ways;
     let job = RwSignal::new(None::<Job>);
     let lost = RwSignal::new(false);
-    let watched = StoredValue::new_local(None::<host::Watched>);
+    let watched = StoredValue::new_local(None::<host::JobSubscription>);
     let id = StoredValue::new(link.id);
     let of = StoredValue::new(link.of);
     let hear = move |heard: Job| {
@@ -252,7 +252,7 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
     // The job may be unknown here, which events cannot say; so it is asked for once.
     leptos::task::spawn_local(async move {
         let job = id.get_value();
-        let found = api::call(&Watch { job }).await;
+        let found = api::call(&GetJobRequest { job }).await;
         let goes_on = found.as_ref().is_ok_and(|it| !it.state.ended());
         take(found);
         if goes_on {
@@ -262,13 +262,13 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
     let cancel = move |_| {
         leptos::task::spawn_local(async move {
             let job = id.get_value();
-            take(api::call(&Cancel { job }).await);
+            take(api::call(&CancelJobRequest { job }).await);
         });
     };
     let resume = move |_| {
         leptos::task::spawn_local(async move {
             let job = id.get_value();
-            let found = api::call(&Resume { job }).await;
+            let found = api::call(&ResumeJobRequest { job }).await;
             let goes_on = found.is_ok();
             take(found);
             if goes_on {
@@ -325,7 +325,7 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
 }
 
 /// Puts what was scored into the study, unless it is there.
-async fn merge(ways: Ways, job: &str, of: &str, ranker: &RankerAbout) {
+async fn merge(ways: NeuralSection, job: &str, of: &str, ranker: &RankerInfo) {
     let there = ways.bench.made.with_untracked(|made| {
         let rankers = made.iter().flat_map(|it| &it.rankers);
         rankers

@@ -1,32 +1,32 @@
 //! What the local study shows, in short; in full on its own page.
 
 use leptos::prelude::*;
-use shared::api::Look;
-use shared::api::worker::{Ask, LOCAL, Part};
-use shared::differ::{Asking, Who};
-use shared::study::dials::Dials;
-use shared::study::overview::Overview;
+use shared::api::GetStudyRequest;
+use shared::api::worker::{WorkerRequest, LOCAL, CollectionPart};
+use shared::differ::{ComparisonOptions, RankerRef};
+use shared::study::dials::StudyControls;
+use shared::study::overview::StudyOverview;
 use wasm_bindgen::JsValue;
 
-use super::bench::Bench;
+use super::bench::WorkbenchState;
 use crate::api::{self, worker};
 use crate::numbers;
-use crate::page::Page;
-use crate::pages::differ_address::DifferView;
+use crate::page::PageRoute;
+use crate::pages::differ_address::CompareView;
 use crate::widgets::download;
-use crate::widgets::error::{Failed, Failure};
+use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
 use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
-pub(super) fn Results(bench: Bench) -> impl IntoView {
+pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
     let look = LocalResource::new(move || {
         let made = bench.made.get();
         async move {
             made?;
-            let request = Look {
+            let request = GetStudyRequest {
                 study: LOCAL.to_owned(),
-                dials: Dials::default(),
+                dials: StudyControls::default(),
             };
             Some(api::call(&request).await)
         }
@@ -38,9 +38,9 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
         (Some(_), None) => view! { <div class="cell loading"></div> }.into_any(),
         (Some(_), Some(Err(error))) => {
             let again = Callback::new(move |()| look.refetch());
-            view! { <Failure error retry=again/> }.into_any()
+            view! { <ErrorMessage error retry=again/> }.into_any()
         }
-        (Some(_), Some(Ok(overview))) => view! { <Short overview/> }.into_any(),
+        (Some(_), Some(Ok(overview))) => view! { <FractionTable overview/> }.into_any(),
     };
     let summary = move || {
         bench.made.get().map(|it| {
@@ -52,7 +52,7 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
             )
         })
     };
-    let ways = move || bench.made.get().map(|_| view! { <Ways/> });
+    let ways = move || bench.made.get().map(|_| view! { <StudyLinks/> });
     let runs = move || two_runs(bench).map(|href| view! { <Runs href/> });
     let remarks = move || {
         let remarks = bench.made.get().map(|it| it.remarks).unwrap_or_default();
@@ -73,24 +73,24 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
 }
 
 /// Where two runs are compared, once they are here with texts and queries.
-fn two_runs(bench: Bench) -> Option<String> {
-    let of = |part: Part| {
+fn two_runs(bench: WorkbenchState) -> Option<String> {
+    let of = |part: CollectionPart| {
         bench.files.with(|files| {
             let files = files.iter().filter(|it| it.part() == Some(part));
             files.map(|it| it.name.clone()).collect::<Vec<String>>()
         })
     };
-    if of(Part::Texts).is_empty() || of(Part::Queries).is_empty() {
+    if of(CollectionPart::Texts).is_empty() || of(CollectionPart::Queries).is_empty() {
         return None;
     }
-    let runs = of(Part::Run);
-    let [first, second] = [runs.first()?, runs.get(1)?].map(|it| Who::Run(it.clone()));
-    let view = DifferView {
-        asking: Asking {
+    let runs = of(CollectionPart::Run);
+    let [first, second] = [runs.first()?, runs.get(1)?].map(|it| RankerRef::Run(it.clone()));
+    let view = CompareView {
+        asking: ComparisonOptions {
             pair: [first, second],
-            ..Asking::default()
+            ..ComparisonOptions::default()
         },
-        ..DifferView::default()
+        ..CompareView::default()
     };
     Some(view.href(LOCAL))
 }
@@ -107,17 +107,17 @@ fn Runs(href: String) -> impl IntoView {
 
 /// To the study's page, and its download.
 #[component]
-fn Ways() -> impl IntoView {
+fn StudyLinks() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::tell(Ask::Export, &JsValue::UNDEFINED).await {
+            match worker::tell(WorkerRequest::Export, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("study.json", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
         });
     };
-    let href = Page::Study {
+    let href = PageRoute::Study {
         study: LOCAL.to_owned(),
     }
     .href();
@@ -127,13 +127,13 @@ fn Ways() -> impl IntoView {
             <button class="btn" type="button" on:click=export>"Download the study, JSON"</button>
             <span class="note">"Kept in this browser until you clear the bench."</span>
         </div>
-        <Failed error=failed/>
+        <OptionalErrorMessage error=failed/>
     }
 }
 
 /// Fractions satisfied, rankers × axioms.
 #[component]
-fn Short(overview: Overview) -> impl IntoView {
+fn FractionTable(overview: StudyOverview) -> impl IntoView {
     let heads = overview.probes.iter().map(|it| {
         view! { <th scope="col" class="num">{it.probe.name()}</th> }
     });

@@ -1,30 +1,30 @@
 //! The run: from files to the local study, with speed, time left and cancel.
 
 use leptos::prelude::*;
-use shared::api::worker::{Ask, Part, Progress as Step, Stage, Tell};
+use shared::api::worker::{WorkerRequest, CollectionPart, WorkerProgress, WorkerStage, WorkerResponse};
 use wasm_bindgen::JsValue;
 
-use super::bench::{Bench, Has, Run, State};
+use super::bench::{WorkbenchState, Presence, RunState, FileState};
 use super::files;
 use crate::api::worker;
-use crate::keys::Press;
+use crate::keys::KeyOutcome;
 use crate::numbers;
-use crate::widgets::error::Failure;
+use crate::widgets::error::ErrorMessage;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
 /// Stops the run, if there is one.
-pub(super) fn cancel(bench: Bench) -> Press {
+pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
     match bench.run.get_untracked() {
-        Run::Running { number, .. } => {
+        RunState::Running { number, .. } => {
             worker::cancel(number);
-            Press::Taken
+            KeyOutcome::Taken
         }
-        Run::Idle | Run::Done { .. } | Run::Stopped | Run::Failed(_) => Press::Passed,
+        RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => KeyOutcome::Passed,
     }
 }
 
-fn start(bench: Bench) {
+fn start(bench: WorkbenchState) {
     let files = untrack(move || bench.study_files());
     let Ok(definition) = bench.settings.with_untracked(|it| it.definition(&files)) else {
         return;
@@ -32,37 +32,37 @@ fn start(bench: Bench) {
     let today = String::from(js_sys::Date::new_0().to_iso_string());
     let made = today.chars().take(10).collect();
     leptos::task::spawn_local(async move {
-        bench.run.set(Run::Running {
+        bench.run.set(RunState::Running {
             number: 0,
             steps: Vec::new(),
         });
         files::read_stale(bench).await;
         let began = js_sys::Date::now();
-        let ask = Ask::Make {
+        let ask = WorkerRequest::Make {
             definition: Box::new(definition),
             made,
         };
         let asked = worker::ask(ask, &JsValue::UNDEFINED, move |step| hear(bench, step));
-        bench.run.set(Run::Running {
+        bench.run.set(RunState::Running {
             number: asked.number(),
             steps: Vec::new(),
         });
         let took_s = || (js_sys::Date::now() - began) / 1000.0;
         let run = match asked.answer().await.map(|it| it.tell) {
-            Ok(tell @ Tell::Made(_)) => {
+            Ok(tell @ WorkerResponse::Made(_)) => {
                 bench.take(tell);
-                Run::Done { took_s: took_s() }
+                RunState::Done { took_s: took_s() }
             }
-            Ok(_) => Run::Stopped,
-            Err(error) => Run::Failed(error),
+            Ok(_) => RunState::Stopped,
+            Err(error) => RunState::Failed(error),
         };
         let _ = bench.run.try_set(run);
     });
 }
 
-fn hear(bench: Bench, step: Step) {
+fn hear(bench: WorkbenchState, step: WorkerProgress) {
     let _ = bench.run.try_update(|run| {
-        if let Run::Running { steps, .. } = run {
+        if let RunState::Running { steps, .. } = run {
             match steps.iter_mut().find(|it| it.stage == step.stage) {
                 Some(place) => *place = step,
                 None => steps.push(step),
@@ -73,7 +73,7 @@ fn hear(bench: Bench, step: Step) {
 
 /// The section of the page.
 #[component]
-pub(super) fn RunStudy(bench: Bench) -> impl IntoView {
+pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
     // What is shown changes only from one kind of state to another, so that the button keeps
     // its focus and a bar its motion while numbers change. A memo that is not read is not run,
     // so it is read and not only tracked.
@@ -81,27 +81,27 @@ pub(super) fn RunStudy(bench: Bench) -> impl IntoView {
     let body = move || {
         let _ = stage.get();
         match bench.run.get_untracked() {
-            Run::Idle => None,
-            Run::Running { .. } => Some(view! { <Steps bench/> }.into_any()),
-            Run::Done { took_s } => Some(
+            RunState::Idle => None,
+            RunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
+            RunState::Done { took_s } => Some(
                 view! { <p role="status">"Made in " {numbers::took(took_s)} "."</p> }.into_any(),
             ),
-            Run::Stopped => {
+            RunState::Stopped => {
                 let kept = match bench.made.get_untracked() {
                     Some(_) => "Cancelled. The study from before is still below.",
                     None => "Cancelled. Nothing was made.",
                 };
                 Some(view! { <p role="status">{kept}</p> }.into_any())
             }
-            Run::Failed(error) => {
+            RunState::Failed(error) => {
                 let again = Callback::new(move |()| start(bench));
-                Some(view! { <Failure error retry=again/> }.into_any())
+                Some(view! { <ErrorMessage error retry=again/> }.into_any())
             }
         }
     };
     let button = move || {
         let _ = stage.get();
-        let running = matches!(bench.run.get_untracked(), Run::Running { .. });
+        let running = matches!(bench.run.get_untracked(), RunState::Running { .. });
         if running {
             let stop = move |_| {
                 let _ = cancel(bench);
@@ -134,32 +134,32 @@ pub(super) fn RunStudy(bench: Bench) -> impl IntoView {
 }
 
 /// Why there can be no run, and what to do.
-fn missing(bench: Bench) -> Option<&'static str> {
+fn missing(bench: WorkbenchState) -> Option<&'static str> {
     let reading = bench
         .files
-        .with(|files| files.iter().any(|it| matches!(it.state, State::Reading(_))));
+        .with(|files| files.iter().any(|it| matches!(it.state, FileState::Reading(_))));
     let files = bench.study_files();
     let wrong = bench.settings.with(|it| it.definition(&files).is_err());
-    match (bench.has(Part::Texts), bench.has(Part::Queries)) {
+    match (bench.has(CollectionPart::Texts), bench.has(CollectionPart::Queries)) {
         _ if reading => Some("Files are being read."),
-        (Has::No, Has::No) => Some("Bring texts and queries first, or load the sample."),
-        (Has::No, Has::Yes) => Some("Bring the texts as well."),
-        (Has::Yes, Has::No) => Some("Bring the queries as well."),
-        (Has::Yes, Has::Yes) if wrong => Some("Settings need a correction, see there."),
-        (Has::Yes, Has::Yes) => None,
+        (Presence::No, Presence::No) => Some("Bring texts and queries first, or load the sample."),
+        (Presence::No, Presence::Yes) => Some("Bring the texts as well."),
+        (Presence::Yes, Presence::No) => Some("Bring the queries as well."),
+        (Presence::Yes, Presence::Yes) if wrong => Some("Settings need a correction, see there."),
+        (Presence::Yes, Presence::Yes) => None,
     }
 }
 
 /// Numbers and bars of a run.
 #[component]
-fn Steps(bench: Bench) -> impl IntoView {
-    let step = move |stage: Stage| {
+fn RunProgress(bench: WorkbenchState) -> impl IntoView {
+    let step = move |stage: WorkerStage| {
         bench.run.with(|run| match run {
-            Run::Running { steps, .. } => steps.iter().copied().find(|it| it.stage == stage),
-            Run::Idle | Run::Done { .. } | Run::Stopped | Run::Failed(_) => None,
+            RunState::Running { steps, .. } => steps.iter().copied().find(|it| it.stage == stage),
+            RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => None,
         })
     };
-    let now = Memo::new(move |_| Stage::MAKE.into_iter().rev().find_map(step));
+    let now = Memo::new(move |_| WorkerStage::MAKE.into_iter().rev().find_map(step));
     let done = move || now.get().map_or(0.0, |it| share(&it));
     let big = move || {
         let percent = format!("{:.0} %", (done() * 100.0).floor());
@@ -184,9 +184,9 @@ fn Steps(bench: Bench) -> impl IntoView {
     let (audited, makes) = bench
         .settings
         .with_untracked(|it| (it.audit, it.makes_texts()));
-    let stages = Stage::MAKE
+    let stages = WorkerStage::MAKE
         .into_iter()
-        .filter(|it| (*it != Stage::Audit || audited) && (*it != Stage::Make || makes));
+        .filter(|it| (*it != WorkerStage::Audit || audited) && (*it != WorkerStage::Make || makes));
     let stages = stages.map(|stage| {
         let done = Signal::derive(move || step(stage).map_or(0.0, |it| share(&it)));
         let words = move || step(stage).map_or_else(String::new, |it| words(&it));
@@ -205,7 +205,7 @@ fn Steps(bench: Bench) -> impl IntoView {
     }
 }
 
-fn share(step: &Step) -> f64 {
+fn share(step: &WorkerProgress) -> f64 {
     if step.of == 0 {
         1.0
     } else {
@@ -213,29 +213,29 @@ fn share(step: &Step) -> f64 {
     }
 }
 
-fn name(stage: Stage) -> &'static str {
+fn name(stage: WorkerStage) -> &'static str {
     match stage {
-        Stage::Read => "Read",
-        Stage::Index => "Index",
-        Stage::Make => "Manipulations",
-        Stage::Mine => "Instances",
-        Stage::Audit => "Audit",
-        Stage::Score => "Scores",
-        Stage::Neighbours => "Neighbours",
-        Stage::Train => "Training",
+        WorkerStage::Read => "Read",
+        WorkerStage::Index => "Index",
+        WorkerStage::Make => "Manipulations",
+        WorkerStage::Mine => "Instances",
+        WorkerStage::Audit => "Audit",
+        WorkerStage::Score => "Scores",
+        WorkerStage::Neighbours => "Neighbours",
+        WorkerStage::Train => "Training",
     }
 }
 
-fn unit(stage: Stage) -> &'static str {
+fn unit(stage: WorkerStage) -> &'static str {
     match stage {
-        Stage::Read => "bytes",
-        Stage::Index | Stage::Audit | Stage::Neighbours => "texts",
-        Stage::Train => "rounds",
-        Stage::Make | Stage::Mine | Stage::Score => "queries",
+        WorkerStage::Read => "bytes",
+        WorkerStage::Index | WorkerStage::Audit | WorkerStage::Neighbours => "texts",
+        WorkerStage::Train => "rounds",
+        WorkerStage::Make | WorkerStage::Mine | WorkerStage::Score => "queries",
     }
 }
 
-fn words(step: &Step) -> String {
+fn words(step: &WorkerProgress) -> String {
     match step.found {
         Some(found) => format!("{} found", numbers::count(found)),
         None => format!("{} {}", numbers::count(step.done), unit(step.stage)),

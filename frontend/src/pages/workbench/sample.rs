@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 use web_sys::File;
 
-use super::bench::Bench;
+use super::bench::WorkbenchState;
 use super::files;
 use crate::api::host;
 
@@ -22,7 +22,7 @@ const DOZEN: [&str; 3] = [
 
 /// The button.
 #[component]
-pub(super) fn Load(bench: Bench) -> impl IntoView {
+pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
     let loading = RwSignal::new(false);
     let load = move |_| {
         loading.set(true);

@@ -4,13 +4,13 @@ mod files;
 mod definition;
 mod rankers;
 
-use shared::probe::{Limits, Mode, Probe};
+use shared::probe::{Limits, AxiomVariant, Probe};
 
 use crate::widgets::analyzer::AnalyzerChoice;
 
-pub(crate) use definition::Field;
+pub(crate) use definition::StudyField;
 pub(crate) use files::{LocalStudyFiles, PairsFile};
-pub(crate) use rankers::{Formula, RankerRow};
+pub(crate) use rankers::{LexicalRankerKind, LexicalRankerSettings};
 
 /// In an address: other analysers are asked about the instances.
 const AUDIT: &str = "1";
@@ -21,11 +21,11 @@ pub(crate) const WORDPIECE: &str = "wordpiece";
 /// What stands in the form. Everything that is typed is text, so that a mistake can be shown
 /// where it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub(crate) struct LocalStudySettings {
     /// The words `wordpiece` and `list` come with a file.
     pub(crate) analyzer: AnalyzerChoice,
     /// The rankers of the study, at least one.
-    pub(crate) rankers: Vec<RankerRow>,
+    pub(crate) rankers: Vec<LexicalRankerSettings>,
     /// `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
     pub(crate) pool: String,
     /// How many texts a ranked pool takes for a query.
@@ -34,8 +34,8 @@ pub(crate) struct Settings {
     pub(crate) probes: Vec<Probe>,
     /// Other axioms and formulas, as typed.
     pub(crate) further: String,
-    /// In the order of [`Mode::ALL`].
-    pub(crate) modes: Vec<Mode>,
+    /// In the order of [`AxiomVariant::ALL`].
+    pub(crate) modes: Vec<AxiomVariant>,
     /// The bound δ of the length gap in terms, or `inf`.
     pub(crate) delta: String,
     /// The least occurrences of query terms in a text.
@@ -50,20 +50,20 @@ pub(crate) struct Settings {
     pub(crate) audit: bool,
 }
 
-impl Settings {
+impl LocalStudySettings {
     /// What the form starts with: the limits of [`Limits::STANDARD`].
-    pub(crate) fn standard() -> Settings {
-        Settings {
+    pub(crate) fn standard() -> LocalStudySettings {
+        LocalStudySettings {
             analyzer: AnalyzerChoice::usual(),
             rankers: vec![
-                RankerRow::usual(Formula::Bm25),
-                RankerRow::usual(Formula::Dirichlet),
+                LexicalRankerSettings::usual(LexicalRankerKind::Bm25),
+                LexicalRankerSettings::usual(LexicalRankerKind::Dirichlet),
             ],
             pool: "rank:bm25".to_owned(),
             k: "50".to_owned(),
             probes: Probe::minable(false),
             further: String::new(),
-            modes: vec![Mode::Fixed],
+            modes: vec![AxiomVariant::Fixed],
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
             per_query: String::new(),
@@ -73,19 +73,19 @@ impl Settings {
         }
     }
 
-    /// From an address; what is not there is as in [`Settings::standard`].
-    pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> Settings {
-        let usual = Settings::standard();
+    /// From an address; what is not there is as in [`LocalStudySettings::standard`].
+    pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
+        let usual = LocalStudySettings::standard();
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
         let rankers =
-            query("rankers").map(|it| it.split(';').filter_map(RankerRow::parse).collect());
+            query("rankers").map(|it| it.split(';').filter_map(LexicalRankerSettings::parse).collect());
         let named = |list: String| {
-            let modes = Mode::ALL.iter().copied();
+            let modes = AxiomVariant::ALL.iter().copied();
             modes
                 .filter(|it| list.split(',').any(|word| word == it.name()))
                 .collect()
         };
-        Settings {
+        LocalStudySettings {
             analyzer: AnalyzerChoice::from_words(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
@@ -102,9 +102,9 @@ impl Settings {
         }
     }
 
-    /// What differs from [`Settings::standard`], as it stands in an address.
+    /// What differs from [`LocalStudySettings::standard`], as it stands in an address.
     pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
-        let (mine, usual) = (self.words(), Settings::standard().words());
+        let (mine, usual) = (self.words(), LocalStudySettings::standard().words());
         mine.into_iter()
             .zip(usual)
             .filter(|(a, b)| a != b)
@@ -113,7 +113,7 @@ impl Settings {
     }
 
     fn words(&self) -> Vec<(&'static str, String)> {
-        let rankers: Vec<String> = self.rankers.iter().map(RankerRow::spec).collect();
+        let rankers: Vec<String> = self.rankers.iter().map(LexicalRankerSettings::spec).collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
         let modes: Vec<&str> = self.modes.iter().map(|it| it.name()).collect();
         let mut words = Vec::from(self.analyzer.words());
@@ -154,16 +154,16 @@ mod tests {
 
     #[test]
     fn the_address_gives_the_settings_back() {
-        let mut settings = Settings::standard();
+        let mut settings = LocalStudySettings::standard();
         assert_eq!(settings.to_query(), []);
         settings
             .rankers
-            .push(RankerRow::usual(Formula::JelinekMercer));
+            .push(LexicalRankerSettings::usual(LexicalRankerKind::JelinekMercer));
         settings.delta = "inf".to_owned();
         settings.probes = vec![Probe::Axiom(Axiom::Tp)];
         let query = settings.to_query();
         let again =
-            Settings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
+            LocalStudySettings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
         assert_eq!(again, settings);
     }
 }

@@ -1,45 +1,45 @@
 //! Word vectors trained on the texts that were brought.
 
 use leptos::prelude::*;
-use shared::api::worker::{Ask, FileKind, Part, Progress as Step, Stage, Tell, Trained};
+use shared::api::worker::{WorkerRequest, FileKind, CollectionPart, WorkerProgress, WorkerStage, WorkerResponse, TrainedVectorsSummary};
 use shared::text::Analyzer;
-use shared::vectors::glove::Settings;
+use shared::vectors::glove::GloveSettings;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File};
 
-use super::bench::{Bench, Has};
+use super::bench::{WorkbenchState, Presence};
 use super::files;
 use crate::api::{Error, worker};
 use crate::numbers;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
-use crate::widgets::form::{Line, Text};
+use crate::widgets::error::ErrorMessage;
+use crate::widgets::form::{TextField, TextInput};
 use crate::widgets::progress::Progress;
 
 /// Where the training stands.
 #[derive(Debug, Clone, PartialEq)]
-enum Training {
+enum TrainingState {
     Idle,
     /// The number to cancel it by, and the last word.
-    Running(u64, Option<Step>),
-    Done(Trained, Blob),
+    Running(u64, Option<WorkerProgress>),
+    Done(TrainedVectorsSummary, Blob),
     Stopped,
     Failed(Error),
 }
 
 /// What can be set, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Typed {
+struct TrainingSettings {
     dims: String,
     window: String,
     min_count: String,
     passes: String,
 }
 
-impl Default for Typed {
-    fn default() -> Typed {
-        let usual = Settings::default();
-        Typed {
+impl Default for TrainingSettings {
+    fn default() -> TrainingSettings {
+        let usual = GloveSettings::default();
+        TrainingSettings {
             dims: usual.n_dims.to_string(),
             window: usual.window.to_string(),
             min_count: usual.min_count.to_string(),
@@ -48,19 +48,19 @@ impl Default for Typed {
     }
 }
 
-impl Typed {
+impl TrainingSettings {
     /// The settings, or what is wrong with them.
-    fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<GloveSettings, String> {
         let whole = |name: &str, text: &str| {
             let number = text.trim().parse::<u32>().ok().filter(|it| *it > 0);
             number.ok_or_else(|| format!("{name}: a whole number of at least 1 is taken"))
         };
-        let settings = Settings {
+        let settings = GloveSettings {
             n_dims: whole("dimensions", &self.dims)? as usize,
             window: whole("window", &self.window)? as usize,
             min_count: whole("occurrences", &self.min_count)?,
             n_epochs: whole("passes", &self.passes)?,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
         settings.check().map_err(|it| it.to_string())?;
         Ok(settings)
@@ -69,44 +69,44 @@ impl Typed {
 
 /// Below the list of files, once there are texts.
 #[component]
-pub(super) fn Train(bench: Bench) -> impl IntoView {
-    let typed = RwSignal::new(Typed::default());
-    let training = RwSignal::new_local(Training::Idle);
-    let has_texts = Memo::new(move |_| bench.has(Part::Texts) == Has::Yes);
+pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
+    let typed = RwSignal::new(TrainingSettings::default());
+    let training = RwSignal::new_local(TrainingState::Idle);
+    let has_texts = Memo::new(move |_| bench.has(CollectionPart::Texts) == Presence::Yes);
     let field =
-        move |label: &'static str, get: fn(&Typed) -> String, set: fn(&mut Typed, String)| {
-            let text = Text {
+        move |label: &'static str, get: fn(&TrainingSettings) -> String, set: fn(&mut TrainingSettings, String)| {
+            let text = TextInput {
                 value: Signal::derive(move || typed.with(get)),
                 set: Callback::new(move |text| typed.update(|it| set(it, text))),
             };
-            view! { <Line label text inputmode="numeric"/> }
+            view! { <TextField label text inputmode="numeric"/> }
         };
     let wrong = Memo::new(move |_| {
-        let settings = typed.with(Typed::settings).err();
+        let settings = typed.with(TrainingSettings::settings).err();
         settings.or_else(|| analyzer(bench).err())
     });
     let stage = Memo::new(move |_| training.with(std::mem::discriminant));
     let body = move || {
         let _ = stage.get();
         match training.get_untracked() {
-            Training::Idle => None,
-            Training::Running(..) => Some(view! { <Running training/> }.into_any()),
-            Training::Stopped => {
+            TrainingState::Idle => None,
+            TrainingState::Running(..) => Some(view! { <TrainingProgress training/> }.into_any()),
+            TrainingState::Stopped => {
                 Some(view! { <p role="status">"Cancelled. Nothing was trained."</p> }.into_any())
             }
-            Training::Failed(error) => {
+            TrainingState::Failed(error) => {
                 let retry = Callback::new(move |()| start(bench, typed, training));
-                Some(view! { <Failure error retry/> }.into_any())
+                Some(view! { <ErrorMessage error retry/> }.into_any())
             }
-            Training::Done(trained, blob) => Some(view! { <Told trained blob/> }.into_any()),
+            TrainingState::Done(trained, blob) => Some(view! { <TrainingResult trained blob/> }.into_any()),
         }
     };
     let button = move || {
         let _ = stage.get();
-        let running = matches!(training.get_untracked(), Training::Running(..));
+        let running = matches!(training.get_untracked(), TrainingState::Running(..));
         if running {
             let stop = move |_| {
-                if let Training::Running(number, _) = training.get_untracked() {
+                if let TrainingState::Running(number, _) = training.get_untracked() {
                     worker::cancel(number);
                 }
             };
@@ -126,7 +126,7 @@ pub(super) fn Train(bench: Bench) -> impl IntoView {
         .into_any()
     };
     view! {
-        <Show when=move || has_texts.get()>
+        <GetInstanceRequest when=move || has_texts.get()>
             <details class="train">
                 <summary>"Train word vectors on these texts"</summary>
                 <p class="note">
@@ -153,49 +153,49 @@ pub(super) fn Train(bench: Bench) -> impl IntoView {
                 <div class="btns">{button}</div>
                 {body}
             </details>
-        </Show>
+        </GetInstanceRequest>
     }
 }
 
 /// How the settings make tokens.
-fn analyzer(bench: Bench) -> Result<Analyzer, String> {
+fn analyzer(bench: WorkbenchState) -> Result<Analyzer, String> {
     let files = bench.study_files();
     bench.settings.with(|it| it.analyzer(&files))
 }
 
-fn start(bench: Bench, typed: RwSignal<Typed>, training: RwSignal<Training, LocalStorage>) {
-    let settings = typed.with_untracked(Typed::settings);
+fn start(bench: WorkbenchState, typed: RwSignal<TrainingSettings>, training: RwSignal<TrainingState, LocalStorage>) {
+    let settings = typed.with_untracked(TrainingSettings::settings);
     let (Ok(settings), Ok(analyzer)) = (settings, untrack(|| analyzer(bench))) else {
         return;
     };
     leptos::task::spawn_local(async move {
-        training.set(Training::Running(0, None));
+        training.set(TrainingState::Running(0, None));
         files::read_stale(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
         let asked = worker::ask(
-            Ask::Train { analyzer, settings },
+            WorkerRequest::Train { analyzer, settings },
             &JsValue::UNDEFINED,
             move |step| {
                 let _ = training.try_update(|it| {
-                    if let Training::Running(_, last) = it {
+                    if let TrainingState::Running(_, last) = it {
                         *last = Some(step);
                     }
                 });
             },
         );
-        training.set(Training::Running(asked.number(), None));
+        training.set(TrainingState::Running(asked.number(), None));
         let next = match asked.answer().await {
             Ok(answered) => match (answered.tell, answered.beside.dyn_into::<Blob>()) {
-                (Tell::Trained(trained), Ok(blob)) => {
+                (WorkerResponse::Trained(trained), Ok(blob)) => {
                     let parts = js_sys::Array::of1(&blob);
                     if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {
                         files::add(bench, file, Some(FileKind::Vectors));
                     }
-                    Training::Done(trained, blob)
+                    TrainingState::Done(trained, blob)
                 }
-                _ => Training::Stopped,
+                _ => TrainingState::Stopped,
             },
-            Err(error) => Training::Failed(error),
+            Err(error) => TrainingState::Failed(error),
         };
         // The page may have been left in the meantime.
         let _ = training.try_set(next);
@@ -203,10 +203,10 @@ fn start(bench: Bench, typed: RwSignal<Typed>, training: RwSignal<Training, Loca
 }
 
 #[component]
-fn Running(training: RwSignal<Training, LocalStorage>) -> impl IntoView {
+fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl IntoView {
     let step = move || {
         training.with(|it| match it {
-            Training::Running(_, step) => *step,
+            TrainingState::Running(_, step) => *step,
             _ => None,
         })
     };
@@ -216,8 +216,8 @@ fn Running(training: RwSignal<Training, LocalStorage>) -> impl IntoView {
         Some(it) => {
             let left = it.left_s.map_or("–".to_owned(), numbers::duration);
             let what = match it.stage {
-                Stage::Index => "Reading texts",
-                Stage::Neighbours => "Counting neighbours",
+                WorkerStage::Index => "Reading texts",
+                WorkerStage::Neighbours => "Counting neighbours",
                 _ => "Training",
             };
             format!(
@@ -234,7 +234,7 @@ fn Running(training: RwSignal<Training, LocalStorage>) -> impl IntoView {
 }
 
 #[component]
-fn Told(trained: Trained, blob: Blob) -> impl IntoView {
+fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
     let name = format!("trained-{}d.txt", trained.n_dims);
     let said = format!(
         "{} words of {} dimensions from {} pairs of neighbours; mean weighted squared error \

@@ -1,53 +1,53 @@
 //! Where everything stands on the map: rows, columns, and the tracks of its grid.
 
-use shared::plot::rows::{self, COUNTS, Row};
+use shared::plot::rows::{self, COUNTS, HeatmapRow};
 use shared::probe::{Axiom, Probe};
-use shared::study::overview::Overview;
+use shared::study::overview::StudyOverview;
 
-use super::Who;
+use super::MapRow;
 
 /// Rankers that a phone has room for.
 pub(super) const ON_PHONE: usize = 7;
 
 /// One row of the grid.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct GridLine {
+pub(super) struct GridTrack {
     /// Its row on a wide screen, its column on a phone, counted from 1.
     pub(super) at: usize,
     /// What stands in it.
-    pub(super) what: What,
+    pub(super) what: TrackContent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum What {
+pub(super) enum TrackContent {
     Families,
     Heads,
-    Row(Row),
+    Row(HeatmapRow),
 }
 
 /// Everything that stands on the map, from the top.
-pub(super) fn lines(frame: &Overview) -> Vec<GridLine> {
-    let heads = [What::Families, What::Heads];
-    let rows = rows::rows(frame).into_iter().map(What::Row);
+pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
+    let heads = [TrackContent::Families, TrackContent::Heads];
+    let rows = rows::rows(frame).into_iter().map(TrackContent::Row);
     let whats = heads.into_iter().chain(rows);
     let lines = whats.enumerate();
     lines
-        .map(|(at, what)| GridLine { at: at + 1, what })
+        .map(|(at, what)| GridTrack { at: at + 1, what })
         .collect()
 }
 
 /// Rows with cells, from the top.
-pub(super) fn whos(lines: &[GridLine]) -> Vec<Who> {
+pub(super) fn whos(lines: &[GridTrack]) -> Vec<MapRow> {
     let cells = lines.iter().filter_map(|it| match it.what {
-        What::Row(Row::Ranker(row)) => Some(Who::Ranker(row)),
-        What::Row(Row::Relevance) => Some(Who::Relevance),
-        What::Row(Row::Group(_) | Row::Count(_)) | What::Families | What::Heads => None,
+        TrackContent::Row(HeatmapRow::Ranker(row)) => Some(MapRow::Ranker(row)),
+        TrackContent::Row(HeatmapRow::Relevance) => Some(MapRow::Relevance),
+        TrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_)) | TrackContent::Families | TrackContent::Heads => None,
     });
     cells.collect()
 }
 
 /// The tracks of the grid for the sheet: its columns, then columns and rows where both are swapped.
-pub(super) fn tracks(frame: &Overview, lines: &[GridLine]) -> [String; 3] {
+pub(super) fn tracks(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] {
     let mut wide = "minmax(124px, 1fr)".to_owned();
     let mut turned_rows = "auto".to_owned();
     for (at, column) in frame.probes.iter().enumerate() {
@@ -69,22 +69,22 @@ pub(super) fn tracks(frame: &Overview, lines: &[GridLine]) -> [String; 3] {
     }
     let mut groups = 0;
     let turned = lines.iter().map(|it| match it.what {
-        What::Families => "0",
-        What::Heads => "minmax(58px, 1fr)",
-        What::Row(Row::Group(COUNTS) | Row::Count(_)) => "0",
-        What::Row(Row::Group(_)) => {
+        TrackContent::Families => "0",
+        TrackContent::Heads => "minmax(58px, 1fr)",
+        TrackContent::Row(HeatmapRow::Group(COUNTS) | HeatmapRow::Count(_)) => "0",
+        TrackContent::Row(HeatmapRow::Group(_)) => {
             groups += 1;
             if groups == 1 { "0" } else { "4px" }
         }
-        What::Row(Row::Ranker(row)) if row >= ON_PHONE => "0",
-        What::Row(Row::Ranker(_) | Row::Relevance) => "var(--w)",
+        TrackContent::Row(HeatmapRow::Ranker(row)) if row >= ON_PHONE => "0",
+        TrackContent::Row(HeatmapRow::Ranker(_) | HeatmapRow::Relevance) => "var(--w)",
     });
     let turned: Vec<&str> = turned.collect();
     [wide, turned.join(" "), turned_rows]
 }
 
 /// The column of the grid for a column of the study, counted from 1; a gap parts families.
-pub(super) fn track(frame: &Overview, column: usize) -> usize {
+pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
     let probes = &frame.probes[..=column];
     let gaps = probes
         .windows(2)
@@ -94,7 +94,7 @@ pub(super) fn track(frame: &Overview, column: usize) -> usize {
 }
 
 /// The column of the grid for a measure.
-pub(super) fn measure_track(frame: &Overview, measure: usize) -> usize {
+pub(super) fn measure_track(frame: &StudyOverview, measure: usize) -> usize {
     let last = frame
         .probes
         .len()
@@ -119,7 +119,7 @@ pub(crate) fn family(probe: Probe) -> &'static str {
 }
 
 /// Families with the columns they take, from the left.
-pub(super) fn families(frame: &Overview) -> Vec<(&'static str, usize, usize)> {
+pub(super) fn families(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
     for (at, column) in frame.probes.iter().enumerate() {
         let name = family(column.probe);
@@ -155,22 +155,22 @@ pub(crate) fn step<T: Copy + PartialEq>(grid: &[Vec<Option<T>>], from: T, key: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::Spot;
+    use super::super::MapPosition;
     use super::*;
 
     #[test]
     fn keys_move_inside_the_map() {
-        let rows = [Who::Ranker(0), Who::Ranker(2), Who::Relevance];
+        let rows = [MapRow::Ranker(0), MapRow::Ranker(2), MapRow::Relevance];
         let axioms = [Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Tp)];
-        let from = Spot {
-            who: Who::Ranker(2),
+        let from = MapPosition {
+            who: MapRow::Ranker(2),
             probe: Probe::Axiom(Axiom::Tfc1),
         };
-        let grid = rows.map(|who| axioms.map(|probe| Some(Spot { who, probe })).to_vec());
+        let grid = rows.map(|who| axioms.map(|probe| Some(MapPosition { who, probe })).to_vec());
         let to = |key: &str| step(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),
-            Some(Spot {
+            Some(MapPosition {
                 probe: Probe::Axiom(Axiom::Tp),
                 ..from
             })
@@ -178,21 +178,21 @@ mod tests {
         assert_eq!(to("ArrowLeft"), Some(from));
         assert_eq!(
             to("ArrowDown"),
-            Some(Spot {
-                who: Who::Relevance,
+            Some(MapPosition {
+                who: MapRow::Relevance,
                 ..from
             })
         );
         assert_eq!(
             to("ArrowUp"),
-            Some(Spot {
-                who: Who::Ranker(0),
+            Some(MapPosition {
+                who: MapRow::Ranker(0),
                 ..from
             })
         );
         assert_eq!(
             to("End"),
-            Some(Spot {
+            Some(MapPosition {
                 probe: Probe::Axiom(Axiom::Tp),
                 ..from
             })

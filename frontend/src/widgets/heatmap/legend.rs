@@ -5,13 +5,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::study::overview::Overview;
+use shared::study::overview::StudyOverview;
 
 /// How to read a cell.
 #[component]
 pub(super) fn Legend(
     /// For the number of tests.
-    overview: Signal<Arc<Overview>>,
+    overview: Signal<Arc<StudyOverview>>,
 ) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
     let steps = steps.collect_view();
@@ -22,11 +22,11 @@ pub(super) fn Legend(
                 {steps} <span>"0 never"</span> <span>".5 chance"</span> <span>"always 1"</span>
             </div>
             <span>
-                <Whisker line="M38 7h14" center="45" fill="var(--ink)"/>
+                <IntervalExample line="M38 7h14" center="45" fill="var(--ink)"/>
                 "95 % interval, queries as units"
             </span>
             <span>
-                <Whisker line="M24 7h20" center="34" fill="var(--paper)"/>
+                <IntervalExample line="M24 7h20" center="34" fill="var(--paper)"/>
                 "not told apart from chance (Holm, " {n_tests} " tests)"
             </span>
         </div>
@@ -35,7 +35,7 @@ pub(super) fn Legend(
 
 /// An interval as it stands in a cell.
 #[component]
-fn Whisker(
+fn IntervalExample(
     /// The path of the line from the lower to the upper bound.
     line: &'static str,
     /// The horizontal place of the dot, which marks the fraction.
@@ -61,7 +61,7 @@ fn Whisker(
 
 /// The map before its numbers: the same room, hatched.
 #[component]
-pub(crate) fn WaitingMap() -> impl IntoView {
+pub(crate) fn HeatMapPlaceholder() -> impl IntoView {
     const ROWS: usize = 4;
     let n_columns = Probe::minable(false).len();
     let rows = (0..ROWS).map(|row| {

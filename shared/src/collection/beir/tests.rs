@@ -1,7 +1,7 @@
 use expect_test::{Expect, expect};
 
 use super::{read_corpus, read_queries};
-use crate::error::Reading;
+use crate::error::ReadReport;
 
 fn corpus(file: impl AsRef<[u8]>, expected: Expect) {
     let (docs, reading) = read_corpus("c.jsonl", file.as_ref(), &mut |_| ()).unwrap();
@@ -20,7 +20,7 @@ fn queries(file: impl AsRef<[u8]>, expected: Expect) {
 }
 
 /// The rows taken, then what is said of rows.
-fn check(rows: Vec<String>, reading: Reading, expected: Expect) {
+fn check(rows: Vec<String>, reading: ReadReport, expected: Expect) {
     assert_eq!(reading.n_rows, rows.len() as u64);
     assert_eq!(reading.n_refused, reading.refused.len() as u64);
     assert_eq!(reading.n_warned, reading.warned.len() as u64);
@@ -208,7 +208,7 @@ fn only_the_first_remarks_are_kept() {
     let (docs, reading) = read_corpus("c", "[]\n".repeat(300).as_bytes(), &mut |_| ()).unwrap();
     assert_eq!(
         (docs.len(), reading.n_refused, reading.refused.len()),
-        (0, 300, Reading::KEPT)
+        (0, 300, ReadReport::KEPT)
     );
 }
 

@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::{Bounds, size};
+use super::{FileSizeLimits, size};
 
 /// How much is asked of a file at once. In the browser each request is a round trip.
 pub(super) const CHUNK_BYTES: usize = 1 << 16;
@@ -20,43 +20,43 @@ pub(super) const CHUNK_BYTES: usize = 1 << 16;
 const WINDOW_BYTES: u64 = 1 << 27;
 
 /// The content of a file.
-pub(super) struct Unpacked<'a> {
-    packed: Packed<'a>,
-    bounds: Bounds,
+pub(super) struct DecompressedStream<'a> {
+    packed: Compression<'a>,
+    bounds: FileSizeLimits,
     n_bytes: u64,
 }
 
-enum Packed<'a> {
+enum Compression<'a> {
     Not(Source<'a>),
     Gzip(MultiGzDecoder<Source<'a>>),
     Zstd(Zstd<'a>),
 }
 
-impl<'a> Unpacked<'a> {
+impl<'a> DecompressedStream<'a> {
     /// Looks at the first bytes of a file.
     pub(super) fn open(
         bytes: Box<dyn Read + 'a>,
-        bounds: Bounds,
+        bounds: FileSizeLimits,
         progress: &'a mut dyn FnMut(u64),
-    ) -> io::Result<Unpacked<'a>> {
-        let mut counted = Counted {
+    ) -> io::Result<DecompressedStream<'a>> {
+        let mut counted = CountingReader {
             bytes,
             n_bytes: 0,
             progress,
         };
         let mut head = Vec::new();
         counted.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
-        let kind = Kind::of(&head)?;
+        let kind = CompressionFormat::of(&head)?;
         let source = BufReader::with_capacity(CHUNK_BYTES, Cursor::new(head).chain(counted));
         let packed = match kind {
-            Kind::Plain => Packed::Not(source),
-            Kind::Gzip => Packed::Gzip(MultiGzDecoder::new(source)),
-            Kind::Zstd => Packed::Zstd(Zstd {
+            CompressionFormat::Plain => Compression::Not(source),
+            CompressionFormat::Gzip => Compression::Gzip(MultiGzDecoder::new(source)),
+            CompressionFormat::Zstd => Compression::Zstd(Zstd {
                 source,
                 frame: None,
             }),
         };
-        Ok(Unpacked {
+        Ok(DecompressedStream {
             packed,
             bounds,
             n_bytes: 0,
@@ -64,15 +64,15 @@ impl<'a> Unpacked<'a> {
     }
 }
 
-impl Read for Unpacked<'_> {
+impl Read for DecompressedStream<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let (n_bytes, source) = match &mut self.packed {
-            Packed::Not(source) => (source.read(into)?, &*source),
-            Packed::Gzip(gzip) => {
-                let n_bytes = gzip.read(into).map_err(|it| Stop::decoding("gzip", it))?;
+            Compression::Not(source) => (source.read(into)?, &*source),
+            Compression::Gzip(gzip) => {
+                let n_bytes = gzip.read(into).map_err(|it| DecompressionError::decoding("gzip", it))?;
                 (n_bytes, gzip.get_ref())
             }
-            Packed::Zstd(zstd) => (zstd.read(into)?, &zstd.source),
+            Compression::Zstd(zstd) => (zstd.read(into)?, &zstd.source),
         };
         let n_packed = source.get_ref().get_ref().1.n_bytes;
         self.n_bytes += n_bytes as u64;
@@ -81,16 +81,16 @@ impl Read for Unpacked<'_> {
             .free_bytes
             .max(n_packed.saturating_mul(self.bounds.expansion));
         match &self.packed {
-            Packed::Gzip(_) | Packed::Zstd(_) if self.n_bytes > allowed => {
+            Compression::Gzip(_) | Compression::Zstd(_) if self.n_bytes > allowed => {
                 let times = self.bounds.expansion;
-                Err(Stop::Expands {
+                Err(DecompressionError::Expands {
                     packed: n_packed,
                     unpacked: self.n_bytes,
                     times,
                 }
                 .into())
             }
-            _ if self.n_bytes > self.bounds.total_bytes => Err(Stop::TooLong {
+            _ if self.n_bytes > self.bounds.total_bytes => Err(DecompressionError::TooLong {
                 bytes: self.bounds.total_bytes,
             }
             .into()),
@@ -100,19 +100,19 @@ impl Read for Unpacked<'_> {
 }
 
 /// The bytes of the file itself; the first of them have been looked at.
-type Source<'a> = BufReader<Chain<Cursor<Vec<u8>>, Counted<'a>>>;
+type Source<'a> = BufReader<Chain<Cursor<Vec<u8>>, CountingReader<'a>>>;
 
-struct Counted<'a> {
+struct CountingReader<'a> {
     bytes: Box<dyn Read + 'a>,
     n_bytes: u64,
     progress: &'a mut dyn FnMut(u64),
 }
 
-impl Read for Counted<'_> {
+impl Read for CountingReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n_bytes = self.bytes.read(into).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error, // readers try again
-            _ => Stop::Source(error.to_string()).into(),
+            _ => DecompressionError::Source(error.to_string()).into(),
         })?;
         if n_bytes > 0 {
             self.n_bytes += n_bytes as u64;
@@ -122,28 +122,28 @@ impl Read for Counted<'_> {
     }
 }
 
-enum Kind {
+enum CompressionFormat {
     Plain,
     Gzip,
     Zstd,
 }
 
-/// As many bytes as [`Kind::of`] looks at.
+/// As many bytes as [`CompressionFormat::of`] looks at.
 const HEAD_BYTES: u64 = 7;
 
-impl Kind {
-    fn of(head: &[u8]) -> Result<Kind, Stop> {
+impl CompressionFormat {
+    fn of(head: &[u8]) -> Result<CompressionFormat, DecompressionError> {
         match head {
-            [0x1F, 0x8B, ..] => Ok(Kind::Gzip),
-            [0x28, 0xB5, 0x2F, 0xFD, ..] => Ok(Kind::Zstd),
-            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Ok(Kind::Zstd), // a skippable frame first
-            [b'P', b'K', 3, 4, ..] => Err(Stop::Foreign("a zip archive")),
-            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Err(Stop::Foreign("an xz archive")),
+            [0x1F, 0x8B, ..] => Ok(CompressionFormat::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Ok(CompressionFormat::Zstd),
+            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Ok(CompressionFormat::Zstd), // a skippable frame first
+            [b'P', b'K', 3, 4, ..] => Err(DecompressionError::Foreign("a zip archive")),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Err(DecompressionError::Foreign("an xz archive")),
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..] => {
-                Err(Stop::Foreign("a bzip2 archive"))
+                Err(DecompressionError::Foreign("a bzip2 archive"))
             }
-            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(Stop::Utf16),
-            _ => Ok(Kind::Plain),
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(DecompressionError::Utf16),
+            _ => Ok(CompressionFormat::Plain),
         }
     }
 }
@@ -173,13 +173,13 @@ impl Zstd<'_> {
                 // One block at a time, so that no more than a window and a block is held.
                 frame
                     .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
-                    .map_err(Stop::zstd)?;
+                    .map_err(DecompressionError::zstd)?;
                 continue;
             }
             // The decoder computes the checksum and leaves the comparison to us.
             let expected = frame.get_checksum_from_data();
             if expected.is_some() && expected != frame.get_calculated_checksum() {
-                return Err(Stop::Damaged("zstd").into());
+                return Err(DecompressionError::Damaged("zstd").into());
             }
             self.frame = None;
         }
@@ -199,10 +199,10 @@ impl Zstd<'_> {
                     length,
                     ..
                 })) => u64::from(length),
-                Err(error) => return Err(Stop::zstd(error)),
+                Err(error) => return Err(DecompressionError::zstd(error)),
             };
             if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
-                return Err(Stop::CutOff("zstd").into());
+                return Err(DecompressionError::CutOff("zstd").into());
             }
         }
     }
@@ -210,7 +210,7 @@ impl Zstd<'_> {
 
 /// Why a file is not read to its end. Travels inside of an [`io::Error`].
 #[derive(Debug, Clone, thiserror::Error)]
-enum Stop {
+enum DecompressionError {
     #[error("the {0} archive is cut off, copy it again")]
     CutOff(&'static str),
     #[error("the {0} archive is damaged, copy it again")]
@@ -244,39 +244,39 @@ enum Stop {
     Source(String),
 }
 
-impl Stop {
+impl DecompressionError {
     /// What a decoder found, unless the source failed underneath it.
     fn decoding(kind: &'static str, error: io::Error) -> io::Error {
         match error.kind() {
             io::ErrorKind::Interrupted => error,
-            _ if error.get_ref().is_some_and(|it| it.is::<Stop>()) => error,
-            io::ErrorKind::UnexpectedEof => Stop::CutOff(kind).into(),
-            _ => Stop::Damaged(kind).into(),
+            _ if error.get_ref().is_some_and(|it| it.is::<DecompressionError>()) => error,
+            io::ErrorKind::UnexpectedEof => DecompressionError::CutOff(kind).into(),
+            _ => DecompressionError::Damaged(kind).into(),
         }
     }
 
     fn zstd(error: FrameDecoderError) -> io::Error {
         match error {
-            FrameDecoderError::DictNotProvided { .. } => return Stop::Dictionary.into(),
+            FrameDecoderError::DictNotProvided { .. } => return DecompressionError::Dictionary.into(),
             FrameDecoderError::WindowSizeTooBig { requested, .. } => {
-                return Stop::Window { bytes: requested }.into();
+                return DecompressionError::Window { bytes: requested }.into();
             }
             _ => {}
         }
         // An error of reading, if it was one, lies somewhere inside.
         let mut causes = std::iter::successors(error.source(), |&it| it.source());
         match causes.find_map(|it| it.downcast_ref::<io::Error>()) {
-            Some(io) => match io.get_ref().and_then(|it| it.downcast_ref::<Stop>()) {
+            Some(io) => match io.get_ref().and_then(|it| it.downcast_ref::<DecompressionError>()) {
                 Some(stop) => stop.clone().into(),
-                None => Stop::decoding("zstd", io.kind().into()),
+                None => DecompressionError::decoding("zstd", io.kind().into()),
             },
-            None => Stop::Damaged("zstd").into(),
+            None => DecompressionError::Damaged("zstd").into(),
         }
     }
 }
 
-impl From<Stop> for io::Error {
-    fn from(stop: Stop) -> io::Error {
+impl From<DecompressionError> for io::Error {
+    fn from(stop: DecompressionError) -> io::Error {
         io::Error::other(stop)
     }
 }

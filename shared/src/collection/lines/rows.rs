@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::{Bounds, Line, Lines};
-use crate::error::{Error, Reading};
+use super::{FileSizeLimits, TextLine, LineReader};
+use crate::error::{Error, ReadReport};
 
 /// What a reader says of a row that it takes: nothing, or warnings.
-pub(crate) type Warnings = Vec<String>;
+pub(crate) type RowWarnings = Vec<String>;
 
 /// Reads a file of one row a line: hands every line that is not blank to `row`, which takes
 /// it or says why not, and keeps the books.
@@ -15,11 +15,11 @@ pub(crate) fn read_rows(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-    mut row: impl FnMut(u64, &str) -> Result<Warnings, String>,
-) -> Result<Reading, Error> {
-    let mut reading = Reading::default();
-    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
-    while let Some(Line { number: line, text }) = lines.next_line()? {
+    mut row: impl FnMut(u64, &str) -> Result<RowWarnings, String>,
+) -> Result<ReadReport, Error> {
+    let mut reading = ReadReport::default();
+    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    while let Some(TextLine { number: line, text }) = lines.next_line()? {
         if text.as_ref().is_ok_and(|it| it.trim_ascii().is_empty()) {
             continue;
         }
@@ -38,9 +38,9 @@ pub(crate) fn read_rows(
 
 /// In which line each id came first.
 #[derive(Debug, Default)]
-pub(crate) struct FirstLines(BTreeMap<String, u64>);
+pub(crate) struct FirstOccurrences(BTreeMap<String, u64>);
 
-impl FirstLines {
+impl FirstOccurrences {
     /// Remembers an id, unless it was there before: then, in which line.
     pub(crate) fn insert(&mut self, id: &str, line: u64) -> Result<(), u64> {
         match self.0.get(id) {
@@ -99,7 +99,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
 }
 
 /// Warns about what is odd in a document. An empty one is kept: it has length 0 and is counted.
-pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut Warnings) {
+pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut RowWarnings) {
     check_text("title", title, warnings);
     check_text("text", text, warnings);
     if title.trim().is_empty() && text.trim().is_empty() {
@@ -108,7 +108,7 @@ pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut Warnings) {
 }
 
 /// Refuses an empty query and warns about what is odd in another.
-pub(crate) fn check_query(text: &str, warnings: &mut Warnings) -> Result<(), String> {
+pub(crate) fn check_query(text: &str, warnings: &mut RowWarnings) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("the query is empty: nothing can match it".to_owned());
     }
@@ -117,7 +117,7 @@ pub(crate) fn check_query(text: &str, warnings: &mut Warnings) -> Result<(), Str
 }
 
 /// Warns about characters that are kept in a text and yet hardly meant to be there.
-fn check_text(field: &str, text: &str, warnings: &mut Warnings) {
+fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
     // 0xD8 and 0xE2 begin every bidirectional control in UTF-8: most texts stop here.
     if !text.bytes().any(|it| matches!(it, 0 | 0xD8 | 0xE2)) {
         return;

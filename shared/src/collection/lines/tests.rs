@@ -6,12 +6,12 @@ use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::rows::{check_id, quoted};
-use super::{Bounds, Line, Lines};
+use super::{FileSizeLimits, TextLine, LineReader};
 use crate::error::Error;
 
 /// Every line with its number, those that cannot be used with `!` and the reason, and last
 /// why the file is not read to its end, if it is not.
-fn read(bytes: impl Read, bounds: Bounds) -> String {
+fn read(bytes: impl Read, bounds: FileSizeLimits) -> String {
     let mut out = String::new();
     if let Err(error) = read_into(&mut out, bytes, bounds) {
         out += &format!("{error}\n");
@@ -19,10 +19,10 @@ fn read(bytes: impl Read, bounds: Bounds) -> String {
     out
 }
 
-fn read_into(out: &mut String, bytes: impl Read, bounds: Bounds) -> Result<(), Error> {
+fn read_into(out: &mut String, bytes: impl Read, bounds: FileSizeLimits) -> Result<(), Error> {
     let mut progress = |_| ();
-    let mut lines = Lines::open("corpus.txt", bytes, bounds, &mut progress)?;
-    while let Some(Line { number, text }) = lines.next_line()? {
+    let mut lines = LineReader::open("corpus.txt", bytes, bounds, &mut progress)?;
+    while let Some(TextLine { number, text }) = lines.next_line()? {
         match text {
             Ok(text) => *out += &format!("{number} {text}\n"),
             Err(reason) => *out += &format!("{number} ! {reason}\n"),
@@ -32,7 +32,7 @@ fn read_into(out: &mut String, bytes: impl Read, bounds: Bounds) -> Result<(), E
 }
 
 fn check(bytes: impl AsRef<[u8]>, expected: Expect) {
-    expected.assert_eq(&read(bytes.as_ref(), Bounds::FILES));
+    expected.assert_eq(&read(bytes.as_ref(), FileSizeLimits::FILES));
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
@@ -84,7 +84,7 @@ fn lines_end_in_any_way() {
 
 #[test]
 fn only_the_byte_order_mark_at_the_start_is_dropped() {
-    let lines = read("\u{FEFF}one\n\u{FEFF}two\n".as_bytes(), Bounds::FILES);
+    let lines = read("\u{FEFF}one\n\u{FEFF}two\n".as_bytes(), FileSizeLimits::FILES);
     assert_eq!(lines, "1 one\n2 \u{FEFF}two\n");
 }
 
@@ -103,7 +103,7 @@ fn a_line_that_is_not_utf8_costs_itself() {
 #[test]
 fn nul_bytes_controls_and_markup_are_text() {
     let text = "a\0b <script>alert(1)</script> ../../etc \u{202E}x\n";
-    assert_eq!(read(text.as_bytes(), Bounds::FILES), format!("1 {text}"));
+    assert_eq!(read(text.as_bytes(), FileSizeLimits::FILES), format!("1 {text}"));
 }
 
 #[test]
@@ -115,20 +115,20 @@ fn a_line_of_50_mb_is_not_held() {
         2 ! a line of 50 MB, more than the 16 MB that a row may have: is a line break missing?
         3 last
     "#]]
-    .assert_eq(&read(bytes, Bounds::FILES));
+    .assert_eq(&read(bytes, FileSizeLimits::FILES));
 
     let mut progress = |_| ();
     let bytes = io::repeat(b'x').take(50_000_000);
-    let mut lines = Lines::open("corpus.txt", bytes, Bounds::FILES, &mut progress).unwrap();
+    let mut lines = LineReader::open("corpus.txt", bytes, FileSizeLimits::FILES, &mut progress).unwrap();
     while lines.next_line().unwrap().is_some() {}
-    assert!(lines.buffer.capacity() as u64 <= 2 * Bounds::FILES.line_bytes + 1);
+    assert!(lines.buffer.capacity() as u64 <= 2 * FileSizeLimits::FILES.line_bytes + 1);
 }
 
 #[test]
 fn a_line_may_be_as_long_as_the_bound() {
-    let bounds = Bounds {
+    let bounds = FileSizeLimits {
         line_bytes: 4,
-        ..Bounds::FILES
+        ..FileSizeLimits::FILES
     };
     expect![[r#"
         1 four
@@ -141,7 +141,7 @@ fn a_line_may_be_as_long_as_the_bound() {
 #[test]
 fn archives_are_told_by_their_first_bytes() {
     let plain = four_lines();
-    let expected = read(&plain[..], Bounds::FILES);
+    let expected = read(&plain[..], FileSizeLimits::FILES);
     assert_eq!(expected.lines().count(), 4);
     let members = [gzip(&plain[..100]), gzip(b""), gzip(&plain[100..])].concat();
     let skipped = [&[0x5A, 0x2A, 0x4D, 0x18, 3, 0, 0, 0], &b"abc"[..]].concat();
@@ -159,8 +159,8 @@ fn archives_are_told_by_their_first_bytes() {
         zstd(&plain),
         frames.concat(),
     ] {
-        assert_eq!(read(&packed[..], Bounds::FILES), expected);
-        assert_eq!(read(Trickle(&packed), Bounds::FILES), expected);
+        assert_eq!(read(&packed[..], FileSizeLimits::FILES), expected);
+        assert_eq!(read(Trickle(&packed), FileSizeLimits::FILES), expected);
     }
 }
 
@@ -212,9 +212,9 @@ fn a_cut_off_archive_says_where() {
 fn no_prefix_and_no_flipped_bit_is_a_panic() {
     let plain = four_lines();
     for packed in [gzip(&plain), zstd(&plain), BY_THE_PROGRAM.to_vec()] {
-        let whole = read(&packed[..], Bounds::FILES);
+        let whole = read(&packed[..], FileSizeLimits::FILES);
         for n_bytes in 0..packed.len() {
-            let prefix = read(&packed[..n_bytes], Bounds::FILES);
+            let prefix = read(&packed[..n_bytes], FileSizeLimits::FILES);
             assert_ne!(
                 prefix, whole,
                 "a prefix of {n_bytes} bytes passed for the whole"
@@ -227,7 +227,7 @@ fn no_prefix_and_no_flipped_bit_is_a_panic() {
         for bit in 0..packed.len() * 8 {
             let mut flipped = packed.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            read(&flipped[..], Bounds::FILES);
+            read(&flipped[..], FileSizeLimits::FILES);
         }
     }
 }
@@ -288,7 +288,7 @@ fn a_bomb_is_defused() {
         "#]],
     );
 
-    let bounds = Bounds {
+    let bounds = FileSizeLimits {
         free_bytes: 1000,
         expansion: 4,
         total_bytes: 3000,
@@ -417,7 +417,7 @@ fn a_source_that_fails_is_told_from_damage() {
     }
     let check = |packed: &[u8], expected: Expect| {
         let half = &packed[..packed.len() / 2];
-        expected.assert_eq(last(&read(half.chain(Fails), Bounds::FILES)));
+        expected.assert_eq(last(&read(half.chain(Fails), FileSizeLimits::FILES)));
     };
     let plain = four_lines();
     check(
@@ -440,7 +440,7 @@ fn progress_counts_the_bytes_of_the_file() {
     let packed = gzip(&four_lines());
     let mut heard = Vec::new();
     let mut progress = |n_bytes| heard.push(n_bytes);
-    let mut lines = Lines::open("c", Trickle(&packed), Bounds::FILES, &mut progress).unwrap();
+    let mut lines = LineReader::open("c", Trickle(&packed), FileSizeLimits::FILES, &mut progress).unwrap();
     while lines.next_line().unwrap().is_some() {}
     drop(lines);
     assert_eq!(heard, (1..=packed.len() as u64).collect::<Vec<_>>());

@@ -14,30 +14,30 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use super::TextPair;
-use crate::collection::lines::rows::{FirstLines, Warnings, read_rows};
+use super::DocumentPair;
+use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, read_rows};
 use crate::collection::{ByteProgress, ReadResult};
-use crate::error::{Error, Reading};
+use crate::error::{Error, ReadReport};
 
 /// What became of a data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Converted {
+pub struct ConvertedDataset {
     /// In the order of the files.
-    pub pairs: Vec<TextPair>,
+    pub pairs: Vec<DocumentPair>,
     /// Rows taken and refused, over all files; a row is a source sentence with its references, a
     /// story or a line of a table.
-    pub reading: Reading,
+    pub reading: ReadReport,
     /// Rows that are as they should be, and give no pair.
-    pub left_out: BTreeMap<LeftOut, u64>,
+    pub left_out: BTreeMap<RowExclusion, u64>,
 }
 
 /// The pairs of a data set, or why it cannot be read.
-pub type ReadPairs = Result<Converted, Error>;
+pub type ConversionResult = Result<ConvertedDataset, Error>;
 
 /// Why a row that is as it should be gives no pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LeftOut {
+pub enum RowExclusion {
     /// The story is not in the sample.
     NotInSample,
     /// The two sentences do not say the same.
@@ -52,9 +52,9 @@ pub enum LeftOut {
     NoOtherAnswer,
 }
 
-impl Converted {
+impl ConvertedDataset {
     /// Adds what was found in another part of the same data set.
-    pub fn absorb(&mut self, other: Converted) {
+    pub fn absorb(&mut self, other: ConvertedDataset) {
         self.pairs.extend(other.pairs);
         self.reading.absorb(other.reading);
         for (why, n) in other.left_out {
@@ -63,7 +63,7 @@ impl Converted {
     }
 
     /// Counts a row that gives no pair.
-    pub fn leave_out(&mut self, why: LeftOut) {
+    pub fn leave_out(&mut self, why: RowExclusion) {
         *self.left_out.entry(why).or_default() += 1;
     }
 
@@ -77,12 +77,12 @@ impl Converted {
 }
 
 /// Titles by the ids of what they are titles of.
-pub type Titles = BTreeMap<String, String>;
+pub type TitlesById = BTreeMap<String, String>;
 
 /// Reads `id<TAB>title`. Of two rows of one id the first is kept. `progress` hears how many bytes
 /// of the file have been read.
-pub fn read_titles(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Titles> {
-    let (mut titles, mut seen) = (Titles::new(), FirstLines::default());
+pub fn read_titles(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<TitlesById> {
+    let (mut titles, mut seen) = (TitlesById::new(), FirstOccurrences::default());
     let reading = read_rows(name, bytes, progress, |line, row| {
         let (id, title) = row
             .split_once('\t')
@@ -93,7 +93,7 @@ pub fn read_titles(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
         }
         seen.take(id, line)?;
         titles.insert(id.to_owned(), title.to_owned());
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })?;
     Ok((titles, reading))
 }
@@ -114,19 +114,19 @@ mod tests {
 
     #[test]
     fn a_query_is_that_of_the_group() {
-        let pair = |group: Option<&str>, query: Option<&str>| TextPair {
+        let pair = |group: Option<&str>, query: Option<&str>| DocumentPair {
             group: group.map(str::to_owned),
             query: query.map(str::to_owned),
-            ..TextPair::default()
+            ..DocumentPair::default()
         };
-        let mut converted = Converted {
+        let mut converted = ConvertedDataset {
             pairs: vec![
                 pair(Some("s"), None),
                 pair(Some("s"), Some("own")),
                 pair(Some("t"), None),
                 pair(None, None),
             ],
-            ..Converted::default()
+            ..ConvertedDataset::default()
         };
         converted.ask(|group| (group == "s").then_some("found"));
         let queries = converted.pairs.iter().map(|it| it.query.as_deref());

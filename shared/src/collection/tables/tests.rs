@@ -1,11 +1,11 @@
 use expect_test::{Expect, expect};
 
 use super::{read_documents, read_passages, read_plain, read_splits};
-use crate::collection::Doc;
-use crate::error::{Error, Reading};
+use crate::collection::Document;
+use crate::error::{Error, ReadReport};
 
 /// The documents taken, then what is said of rows.
-fn check(read: Result<(Vec<Doc>, Reading), Error>, expected: Expect) {
+fn check(read: Result<(Vec<Document>, ReadReport), Error>, expected: Expect) {
     let (docs, reading) = read.unwrap();
     assert_eq!(reading.n_rows, docs.len() as u64);
     let docs = docs

@@ -1,10 +1,10 @@
 use expect_test::{Expect, expect};
 
-use super::{Unknown, read_labelled_run, read_qrels, read_run, read_scores};
-use crate::collection::{Collection, Doc, Qrels, Query, Run};
-use crate::error::Reading;
+use super::{UnknownIds, read_labelled_run, read_qrels, read_run, read_scores};
+use crate::collection::{Collection, Document, Qrels, Query, Run};
+use crate::error::ReadReport;
 
-fn show(rows: String, reading: &Reading) -> String {
+fn show(rows: String, reading: &ReadReport) -> String {
     rows + &reading.to_lines()
 }
 
@@ -204,7 +204,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
 
 #[test]
 fn what_the_collection_lacks_is_counted() {
-    let doc = |id: &str| Doc {
+    let doc = |id: &str| Document {
         id: id.to_owned(),
         title: String::new(),
         text: String::new(),
@@ -224,15 +224,15 @@ fn what_the_collection_lacks_is_counted() {
     let qrels = "q1 0 d1 1\nq2 0 d9 1\nq3 0 d9 0\n";
     let (qrels, _) = read_qrels("q", qrels.as_bytes(), &mut |_| ()).unwrap();
     expect!["not in the collection: 2 queries (q2, q3), 1 document (d9)"]
-        .assert_eq(&Unknown::in_qrels(&qrels, &collection).to_string());
+        .assert_eq(&UnknownIds::in_qrels(&qrels, &collection).to_string());
 
     let run: String = (1..9).map(|it| format!("q1 Q0 d{it} {it} 0 t\n")).collect();
     let (run, _) = read_run("r", run.as_bytes(), &mut |_| ()).unwrap();
-    let unknown = Unknown::in_run(&run, &collection);
+    let unknown = UnknownIds::in_run(&run, &collection);
     assert!(!unknown.is_empty());
     expect!["not in the collection: 6 documents (d3, d4, d5, d6, d7, …)"]
         .assert_eq(&unknown.to_string());
-    assert!(Unknown::in_run(&Run::default(), &collection).is_empty());
+    assert!(UnknownIds::in_run(&Run::default(), &collection).is_empty());
 }
 
 #[test]

@@ -15,19 +15,19 @@ mod tests;
 
 use std::io::Read;
 
-use crate::collection::lines::rows::{FirstLines, Warnings, check_query};
-use crate::collection::lines::{Bounds, Line, Lines};
+use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_query};
+use crate::collection::lines::{FileSizeLimits, TextLine, LineReader};
 use crate::collection::{ByteProgress, Query, ReadRows};
-use crate::error::Reading;
+use crate::error::ReadReport;
 
 /// Reads topics in either form, told by the first line; of marked-up ones the title is the
 /// query. Empty queries are refused; of two with the same id the first is kept. `progress`
 /// hears how many bytes of the file have been read.
 pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
-    let mut taken = Taken::default();
+    let mut taken = ParsedTopics::default();
     let (mut layout, mut open) = (None, None);
-    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
-    while let Some(Line { number: line, text }) = lines.next_line()? {
+    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    while let Some(TextLine { number: line, text }) = lines.next_line()? {
         let text = match text {
             Ok(text) if text.trim_ascii().is_empty() => continue,
             Ok(text) => text,
@@ -56,16 +56,16 @@ pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
 }
 
 #[derive(Default)]
-struct Taken {
+struct ParsedTopics {
     queries: Vec<Query>,
-    seen: FirstLines,
-    reading: Reading,
+    seen: FirstOccurrences,
+    reading: ReadReport,
 }
 
-impl Taken {
+impl ParsedTopics {
     /// Takes an id and a text if they make a query.
     fn take(&mut self, name: &str, line: u64, row: Result<(&str, &str), String>) {
-        let mut warnings = Warnings::new();
+        let mut warnings = RowWarnings::new();
         let query = row.and_then(|(id, text)| {
             check_query(text, &mut warnings)?;
             self.seen.take(id, line)?;

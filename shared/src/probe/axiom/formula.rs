@@ -23,12 +23,12 @@ mod tests;
 use std::fmt;
 
 use super::Axiom;
-use crate::probe::counts::Case;
-use crate::probe::{MeasuredPremise, Mode, Quantity, Relation};
+use crate::probe::counts::QueryContext;
+use crate::probe::{MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
 /// A formula, read and checked; it fits wherever an axiom does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Formula {
+pub struct AxiomFormula {
     len: u8,
     /// In postfix order, see [`Op`].
     code: [u8; LONGEST],
@@ -93,7 +93,7 @@ fn leaf(place: u8) -> Axiom {
     found.expect("written with a place that there is")
 }
 
-impl Formula {
+impl AxiomFormula {
     fn ops(&self) -> impl Iterator<Item = Op> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -139,8 +139,8 @@ impl Formula {
     /// Calls `take` with the places of each preferred text and of the other.
     pub(super) fn each_preferred(
         &self,
-        mode: Mode,
-        case: &Case<'_>,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
         let known = self.known(mode, case);
@@ -155,7 +155,7 @@ impl Formula {
     }
 
     /// What each axiom prefers, for its place among the leaves: 1, 0 or −1 for each pair.
-    fn known(&self, mode: Mode, case: &Case<'_>) -> Vec<(Axiom, Vec<i8>)> {
+    fn known(&self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<(Axiom, Vec<i8>)> {
         let n = case.pool.len();
         let table = |axiom: Axiom| {
             let mut table = vec![0_i8; n * n];
@@ -170,7 +170,7 @@ impl Formula {
     }
 
     /// Above 0 where the first text is preferred.
-    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &Case<'_>, a: usize, b: usize) -> f64 {
+    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &QueryContext<'_>, a: usize, b: usize) -> f64 {
         let n = case.pool.len();
         let mut stack: Vec<f64> = Vec::new();
         for op in self.ops() {
@@ -226,19 +226,19 @@ impl Formula {
     }
 
     /// Of a pair, the preferred text first: what each axiom prefers, and what comes out.
-    pub(super) fn premises(&self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
+    pub(super) fn premises(&self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
         let known = self.known(mode, case);
-        let each = known.iter().map(|(axiom, table)| MeasuredPremise {
-            quantity: Quantity::Preference { axiom: *axiom },
+        let each = known.iter().map(|(axiom, table)| MeasuredPrecondition {
+            quantity: MeasuredQuantity::Preference { axiom: *axiom },
             value: Some(f64::from(table[1])),
-            relation: Relation::AtLeast,
+            relation: BoundRelation::AtLeast,
             bound: None,
         });
-        let mut premises: Vec<MeasuredPremise> = each.collect();
-        premises.push(MeasuredPremise {
-            quantity: Quantity::Combined,
+        let mut premises: Vec<MeasuredPrecondition> = each.collect();
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::Combined,
             value: Some(self.value(&known, case, 0, 1)),
-            relation: Relation::Above,
+            relation: BoundRelation::Above,
             bound: Some(0.0),
         });
         premises
@@ -275,7 +275,7 @@ fn among(op: Op, values: &[f64]) -> f64 {
 
 /// How strongly an operator binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Bond {
+enum Precedence {
     Choice,
     Cascade,
     Both,
@@ -285,44 +285,44 @@ enum Bond {
 }
 
 /// As it is read, without spaces and with no more parentheses than needed.
-impl fmt::Display for Formula {
+impl fmt::Display for AxiomFormula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut stack: Vec<(Bond, String)> = Vec::new();
+        let mut stack: Vec<(Precedence, String)> = Vec::new();
         for op in self.ops() {
-            let mut pop = |least: Bond| {
-                let (bond, text) = stack.pop().unwrap_or((Bond::Name, String::new()));
+            let mut pop = |least: Precedence| {
+                let (bond, text) = stack.pop().unwrap_or((Precedence::Name, String::new()));
                 if bond < least {
                     format!("({text})")
                 } else {
                     text
                 }
             };
-            let mut between = |sign: char, bond: Bond, above: Bond| {
+            let mut between = |sign: char, bond: Precedence, above: Precedence| {
                 let right = pop(above);
                 (bond, format!("{}{sign}{right}", pop(bond)))
             };
             let part = match op {
-                Op::Axiom(place) => (Bond::Name, leaf(place).slug().into_owned()),
-                Op::Number(it) => (Bond::Name, format!("{}", f64::from(it) / 100.0)),
-                Op::Plus => between('+', Bond::Sum, Bond::Product),
-                Op::Minus => between('-', Bond::Sum, Bond::Product),
-                Op::Times => between('*', Bond::Product, Bond::Name),
-                Op::Over => between('/', Bond::Product, Bond::Name),
-                Op::Negate => (Bond::Name, format!("-{}", pop(Bond::Name))),
-                Op::Sign => (Bond::Name, format!("+{}", pop(Bond::Name))),
-                Op::Vote(n) => list(&mut pop, n, ('%', Bond::Product, Bond::Name)),
-                Op::Both(n) => list(&mut pop, n, ('&', Bond::Both, Bond::Sum)),
-                Op::First(n) => list(&mut pop, n, ('|', Bond::Cascade, Bond::Both)),
-                Op::IfLen => (Bond::Choice, format!("{} if len", pop(Bond::Cascade))),
+                Op::Axiom(place) => (Precedence::Name, leaf(place).slug().into_owned()),
+                Op::Number(it) => (Precedence::Name, format!("{}", f64::from(it) / 100.0)),
+                Op::Plus => between('+', Precedence::Sum, Precedence::Product),
+                Op::Minus => between('-', Precedence::Sum, Precedence::Product),
+                Op::Times => between('*', Precedence::Product, Precedence::Name),
+                Op::Over => between('/', Precedence::Product, Precedence::Name),
+                Op::Negate => (Precedence::Name, format!("-{}", pop(Precedence::Name))),
+                Op::Sign => (Precedence::Name, format!("+{}", pop(Precedence::Name))),
+                Op::Vote(n) => list(&mut pop, n, ('%', Precedence::Product, Precedence::Name)),
+                Op::Both(n) => list(&mut pop, n, ('&', Precedence::Both, Precedence::Sum)),
+                Op::First(n) => list(&mut pop, n, ('|', Precedence::Cascade, Precedence::Both)),
+                Op::IfLen => (Precedence::Choice, format!("{} if len", pop(Precedence::Cascade))),
                 Op::IfUndecided | Op::IfDecided => {
                     let word = if op == Op::IfDecided {
                         "decided"
                     } else {
                         "undecided"
                     };
-                    let asked = pop(Bond::Choice);
-                    let text = format!("{} if {word}({asked})", pop(Bond::Cascade));
-                    (Bond::Choice, text)
+                    let asked = pop(Precedence::Choice);
+                    let text = format!("{} if {word}({asked})", pop(Precedence::Cascade));
+                    (Precedence::Choice, text)
                 }
             };
             stack.push(part);
@@ -332,16 +332,16 @@ impl fmt::Display for Formula {
 }
 
 fn list(
-    pop: &mut impl FnMut(Bond) -> String,
+    pop: &mut impl FnMut(Precedence) -> String,
     n: u8,
-    (sign, bond, least): (char, Bond, Bond),
-) -> (Bond, String) {
+    (sign, bond, least): (char, Precedence, Precedence),
+) -> (Precedence, String) {
     let mut parts: Vec<String> = (0..n).map(|_| pop(least)).collect();
     parts.reverse();
     (bond, parts.join(&sign.to_string()))
 }
 
-impl fmt::Debug for Formula {
+impl fmt::Debug for AxiomFormula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Formula({self})")
     }

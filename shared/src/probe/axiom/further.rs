@@ -26,10 +26,10 @@ mod frequency;
 mod proximity;
 mod sight;
 
-use super::super::counts::{Case, Found, Needs};
-use super::super::{MeasuredPremise, Mode, Quantity, Relation};
-use super::About;
-use sight::Sight;
+use super::super::counts::{QueryContext, QueryInstances, RequiredFeatures};
+use super::super::{MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use super::ProbeDescription;
+use sight::IrAxiomsEvaluator;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Further {
+pub enum IrAxiomsAxiom {
     /// The sum of all query terms.
     Tfc1IrAxioms,
     /// Two terms beat one of them as often.
@@ -88,7 +88,7 @@ pub enum Further {
 
 /// A condition that does not depend on the order of the two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Condition {
+enum IrAxiomsCondition {
     /// Equally long within a share.
     Length,
     /// Sums of query terms that differ by more than a share.
@@ -109,128 +109,128 @@ enum Condition {
     AllTerms,
 }
 
-impl Further {
+impl IrAxiomsAxiom {
     /// Every one, in the order of the families.
-    pub const ALL: &[Further] = &[
-        Further::Tfc1IrAxioms,
-        Further::Tfc3,
-        Further::MtdcIrAxioms,
-        Further::LenMtdc,
-        Further::Lnc1IrAxioms,
-        Further::TfLnc,
-        Further::Lb1,
-        Further::Reg,
-        Further::AntiReg,
-        Further::AspectReg,
-        Further::And,
-        Further::LenAnd,
-        Further::Mand,
-        Further::LenMand,
-        Further::Div,
-        Further::LenDiv,
-        Further::Prox1,
-        Further::Prox2,
-        Further::Prox3,
-        Further::Prox4,
-        Further::Prox5,
-        Further::Stmc1IrAxioms,
-        Further::Stmc2IrAxioms,
+    pub const ALL: &[IrAxiomsAxiom] = &[
+        IrAxiomsAxiom::Tfc1IrAxioms,
+        IrAxiomsAxiom::Tfc3,
+        IrAxiomsAxiom::MtdcIrAxioms,
+        IrAxiomsAxiom::LenMtdc,
+        IrAxiomsAxiom::Lnc1IrAxioms,
+        IrAxiomsAxiom::TfLnc,
+        IrAxiomsAxiom::Lb1,
+        IrAxiomsAxiom::Reg,
+        IrAxiomsAxiom::AntiReg,
+        IrAxiomsAxiom::AspectReg,
+        IrAxiomsAxiom::And,
+        IrAxiomsAxiom::LenAnd,
+        IrAxiomsAxiom::Mand,
+        IrAxiomsAxiom::LenMand,
+        IrAxiomsAxiom::Div,
+        IrAxiomsAxiom::LenDiv,
+        IrAxiomsAxiom::Prox1,
+        IrAxiomsAxiom::Prox2,
+        IrAxiomsAxiom::Prox3,
+        IrAxiomsAxiom::Prox4,
+        IrAxiomsAxiom::Prox5,
+        IrAxiomsAxiom::Stmc1IrAxioms,
+        IrAxiomsAxiom::Stmc2IrAxioms,
     ];
 
     /// The name in commands, addresses and files.
     pub fn slug(self) -> &'static str {
         match self {
-            Further::Tfc1IrAxioms => "tfc1@ir_axioms",
-            Further::Tfc3 => "tfc3",
-            Further::MtdcIrAxioms => "mtdc@ir_axioms",
-            Further::LenMtdc => "len_m_tdc",
-            Further::Lnc1IrAxioms => "lnc1@ir_axioms",
-            Further::TfLnc => "tf_lnc",
-            Further::Lb1 => "lb1",
-            Further::Reg => "reg",
-            Further::AntiReg => "anti_reg",
-            Further::AspectReg => "aspect_reg",
-            Further::And => "and",
-            Further::LenAnd => "len_and",
-            Further::Mand => "m_and",
-            Further::LenMand => "len_m_and",
-            Further::Div => "div",
-            Further::LenDiv => "len_div",
-            Further::Prox1 => "prox1",
-            Further::Prox2 => "prox2",
-            Further::Prox3 => "prox3",
-            Further::Prox4 => "prox4",
-            Further::Prox5 => "prox5",
-            Further::Stmc1IrAxioms => "stmc1@ir_axioms",
-            Further::Stmc2IrAxioms => "stmc2@ir_axioms",
+            IrAxiomsAxiom::Tfc1IrAxioms => "tfc1@ir_axioms",
+            IrAxiomsAxiom::Tfc3 => "tfc3",
+            IrAxiomsAxiom::MtdcIrAxioms => "mtdc@ir_axioms",
+            IrAxiomsAxiom::LenMtdc => "len_m_tdc",
+            IrAxiomsAxiom::Lnc1IrAxioms => "lnc1@ir_axioms",
+            IrAxiomsAxiom::TfLnc => "tf_lnc",
+            IrAxiomsAxiom::Lb1 => "lb1",
+            IrAxiomsAxiom::Reg => "reg",
+            IrAxiomsAxiom::AntiReg => "anti_reg",
+            IrAxiomsAxiom::AspectReg => "aspect_reg",
+            IrAxiomsAxiom::And => "and",
+            IrAxiomsAxiom::LenAnd => "len_and",
+            IrAxiomsAxiom::Mand => "m_and",
+            IrAxiomsAxiom::LenMand => "len_m_and",
+            IrAxiomsAxiom::Div => "div",
+            IrAxiomsAxiom::LenDiv => "len_div",
+            IrAxiomsAxiom::Prox1 => "prox1",
+            IrAxiomsAxiom::Prox2 => "prox2",
+            IrAxiomsAxiom::Prox3 => "prox3",
+            IrAxiomsAxiom::Prox4 => "prox4",
+            IrAxiomsAxiom::Prox5 => "prox5",
+            IrAxiomsAxiom::Stmc1IrAxioms => "stmc1@ir_axioms",
+            IrAxiomsAxiom::Stmc2IrAxioms => "stmc2@ir_axioms",
         }
     }
 
     /// What there is to say about it before seeing any data.
-    pub fn about(self) -> &'static About {
+    pub fn about(self) -> &'static ProbeDescription {
         match self {
-            Further::Tfc1IrAxioms => &frequency::TFC1,
-            Further::Tfc3 => &frequency::TFC3,
-            Further::MtdcIrAxioms => &frequency::MTDC,
-            Further::LenMtdc => &frequency::LEN_MTDC,
-            Further::Lnc1IrAxioms => &frequency::LNC1,
-            Further::TfLnc => &frequency::TF_LNC,
-            Further::Lb1 => &frequency::LB1,
-            Further::Reg => &aspects::REG,
-            Further::AntiReg => &aspects::ANTI_REG,
-            Further::AspectReg => &aspects::ASPECT_REG,
-            Further::And => &aspects::AND,
-            Further::LenAnd => &aspects::LEN_AND,
-            Further::Mand => &aspects::M_AND,
-            Further::LenMand => &aspects::LEN_M_AND,
-            Further::Div => &aspects::DIV,
-            Further::LenDiv => &aspects::LEN_DIV,
-            Further::Prox1 => &proximity::PROX1,
-            Further::Prox2 => &proximity::PROX2,
-            Further::Prox3 => &proximity::PROX3,
-            Further::Prox4 => &proximity::PROX4,
-            Further::Prox5 => &proximity::PROX5,
-            Further::Stmc1IrAxioms => &aspects::STMC1,
-            Further::Stmc2IrAxioms => &aspects::STMC2,
+            IrAxiomsAxiom::Tfc1IrAxioms => &frequency::TFC1,
+            IrAxiomsAxiom::Tfc3 => &frequency::TFC3,
+            IrAxiomsAxiom::MtdcIrAxioms => &frequency::MTDC,
+            IrAxiomsAxiom::LenMtdc => &frequency::LEN_MTDC,
+            IrAxiomsAxiom::Lnc1IrAxioms => &frequency::LNC1,
+            IrAxiomsAxiom::TfLnc => &frequency::TF_LNC,
+            IrAxiomsAxiom::Lb1 => &frequency::LB1,
+            IrAxiomsAxiom::Reg => &aspects::REG,
+            IrAxiomsAxiom::AntiReg => &aspects::ANTI_REG,
+            IrAxiomsAxiom::AspectReg => &aspects::ASPECT_REG,
+            IrAxiomsAxiom::And => &aspects::AND,
+            IrAxiomsAxiom::LenAnd => &aspects::LEN_AND,
+            IrAxiomsAxiom::Mand => &aspects::M_AND,
+            IrAxiomsAxiom::LenMand => &aspects::LEN_M_AND,
+            IrAxiomsAxiom::Div => &aspects::DIV,
+            IrAxiomsAxiom::LenDiv => &aspects::LEN_DIV,
+            IrAxiomsAxiom::Prox1 => &proximity::PROX1,
+            IrAxiomsAxiom::Prox2 => &proximity::PROX2,
+            IrAxiomsAxiom::Prox3 => &proximity::PROX3,
+            IrAxiomsAxiom::Prox4 => &proximity::PROX4,
+            IrAxiomsAxiom::Prox5 => &proximity::PROX5,
+            IrAxiomsAxiom::Stmc1IrAxioms => &aspects::STMC1,
+            IrAxiomsAxiom::Stmc2IrAxioms => &aspects::STMC2,
         }
     }
 
-    fn conditions(self, mode: Mode) -> &'static [Condition] {
+    fn conditions(self, mode: AxiomVariant) -> &'static [IrAxiomsCondition] {
         match (self, mode) {
-            (Further::Tfc1IrAxioms, Mode::CodeCamara2020) => return &[Condition::SumsApart],
-            (Further::Tfc3 | Further::Reg | Further::AntiReg, Mode::CodeCamara2020) => return &[],
+            (IrAxiomsAxiom::Tfc1IrAxioms, AxiomVariant::CodeCamara2020) => return &[IrAxiomsCondition::SumsApart],
+            (IrAxiomsAxiom::Tfc3 | IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg, AxiomVariant::CodeCamara2020) => return &[],
             _ => {}
         }
         match self {
-            Further::Tfc1IrAxioms => &[Condition::Length, Condition::SumsApart],
-            Further::Tfc3 | Further::Reg | Further::AntiReg => &[Condition::Length],
-            Further::LenAnd | Further::LenMand | Further::LenDiv => &[Condition::Length],
-            Further::MtdcIrAxioms => &[Condition::SumsEqual, Condition::Differing],
-            Further::LenMtdc => &[
-                Condition::Length,
-                Condition::SumsEqual,
-                Condition::Differing,
+            IrAxiomsAxiom::Tfc1IrAxioms => &[IrAxiomsCondition::Length, IrAxiomsCondition::SumsApart],
+            IrAxiomsAxiom::Tfc3 | IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => &[IrAxiomsCondition::Length],
+            IrAxiomsAxiom::LenAnd | IrAxiomsAxiom::LenMand | IrAxiomsAxiom::LenDiv => &[IrAxiomsCondition::Length],
+            IrAxiomsAxiom::MtdcIrAxioms => &[IrAxiomsCondition::SumsEqual, IrAxiomsCondition::Differing],
+            IrAxiomsAxiom::LenMtdc => &[
+                IrAxiomsCondition::Length,
+                IrAxiomsCondition::SumsEqual,
+                IrAxiomsCondition::Differing,
             ],
-            Further::Lnc1IrAxioms => &[Condition::CountsClose],
-            Further::Lb1 => &[Condition::ScoresClose],
-            Further::AspectReg => &[Condition::EquallyRare],
-            Further::Prox1 | Further::Prox2 | Further::Prox3 => &[Condition::SameTerms],
-            Further::Prox4 | Further::Prox5 => &[Condition::AllTerms],
-            Further::TfLnc | Further::And | Further::Mand | Further::Div => &[],
-            Further::Stmc1IrAxioms | Further::Stmc2IrAxioms => &[],
+            IrAxiomsAxiom::Lnc1IrAxioms => &[IrAxiomsCondition::CountsClose],
+            IrAxiomsAxiom::Lb1 => &[IrAxiomsCondition::ScoresClose],
+            IrAxiomsAxiom::AspectReg => &[IrAxiomsCondition::EquallyRare],
+            IrAxiomsAxiom::Prox1 | IrAxiomsAxiom::Prox2 | IrAxiomsAxiom::Prox3 => &[IrAxiomsCondition::SameTerms],
+            IrAxiomsAxiom::Prox4 | IrAxiomsAxiom::Prox5 => &[IrAxiomsCondition::AllTerms],
+            IrAxiomsAxiom::TfLnc | IrAxiomsAxiom::And | IrAxiomsAxiom::Mand | IrAxiomsAxiom::Div => &[],
+            IrAxiomsAxiom::Stmc1IrAxioms | IrAxiomsAxiom::Stmc2IrAxioms => &[],
         }
     }
 
     /// What mining has to see of the texts.
-    pub(super) fn needs(self) -> Needs {
-        Needs {
+    pub(super) fn needs(self) -> RequiredFeatures {
+        RequiredFeatures {
             others: matches!(
                 self,
-                Further::Div | Further::LenDiv | Further::Stmc2IrAxioms
+                IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv | IrAxiomsAxiom::Stmc2IrAxioms
             ),
             positions: matches!(
                 self,
-                Further::Prox1 | Further::Prox2 | Further::Prox3 | Further::Prox4 | Further::Prox5
+                IrAxiomsAxiom::Prox1 | IrAxiomsAxiom::Prox2 | IrAxiomsAxiom::Prox3 | IrAxiomsAxiom::Prox4 | IrAxiomsAxiom::Prox5
             ),
             words: self.needs_vectors(),
         }
@@ -240,29 +240,29 @@ impl Further {
     pub fn needs_vectors(self) -> bool {
         matches!(
             self,
-            Further::Reg
-                | Further::AntiReg
-                | Further::AspectReg
-                | Further::Stmc1IrAxioms
-                | Further::Stmc2IrAxioms
+            IrAxiomsAxiom::Reg
+                | IrAxiomsAxiom::AntiReg
+                | IrAxiomsAxiom::AspectReg
+                | IrAxiomsAxiom::Stmc1IrAxioms
+                | IrAxiomsAxiom::Stmc2IrAxioms
         )
     }
 
-    pub(super) fn mine(self, mode: Mode, case: &Case<'_>, found: &mut Found) {
+    pub(super) fn mine(self, mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
         self.each_preferred(mode, case, |first, second| found.pair(first, second));
     }
 
     /// Calls `take` with the places of each preferred text and of the other.
     pub(super) fn each_preferred(
         self,
-        mode: Mode,
-        case: &Case<'_>,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
         if self.needs_vectors() && case.alike.is_empty() {
             return;
         }
-        let sight = Sight::new(self, mode, case);
+        let sight = IrAxiomsEvaluator::new(self, mode, case);
         for a in 0..case.pool.len() {
             for b in a + 1..case.pool.len() {
                 let mut conditions = self.conditions(mode).iter();
@@ -280,16 +280,16 @@ impl Further {
     }
 
     /// Of a pair, the preferred text first.
-    pub(super) fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
-        let sight = Sight::new(self, mode, case);
+    pub(super) fn premises(self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
+        let sight = IrAxiomsEvaluator::new(self, mode, case);
         let conditions = self.conditions(mode).iter();
-        let mut premises: Vec<MeasuredPremise> =
+        let mut premises: Vec<MeasuredPrecondition> =
             conditions.map(|&it| sight.measure(it, 0, 1)).collect();
         let known = !self.needs_vectors() || !case.alike.is_empty();
-        premises.push(MeasuredPremise {
-            quantity: Quantity::Lead { axiom: self },
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::Lead { axiom: self },
             value: known.then(|| sight.lead(0, 1)),
-            relation: Relation::Above,
+            relation: BoundRelation::Above,
             bound: Some(0.0),
         });
         premises

@@ -7,11 +7,11 @@
 //! that d2 holds exactly once more. Their code does not test the query terms and tries only
 //! terms that occur in d1, so that most pairs are instances in both orders.
 
-use super::About;
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, MeasuredPremise, Mode, Quantity, Relation};
+use super::ProbeDescription;
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC1",
     gist: "extra words",
     statement: "Of two texts with the same query terms, the longer one does not score higher.",
@@ -27,18 +27,18 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::NotBelow
 }
 
-/// Returns whether the mode reads [`Counted::others`].
-pub(super) fn needs_others(mode: Mode) -> bool {
+/// Returns whether the mode reads [`DocumentFeatures::others`].
+pub(super) fn needs_others(mode: AxiomVariant) -> bool {
     match mode {
-        Mode::Fixed => false,
-        Mode::PaperRennings2019 | Mode::PaperCamara2020 | Mode::CodeCamara2020 => true,
+        AxiomVariant::Fixed => false,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => true,
     }
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     let pool = case.pool;
     match mode {
-        Mode::Fixed => case.each_alike(
+        AxiomVariant::Fixed => case.each_alike(
             |it| &it.counts,
             |a, b| {
                 if pool[a].total >= 1 && pool[a].len != pool[b].len {
@@ -47,7 +47,7 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
                 }
             },
         ),
-        Mode::PaperRennings2019 | Mode::PaperCamara2020 => case.each_alike(
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => case.each_alike(
             |it| &it.counts,
             |a, b| {
                 for (first, second) in [(a, b), (b, a)] {
@@ -57,7 +57,7 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
                 }
             },
         ),
-        Mode::CodeCamara2020 => {
+        AxiomVariant::CodeCamara2020 => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {
                     if a != b && pool[a].once_more(&pool[b]).shared > 0 {
@@ -69,38 +69,38 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<MeasuredPremise> {
-    let equal_counts = (0..texts[0].counts.len()).map(|term| MeasuredPremise {
-        quantity: Quantity::TermLead { term: term as u16 },
+pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+    let equal_counts = (0..texts[0].counts.len()).map(|term| MeasuredPrecondition {
+        quantity: MeasuredQuantity::TermLead { term: term as u16 },
         value: Some(f64::from(texts[0].counts[term]) - f64::from(texts[1].counts[term])),
-        relation: Relation::Equal,
+        relation: BoundRelation::Equal,
         bound: Some(0.0),
     });
-    let above_0 = |quantity: Quantity, value: f64| MeasuredPremise {
+    let above_0 = |quantity: MeasuredQuantity, value: f64| MeasuredPrecondition {
         quantity,
         value: Some(value),
-        relation: Relation::Above,
+        relation: BoundRelation::Above,
         bound: Some(0.0),
     };
     let once_more = texts[0].once_more(&texts[1]);
     match mode {
-        Mode::Fixed => {
-            let mut premises: Vec<MeasuredPremise> = equal_counts.collect();
+        AxiomVariant::Fixed => {
+            let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
             premises.push(super::occurrences(texts, 1, 1));
             premises.push(above_0(
-                Quantity::LengthLead { a: 1, b: 2 },
+                MeasuredQuantity::LengthLead { a: 1, b: 2 },
                 f64::from(texts[1].len) - f64::from(texts[0].len),
             ));
             premises
         }
-        Mode::PaperRennings2019 | Mode::PaperCamara2020 => {
-            let mut premises: Vec<MeasuredPremise> = equal_counts.collect();
-            premises.push(above_0(Quantity::OnceMoreTerms, f64::from(once_more.all)));
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+            let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
+            premises.push(above_0(MeasuredQuantity::OnceMoreTerms, f64::from(once_more.all)));
             premises
         }
-        Mode::CodeCamara2020 => {
+        AxiomVariant::CodeCamara2020 => {
             vec![above_0(
-                Quantity::OnceMoreSharedTerms,
+                MeasuredQuantity::OnceMoreSharedTerms,
                 f64::from(once_more.shared),
             )]
         }

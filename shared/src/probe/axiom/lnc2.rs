@@ -8,11 +8,11 @@
 //! Câmara & Hauff (ECIR 2020) fill a text up to 512 terms, k = ⌊512/|d|⌋ ≥ 2; their code takes
 //! texts of at most 256 terms and claims `>`.
 
-use super::About;
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
+use super::ProbeDescription;
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC2",
     gist: "repeating is safe",
     statement: "A text repeated several times does not score lower than the text once.",
@@ -27,14 +27,14 @@ pub(super) const ABOUT: About = About {
     ],
 };
 
-pub(super) fn claim(mode: Mode) -> ClaimKind {
+pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => ClaimKind::NotBelow,
-        Mode::CodeCamara2020 => ClaimKind::Above,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => ClaimKind::NotBelow,
+        AxiomVariant::CodeCamara2020 => ClaimKind::Above,
     }
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     for (place, text) in case.pool.iter().enumerate() {
         if text.total < least(mode) {
             continue;
@@ -47,56 +47,56 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
+pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
     let (repeated, once) = (&texts[0], &texts[1]);
     let times = repeated.times(once).map(f64::from);
-    let repetitions = |relation, bound: u32| MeasuredPremise {
-        quantity: Quantity::Repetitions,
+    let repetitions = |relation, bound: u32| MeasuredPrecondition {
+        quantity: MeasuredQuantity::Repetitions,
         value: times,
         relation,
         bound: Some(f64::from(bound)),
     };
-    let at_most = |text: u8, bound: u32| MeasuredPremise {
-        quantity: Quantity::Length { text },
+    let at_most = |text: u8, bound: u32| MeasuredPrecondition {
+        quantity: MeasuredQuantity::Length { text },
         value: Some(f64::from(texts[text as usize - 1].len)),
-        relation: Relation::AtMost,
+        relation: BoundRelation::AtMost,
         bound: Some(f64::from(bound)),
     };
     let mut premises = vec![
         super::occurrences(texts, 2, least(mode)),
-        repetitions(Relation::AtLeast, limits.repeat_from),
+        repetitions(BoundRelation::AtLeast, limits.repeat_from),
     ];
     // A text without terms has no number of repetitions, so that every bound fails.
     let fill = limits.filled_terms.checked_div(once.len).unwrap_or(0);
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => {
-            premises.push(repetitions(Relation::AtMost, limits.repeat_to));
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
+            premises.push(repetitions(BoundRelation::AtMost, limits.repeat_to));
             premises.push(at_most(1, limits.repeated_terms));
         }
-        Mode::PaperCamara2020 => premises.push(repetitions(Relation::Equal, fill)),
-        Mode::CodeCamara2020 => {
+        AxiomVariant::PaperCamara2020 => premises.push(repetitions(BoundRelation::Equal, fill)),
+        AxiomVariant::CodeCamara2020 => {
             premises.push(at_most(2, limits.fillable_terms));
-            premises.push(repetitions(Relation::Equal, fill));
+            premises.push(repetitions(BoundRelation::Equal, fill));
         }
     }
     premises
 }
 
-fn least(mode: Mode) -> u32 {
+fn least(mode: AxiomVariant) -> u32 {
     match mode {
-        Mode::Fixed => 1,
-        Mode::PaperRennings2019 | Mode::PaperCamara2020 | Mode::CodeCamara2020 => 0,
+        AxiomVariant::Fixed => 1,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => 0,
     }
 }
 
 /// How often a text of `len` terms is repeated.
-fn repetitions(mode: Mode, limits: &Limits, len: u32) -> Vec<u32> {
+fn repetitions(mode: AxiomVariant, limits: &Limits, len: u32) -> Vec<u32> {
     let fill = limits
         .filled_terms
         .checked_div(len)
         .filter(|&it| it >= limits.repeat_from);
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
             let most = limits
                 .repeated_terms
                 .checked_div(len)
@@ -104,8 +104,8 @@ fn repetitions(mode: Mode, limits: &Limits, len: u32) -> Vec<u32> {
                 .min(limits.repeat_to);
             (limits.repeat_from..=most).collect()
         }
-        Mode::PaperCamara2020 => fill.into_iter().collect(),
-        Mode::CodeCamara2020 => fill
+        AxiomVariant::PaperCamara2020 => fill.into_iter().collect(),
+        AxiomVariant::CodeCamara2020 => fill
             .filter(|_| len <= limits.fillable_terms)
             .into_iter()
             .collect(),

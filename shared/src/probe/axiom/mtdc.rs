@@ -10,12 +10,12 @@
 //! Both papers let a pair of equally frequent terms count, which makes both orders instances;
 //! Câmara & Hauff print it without Σ(d1) = Σ(d2), their code takes 1/cf for idf and claims `>`.
 
-use super::About;
+use super::ProbeDescription;
 use crate::index::stats::QueryTerms;
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "M-TDC",
     gist: "rarer terms",
     statement: "Of two texts equally long with equally many query terms, the one with the rarer \
@@ -34,14 +34,14 @@ pub(super) const ABOUT: About = About {
     ],
 };
 
-pub(super) fn claim(mode: Mode) -> ClaimKind {
+pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => ClaimKind::NotBelow,
-        Mode::CodeCamara2020 => ClaimKind::Above,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => ClaimKind::NotBelow,
+        AxiomVariant::CodeCamara2020 => ClaimKind::Above,
     }
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     let least = case.limits.min_terms;
     let mut try_both = |a: usize, b: usize| {
         let (one, two) = (&case.pool[a], &case.pool[b]);
@@ -60,19 +60,19 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
         }
     };
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
             case.each_alike(|it| &it.total, try_both);
         }
-        Mode::PaperCamara2020 => case.each_equally_long(&mut try_both),
+        AxiomVariant::PaperCamara2020 => case.each_equally_long(&mut try_both),
     }
 }
 
 pub(super) fn premises(
-    mode: Mode,
+    mode: AxiomVariant,
     limits: &Limits,
     query: &QueryTerms,
-    texts: &[Counted],
-) -> Vec<MeasuredPremise> {
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let differing = texts[0]
         .counts
         .iter()
@@ -85,21 +85,21 @@ pub(super) fn premises(
         super::occurrences(texts, 2, limits.min_terms),
     ];
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
-            premises.push(super::occurrence_lead(texts, 2, 1, Relation::Equal));
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
+            premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Equal));
         }
-        Mode::PaperCamara2020 => {}
+        AxiomVariant::PaperCamara2020 => {}
     }
-    premises.push(MeasuredPremise {
-        quantity: Quantity::DifferingTerms,
+    premises.push(MeasuredPrecondition {
+        quantity: MeasuredQuantity::DifferingTerms,
         value: Some(differing as f64),
-        relation: Relation::Above,
+        relation: BoundRelation::Above,
         bound: Some(0.0),
     });
-    premises.push(MeasuredPremise {
-        quantity: Quantity::UncoveredTerms,
+    premises.push(MeasuredPrecondition {
+        quantity: MeasuredQuantity::UncoveredTerms,
         value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
-        relation: Relation::AtMost,
+        relation: BoundRelation::AtMost,
         bound: Some(0.0),
     });
     premises
@@ -107,10 +107,10 @@ pub(super) fn premises(
 
 /// Query terms whose count differs and that lie in no valid pair.
 fn uncovered<'a>(
-    mode: Mode,
+    mode: AxiomVariant,
     query: &'a QueryTerms,
-    first: &'a Counted,
-    second: &'a Counted,
+    first: &'a DocumentFeatures,
+    second: &'a DocumentFeatures,
 ) -> impl Iterator<Item = usize> + 'a {
     let n_terms = query.len();
     let (c1, c2) = (&first.counts[..n_terms], &second.counts[..n_terms]);
@@ -130,10 +130,10 @@ fn uncovered<'a>(
         })
 }
 
-fn rarer(mode: Mode, query: &QueryTerms, a: usize, b: usize) -> bool {
+fn rarer(mode: AxiomVariant, query: &QueryTerms, a: usize, b: usize) -> bool {
     match mode {
-        Mode::Fixed => query[a].df < query[b].df,
-        Mode::PaperRennings2019 | Mode::PaperCamara2020 => query[a].df <= query[b].df,
-        Mode::CodeCamara2020 => query[a].cf <= query[b].cf,
+        AxiomVariant::Fixed => query[a].df < query[b].df,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => query[a].df <= query[b].df,
+        AxiomVariant::CodeCamara2020 => query[a].cf <= query[b].cf,
     }
 }

@@ -8,11 +8,11 @@
 //! instances put the text first that is less like the query. It asks for equally many
 //! occurrences of query terms in place of distinct ones.
 
-use super::{About, similarity_lead};
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, MeasuredPremise, Mode, Quantity, Relation};
+use super::{ProbeDescription, similarity_lead};
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC1",
     gist: "closer words",
     statement: "Of two texts with equally many distinct query terms, the one whose other words \
@@ -29,7 +29,7 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::Above
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     let similarity = |at: usize| case.pool[at].to_query();
     let take = |a: usize, b: usize| {
         let (Some(here), Some(there)) = (similarity(a), similarity(b)) else {
@@ -40,32 +40,32 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
         }
         let (near, far) = if here > there { (a, b) } else { (b, a) };
         match mode {
-            Mode::Fixed | Mode::PaperRennings2019 => found.pair(near, far),
-            Mode::PaperCamara2020 | Mode::CodeCamara2020 => found.pair(far, near),
+            AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => found.pair(near, far),
+            AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => found.pair(far, near),
         }
     };
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             case.each_alike(|it| &it.cover, take);
         }
-        Mode::CodeCamara2020 => case.each_alike(|it| &it.total, take),
+        AxiomVariant::CodeCamara2020 => case.each_alike(|it| &it.total, take),
     }
 }
 
-pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<MeasuredPremise> {
+pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
     let cover = |text: usize| f64::from(texts[text].cover);
     let equal = match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => MeasuredPremise {
-            quantity: Quantity::CoverLead { a: 2, b: 1 },
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => MeasuredPrecondition {
+            quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },
             value: Some(cover(0) - cover(1)),
-            relation: Relation::Equal,
+            relation: BoundRelation::Equal,
             bound: Some(0.0),
         },
-        Mode::CodeCamara2020 => super::occurrence_lead(texts, 2, 1, Relation::Equal),
+        AxiomVariant::CodeCamara2020 => super::occurrence_lead(texts, 2, 1, BoundRelation::Equal),
     };
     let closer = match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => similarity_lead(texts, 1, 2),
-        Mode::PaperCamara2020 | Mode::CodeCamara2020 => similarity_lead(texts, 2, 1),
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => similarity_lead(texts, 1, 2),
+        AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => similarity_lead(texts, 2, 1),
     };
     vec![equal, closer]
 }

@@ -8,14 +8,14 @@
 //! d1 need hold no more query terms than d2. Their code asks for Σ(d1) > Σ(d2) and likeness,
 //! and for nothing else.
 
-use super::{About, occurrence_lead, occurrences};
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
+use super::{ProbeDescription, occurrence_lead, occurrences};
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
 /// The least occurrences of query terms in the first text: Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC2",
     gist: "terms over likeness",
     statement: "Of two texts about the same, the one with more query terms does not score \
@@ -32,7 +32,7 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::NotBelow
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     for a in 0..case.pool.len() {
         for b in a + 1..case.pool.len() {
             let (one, other) = (&case.pool[a], &case.pool[b]);
@@ -42,8 +42,8 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
                 continue;
             }
             let alike = one.similarity(other).is_some_and(|it| match mode {
-                Mode::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.similar,
-                Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+                AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.similar,
+                AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
                     it >= case.limits.similar
                 }
             });
@@ -58,47 +58,47 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
 }
 
 /// Returns whether all premises hold but the one of likeness.
-fn fits(mode: Mode, first: &Counted, second: &Counted) -> bool {
+fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
     let outnumbered = second.n_outside() > first.total && first.total >= ONE_TERM;
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => outnumbered && first.total > second.total,
-        Mode::PaperCamara2020 => outnumbered,
-        Mode::CodeCamara2020 => first.total > second.total,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => outnumbered && first.total > second.total,
+        AxiomVariant::PaperCamara2020 => outnumbered,
+        AxiomVariant::CodeCamara2020 => first.total > second.total,
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
+pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
     let outnumbered = [
-        MeasuredPremise {
-            quantity: Quantity::OutsideOverOccurrences {
+        MeasuredPrecondition {
+            quantity: MeasuredQuantity::OutsideOverOccurrences {
                 others: 2,
                 terms: 1,
             },
             value: Some(f64::from(second.n_outside()) - f64::from(first.total)),
-            relation: Relation::Above,
+            relation: BoundRelation::Above,
             bound: Some(0.0),
         },
         occurrences(texts, 1, ONE_TERM),
     ];
-    let richer = occurrence_lead(texts, 2, 1, Relation::Above);
+    let richer = occurrence_lead(texts, 2, 1, BoundRelation::Above);
     let similarity = first.similarity(second);
-    let alike = MeasuredPremise {
-        quantity: Quantity::Similarity,
+    let alike = MeasuredPrecondition {
+        quantity: MeasuredQuantity::Similarity,
         value: similarity,
-        relation: Relation::AtLeast,
+        relation: BoundRelation::AtLeast,
         bound: Some(limits.similar),
     };
-    let unlike = MeasuredPremise {
-        quantity: Quantity::Dissimilarity,
+    let unlike = MeasuredPrecondition {
+        quantity: MeasuredQuantity::Dissimilarity,
         value: similarity.map(|it| 1.0 - it),
-        relation: Relation::Above,
+        relation: BoundRelation::Above,
         bound: Some(1.0 - limits.similar),
     };
     let [more_others, some_terms] = outnumbered;
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => vec![more_others, some_terms, richer, alike],
-        Mode::PaperCamara2020 => vec![more_others, some_terms, unlike],
-        Mode::CodeCamara2020 => vec![richer, alike],
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => vec![more_others, some_terms, richer, alike],
+        AxiomVariant::PaperCamara2020 => vec![more_others, some_terms, unlike],
+        AxiomVariant::CodeCamara2020 => vec![richer, alike],
     }
 }

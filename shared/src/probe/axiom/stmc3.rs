@@ -9,11 +9,11 @@
 //! Their code compares terms outside of the query in place of Σ, asks for a gap below δ, and
 //! prefers the text that is less like the query.
 
-use super::{About, length_gap, occurrence_lead, similarity_lead};
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
+use super::{ProbeDescription, length_gap, occurrence_lead, similarity_lead};
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC3",
     gist: "likeness over counts",
     statement: "Of two texts equally long with equally many distinct query terms, the one whose \
@@ -27,14 +27,14 @@ pub(super) const ABOUT: About = About {
     example: &[],
 };
 
-pub(super) fn claim(mode: Mode) -> ClaimKind {
+pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => ClaimKind::NotBelow,
-        Mode::PaperCamara2020 => ClaimKind::Above,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => ClaimKind::NotBelow,
+        AxiomVariant::PaperCamara2020 => ClaimKind::Above,
     }
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     case.each_alike(
         |it| &it.cover,
         |a, b| {
@@ -47,19 +47,19 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     );
 }
 
-fn fits(mode: Mode, limits: &Limits, first: &Counted, second: &Counted) -> bool {
+fn fits(mode: AxiomVariant, limits: &Limits, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
     let (Some(here), Some(there)) = (first.to_query(), second.to_query()) else {
         return false;
     };
     let gap = first.len.abs_diff(second.len);
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
             limits.same_length(first.len, second.len) && second.total > first.total && here > there
         }
-        Mode::PaperCamara2020 => {
+        AxiomVariant::PaperCamara2020 => {
             limits.same_length(first.len, second.len) && first.total > second.total && here > there
         }
-        Mode::CodeCamara2020 => {
+        AxiomVariant::CodeCamara2020 => {
             limits.length_gap_terms.is_none_or(|it| gap < it)
                 && second.n_outside() > first.n_outside()
                 && there > here
@@ -67,39 +67,39 @@ fn fits(mode: Mode, limits: &Limits, first: &Counted, second: &Counted) -> bool 
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
+pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
-    let cover = MeasuredPremise {
-        quantity: Quantity::CoverLead { a: 2, b: 1 },
+    let cover = MeasuredPrecondition {
+        quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },
         value: Some(f64::from(first.cover) - f64::from(second.cover)),
-        relation: Relation::Equal,
+        relation: BoundRelation::Equal,
         bound: Some(0.0),
     };
     let gap = length_gap(limits, texts, 1, 2);
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => vec![
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => vec![
             cover,
             gap,
-            occurrence_lead(texts, 1, 2, Relation::Above),
+            occurrence_lead(texts, 1, 2, BoundRelation::Above),
             similarity_lead(texts, 1, 2),
         ],
-        Mode::PaperCamara2020 => vec![
+        AxiomVariant::PaperCamara2020 => vec![
             cover,
             gap,
-            occurrence_lead(texts, 2, 1, Relation::Above),
+            occurrence_lead(texts, 2, 1, BoundRelation::Above),
             similarity_lead(texts, 1, 2),
         ],
-        Mode::CodeCamara2020 => vec![
+        AxiomVariant::CodeCamara2020 => vec![
             cover,
             // Lengths are whole: below δ is at most one less.
-            MeasuredPremise {
+            MeasuredPrecondition {
                 bound: gap.bound.map(|it| it - 1.0),
                 ..gap
             },
-            MeasuredPremise {
-                quantity: Quantity::OutsideLead { a: 1, b: 2 },
+            MeasuredPrecondition {
+                quantity: MeasuredQuantity::OutsideLead { a: 1, b: 2 },
                 value: Some(f64::from(second.n_outside()) - f64::from(first.n_outside())),
-                relation: Relation::Above,
+                relation: BoundRelation::Above,
                 bound: Some(0.0),
             },
             similarity_lead(texts, 2, 1),

@@ -7,8 +7,8 @@ use expect_test::Expect;
 
 use super::*;
 use crate::index::Index;
-use crate::probe::Mined;
-use crate::probe::mine::{Miner, Pooled};
+use crate::probe::MiningResult;
+use crate::probe::mine::{Miner, QueryPool};
 use crate::text::Analyzer;
 
 const EXACT: Limits = Limits {
@@ -21,7 +21,7 @@ const ANY_LENGTH: Limits = Limits {
 };
 
 /// Lines `query …`, then `name …` for each document; all instances with their premises.
-fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Expect) {
+fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();
     let docs: Vec<(&str, &str)> = lines
@@ -35,8 +35,8 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
         asked: &[(Probe::Axiom(axiom), mode)],
         limits,
     };
-    let shard = miner.mine(&Pooled::unjudged(query, &pool));
-    let mined = Mined::collect(&[(Probe::Axiom(axiom), mode)], vec![shard]);
+    let shard = miner.mine(&QueryPool::unjudged(query, &pool));
+    let mined = MiningResult::collect(&[(Probe::Axiom(axiom), mode)], vec![shard]);
     let terms = index.query_terms(query);
     let mut out = String::new();
     for claim in mined.instances[0].of(0) {
@@ -49,22 +49,22 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
             .iter()
             .map(|it| it.id(docs[it.doc() as usize].0))
             .collect();
-        let counted: Vec<Counted> = texts
+        let counted: Vec<DocumentFeatures> = texts
             .iter()
             .map(|it| {
                 let times = match it {
-                    crate::probe::mine::Text::Document { .. } => 1,
-                    crate::probe::mine::Text::Repeated { times, .. } => *times,
+                    crate::probe::mine::StudyDocument::Document { .. } => 1,
+                    crate::probe::mine::StudyDocument::Repeated { times, .. } => *times,
                 };
                 let body = index.terms(it.doc()).repeat(times as usize);
-                let mut counted = Counted::with_others(&body, &terms);
+                let mut counted = DocumentFeatures::with_others(&body, &terms);
                 counted.place_terms(&body, &terms);
                 counted
             })
             .collect();
-        let case = Case::new(&terms, &counted, limits, index.totals());
+        let case = QueryContext::new(&terms, &counted, limits, index.totals());
         let premises = axiom.premises(mode, &case);
-        assert!(premises.iter().all(MeasuredPremise::holds), "{premises:?}");
+        assert!(premises.iter().all(MeasuredPrecondition::holds), "{premises:?}");
         let sign = match claim.kind() {
             ClaimKind::Above => " > ",
             ClaimKind::NotBelow => " >= ",

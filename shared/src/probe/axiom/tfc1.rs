@@ -7,11 +7,11 @@
 //! As printed in Câmara & Hauff (ECIR 2020) the length test is one-sided, |d1| − |d2| ≤ δ,
 //! and no text needs a query term; their code is as `fixed` with `min_terms` 1.
 
-use super::About;
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
+use super::ProbeDescription;
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC1",
     gist: "more terms",
     statement: "Of two texts equally long, the one with more query terms scores higher.",
@@ -24,11 +24,11 @@ pub(super) const ABOUT: About = About {
     example: &["river bank", "river bank river", "river bank mud"],
 };
 
-pub(super) fn claim(_: Mode) -> ClaimKind {
+pub(super) fn claim(_: AxiomVariant) -> ClaimKind {
     ClaimKind::Above
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     let least = least(mode, case.limits);
     let mut try_order = |a: usize, b: usize| {
         let (winner, loser) = (&case.pool[a], &case.pool[b]);
@@ -44,13 +44,13 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
         }
     };
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
             case.each_equally_long(|a, b| {
                 try_order(a, b);
                 try_order(b, a);
             });
         }
-        Mode::PaperCamara2020 => {
+        AxiomVariant::PaperCamara2020 => {
             for a in 0..case.pool.len() {
                 for b in 0..case.pool.len() {
                     if one_sided(case.limits, case.pool[a].len, case.pool[b].len) {
@@ -62,18 +62,18 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
+pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
     let (winner, loser) = (&texts[0], &texts[1]);
     let lead = f64::from(winner.len) - f64::from(loser.len);
     let bound = limits.length_gap_terms.map(f64::from);
     let gap = match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
             super::length_gap(limits, texts, 1, 2)
         }
-        Mode::PaperCamara2020 => MeasuredPremise {
-            quantity: Quantity::LengthLead { a: 2, b: 1 },
+        AxiomVariant::PaperCamara2020 => MeasuredPrecondition {
+            quantity: MeasuredQuantity::LengthLead { a: 2, b: 1 },
             value: Some(lead),
-            relation: Relation::AtMost,
+            relation: BoundRelation::AtMost,
             bound,
         },
     };
@@ -83,22 +83,22 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
         super::occurrences(texts, 2, least(mode, limits)),
     ];
     for term in 0..winner.counts.len() {
-        premises.push(MeasuredPremise {
-            quantity: Quantity::TermLead { term: term as u16 },
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::TermLead { term: term as u16 },
             value: Some(f64::from(winner.counts[term]) - f64::from(loser.counts[term])),
-            relation: Relation::AtLeast,
+            relation: BoundRelation::AtLeast,
             bound: Some(0.0),
         });
     }
-    premises.push(super::occurrence_lead(texts, 2, 1, Relation::Above));
+    premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Above));
     premises
 }
 
-fn least(mode: Mode, limits: &Limits) -> u32 {
+fn least(mode: AxiomVariant, limits: &Limits) -> u32 {
     match mode {
-        Mode::Fixed | Mode::PaperRennings2019 => limits.min_terms,
-        Mode::PaperCamara2020 => 0,
-        Mode::CodeCamara2020 => 1,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => limits.min_terms,
+        AxiomVariant::PaperCamara2020 => 0,
+        AxiomVariant::CodeCamara2020 => 1,
     }
 }
 

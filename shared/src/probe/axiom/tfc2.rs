@@ -8,11 +8,11 @@
 //! of d1 and d2 has the counts 2·v2 − v1. Counts are hashed by a sum Σ v(w)·r(w) of fixed
 //! 64-bit numbers r, which is linear, so the hash looked for is 2·h2 − h1.
 
-use super::About;
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, MeasuredPremise, Quantity, Relation};
+use super::ProbeDescription;
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity, BoundRelation};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC2",
     gist: "smaller gains",
     statement: "Of three texts equally long with equal steps of query terms, the second step \
@@ -30,9 +30,9 @@ pub(super) const ABOUT: About = About {
     ],
 };
 
-pub(super) fn mine(case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
     let weights: Vec<u64> = (0..case.query.len() as u64).map(scramble).collect();
-    let hash = |it: &Counted| {
+    let hash = |it: &DocumentFeatures| {
         let terms = it.counts.iter().zip(&weights);
         terms.fold(0, |sum: u64, (&count, weight)| {
             sum.wrapping_add(weight.wrapping_mul(u64::from(count)))
@@ -71,28 +71,28 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::ShrinkingGain
 }
 
-pub(super) fn premises(limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
+pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
     let mut premises = vec![
         super::length_gap(limits, texts, 1, 2),
         super::length_gap(limits, texts, 2, 3),
         super::length_gap(limits, texts, 1, 3),
         super::occurrences(texts, 1, 1),
-        super::occurrence_lead(texts, 1, 2, Relation::Above),
-        super::occurrence_lead(texts, 2, 3, Relation::Above),
+        super::occurrence_lead(texts, 1, 2, BoundRelation::Above),
+        super::occurrence_lead(texts, 2, 3, BoundRelation::Above),
     ];
     for term in 0..texts[0].counts.len() {
         let count = |text: usize| f64::from(texts[text].counts[term]);
-        premises.push(MeasuredPremise {
-            quantity: Quantity::StepChange { term: term as u16 },
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::StepChange { term: term as u16 },
             value: Some((count(2) - count(1)) - (count(1) - count(0))),
-            relation: Relation::Equal,
+            relation: BoundRelation::Equal,
             bound: Some(0.0),
         });
     }
     premises
 }
 
-fn equal_steps([few, more, most]: [&Counted; 3]) -> bool {
+fn equal_steps([few, more, most]: [&DocumentFeatures; 3]) -> bool {
     let steps = few.counts.iter().zip(&more.counts).zip(&most.counts);
     steps
         .into_iter()

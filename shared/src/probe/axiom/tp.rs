@@ -7,14 +7,14 @@
 //! Their code has it the wrong way round: its instances put the text with the larger distance
 //! first and it counts that text's higher score as a success.
 
-use super::About;
-use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, MeasuredPremise, Mode, Quantity, Relation};
+use super::ProbeDescription;
+use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
+use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
 
 /// As the axiom says: two terms have a distance.
 const TWO_TERMS: u32 = 2;
 
-pub(super) const ABOUT: About = About {
+pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TP",
     gist: "closer terms",
     statement: "Of two texts with at least two query terms each, the one in which two of them \
@@ -35,7 +35,7 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::Above
 }
 
-pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     let distance = |at: usize| case.pool[at].distance();
     let mut by_distance: Vec<usize> = (0..case.pool.len())
         .filter(|&at| distance(at).is_some())
@@ -45,37 +45,37 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
         for &far in &by_distance[place + 1..] {
             if distance(near) < distance(far) {
                 match mode {
-                    Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => {
+                    AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
                         found.pair(near, far);
                     }
-                    Mode::CodeCamara2020 => found.pair(far, near),
+                    AxiomVariant::CodeCamara2020 => found.pair(far, near),
                 }
             }
         }
     }
 }
 
-pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<MeasuredPremise> {
-    let cover = |text: u8| MeasuredPremise {
-        quantity: Quantity::Cover { text },
+pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+    let cover = |text: u8| MeasuredPrecondition {
+        quantity: MeasuredQuantity::Cover { text },
         value: Some(f64::from(texts[text as usize - 1].cover)),
-        relation: Relation::AtLeast,
+        relation: BoundRelation::AtLeast,
         bound: Some(f64::from(TWO_TERMS)),
     };
     let (near, far) = match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => (1, 2),
-        Mode::CodeCamara2020 => (2, 1),
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => (1, 2),
+        AxiomVariant::CodeCamara2020 => (2, 1),
     };
     let distance = |text: u8| texts[text as usize - 1].distance().map(f64::from);
     vec![
         cover(1),
         cover(2),
-        MeasuredPremise {
-            quantity: Quantity::DistanceLead { near, far },
+        MeasuredPrecondition {
+            quantity: MeasuredQuantity::DistanceLead { near, far },
             value: distance(far)
                 .zip(distance(near))
                 .map(|(far, near)| far - near),
-            relation: Relation::Above,
+            relation: BoundRelation::Above,
             bound: Some(0.0),
         },
     ]

@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 
 use super::Manipulation;
-use crate::probe::About;
+use crate::probe::ProbeDescription;
 
 /// What is said of each manipulation, behind the word of its slug.
-static ALL: LazyLock<Vec<(&str, About)>> = LazyLock::new(|| {
+static ALL: LazyLock<Vec<(&str, ProbeDescription)>> = LazyLock::new(|| {
     let rows = include_str!("about.tsv").lines();
     let cells = rows.map(|it| {
         let mut cells = it.splitn(3, '\t');
@@ -18,8 +18,8 @@ static ALL: LazyLock<Vec<(&str, About)>> = LazyLock::new(|| {
 });
 
 /// With what is common to all of them.
-fn about(name: &'static str, statement: &'static str) -> About {
-    About {
+fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
+    ProbeDescription {
         name,
         gist: "manipulation",
         statement,
@@ -34,7 +34,7 @@ fn about(name: &'static str, statement: &'static str) -> About {
 
 impl Manipulation {
     /// Returns what there is to say about it before seeing any data.
-    pub fn about(self) -> &'static About {
+    pub fn about(self) -> &'static ProbeDescription {
         let mut all = ALL.iter();
         let found = all.find(|it| it.0 == self.word());
         &found.expect("a test looks for each word").1

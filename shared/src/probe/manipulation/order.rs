@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::{Draw, Source};
-use crate::text::linguistics::Tag;
+use super::{SeededDraw, ManipulationInput};
+use crate::text::linguistics::PartOfSpeech;
 
 /// The text with piece `order[i]` in the place of piece `i`; pieces are ascending and disjoint.
 fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
@@ -28,7 +28,7 @@ fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
 
 /// Words and punctuation marks of a range of tokens. A contraction is one word here, though it is
 /// two tokens.
-pub(super) fn words_of(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn words_of(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for token in &source.analysis.tokens[tokens] {
         let bytes = token.bytes.clone();
@@ -49,12 +49,12 @@ pub(super) fn words_of(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<u
     words
 }
 
-fn all_words(source: &Source<'_>) -> Vec<Range<usize>> {
+fn all_words(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     words_of(source, 0..source.analysis.tokens.len())
 }
 
 /// Bytes from the first to the last of some tokens.
-pub(super) fn span(source: &Source<'_>, tokens: &Range<usize>) -> Range<usize> {
+pub(super) fn span(source: &ManipulationInput<'_>, tokens: &Range<usize>) -> Range<usize> {
     let all = &source.analysis.tokens[tokens.clone()];
     match (all.first(), all.last()) {
         (Some(first), Some(last)) => first.bytes.start..last.bytes.end,
@@ -62,31 +62,31 @@ pub(super) fn span(source: &Source<'_>, tokens: &Range<usize>) -> Range<usize> {
     }
 }
 
-pub(super) fn words(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
+pub(super) fn words(source: &ManipulationInput<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
     let words = all_words(source);
     placed(source.text, &words, &order(words.len()))
 }
 
-pub(super) fn sentences(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
+pub(super) fn sentences(source: &ManipulationInput<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
     let sentences = source.analysis.sentences.iter();
     let spans: Vec<_> = sentences.map(|it| span(source, it)).collect();
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn phrases(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
+pub(super) fn phrases(source: &ManipulationInput<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
     let spans = phrase_spans(source);
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn prepositions(source: &Source<'_>, draw: &mut Draw) -> String {
+pub(super) fn prepositions(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     let tokens = source.analysis.tokens.iter();
-    let prepositions = tokens.filter(|it| it.tag == Tag::Adposition);
+    let prepositions = tokens.filter(|it| it.tag == PartOfSpeech::Adposition);
     let places: Vec<_> = prepositions.map(|it| it.bytes.clone()).collect();
     placed(source.text, &places, &draw.order(places.len()))
 }
 
 /// As many words as there are noun phrases, in each other's places.
-pub(super) fn swapped(source: &Source<'_>, draw: &mut Draw) -> String {
+pub(super) fn swapped(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     let words = all_words(source);
     let n = source.analysis.noun_phrases.len();
     let some = draw.some(words.len(), n);
@@ -96,7 +96,7 @@ pub(super) fn swapped(source: &Source<'_>, draw: &mut Draw) -> String {
 
 /// Noun phrases, each with the whole of its first and last word: `she's` begins with one. Two that
 /// share a word are one.
-fn phrase_spans(source: &Source<'_>) -> Vec<Range<usize>> {
+fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let words = all_words(source);
     let mut spans: Vec<Range<usize>> = Vec::new();
     for phrase in &source.analysis.noun_phrases {
@@ -113,7 +113,7 @@ fn phrase_spans(source: &Source<'_>) -> Vec<Range<usize>> {
 }
 
 /// Words of a range of tokens, those of a noun phrase as one.
-fn units(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let phrases = phrase_spans(source);
     let mut units: Vec<Range<usize>> = Vec::new();
     for word in words_of(source, tokens) {
@@ -127,13 +127,13 @@ fn units(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     units
 }
 
-pub(super) fn around_phrases(source: &Source<'_>, draw: &mut Draw) -> String {
+pub(super) fn around_phrases(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     let units = units(source, 0..source.analysis.tokens.len());
     placed(source.text, &units, &draw.order(units.len()))
 }
 
 /// Each sentence by itself, its last token in its place.
-pub(super) fn in_sentences(source: &Source<'_>, keep_phrases: bool, draw: &mut Draw) -> String {
+pub(super) fn in_sentences(source: &ManipulationInput<'_>, keep_phrases: bool, draw: &mut SeededDraw) -> String {
     let mut pieces = Vec::new();
     let mut order: Vec<usize> = Vec::new();
     for sentence in &source.analysis.sentences {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::order::span;
-use super::{Draw, Source};
-use crate::text::linguistics::{Analysis, Tag};
+use super::{SeededDraw, ManipulationInput};
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech};
 
 /// Without the sentence that `which` picks among `n`; none of a text with fewer than two.
-pub(super) fn without(source: &Source<'_>, which: impl FnOnce(usize) -> usize) -> Option<String> {
+pub(super) fn without(source: &ManipulationInput<'_>, which: impl FnOnce(usize) -> usize) -> Option<String> {
     let sentences = &source.analysis.sentences;
     if sentences.len() < 2 {
         return None;
@@ -28,9 +28,9 @@ pub(super) fn without(source: &Source<'_>, which: impl FnOnce(usize) -> usize) -
 
 /// A drawn sentence of a drawn document that is not relevant, but not of this one; none where
 /// there is none.
-pub(super) fn of_another<'a>(source: &Source<'a>, draw: &mut Draw) -> Option<&'a str> {
-    let fits = |it: &&(&'a str, &'a Analysis)| it.0 != source.text && !it.1.sentences.is_empty();
-    let others: Vec<&(&'a str, &'a Analysis)> = source.others.iter().filter(fits).collect();
+pub(super) fn of_another<'a>(source: &ManipulationInput<'a>, draw: &mut SeededDraw) -> Option<&'a str> {
+    let fits = |it: &&(&'a str, &'a LinguisticAnalysis)| it.0 != source.text && !it.1.sentences.is_empty();
+    let others: Vec<&(&'a str, &'a LinguisticAnalysis)> = source.others.iter().filter(fits).collect();
     if others.is_empty() {
         return None;
     }
@@ -48,7 +48,7 @@ const NEGATIONS: &[&str] = &[
 ];
 
 /// `not` after the first auxiliary verb of each sentence that has no negation.
-pub(super) fn negated(source: &Source<'_>) -> String {
+pub(super) fn negated(source: &ManipulationInput<'_>) -> String {
     let mut made = String::with_capacity(source.text.len() + 16);
     let mut end = 0;
     for sentence in &source.analysis.sentences {
@@ -57,7 +57,7 @@ pub(super) fn negated(source: &Source<'_>) -> String {
         let is_negated = tokens
             .iter()
             .any(|it| NEGATIONS.contains(&&*word(&it.bytes)));
-        let verb = tokens.iter().find(|it| it.tag == Tag::Auxiliary);
+        let verb = tokens.iter().find(|it| it.tag == PartOfSpeech::Auxiliary);
         if let (false, Some(verb)) = (is_negated, verb) {
             made.push_str(&source.text[end..verb.bytes.end]);
             made.push_str(" not");

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::order::words_of;
-use super::{Draw, Source};
-use crate::text::linguistics::{Tag, Token};
+use super::{SeededDraw, ManipulationInput};
+use crate::text::linguistics::{PartOfSpeech, TaggedToken};
 
 /// Letters of a word that the rule misspells.
 const LONG: usize = 5;
@@ -50,7 +50,7 @@ pub(super) fn without(text: &str, gone: &[Range<usize>]) -> String {
     made
 }
 
-pub(super) fn without_stops(source: &Source<'_>) -> String {
+pub(super) fn without_stops(source: &ManipulationInput<'_>) -> String {
     let words = words_of(source, 0..source.analysis.tokens.len()).into_iter();
     let gone = words.filter(|it| source.tools.stops(&source.text[it.clone()]));
     without(source.text, &gone.collect::<Vec<_>>())
@@ -62,8 +62,8 @@ pub(super) fn without_punctuation(text: &str) -> String {
 
 /// Each token as `write` has it.
 pub(super) fn rewritten<'a>(
-    source: &Source<'a>,
-    mut write: impl FnMut(usize, &Token, &'a str) -> Cow<'a, str>,
+    source: &ManipulationInput<'a>,
+    mut write: impl FnMut(usize, &TaggedToken, &'a str) -> Cow<'a, str>,
 ) -> String {
     let mut made = String::with_capacity(source.text.len());
     let mut end = 0;
@@ -76,9 +76,9 @@ pub(super) fn rewritten<'a>(
     made
 }
 
-pub(super) fn lemmatized(source: &Source<'_>) -> String {
+pub(super) fn lemmatized(source: &ManipulationInput<'_>) -> String {
     rewritten(source, |_, token, word| {
-        match token.tag == Tag::Punctuation || source.tools.stops(word) {
+        match token.tag == PartOfSpeech::Punctuation || source.tools.stops(word) {
             true => Cow::Borrowed(word),
             false => Cow::Owned(token.lemma(source.text).into_owned()),
         }
@@ -86,13 +86,13 @@ pub(super) fn lemmatized(source: &Source<'_>) -> String {
 }
 
 /// Every number, a token of digits alone, as another of as many digits.
-pub(super) fn other_numbers(source: &Source<'_>, draw: &mut Draw) -> String {
+pub(super) fn other_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     rewritten(source, |_, _, word| {
         if !word.bytes().all(|it| it.is_ascii_digit()) {
             return Cow::Borrowed(word);
         }
         loop {
-            let digit = |at: usize, draw: &mut Draw| match (at, word.starts_with('0')) {
+            let digit = |at: usize, draw: &mut SeededDraw| match (at, word.starts_with('0')) {
                 // Only a number that begins with 0 stays one that does.
                 (0, true) if word.len() > 1 => 0,
                 (0, false) => 1 + draw.below(9),
@@ -108,7 +108,7 @@ pub(super) fn other_numbers(source: &Source<'_>, draw: &mut Draw) -> String {
     })
 }
 
-pub(super) fn misspelt(source: &Source<'_>, outside_stops: bool, draw: &mut Draw) -> String {
+pub(super) fn misspelt(source: &ManipulationInput<'_>, outside_stops: bool, draw: &mut SeededDraw) -> String {
     let open = |word: &str| !(outside_stops && source.tools.stops(word));
     if let Some(known) = &source.tools.misspellings {
         return rewritten(source, |_, _, word| {

@@ -6,15 +6,15 @@ use std::ops::Range;
 
 use super::surface::rewritten;
 use super::surface::without;
-use super::{Draw, Source, query_terms};
-use crate::text::linguistics::Tag;
+use super::{SeededDraw, ManipulationInput, query_terms};
+use crate::text::linguistics::PartOfSpeech;
 
 /// Draws after which a collection has no more words to offer.
 const MOST_DRAWS: usize = 1_000;
 
 /// `n` words of the collection that the query does not have, each at a drawn place between two
 /// tokens, before the first or behind the last; none where there are no such words.
-pub(super) fn with_noise(source: &Source<'_>, n: u16, draw: &mut Draw) -> Option<String> {
+pub(super) fn with_noise(source: &ManipulationInput<'_>, n: u16, draw: &mut SeededDraw) -> Option<String> {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let is_asked = |word: &str| {
@@ -65,7 +65,7 @@ pub(super) fn with_noise(source: &Source<'_>, n: u16, draw: &mut Draw) -> Option
 /// At most `n` nouns, verbs, adjectives and adverbs that are in the query in no form, drawn among
 /// those that have a synonym which is not in the query either, each as that; a capital stays one.
 /// None where there is no such word.
-pub(super) fn with_synonyms(source: &Source<'_>, n: u16, draw: &mut Draw) -> Option<String> {
+pub(super) fn with_synonyms(source: &ManipulationInput<'_>, n: u16, draw: &mut SeededDraw) -> Option<String> {
     let synonyms = source.tools.synonyms.as_ref()?;
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
@@ -75,7 +75,7 @@ pub(super) fn with_synonyms(source: &Source<'_>, n: u16, draw: &mut Draw) -> Opt
     };
     let mut open: Vec<usize> = Vec::new();
     for (at, token) in source.analysis.tokens.iter().enumerate() {
-        let is_open = [Tag::Noun, Tag::Verb, Tag::Adjective, Tag::Adverb].contains(&token.tag);
+        let is_open = [PartOfSpeech::Noun, PartOfSpeech::Verb, PartOfSpeech::Adjective, PartOfSpeech::Adverb].contains(&token.tag);
         if is_open && !is_asked(&source.text[token.bytes.clone()]) {
             open.push(at);
         }
@@ -104,7 +104,7 @@ pub(super) fn with_synonyms(source: &Source<'_>, n: u16, draw: &mut Draw) -> Opt
 }
 
 /// Without the terms of the query, after the analyser of the collection.
-pub(super) fn without_query(source: &Source<'_>) -> String {
+pub(super) fn without_query(source: &ManipulationInput<'_>) -> String {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let terms = analyzer.terms(source.text).into_iter();
@@ -118,7 +118,7 @@ pub(super) fn without_query(source: &Source<'_>) -> String {
 }
 
 /// The first so many tokens.
-pub(super) fn truncated(source: &Source<'_>, n: u16) -> String {
+pub(super) fn truncated(source: &ManipulationInput<'_>, n: u16) -> String {
     match source.analysis.tokens.get(usize::from(n)) {
         Some(next) => source.text[..next.bytes.start].trim_end().to_owned(),
         None => source.text.to_owned(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::*;
 use crate::index::Index;
 use crate::probe::tests::check_refused;
-use crate::text::linguistics::{Tag, analyze};
-use crate::vectors::Vectors;
+use crate::text::linguistics::{PartOfSpeech, analyze};
+use crate::vectors::WordVectors;
 
 const TEXTS: [&str; 8] = [
     "The old lighthouse stands on a rock in the bay. Its keeper, Dr. Voss, was born in 1854! \
@@ -26,21 +26,21 @@ const OTHER: &str = "Bread rises in the oven. Bakers know why.";
 
 struct Bench {
     index: Index,
-    tools: Tools,
+    tools: LookupTables,
 }
 
 fn bench() -> Bench {
     let texts = TEXTS.iter().copied().chain([OTHER]);
     Bench {
         index: Index::build(&Analyzer::default(), texts).unwrap(),
-        tools: Tools::default(),
+        tools: LookupTables::default(),
     }
 }
 
 impl Bench {
     fn made(&self, manipulation: Manipulation, text: &str, query: &str) -> Option<String> {
         let (analysis, other) = (analyze(text), analyze(OTHER));
-        manipulation.apply(&Source {
+        manipulation.apply(&ManipulationInput {
             id: "d",
             text,
             analysis: &analysis,
@@ -179,7 +179,7 @@ fn prepositions_change_places_and_nothing_else_does() {
         let rest = analysis
             .tokens
             .iter()
-            .filter(|it| it.tag != Tag::Adposition);
+            .filter(|it| it.tag != PartOfSpeech::Adposition);
         let rest: Vec<&str> = rest.map(|it| &before[it.bytes.clone()]).collect();
         let mut from = 0;
         for word in rest {
@@ -450,7 +450,7 @@ fn synonyms_are_other_words_outside_of_the_query() {
     let text = "Slowly they move. The valley is below the snow, and slowly they carry stones.";
     let made = |bench: &Bench, n, query| bench.made(Manipulation::Synonyms(n), text, query);
     assert_eq!(made(&bench, 5, "ice"), None);
-    let vectors = Vectors::of(&[
+    let vectors = WordVectors::of(&[
         ("valley", [1.0, 0.0, 0.0]),
         ("canyon", [0.9, 0.1, 0.0]),
         ("slowly", [0.0, 1.0, 0.0]),
@@ -460,7 +460,7 @@ fn synonyms_are_other_words_outside_of_the_query() {
     ]);
     bench
         .tools
-        .set_synonyms(Synonyms::new(Arc::new(vectors), Analyzer::default()));
+        .set_synonyms(SynonymFinder::new(Arc::new(vectors), Analyzer::default()));
     let all = "Gradually they move. The canyon is below the snow, and gradually they carry stones.";
     assert_eq!(made(&bench, 5, "ice").as_deref(), Some(all));
     let kept =

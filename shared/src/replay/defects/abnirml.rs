@@ -1,17 +1,17 @@
 //! What is known to be wrong with ABNIRML's published code.
 
-use super::walk::{self, Samples, Variable};
-use super::{Defects, lemmas, prepositions};
+use super::walk::{self, WalkCounts, WalkVariable};
+use super::{DiscrepancyRows, lemmas, prepositions};
 use crate::replay::ours::NO_DELTA;
-use crate::report::{Value, format};
-use crate::score::{RankerAbout, RankerKind};
+use crate::report::{TableValue, format};
+use crate::score::{RankerInfo, RankerKind};
 use crate::study::Study;
-use crate::study::behaviour::{Behaviours, Delta, Effect, Row, Slice};
+use crate::study::behaviour::{BehavioralTestResults, TieThreshold, BehavioralEffect, BehavioralTestRow, RelevanceSlice};
 
 /// Said of what is not counted in a study.
 const EXAMPLE: &str = ", in an example";
 
-impl<'a> Defects<'a> {
+impl<'a> DiscrepancyRows<'a> {
     pub(super) fn abnirml(&mut self) {
         self.delta();
         self.walk();
@@ -22,8 +22,8 @@ impl<'a> Defects<'a> {
         self.add(
             "The README shows two outputs of one run: their score is the same, their outcomes are \
              not",
-            ("T5 on JFLEG, neutral, first".to_owned(), Value::Count(877)),
-            ("second".to_owned(), Value::Count(749)),
+            ("T5 on JFLEG, neutral, first".to_owned(), TableValue::Count(877)),
+            ("second".to_owned(), TableValue::Count(749)),
         );
     }
 
@@ -33,7 +33,7 @@ impl<'a> Defects<'a> {
     }
 
     fn delta(&mut self) {
-        let both = self.behaviours(NO_DELTA).zip(self.behaviours(Delta::Tuned));
+        let both = self.behaviours(NO_DELTA).zip(self.behaviours(TieThreshold::Tuned));
         let Some((none, tuned)) = both else { return };
         for (at, asked) in tuned.rankers.iter().enumerate() {
             let name = named(&asked.ranker);
@@ -43,8 +43,8 @@ impl<'a> Defects<'a> {
             self.add(
                 "Its command line passes no δ to any test, so that the least difference counts: \
                  samples without an effect",
-                (format!("{name}, δ 0"), Value::Fraction(zero)),
-                ("δ tuned".to_owned(), Value::Fraction(width)),
+                (format!("{name}, δ 0"), TableValue::Fraction(zero)),
+                ("δ tuned".to_owned(), TableValue::Fraction(width)),
             );
             let Some((row, [zero, width])) = most_changed(none, tuned, at) else {
                 continue;
@@ -53,9 +53,9 @@ impl<'a> Defects<'a> {
                 "The behaviour whose score changes most without δ",
                 (
                     format!("{name}, {}, δ 0", row.probe.name()),
-                    Value::Signed(zero),
+                    TableValue::Signed(zero),
                 ),
-                ("δ tuned".to_owned(), Value::Signed(width)),
+                ("δ tuned".to_owned(), TableValue::Signed(width)),
             );
         }
     }
@@ -66,18 +66,18 @@ impl<'a> Defects<'a> {
             None => (walk::example(), EXAMPLE),
         };
         let mut repeated = false;
-        for &variable in Variable::ALL {
+        for &variable in WalkVariable::ALL {
             let samples = walk::count(&queries, variable);
             self.add(
                 "Texts of equal TF are looked for among neighbours in an order by the sum of TF: \
                  others of the same sum stand between them",
                 (
                     format!("{} | TF{of}, samples met", variable.name()),
-                    Value::Count(samples.met),
+                    TableValue::Count(samples.met),
                 ),
                 (
                     "samples that there are".to_owned(),
-                    Value::Count(samples.all),
+                    TableValue::Count(samples.all),
                 ),
             );
             if samples.met_again > samples.met {
@@ -86,21 +86,21 @@ impl<'a> Defects<'a> {
             }
         }
         if !repeated {
-            let samples = walk::count(&walk::example(), Variable::Length);
-            let name = format!("{} | TF{EXAMPLE}", Variable::Length.name());
+            let samples = walk::count(&walk::example(), WalkVariable::Length);
+            let name = format!("{} | TF{EXAMPLE}", WalkVariable::Length.name());
             self.repeats(samples, &name);
         }
     }
 
-    fn repeats(&mut self, samples: Samples, name: &str) {
+    fn repeats(&mut self, samples: WalkCounts, name: &str) {
         self.add(
             "The walk back from the first text begins at the end of the list: where all texts of \
              a query have equal TF, its samples count twice",
             (
                 format!("{name}, samples met, with repeats"),
-                Value::Count(samples.met_again),
+                TableValue::Count(samples.met_again),
             ),
-            ("without".to_owned(), Value::Count(samples.met)),
+            ("without".to_owned(), TableValue::Count(samples.met)),
         );
     }
 
@@ -119,22 +119,22 @@ impl<'a> Defects<'a> {
         self.add(
             "Shuffled prepositions are put at the token whose number is their place in \
              characters: words are overwritten",
-            (format!("words lost{of}"), Value::Count(found.lost)),
-            ("by ours".to_owned(), Value::Count(found.lost_by_ours)),
+            (format!("words lost{of}"), TableValue::Count(found.lost)),
+            ("by ours".to_owned(), TableValue::Count(found.lost_by_ours)),
         );
         self.add(
             "Most places in characters lie past the last token, so that most prepositions are not \
              moved at all",
             (
                 format!("prepositions that are put elsewhere{of}"),
-                Value::Count(found.put),
+                TableValue::Count(found.put),
             ),
-            ("prepositions".to_owned(), Value::Count(found.prepositions)),
+            ("prepositions".to_owned(), TableValue::Count(found.prepositions)),
         );
     }
 
     fn identical(&mut self) {
-        let Some(tuned) = self.behaviours(Delta::Tuned) else {
+        let Some(tuned) = self.behaviours(TieThreshold::Tuned) else {
             return;
         };
         for (probe, kept) in &tuned.kept {
@@ -157,9 +157,9 @@ impl<'a> Defects<'a> {
                             probe.name(),
                             kept.n_identical
                         ),
-                        Value::Signed(lead / n as f64),
+                        TableValue::Signed(lead / n as f64),
                     ),
-                    ("without them".to_owned(), Value::Signed(effect.score.value)),
+                    ("without them".to_owned(), TableValue::Signed(effect.score.value)),
                 );
             }
         }
@@ -168,7 +168,7 @@ impl<'a> Defects<'a> {
     fn lemmas(&mut self) {
         let whole = self.study.filter(|it| it.withheld.is_none());
         let of_sets = whole.map(lemmas::of_study).unwrap_or_default();
-        let mut found: Vec<(String, lemmas::Pairs)> = of_sets
+        let mut found: Vec<(String, lemmas::LemmaFilterCounts)> = of_sets
             .into_iter()
             .map(|(probe, pairs)| (probe.name().into_owned(), pairs))
             .collect();
@@ -181,9 +181,9 @@ impl<'a> Defects<'a> {
                  query's words alone: names never match",
                 (
                     format!("{name}, pairs kept by theirs"),
-                    Value::Count(pairs.kept_by_theirs),
+                    TableValue::Count(pairs.kept_by_theirs),
                 ),
-                ("by ours".to_owned(), Value::Count(pairs.kept)),
+                ("by ours".to_owned(), TableValue::Count(pairs.kept)),
             );
         }
     }
@@ -200,15 +200,15 @@ impl<'a> Defects<'a> {
                  only for a formula that never goes below 0",
                 (
                     format!("{}, scores below 0", named(&scores.ranker)),
-                    Value::Count(below as u64),
+                    TableValue::Count(below as u64),
                 ),
-                ("scores".to_owned(), Value::Count(known().count() as u64)),
+                ("scores".to_owned(), TableValue::Count(known().count() as u64)),
             );
         }
     }
 }
 
-fn named(ranker: &RankerAbout) -> String {
+fn named(ranker: &RankerInfo) -> String {
     match ranker.detail.is_empty() {
         true => ranker.label.clone(),
         false => format!("{}, {}", ranker.label, ranker.detail),
@@ -216,28 +216,28 @@ fn named(ranker: &RankerAbout) -> String {
 }
 
 /// Rows over all documents with the effect on a ranker.
-fn effects(behaviours: &Behaviours, ranker: usize) -> impl Iterator<Item = (&Row, &Effect)> {
-    let rows = behaviours.rows.iter().filter(|it| it.slice == Slice::All);
+fn effects(behaviours: &BehavioralTestResults, ranker: usize) -> impl Iterator<Item = (&BehavioralTestRow, &BehavioralEffect)> {
+    let rows = behaviours.rows.iter().filter(|it| it.slice == RelevanceSlice::All);
     rows.filter_map(move |it| Some((it, it.effects[ranker].as_ref()?)))
 }
 
 /// The share of all samples that are neutral for a ranker.
-fn neutral(behaviours: &Behaviours, ranker: usize) -> Option<f64> {
+fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     let all = || effects(behaviours, ranker).map(|it| it.1);
     let neutral: u64 = all().map(|it| it.neutral).sum();
-    let n: u64 = all().map(Effect::n).sum();
+    let n: u64 = all().map(BehavioralEffect::n).sum();
     (n > 0).then(|| neutral as f64 / n as f64)
 }
 
 /// The behaviour whose score differs most, with both scores; none where none differs.
 fn most_changed<'a>(
-    one: &'a Behaviours,
-    other: &'a Behaviours,
+    one: &'a BehavioralTestResults,
+    other: &'a BehavioralTestResults,
     ranker: usize,
-) -> Option<(&'a Row, [f64; 2])> {
+) -> Option<(&'a BehavioralTestRow, [f64; 2])> {
     let both = effects(one, ranker).zip(effects(other, ranker));
     let scores = both.map(|((row, a), (_, b))| (row, [a.score.value, b.score.value]));
-    let change = |it: &(&Row, [f64; 2])| (it.1[0] - it.1[1]).abs();
+    let change = |it: &(&BehavioralTestRow, [f64; 2])| (it.1[0] - it.1[1]).abs();
     let most = scores.max_by(|a, b| change(a).total_cmp(&change(b)))?;
     (change(&most) > 0.0).then_some(most)
 }
@@ -245,26 +245,26 @@ fn most_changed<'a>(
 #[cfg(test)]
 mod tests {
     use crate::probe::Probe;
-    use crate::probe::transfer::{Inference, Pairs};
-    use crate::replay::{Asked, Paper, replay};
-    use crate::report::Value;
+    use crate::probe::transfer::{TransferQuerySource, TransferSet};
+    use crate::replay::{PaperTable, Paper, replay};
+    use crate::report::TableValue;
     use crate::study::prepare::InputFiles;
     use crate::study::{Study, TransferFile, fixture};
 
-    fn rows(study: Option<&Study>, what: &str) -> Vec<Vec<Value>> {
-        let asked = Asked {
+    fn rows(study: Option<&Study>, what: &str) -> Vec<Vec<TableValue>> {
+        let asked = PaperTable {
             paper: Paper::Abnirml,
             table: 3,
         };
         let mut tables = replay(asked, study).unwrap();
         let rows = tables.pop().unwrap().rows.into_iter();
-        let is_asked = |it: &Vec<Value>| matches!(&it[0], Value::Text(it) if it.starts_with(what));
+        let is_asked = |it: &Vec<TableValue>| matches!(&it[0], TableValue::Text(it) if it.starts_with(what));
         rows.filter(is_asked).collect()
     }
 
-    fn text(value: &Value) -> &str {
+    fn text(value: &TableValue) -> &str {
         match value {
-            Value::Text(it) => it,
+            TableValue::Text(it) => it,
             _ => "",
         }
     }
@@ -272,7 +272,7 @@ mod tests {
     /// Two sets over a collection of three texts: of `jfleg` one of three pairs is identical and
     /// the scores of another are equal; `xsum` has a pair that shares a name alone.
     fn study() -> Study {
-        let pair = |id: &str, query: &str, [a, b]: [&str; 2]| crate::collection::pairs::TextPair {
+        let pair = |id: &str, query: &str, [a, b]: [&str; 2]| crate::collection::pairs::DocumentPair {
             id: id.to_owned(),
             query: Some(query.to_owned()),
             a: a.to_owned(),
@@ -297,8 +297,8 @@ mod tests {
             ),
         ];
         let sets = [
-            ("jfleg", Inference::Given, fluent),
-            ("xsum", Inference::Shared, short),
+            ("jfleg", TransferQuerySource::Given, fluent),
+            ("xsum", TransferQuerySource::Shared, short),
         ];
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("match:tf:length", false).unwrap();
@@ -313,7 +313,7 @@ mod tests {
             let of = file.transfer().unwrap();
             definition.probes.push(Probe::Transfer(of));
             definition.transfers.push(file);
-            files.sets.push(Pairs {
+            files.sets.push(TransferSet {
                 of,
                 inference,
                 pairs,
@@ -325,10 +325,10 @@ mod tests {
     }
 
     /// The numbers of each of the two rows of the study that say something.
-    fn two_pairs(what: &str) -> Vec<[Value; 2]> {
+    fn two_pairs(what: &str) -> Vec<[TableValue; 2]> {
         let found = rows(Some(&study()), what);
         assert_eq!(found.len(), 2);
-        let pair = |row: &Vec<Value>| [row[2].clone(), row[4].clone()];
+        let pair = |row: &Vec<TableValue>| [row[2].clone(), row[4].clone()];
         found.iter().map(pair).collect()
     }
 
@@ -336,7 +336,7 @@ mod tests {
     fn identical_pairs_shrink_an_effect() {
         // Of two pairs one is preferred by BM25 and by QL, beyond δ or not; the other never.
         for pair in two_pairs("Identical pairs") {
-            let [Value::Signed(theirs), Value::Signed(ours)] = pair else {
+            let [TableValue::Signed(theirs), TableValue::Signed(ours)] = pair else {
                 panic!("{pair:?}");
             };
             assert!((theirs * 3.0 - ours * 2.0).abs() < 1e-12, "{theirs} {ours}");
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             (&found[0][2], &found[0][4]),
-            (&Value::Count(1), &Value::Count(2))
+            (&TableValue::Count(1), &TableValue::Count(2))
         );
         let example = rows(None, "The filter");
         assert!(text(&example[0][1]).starts_with("an example"));
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn without_delta_the_least_difference_counts() {
         for pair in two_pairs("Its command line") {
-            let [Value::Fraction(zero), Value::Fraction(tuned)] = pair else {
+            let [TableValue::Fraction(zero), TableValue::Fraction(tuned)] = pair else {
                 panic!("{pair:?}");
             };
             assert!(zero <= tuned, "{zero} {tuned}");
@@ -374,8 +374,8 @@ mod tests {
             let row = found.iter().find(|it| text(&it[1]).starts_with(label));
             row.map(|it| it[2].clone()).unwrap()
         };
-        assert_eq!(below("BM25"), Value::Count(0));
-        assert_ne!(below("QL"), Value::Count(0));
+        assert_eq!(below("BM25"), TableValue::Count(0));
+        assert_ne!(below("QL"), TableValue::Count(0));
     }
 
     #[test]

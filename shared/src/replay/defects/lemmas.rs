@@ -6,23 +6,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::collection::pairs::TextPair;
-use crate::probe::transfer::Inference;
-use crate::probe::{Mode, Probe};
+use crate::collection::pairs::DocumentPair;
+use crate::probe::transfer::TransferQuerySource;
+use crate::probe::{AxiomVariant, Probe};
 use crate::study::Study;
-use crate::text::linguistics::{Tag, analyze};
+use crate::text::linguistics::{PartOfSpeech, analyze};
 use crate::text::stopwords::EN_FUNCTION;
 
 /// Pairs that our filter keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Pairs {
+pub(super) struct LemmaFilterCounts {
     /// All of them.
     pub(super) kept: u64,
     /// That the published filter keeps as well.
     pub(super) kept_by_theirs: u64,
 }
 
-impl Pairs {
+impl LemmaFilterCounts {
     fn add(&mut self, query: &str, texts: [&str; 2]) {
         self.kept += 1;
         self.kept_by_theirs += u64::from(shares_as_published(query, texts));
@@ -30,12 +30,12 @@ impl Pairs {
 }
 
 /// The samples of the sets of a study whose queries have to share a word with both texts.
-pub(super) fn of_study(study: &Study) -> Vec<(Probe, Pairs)> {
+pub(super) fn of_study(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     let files = study.definition.transfers.iter();
-    let shared = files.filter(|it| it.queries == Inference::Shared);
+    let shared = files.filter(|it| it.queries == TransferQuerySource::Shared);
     let of_set = |probe: Probe| {
-        let samples = study.instances_of(probe, Mode::Fixed).ok()?;
-        let mut pairs = Pairs::default();
+        let samples = study.instances_of(probe, AxiomVariant::Fixed).ok()?;
+        let mut pairs = LemmaFilterCounts::default();
         for at in 0..samples.len() {
             let query = &study.queries[samples.query(at)].text;
             let [a, b] = [0, 1].map(|it| study.text_body(samples.texts_at(at)[it]));
@@ -48,16 +48,16 @@ pub(super) fn of_study(study: &Study) -> Vec<(Probe, Pairs)> {
 }
 
 /// A pair for readers without such a set: its one shared word is a name.
-pub(super) fn example() -> Pairs {
-    let pair = TextPair {
+pub(super) fn example() -> LemmaFilterCounts {
+    let pair = DocumentPair {
         id: "1".to_owned(),
         query: Some("Snow over Glasgow".to_owned()),
         a: "Glasgow was white and quiet.".to_owned(),
         b: "It fell all night, and nobody in Glasgow went to work.".to_owned(),
         group: None,
     };
-    let mut pairs = Pairs::default();
-    if let Some(query) = Inference::Shared.query(&pair, 0) {
+    let mut pairs = LemmaFilterCounts::default();
+    if let Some(query) = TransferQuerySource::Shared.query(&pair, 0) {
         pairs.add(&query, [&pair.a, &pair.b]);
     }
     pairs
@@ -69,7 +69,7 @@ fn shares_as_published(query: &str, texts: [&str; 2]) -> bool {
     let asked = analyze(query);
     let asked = asked.tokens.iter().filter(|it| {
         let word = query[it.bytes.clone()].to_lowercase();
-        let is_word = !matches!(it.tag, Tag::Punctuation | Tag::Symbol | Tag::Numeral);
+        let is_word = !matches!(it.tag, PartOfSpeech::Punctuation | PartOfSpeech::Symbol | PartOfSpeech::Numeral);
         is_word && EN_FUNCTION.binary_search(&word.as_str()).is_err()
     });
     let [a, b] = texts.map(lemmas);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_example_is_kept_by_ours_alone() {
-        let expected = Pairs {
+        let expected = LemmaFilterCounts {
             kept: 1,
             kept_by_theirs: 0,
         };

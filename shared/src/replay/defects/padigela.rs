@@ -1,14 +1,14 @@
 //! What is wrong with the numbers of Padigela, Zamani & Croft (2019), and with what follows from
 //! them.
 
-use super::Defects;
+use super::DiscrepancyRows;
 use crate::differ::groups::{EDGES, bucket_of};
 use crate::differ::hypotheses::fall;
-use crate::differ::listing::Row;
-use crate::differ::paired::Paired;
-use crate::replay::compared::{Compared, Said, Side};
-use crate::replay::{Asked, Paper, What, number, printed};
-use crate::report::{Value, format};
+use crate::differ::listing::QueryRow;
+use crate::differ::paired::PairedMeans;
+use crate::replay::compared::{Bm25Comparison, ComparisonStatistic, ComparedRanker};
+use crate::replay::{PaperTable, Paper, PublishedRowSubject, number, printed};
+use crate::report::{TableValue, format};
 use crate::stats::bootstrap::DRAWS;
 
 /// Queries of table 1: the small development set.
@@ -18,9 +18,9 @@ const N_DEV: u64 = 6_980;
 const N_FOUND: u64 = 5_738;
 
 /// What is compared.
-const RANKERS: [(&str, Side); 2] = [("BM25", Side::First), ("BERT", Side::Second)];
+const RANKERS: [(&str, ComparedRanker); 2] = [("BM25", ComparedRanker::First), ("BERT", ComparedRanker::Second)];
 
-impl Defects<'_> {
+impl DiscrepancyRows<'_> {
     pub(super) fn padigela(&mut self) {
         self.populations();
         self.own_buckets();
@@ -50,18 +50,18 @@ impl Defects<'_> {
     }
 
     fn own_buckets(&mut self) {
-        let [bm25, bert] = [Side::First, Side::Second].map(buckets);
+        let [bm25, bert] = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
         let last = bm25.len() - 1;
         self.add(
             "Queries are put into buckets by each ranker's own FQT, so that a bucket holds other \
              queries for each, and what falls from bucket to bucket is not of the same queries",
             (
                 "BERT, printed queries of the last bucket".to_owned(),
-                Value::Count(bert[last].1),
+                TableValue::Count(bert[last].1),
             ),
-            ("BM25".to_owned(), Value::Count(bm25[last].1)),
+            ("BM25".to_owned(), TableValue::Count(bm25[last].1)),
         );
-        for (name, Compared { found, rows, .. }) in self.compared() {
+        for (name, Bm25Comparison { found, rows, .. }) in self.compared() {
             let own = fall(&found.buckets, 1);
             let Some((own, other)) = own.zip(fall_by_first(rows)) else {
                 continue;
@@ -92,11 +92,11 @@ impl Defects<'_> {
     }
 
     fn types(&mut self) {
-        let n_typed: u64 = types(Side::First).iter().map(|it| it.1).sum();
+        let n_typed: u64 = types(ComparedRanker::First).iter().map(|it| it.1).sum();
         self.add(
             "Table 6 leaves out the queries whose type its rules do not know",
-            ("queries of table 6".to_owned(), Value::Count(n_typed)),
-            ("of table 2".to_owned(), Value::Count(N_FOUND)),
+            ("queries of table 6".to_owned(), TableValue::Count(n_typed)),
+            ("of table 2".to_owned(), TableValue::Count(N_FOUND)),
         );
         for (ranker, side) in RANKERS {
             self.add(
@@ -113,9 +113,9 @@ impl Defects<'_> {
             "The type that BERT is said to be best at and BM25 worst has hardly a query",
             (
                 "queries of ABBR".to_owned(),
-                Value::Count(types(Side::First)[0].1),
+                TableValue::Count(types(ComparedRanker::First)[0].1),
             ),
-            ("of all types".to_owned(), Value::Count(n_typed)),
+            ("of all types".to_owned(), TableValue::Count(n_typed)),
         );
     }
 
@@ -125,45 +125,45 @@ impl Defects<'_> {
              beside it here, takes no distribution for granted",
             (
                 "FQT and FNT, printed p".to_owned(),
-                Value::Score {
+                TableValue::Score {
                     value: 0.0,
                     digits: 1,
                 },
             ),
             (
                 format!("least p of {} drawn exchanges", format::count(DRAWS as u64)),
-                Value::Tiny(1.0 / (DRAWS + 1) as f64),
+                TableValue::Tiny(1.0 / (DRAWS + 1) as f64),
             ),
         );
-        for (name, Compared { found, .. }) in self.compared() {
+        for (name, Bm25Comparison { found, .. }) in self.compared() {
             self.p(&format!("{name}, FQT"), &found.fqt);
             self.p(&format!("{name}, FNT"), &found.fnt);
         }
     }
 
-    fn p(&mut self, name: &str, paired: &Paired) {
+    fn p(&mut self, name: &str, paired: &PairedMeans) {
         let Some((student, permutation)) = paired.p_student.zip(paired.p_permutation) else {
             return;
         };
         self.add(
             "p of both tests",
-            (format!("{name}, paired t test"), Value::P(student)),
-            ("randomisation test".to_owned(), Value::P(permutation)),
+            (format!("{name}, paired t test"), TableValue::P(student)),
+            ("randomisation test".to_owned(), TableValue::P(permutation)),
         );
     }
 }
 
 /// The printed numbers of a row; what is missing is left out.
-fn printed_numbers(table: u8, said: Said) -> Vec<f64> {
-    let asked = Asked {
+fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
+    let asked = PaperTable {
         paper: Paper::Padigela2019,
         table,
     };
     let mut rows = printed::table(asked).rows.iter();
-    let row = rows.find(|it| it.what == What::Compared(said));
+    let row = rows.find(|it| it.what == PublishedRowSubject::Compared(said));
     let cells = row.map_or(&[][..], |it| &it.cells).iter();
     let numbers = cells.map(|it| match it.printed {
-        Value::Count(count) => Some(count as f64),
+        TableValue::Count(count) => Some(count as f64),
         ref other => number(other),
     });
     numbers.flatten().collect()
@@ -176,39 +176,39 @@ fn with_counts(means: Vec<f64>, counts: Vec<f64>) -> Vec<(f64, u64)> {
 }
 
 /// Table 1: MRR@10 on the development set.
-fn dev(side: Side) -> f64 {
-    *printed_numbers(1, Said::Of(side)).last().expect("table 1")
+fn dev(side: ComparedRanker) -> f64 {
+    *printed_numbers(1, ComparisonStatistic::Of(side)).last().expect("table 1")
 }
 
 /// Table 2: by FQT.
-fn buckets(side: Side) -> Vec<(f64, u64)> {
-    let means = printed_numbers(2, Said::Of(side));
-    with_counts(means, printed_numbers(2, Said::Queries(side)))
+fn buckets(side: ComparedRanker) -> Vec<(f64, u64)> {
+    let means = printed_numbers(2, ComparisonStatistic::Of(side));
+    with_counts(means, printed_numbers(2, ComparisonStatistic::Queries(side)))
 }
 
-fn bucket_means(side: Side) -> Vec<f64> {
+fn bucket_means(side: ComparedRanker) -> Vec<f64> {
     buckets(side).into_iter().map(|it| it.0).collect()
 }
 
 /// Table 3: by length, without the fall in its last column.
-fn lengths(side: Side) -> Vec<f64> {
-    let mut means = printed_numbers(3, Said::Of(side));
+fn lengths(side: ComparedRanker) -> Vec<f64> {
+    let mut means = printed_numbers(3, ComparisonStatistic::Of(side));
     means.pop();
     means
 }
 
 /// Table 6: by what is asked for.
-fn types(side: Side) -> Vec<(f64, u64)> {
-    let means = printed_numbers(6, Said::Of(side));
-    with_counts(means, printed_numbers(6, Said::Queries(Side::First)))
+fn types(side: ComparedRanker) -> Vec<(f64, u64)> {
+    let means = printed_numbers(6, ComparisonStatistic::Of(side));
+    with_counts(means, printed_numbers(6, ComparisonStatistic::Queries(ComparedRanker::First)))
 }
 
-fn three(value: f64) -> Value {
-    Value::Score { value, digits: 3 }
+fn three(value: f64) -> TableValue {
+    TableValue::Score { value, digits: 3 }
 }
 
-fn four(value: f64) -> Value {
-    Value::Score { value, digits: 4 }
+fn four(value: f64) -> TableValue {
+    TableValue::Score { value, digits: 4 }
 }
 
 /// Over all queries, from means of groups and their sizes.
@@ -226,7 +226,7 @@ fn falls(means: &[f64]) -> [f64; 2] {
 }
 
 /// [`fall`] of the second ranker in buckets of the FQT of the first.
-fn fall_by_first(rows: &[Row]) -> Option<f64> {
+fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
     let mut buckets = vec![(0.0, 0.0); EDGES.len() - 1];
     for row in rows {
         let values = &row.values;
@@ -245,13 +245,13 @@ fn fall_by_first(rows: &[Row]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::differ::groups;
-    use crate::differ::values::Values;
+    use crate::differ::values::QueryMetrics;
     use crate::replay::{compared, replay};
     use crate::study::Study;
 
     /// What and both numbers, as people read them.
     fn rows(study: Option<&Study>) -> Vec<[String; 3]> {
-        let asked = Asked {
+        let asked = PaperTable {
             paper: Paper::Padigela2019,
             table: 2,
         };
@@ -289,7 +289,7 @@ mod tests {
     /// Its text tells falls of 34.5 % and 16.7 % by FQT, of 33 % and 39 % by length.
     #[test]
     fn the_decreases_of_the_text_are_those_of_the_printed_means() {
-        for (side, by_fqt, by_length) in [(Side::First, 345.0, 33.0), (Side::Second, 167.0, 39.0)] {
+        for (side, by_fqt, by_length) in [(ComparedRanker::First, 345.0, 33.0), (ComparedRanker::Second, 167.0, 39.0)] {
             let [fall, _] = falls(&bucket_means(side));
             assert_eq!((fall * 1e3).round(), by_fqt);
             let [fall, _] = falls(&lengths(side));
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn the_buckets_of_the_paper_add_up() {
         let within = [0.05, 0.12, 0.17, 0.22, 0.5];
-        let printed = [Side::First, Side::Second].map(buckets);
+        let printed = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
         let [first, second] = printed.each_ref().map(|it| {
             let buckets = it.iter().zip(within);
             let each = buckets.map(|(&(rr, n), fqt)| std::iter::repeat_n((rr, fqt), n as usize));
@@ -312,11 +312,11 @@ mod tests {
         });
         assert_eq!((first.len(), second.len()), (5_738, 5_738));
         let pairs = first.iter().zip(&second);
-        let rows: Vec<Values> = pairs
-            .map(|(first, second)| Values {
+        let rows: Vec<QueryMetrics> = pairs
+            .map(|(first, second)| QueryMetrics {
                 rr: Some([first.0, second.0]),
                 fqt: [Some(first.1), Some(second.1)],
-                ..Values::default()
+                ..QueryMetrics::default()
             })
             .collect();
         let found = groups::buckets(&rows);
@@ -346,13 +346,13 @@ mod tests {
     /// By the first's FQT .8 and .6 stand in the lowest bucket and .35 in the highest.
     #[test]
     fn a_fall_by_the_buckets_of_the_other_is_counted_by_hand() {
-        let row = |rr: f64, fqt: f64| Row {
+        let row = |rr: f64, fqt: f64| QueryRow {
             query_id: String::new(),
             query: String::new(),
-            values: Values {
+            values: QueryMetrics {
                 rr: Some([0.0, rr]),
                 fqt: [Some(fqt), None],
-                ..Values::default()
+                ..QueryMetrics::default()
             },
         };
         let rows = [row(0.8, 0.05), row(0.6, 0.0), row(0.35, 1.0)];

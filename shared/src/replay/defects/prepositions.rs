@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use crate::probe::Manipulation;
-use crate::probe::manipulation::{Source, Tools};
+use crate::probe::manipulation::{ManipulationInput, LookupTables};
 use crate::study::Study;
-use crate::text::linguistics::{Analysis, Tag, Token, analyze};
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, TaggedToken, analyze};
 use crate::text::{Analyzer, Vocabulary};
 
 /// A text for readers without a study: `in` begins at character 5, and token 5 is `mice`.
@@ -18,7 +18,7 @@ pub(super) const EXAMPLE: &str = "Owls in old barns eat mice at night.";
 
 /// What became of the words of some texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Shuffled {
+pub(super) struct ShuffleCounts {
     /// Texts with a preposition.
     pub(super) texts: u64,
     /// Prepositions in them.
@@ -31,8 +31,8 @@ pub(super) struct Shuffled {
     pub(super) lost_by_ours: u64,
 }
 
-impl Shuffled {
-    fn add(&mut self, text: &str, tools: &Tools, vocabulary: &Vocabulary) {
+impl ShuffleCounts {
+    fn add(&mut self, text: &str, tools: &LookupTables, vocabulary: &Vocabulary) {
         let analysis = analyze(text);
         let prepositions = prepositions(&analysis).count();
         if prepositions == 0 {
@@ -49,7 +49,7 @@ impl Shuffled {
             .filter(|&(token, place)| place < tokens.len() && place != token)
             .count() as u64;
         self.lost += n_lost(tokens.iter().copied(), made.into_iter());
-        let ours = Manipulation::ShufflePrepositions.apply(&Source {
+        let ours = Manipulation::ShufflePrepositions.apply(&ManipulationInput {
             id: "",
             text,
             analysis: &analysis,
@@ -65,9 +65,9 @@ impl Shuffled {
 }
 
 /// Over some texts.
-pub(super) fn count(texts: impl IntoIterator<Item = String>) -> Shuffled {
-    let (tools, vocabulary) = (Tools::default(), Vocabulary::new(Analyzer::default()));
-    let mut shuffled = Shuffled::default();
+pub(super) fn count(texts: impl IntoIterator<Item = String>) -> ShuffleCounts {
+    let (tools, vocabulary) = (LookupTables::default(), Vocabulary::new(Analyzer::default()));
+    let mut shuffled = ShuffleCounts::default();
     for text in texts {
         shuffled.add(&text, &tools, &vocabulary);
     }
@@ -82,25 +82,25 @@ pub(super) fn of_study(study: &Study) -> Vec<String> {
     pooled.into_iter().map(|it| study.text_body(it)).collect()
 }
 
-fn prepositions(analysis: &Analysis) -> impl Iterator<Item = (usize, &Token)> {
+fn prepositions(analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, &TaggedToken)> {
     let tokens = analysis.tokens.iter().enumerate();
-    tokens.filter(|it| it.1.tag == Tag::Adposition)
+    tokens.filter(|it| it.1.tag == PartOfSpeech::Adposition)
 }
 
 /// For each preposition its number among the tokens, and the characters before it.
-fn places(text: &str, analysis: &Analysis) -> impl Iterator<Item = (usize, usize)> {
-    let characters = |it: &Token| text[..it.bytes.start].chars().count();
+fn places(text: &str, analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, usize)> {
+    let characters = |it: &TaggedToken| text[..it.bytes.start].chars().count();
     prepositions(analysis).map(move |(token, it)| (token, characters(it)))
 }
 
-fn tokens<'a>(text: &'a str, analysis: &Analysis) -> Vec<&'a str> {
+fn tokens<'a>(text: &'a str, analysis: &LinguisticAnalysis) -> Vec<&'a str> {
     let tokens = analysis.tokens.iter();
     tokens.map(|it| &text[it.bytes.clone()]).collect()
 }
 
 /// The tokens that the published code joins, with preposition `order[i]` in the place of
 /// preposition `i`.
-fn published<'a>(text: &'a str, analysis: &Analysis, order: &[usize]) -> Vec<&'a str> {
+fn published<'a>(text: &'a str, analysis: &LinguisticAnalysis, order: &[usize]) -> Vec<&'a str> {
     let mut made = tokens(text, analysis);
     let words: Vec<&str> = prepositions(analysis)
         .map(|it| &text[it.1.bytes.clone()])
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn words_are_lost_by_theirs_and_kept_by_ours() {
-        let expected = Shuffled {
+        let expected = ShuffleCounts {
             texts: 1,
             prepositions: 2,
             put: 1,
@@ -167,7 +167,7 @@ mod tests {
             lost_by_ours: 0,
         };
         assert_eq!(count([EXAMPLE.to_owned()]), expected);
-        assert_eq!(count(["Owls eat mice.".to_owned()]), Shuffled::default());
+        assert_eq!(count(["Owls eat mice.".to_owned()]), ShuffleCounts::default());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::text::vocabulary::TermNo;
 
 /// What is measured of a text for a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct MeasuredDocument {
     /// c(w, d) of every distinct query term.
     pub(super) counts: Vec<u32>,
     /// |d|, in terms.
@@ -23,34 +23,34 @@ pub(super) struct Text {
 
 /// In what two texts of equal TF differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Variable {
+pub(super) enum WalkVariable {
     Length,
     Overlap,
     Relevance,
 }
 
-impl Variable {
-    pub(super) const ALL: &[Variable] = &[Variable::Length, Variable::Overlap, Variable::Relevance];
+impl WalkVariable {
+    pub(super) const ALL: &[WalkVariable] = &[WalkVariable::Length, WalkVariable::Overlap, WalkVariable::Relevance];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Variable::Length => "Length",
-            Variable::Overlap => "Overlap",
-            Variable::Relevance => "Relevance",
+            WalkVariable::Length => "Length",
+            WalkVariable::Overlap => "Overlap",
+            WalkVariable::Relevance => "Relevance",
         }
     }
 
     /// Whether the first text has the larger value.
-    fn is_larger(self, a: &Text, b: &Text) -> bool {
+    fn is_larger(self, a: &MeasuredDocument, b: &MeasuredDocument) -> bool {
         match self {
-            Variable::Length => a.length > b.length,
-            Variable::Overlap => a.overlap().zip(b.overlap()).is_some_and(|(a, b)| a > b),
-            Variable::Relevance => a.grade.zip(b.grade).is_some_and(|(a, b)| a > b),
+            WalkVariable::Length => a.length > b.length,
+            WalkVariable::Overlap => a.overlap().zip(b.overlap()).is_some_and(|(a, b)| a > b),
+            WalkVariable::Relevance => a.grade.zip(b.grade).is_some_and(|(a, b)| a > b),
         }
     }
 }
 
-impl Text {
+impl MeasuredDocument {
     fn sum(&self) -> u32 {
         self.counts.iter().sum()
     }
@@ -64,7 +64,7 @@ impl Text {
 
 /// Samples of all queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Samples {
+pub(super) struct WalkCounts {
     /// That there are.
     pub(super) all: u64,
     /// That the walk meets, each once.
@@ -74,8 +74,8 @@ pub(super) struct Samples {
 }
 
 /// Counts ordered pairs of equal TF whose first text has the larger value.
-pub(super) fn count(queries: &[Vec<Text>], variable: Variable) -> Samples {
-    let mut samples = Samples::default();
+pub(super) fn count(queries: &[Vec<MeasuredDocument>], variable: WalkVariable) -> WalkCounts {
+    let mut samples = WalkCounts::default();
     for texts in queries {
         let larger = |it: &(usize, usize)| variable.is_larger(&texts[it.0], &texts[it.1]);
         let mut met: Vec<(usize, usize)> = walk(texts).into_iter().filter(larger).collect();
@@ -89,7 +89,7 @@ pub(super) fn count(queries: &[Vec<Text>], variable: Variable) -> Samples {
 }
 
 /// Ordered pairs in the order in which the published code compares them.
-fn walk(texts: &[Text]) -> Vec<(usize, usize)> {
+fn walk(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
     let mut sorted: Vec<usize> = (0..texts.len()).collect();
     sorted.sort_by_key(|&it| texts[it].sum());
     let mut met = Vec::new();
@@ -108,7 +108,7 @@ fn walk(texts: &[Text]) -> Vec<(usize, usize)> {
 }
 
 /// Every ordered pair of two texts of equal TF.
-fn grouped(texts: &[Text]) -> Vec<(usize, usize)> {
+fn grouped(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
     let mut sorted: Vec<usize> = (0..texts.len()).collect();
     sorted.sort_by_key(|&it| &texts[it].counts);
     let mut pairs = Vec::new();
@@ -122,7 +122,7 @@ fn grouped(texts: &[Text]) -> Vec<(usize, usize)> {
 }
 
 /// The pools of a study, by query. Their order is that of texts with the same sum.
-pub(super) fn of_study(study: &Study) -> Vec<Vec<Text>> {
+pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let queries = study.queries.iter().zip(&study.pools).enumerate();
     let measured = queries.map(|(query, (asked, pool))| {
@@ -134,7 +134,7 @@ pub(super) fn of_study(study: &Study) -> Vec<Vec<Text>> {
             let mut terms: Vec<TermNo> = Vec::new();
             vocabulary.read(&study.text_body(text), &mut terms);
             let count = |term: &TermNo| terms.iter().filter(|it| *it == term).count() as u32;
-            Text {
+            MeasuredDocument {
                 counts: wanted.iter().map(count).collect(),
                 length: terms.len() as u32,
                 grade: study.grade(query, text),
@@ -147,8 +147,8 @@ pub(super) fn of_study(study: &Study) -> Vec<Vec<Text>> {
 
 /// Two queries, where there is no study. Of the first the third text is the longer of two with the
 /// counts 1 1, between which stands one with 2 0; of the second all counts are equal.
-pub(super) fn example() -> Vec<Vec<Text>> {
-    let text = |counts: [u32; 2], length, grade| Text {
+pub(super) fn example() -> Vec<Vec<MeasuredDocument>> {
+    let text = |counts: [u32; 2], length, grade| MeasuredDocument {
         counts: counts.into(),
         length,
         grade: Some(grade),
@@ -162,11 +162,11 @@ pub(super) fn example() -> Vec<Vec<Text>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::{Mode, Probe};
+    use crate::probe::{AxiomVariant, Probe};
     use crate::study::fixture;
 
-    fn texts(counts: &[[u32; 2]]) -> Vec<Text> {
-        let text = |(counts, length): (&[u32; 2], u32)| Text {
+    fn texts(counts: &[[u32; 2]]) -> Vec<MeasuredDocument> {
+        let text = |(counts, length): (&[u32; 2], u32)| MeasuredDocument {
             counts: counts.to_vec(),
             length,
             grade: None,
@@ -181,7 +181,7 @@ mod tests {
         let texts = texts(&[[1, 1], [2, 0], [1, 1], [0, 2]]);
         assert_eq!(walk(&texts), []);
         assert_eq!(grouped(&texts), [(0, 2), (2, 0)]);
-        let samples = count(&[texts], Variable::Length);
+        let samples = count(&[texts], WalkVariable::Length);
         assert_eq!((samples.all, samples.met, samples.met_again), (1, 0, 0));
     }
 
@@ -205,17 +205,17 @@ mod tests {
     #[test]
     fn the_example_misses_a_sample_and_meets_one_twice() {
         let samples = |it| {
-            let Samples {
+            let WalkCounts {
                 all,
                 met,
                 met_again,
             } = count(&example(), it);
             [all, met, met_again]
         };
-        assert_eq!(samples(Variable::Length), [2, 1, 2]);
-        assert_eq!(samples(Variable::Relevance), [2, 1, 2]);
+        assert_eq!(samples(WalkVariable::Length), [2, 1, 2]);
+        assert_eq!(samples(WalkVariable::Relevance), [2, 1, 2]);
         // 2 of 5 is more than 2 of 7, and met from the end of the list; 1 of 3 more than 1 of 4.
-        assert_eq!(samples(Variable::Overlap), [2, 2, 2]);
+        assert_eq!(samples(WalkVariable::Overlap), [2, 2, 2]);
     }
 
     #[test]
@@ -227,9 +227,9 @@ mod tests {
         let grades = [("1", 3), ("3", 1), ("5", 2), ("6", 0), ("8", 2), ("4", 1)];
         let collection = fixture::judged(&["river bank", "mud of the bank"], &texts, &grades);
         let study = fixture::make(definition, collection);
-        for &variable in Variable::ALL {
+        for &variable in WalkVariable::ALL {
             let word = format!("match:tf:{}", variable.name().to_lowercase());
-            let mined = study.instances_of(word.parse().unwrap(), Mode::Fixed);
+            let mined = study.instances_of(word.parse().unwrap(), AxiomVariant::Fixed);
             let samples = count(&of_study(&study), variable);
             assert_eq!(samples.all, mined.unwrap().len() as u64, "{word}");
             assert!(samples.met <= samples.all, "{word}");

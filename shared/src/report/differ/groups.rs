@@ -3,24 +3,24 @@
 use super::{
     bucket_label, estimate, head, length_label, names, signed, text, turn_label, type_label,
 };
-use crate::differ::Differences;
-use crate::differ::groups::{Both, Bucket};
+use crate::differ::RankerComparison;
+use crate::differ::groups::{MrrComparison, FqtBucket};
 use crate::differ::hypotheses::fall;
-use crate::differ::listing::Turn;
-use crate::report::{Kind, Table, Value, format};
+use crate::differ::listing::RrChangeKind;
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
 
-pub(super) fn buckets(found: &Differences) -> Table {
+pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
     let [first, second] = names(found);
     let mut table = head(found, "buckets", "RR@10 by FQT")
         .with_texts("FQT")
-        .with_columns(Kind::Number, [format!("{first}: queries")])
-        .with_columns(Kind::Estimate, [first])
-        .with_columns(Kind::Number, [format!("{second}: queries")])
-        .with_columns(Kind::Estimate, [second]);
-    let row = |it: &Bucket| {
+        .with_columns(ColumnKind::Number, [format!("{first}: queries")])
+        .with_columns(ColumnKind::Estimate, [first])
+        .with_columns(ColumnKind::Number, [format!("{second}: queries")])
+        .with_columns(ColumnKind::Estimate, [second]);
+    let row = |it: &FqtBucket| {
         let mut cells = vec![text(bucket_label(it))];
         for side in &it.sides {
-            cells.extend([Value::Count(side.n_queries), estimate(side.rr)]);
+            cells.extend([TableValue::Count(side.n_queries), estimate(side.rr)]);
         }
         cells
     };
@@ -37,23 +37,23 @@ pub(super) fn buckets(found: &Differences) -> Table {
     table
 }
 
-fn both_row(label: impl Into<String>, it: &Both) -> Vec<Value> {
-    let mut cells = vec![text(label), Value::Count(it.n_queries)];
+fn both_row(label: impl Into<String>, it: &MrrComparison) -> Vec<TableValue> {
+    let mut cells = vec![text(label), TableValue::Count(it.n_queries)];
     cells.extend(it.rr.map(estimate));
     cells.extend(signed(it.gain));
     cells
 }
 
-fn grouped(found: &Differences, [name, what, by]: [&str; 3], rows: Vec<Vec<Value>>) -> Table {
+fn grouped(found: &RankerComparison, [name, what, by]: [&str; 3], rows: Vec<Vec<TableValue>>) -> ReportTable {
     let table = head(found, name, what)
         .with_texts(by)
         .with_numbers("queries")
-        .with_columns(Kind::Estimate, names(found))
+        .with_columns(ColumnKind::Estimate, names(found))
         .with_numbers("ΔRR@10 | 95 % interval");
-    Table { rows, ..table }
+    ReportTable { rows, ..table }
 }
 
-pub(super) fn lengths(found: &Differences) -> Table {
+pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
     let lengths = found.lengths.iter();
     let rows = lengths.map(|it| both_row(length_label(it), &it.both));
     let what = ["lengths", "RR@10 by the length of queries", "tokens"];
@@ -64,7 +64,7 @@ pub(super) fn lengths(found: &Differences) -> Table {
     table
 }
 
-pub(super) fn answers(found: &Differences) -> Table {
+pub(super) fn answers(found: &RankerComparison) -> ReportTable {
     let answers = found.answers.iter();
     let rows = answers.map(|it| both_row(type_label(it.answer), &it.both));
     let what = ["answers", "RR@10 by what is asked for", "type"];
@@ -77,28 +77,28 @@ pub(super) fn answers(found: &Differences) -> Table {
     table
 }
 
-pub(super) fn bigrams(found: &Differences) -> Table {
+pub(super) fn bigrams(found: &RankerComparison) -> ReportTable {
     let bigrams = found.bigrams.iter();
     let rows = bigrams.map(|it| both_row(it.words.as_str(), &it.both));
     let what = ["bigrams", "RR@10 by how queries begin", "begins with"];
     grouped(found, what, rows.collect())
 }
 
-pub(super) fn change(found: &Differences) -> Table {
+pub(super) fn change(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "change", "on which queries which is better")
         .with_texts("RR@10")
         .with_numbers("queries | share");
     let it = &found.change;
     let n = it.series.len();
     let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
-    let rows = Turn::ALL.iter().zip(counts).map(|(turn, count)| {
+    let rows = RrChangeKind::ALL.iter().zip(counts).map(|(turn, count)| {
         let share = match n {
-            0 => Value::Missing,
-            n => Value::Fraction(count as f64 / n as f64),
+            0 => TableValue::Missing,
+            n => TableValue::Fraction(count as f64 / n as f64),
         };
         vec![
             text(turn_label(*turn, names(found))),
-            Value::Count(count),
+            TableValue::Count(count),
             share,
         ]
     });
@@ -109,7 +109,7 @@ pub(super) fn change(found: &Differences) -> Table {
     table
 }
 
-pub(super) fn overlap(found: &Differences) -> Table {
+pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "overlap", "documents in common")
         .with_numbers("first i")
         .with_estimates("MUR")
@@ -117,9 +117,9 @@ pub(super) fn overlap(found: &Differences) -> Table {
     let means = found.overlap.means.iter().zip(&found.overlap.n_apart);
     let rows = means.zip(1..).map(|((mean, n_apart), i)| {
         vec![
-            Value::Count(i),
-            Value::Estimate(*mean),
-            Value::Count(*n_apart),
+            TableValue::Count(i),
+            TableValue::Estimate(*mean),
+            TableValue::Count(*n_apart),
         ]
     });
     table.rows = rows.collect();

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Reviewed, Weighted};
+use super::{AgreementShare, AnnotatedItem, WeightedEstimate};
 use crate::probe::ClaimKind;
-use crate::review::said::{Settled, Vote, settle};
-use crate::review::{PersonNo, Preference};
+use crate::review::said::{Consensus, Vote, settle};
+use crate::review::{PersonId, Preference};
 use crate::stats::Estimate;
-use crate::stats::bootstrap::{DRAWS, Draws, STREAM, percentiles};
+use crate::stats::bootstrap::{DRAWS, BootstrapSampler, STREAM, percentiles};
 
 /// How often queries and people are drawn together. The share beyond a bound, .025, is then known
 /// to ± .0035 (√(.025 × .975 / 2,000)).
@@ -18,29 +18,29 @@ const ONE_EMPTY_IN: usize = 20;
 
 /// What people are compared with.
 #[derive(Clone, Copy)]
-pub(super) enum Other {
+pub(super) enum ComparisonSide {
     Claim,
     Says(Preference),
     Silent,
 }
 
-impl Other {
+impl ComparisonSide {
     fn agrees(self, claim: ClaimKind, people: Preference) -> Option<bool> {
         match self {
-            Other::Claim => Some(people.agrees(claim)),
-            Other::Says(it) => Some(it == people),
-            Other::Silent => None,
+            ComparisonSide::Claim => Some(people.agrees(claim)),
+            ComparisonSide::Says(it) => Some(it == people),
+            ComparisonSide::Silent => None,
         }
     }
 }
 
 /// An item with the place of each voter among the people.
-pub(super) struct Poll<'a> {
-    pub(super) item: &'a Reviewed,
+pub(super) struct ItemVotes<'a> {
+    pub(super) item: &'a AnnotatedItem,
     voters: Vec<usize>,
 }
 
-impl Poll<'_> {
+impl ItemVotes<'_> {
     fn votes<'b>(&'b self, times: &'b [u32]) -> impl Iterator<Item = (&'b Vote, u32)> + Clone {
         let votes = self.item.said.votes.iter().zip(&self.voters);
         votes.map(|(vote, &voter)| (vote, times[voter]))
@@ -53,15 +53,15 @@ impl Poll<'_> {
             _ => settle(self.votes(times).map(|(vote, times)| (vote.answer, times))),
         };
         match settled {
-            Settled::Prefers(preference) => Some(preference),
-            Settled::CannotSay | Settled::Split | Settled::Open => None,
+            Consensus::Prefers(preference) => Some(preference),
+            Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
         }
     }
 }
 
 /// The share of votes on an item of which something holds, of those where it can be said.
 pub(super) fn share(
-    poll: &Poll<'_>,
+    poll: &ItemVotes<'_>,
     times: &[u32],
     holds: impl Fn(&Vote) -> Option<bool>,
 ) -> Option<f64> {
@@ -76,17 +76,17 @@ pub(super) fn share(
 }
 
 /// Items as something to vote on.
-pub(super) struct Polls<'a> {
-    each: Vec<Poll<'a>>,
+pub(super) struct VoteSample<'a> {
+    each: Vec<ItemVotes<'a>>,
     n_people: usize,
 }
 
-impl<'a> Polls<'a> {
-    pub(super) fn new(items: &[&'a Reviewed]) -> Polls<'a> {
+impl<'a> VoteSample<'a> {
+    pub(super) fn new(items: &[&'a AnnotatedItem]) -> VoteSample<'a> {
         let votes = items.iter().flat_map(|it| &it.said.votes);
-        let people: BTreeSet<PersonNo> = votes.map(|it| it.person).collect();
-        let numbers: BTreeMap<PersonNo, usize> = people.into_iter().zip(0..).collect();
-        let each = items.iter().map(|item| Poll {
+        let people: BTreeSet<PersonId> = votes.map(|it| it.person).collect();
+        let numbers: BTreeMap<PersonId, usize> = people.into_iter().zip(0..).collect();
+        let each = items.iter().map(|item| ItemVotes {
             item,
             voters: item
                 .said
@@ -95,20 +95,20 @@ impl<'a> Polls<'a> {
                 .map(|it| numbers[&it.person])
                 .collect(),
         });
-        Polls {
+        VoteSample {
             each: each.collect(),
             n_people: numbers.len(),
         }
     }
 
-    pub(super) fn compared(&self, other: impl Fn(&Reviewed) -> Other) -> Compared {
-        let agrees = |it: &Poll<'_>, people: Preference| {
+    pub(super) fn compared(&self, other: impl Fn(&AnnotatedItem) -> ComparisonSide) -> AgreementShare {
+        let agrees = |it: &ItemVotes<'_>, people: Preference| {
             other(it.item).agrees(it.item.claim, people).map(number)
         };
-        let equal = |it: &Poll<'_>, people: Preference| {
-            people == Preference::Equal || matches!(other(it.item), Other::Says(Preference::Equal))
+        let equal = |it: &ItemVotes<'_>, people: Preference| {
+            people == Preference::Equal || matches!(other(it.item), ComparisonSide::Says(Preference::Equal))
         };
-        Compared {
+        AgreementShare {
             agreement: self.weighted(|it, times| agrees(it, it.settled(times)?)),
             preferring: self.weighted(|it, times| {
                 let people = it.settled(times).filter(|people| !equal(it, *people))?;
@@ -125,8 +125,8 @@ impl<'a> Polls<'a> {
     /// The Hájek estimate of a value, 0 to 1, of each item, where people vote so many times each.
     pub(super) fn weighted(
         &self,
-        value: impl Fn(&Poll<'_>, &[u32]) -> Option<f64>,
-    ) -> Option<Weighted> {
+        value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>,
+    ) -> Option<WeightedEstimate> {
         let ones = vec![1; self.n_people];
         let mut sums: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
         let (mut n_items, mut squares) = (0, 0.0);
@@ -141,14 +141,14 @@ impl<'a> Polls<'a> {
         let units: Vec<[f64; 2]> = sums.into_values().collect();
         let whole = units.iter().fold([0.0; 2], plus);
         let estimate = ratio(whole)?;
-        let mut draws = Draws::new(units.len());
+        let mut draws = BootstrapSampler::new(units.len());
         let drawn = (0..DRAWS).filter_map(|_| {
             let mut sum = [0.0; 2];
             draws.each(|at| sum = plus(sum, &units[at]));
             ratio(sum)
         });
         let bounded = units.len() > 1;
-        Some(Weighted {
+        Some(WeightedEstimate {
             estimate: Estimate {
                 value: estimate,
                 interval: match bounded {
@@ -167,13 +167,13 @@ impl<'a> Polls<'a> {
     }
 
     /// The interval where queries and people are drawn.
-    fn with_people(&self, value: impl Fn(&Poll<'_>, &[u32]) -> Option<f64>) -> [f64; 2] {
+    fn with_people(&self, value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>) -> [f64; 2] {
         let queries: BTreeSet<u32> = self.each.iter().map(|it| it.item.query).collect();
         let queries: Vec<u32> = queries.into_iter().collect();
-        let place = |it: &Poll<'_>| queries.partition_point(|at| *at < it.item.query);
+        let place = |it: &ItemVotes<'_>| queries.partition_point(|at| *at < it.item.query);
         let places: Vec<usize> = self.each.iter().map(place).collect();
-        let mut of_queries = Draws::new(queries.len());
-        let mut of_people = Draws::of_stream(self.n_people, STREAM + 1);
+        let mut of_queries = BootstrapSampler::new(queries.len());
+        let mut of_people = BootstrapSampler::of_stream(self.n_people, STREAM + 1);
         let (mut asked, mut times) = (vec![0_u32; queries.len()], vec![0_u32; self.n_people]);
         let mut drawn = Vec::with_capacity(PEOPLE_DRAWS);
         for _ in 0..PEOPLE_DRAWS {

@@ -1,47 +1,47 @@
-use super::super::event::{Adjudication, What};
+use super::super::event::{Adjudication, AnnotationAction};
 use super::super::fixture::{self, decided, entries, entry};
 use super::super::said::Vote;
 use super::super::sample::draw;
-use super::super::task::{Design, Favour, Place, Role};
-use super::super::{Answer, PersonNo, seeded};
+use super::super::task::{SamplingDesign, MarginWeighting, InstanceRef, ItemRole};
+use super::super::{AnnotatorAnswer, PersonId, seeded};
 use super::*;
-use crate::probe::{Axiom, Mode};
-use crate::review::frame::Candidate;
+use crate::probe::{Axiom, AxiomVariant};
+use crate::review::frame::SamplingCandidate;
 
 fn preference(letter: char) -> Option<Preference> {
-    answer(letter).and_then(Answer::preference)
+    answer(letter).and_then(AnnotatorAnswer::preference)
 }
 
-fn answer(letter: char) -> Option<Answer> {
+fn answer(letter: char) -> Option<AnnotatorAnswer> {
     match letter {
-        '1' => Some(Answer::First),
-        '2' => Some(Answer::Second),
-        '=' => Some(Answer::Equal),
-        '?' => Some(Answer::CannotSay),
+        '1' => Some(AnnotatorAnswer::First),
+        '2' => Some(AnnotatorAnswer::Second),
+        '=' => Some(AnnotatorAnswer::Equal),
+        '?' => Some(AnnotatorAnswer::CannotSay),
         _ => None,
     }
 }
 
 /// Query, 1/π, the answer of each person, that of a ranker, that of the judgements.
-fn items(rows: &str) -> Vec<Reviewed> {
+fn items(rows: &str) -> Vec<AnnotatedItem> {
     let row = |row: &str| {
         let parts: Vec<&str> = row.split_whitespace().collect();
         let one = |at: usize| preference(parts[at].chars().next().unwrap());
         let votes = parts[2].chars().zip(1..).filter_map(|(letter, person)| {
             Some(Vote {
-                person: PersonNo(person),
+                person: PersonId(person),
                 answer: answer(letter)?,
                 matters: None,
             })
         });
-        Reviewed {
+        AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ClaimKind::Above,
             query: parts[0].parse().unwrap(),
             probability: 1.0 / parts[1].parse::<f64>().unwrap(),
-            said: Said {
+            said: ItemAnswers {
                 votes: votes.collect(),
-                ..Said::default()
+                ..ItemAnswers::default()
             },
             rankers: vec![one(3)],
             grades: one(4),
@@ -70,7 +70,7 @@ const ROWS: &str = "
 ";
 
 #[track_caller]
-fn check(found: Option<Weighted>, value: f64, interval: [f64; 2], with_people: Option<[f64; 2]>) {
+fn check(found: Option<WeightedEstimate>, value: f64, interval: [f64; 2], with_people: Option<[f64; 2]>) {
     let found = found.unwrap();
     let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
     let both = |a: [f64; 2], b: [f64; 2]| near(a[0], b[0]) && near(a[1], b[1]);
@@ -134,7 +134,7 @@ fn both_intervals_are_those_of_a_second_implementation() {
     assert!((whole.n_effective - 676.0 / 116.0).abs() < 1e-12);
     assert_eq!(
         found.counts,
-        Counts {
+        AnswerCounts {
             n_items: 12,
             n_preferring: 7,
             n_equal: 1,
@@ -150,7 +150,7 @@ fn an_adjudication_decides_and_leaves_the_votes() {
     let mut items = items("0 2 12. 1 1\n1 2 11. 1 1");
     let before = estimates(&items).overall.axiom_people;
     assert_eq!(before.agreement.unwrap().n_items, 1);
-    items[0].said.adjudicated = vec![Answer::Second];
+    items[0].said.adjudicated = vec![AnnotatorAnswer::Second];
     let after = estimates(&items).overall.axiom_people;
     assert_eq!(after.agreement.unwrap().estimate.value, 0.5);
     assert_eq!(after.by_vote, before.by_vote);
@@ -182,16 +182,16 @@ fn too_little_bounds_nothing() {
     let alone = estimates(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
     assert_eq!(alone.axiom_people.agreement.unwrap().with_people, None);
     let nothing = estimates(&[]);
-    assert_eq!(nothing.overall.axiom_people, Compared::default());
+    assert_eq!(nothing.overall.axiom_people, AgreementShare::default());
     assert_eq!(nothing.probes, []);
 }
 
 #[test]
 fn the_share_of_those_who_were_asked() {
     let mut items = items("0 2 111 1 1\n1 4 11. 1 1");
-    items[0].said.votes[0].matters = Some(Matters::Yes);
-    items[0].said.votes[1].matters = Some(Matters::No);
-    items[1].said.votes[1].matters = Some(Matters::Yes);
+    items[0].said.votes[0].matters = Some(ReasonRating::Yes);
+    items[0].said.votes[1].matters = Some(ReasonRating::No);
+    items[1].said.votes[1].matters = Some(ReasonRating::Yes);
     let found = estimates(&items).overall.reason_matters.unwrap();
     // (2 · ½ + 4 · 1) / 6.
     assert!((found.estimate.value - 5.0 / 6.0).abs() < 1e-12);
@@ -209,10 +209,10 @@ fn samples_tell_the_truth_about_the_frame() {
     let mut truth = Vec::new();
     for at in 0..300 {
         let margin = 4.0 * unit();
-        frame.push(Candidate {
-            place: Place {
+        frame.push(SamplingCandidate {
+            place: InstanceRef {
                 probe: Probe::Axiom(Axiom::Tfc1),
-                mode: Mode::Fixed,
+                mode: AxiomVariant::Fixed,
                 number: at,
             },
             query: (at % 30) as u32,
@@ -222,35 +222,35 @@ fn samples_tell_the_truth_about_the_frame() {
         truth.push(unit() < ease[at as usize % 30] + 0.1 * margin);
     }
     let share = truth.iter().filter(|it| **it).count() as f64 / 300.0;
-    let design = Design::ByMargin {
+    let design = SamplingDesign::ByMargin {
         ranker: 0,
-        favour: Favour::Clear,
+        favour: MarginWeighting::Clear,
     };
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
         let drawn = draw(&frame, &design, 60, seed).unwrap();
-        let drawn = drawn.iter().map(|it| Reviewed {
+        let drawn = drawn.iter().map(|it| AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ClaimKind::Above,
             query: frame[it.at].query,
             probability: it.probability,
-            said: Said {
+            said: ItemAnswers {
                 votes: vec![Vote {
-                    person: PersonNo(1),
+                    person: PersonId(1),
                     answer: if truth[it.at] {
-                        Answer::First
+                        AnnotatorAnswer::First
                     } else {
-                        Answer::Second
+                        AnnotatorAnswer::Second
                     },
                     matters: None,
                 }],
-                ..Said::default()
+                ..ItemAnswers::default()
             },
             rankers: Vec::new(),
             grades: None,
         });
-        let drawn: Vec<Reviewed> = drawn.collect();
-        let polls = Polls::new(&drawn.iter().collect::<Vec<_>>());
+        let drawn: Vec<AnnotatedItem> = drawn.collect();
+        let polls = VoteSample::new(&drawn.iter().collect::<Vec<_>>());
         let found =
             polls.weighted(|it, times| Some(number(it.settled(times)? == Preference::First)));
         let found = found.unwrap().estimate;
@@ -268,36 +268,36 @@ fn samples_tell_the_truth_about_the_frame() {
 fn what_a_study_and_a_log_say_of_an_item() {
     let study = fixture::study();
     let instances = study
-        .instances_of(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)
+        .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
         .unwrap();
-    let items: Vec<Item> = (0..instances.len())
-        .map(|at| fixture::item(at as u64, 0, Role::Drawn { probability: 0.5 }))
+    let items: Vec<AnnotationItem> = (0..instances.len())
+        .map(|at| fixture::item(at as u64, 0, ItemRole::Drawn { probability: 0.5 }))
         .chain([fixture::item(
             0,
             0,
-            Role::Gold {
-                answer: Answer::First,
+            ItemRole::Gold {
+                answer: AnnotatorAnswer::First,
             },
         )])
         .collect();
-    let mut all = entries(&[(1, 0, Answer::First), (2, 0, Answer::Second)]);
+    let mut all = entries(&[(1, 0, AnnotatorAnswer::First), (2, 0, AnnotatorAnswer::Second)]);
     all.push(entry(
         9,
         9,
-        What::Adjudicated(Adjudication {
+        AnnotationAction::Adjudicated(Adjudication {
             item: ItemNo(0),
-            answer: Answer::First,
+            answer: AnnotatorAnswer::First,
             note: String::new(),
             replaces: Vec::new(),
         }),
     ));
-    all.push(entry(10, 1, decided(1, Answer::Equal, &[])));
-    let found = reviewed(&study, &Dials::default(), &items, &Log::of(all)).unwrap();
+    all.push(entry(10, 1, decided(1, AnnotatorAnswer::Equal, &[])));
+    let found = reviewed(&study, &StudyControls::default(), &items, &AnnotationLog::of(all)).unwrap();
     assert_eq!(found.len(), instances.len());
-    assert_eq!(found[0].said.settled(), Settled::Prefers(Preference::First));
+    assert_eq!(found[0].said.settled(), Consensus::Prefers(Preference::First));
     assert_eq!(found[0].rankers, [Some(Preference::First); 2]);
     // Only document 1 is judged for the first query, and for no other.
     assert!(found.iter().all(|it| it.grades.is_none()));
-    let out = [fixture::item(999, 0, Role::Drawn { probability: 0.5 })];
-    assert!(reviewed(&study, &Dials::default(), &out, &Log::default()).is_err());
+    let out = [fixture::item(999, 0, ItemRole::Drawn { probability: 0.5 })];
+    assert!(reviewed(&study, &StudyControls::default(), &out, &AnnotationLog::default()).is_err());
 }

@@ -1,29 +1,29 @@
 use expect_test::expect;
 
-use super::super::event::{Adjudication, Skip, SkipReason, Standing};
+use super::super::event::{Adjudication, SkippedItem, SkipReason, ExclusionChange};
 use super::super::fixture::{self, decided, entry, key};
-use super::super::task::Role;
-use super::super::{Answer, Key};
+use super::super::task::ItemRole;
+use super::super::{AnnotatorAnswer, EventKey};
 use super::*;
 use crate::probe::{Axiom, Probe};
 use crate::report::to_csv;
 
-fn named(query: &str, texts: &[&str]) -> Named {
-    Named {
+fn named(query: &str, texts: &[&str]) -> ItemIds {
+    ItemIds {
         query: query.to_owned(),
         texts: texts.iter().map(|it| (*it).to_owned()).collect(),
     }
 }
 
 /// Three drawn items, the last of three texts, and a gold one.
-fn items() -> (Vec<Item>, Vec<Named>) {
+fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
     let role = |number| match number {
-        3 => Role::Gold {
-            answer: Answer::First,
+        3 => ItemRole::Gold {
+            answer: AnnotatorAnswer::First,
         },
-        _ => Role::Drawn { probability: 0.25 },
+        _ => ItemRole::Drawn { probability: 0.25 },
     };
-    let mut items: Vec<Item> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
+    let mut items: Vec<AnnotationItem> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
     items[2].place.probe = Probe::Axiom(Axiom::Tfc2);
     let named = vec![
         named("q7", &["421", "17"]),
@@ -34,48 +34,48 @@ fn items() -> (Vec<Item>, Vec<Named>) {
     (items, named)
 }
 
-fn log() -> Log {
-    let mut noted = decided(0, Answer::Second, &[1]);
-    if let What::Decided(it) = &mut noted {
+fn log() -> AnnotationLog {
+    let mut noted = decided(0, AnnotatorAnswer::Second, &[1]);
+    if let AnnotationAction::Decided(it) = &mut noted {
         it.comment.note = "=SUM(1,2)".to_owned();
         it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
-        it.comment.matters = Some(Matters::No);
+        it.comment.matters = Some(ReasonRating::No);
     }
     let adjudicated = Adjudication {
         item: ItemNo(1),
-        answer: Answer::Equal,
+        answer: AnnotatorAnswer::Equal,
         note: String::new(),
         replaces: Vec::new(),
     };
-    let skip = Skip {
+    let skip = SkippedItem {
         item: ItemNo(2),
         reason: SkipReason::Broken,
         note: "cut".to_owned(),
     };
-    let standing = Standing {
-        person: PersonNo(3),
+    let standing = ExclusionChange {
+        person: PersonId(3),
         reason: "guessed".to_owned(),
     };
-    Log::of([
-        entry(1, 1, decided(0, Answer::First, &[])),
+    AnnotationLog::of([
+        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
         entry(2, 1, noted),
-        entry(3, 2, decided(0, Answer::First, &[])),
-        entry(4, 1, decided(1, Answer::First, &[])),
-        entry(5, 2, decided(1, Answer::CannotSay, &[])),
-        entry(6, 3, decided(1, Answer::Second, &[])),
-        entry(7, 9, What::Excluded(standing)),
-        entry(8, 9, What::Adjudicated(adjudicated)),
-        entry(9, 1, decided(2, Answer::First, &[])),
-        entry(10, 1, What::Undone { of: key(9) }),
-        entry(11, 1, What::Skipped(skip)),
-        entry(12, 1, decided(3, Answer::First, &[])),
+        entry(3, 2, decided(0, AnnotatorAnswer::First, &[])),
+        entry(4, 1, decided(1, AnnotatorAnswer::First, &[])),
+        entry(5, 2, decided(1, AnnotatorAnswer::CannotSay, &[])),
+        entry(6, 3, decided(1, AnnotatorAnswer::Second, &[])),
+        entry(7, 9, AnnotationAction::Excluded(standing)),
+        entry(8, 9, AnnotationAction::Adjudicated(adjudicated)),
+        entry(9, 1, decided(2, AnnotatorAnswer::First, &[])),
+        entry(10, 1, AnnotationAction::Undone { of: key(9) }),
+        entry(11, 1, AnnotationAction::Skipped(skip)),
+        entry(12, 1, decided(3, AnnotatorAnswer::First, &[])),
     ])
 }
 
-fn with_source<T>(then: impl Fn(&Source<'_>) -> T) -> T {
+fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
     let ((items, named), log) = (items(), log());
-    let people = [(PersonNo(1), "Ada".to_owned())].into();
-    then(&Source {
+    let people = [(PersonId(1), "Ada".to_owned())].into();
+    then(&ExportSource {
         title: "Rivers",
         items: &items,
         named: &named,
@@ -86,7 +86,7 @@ fn with_source<T>(then: impl Fn(&Source<'_>) -> T) -> T {
 
 #[test]
 fn preferences_are_as_trec_eval_reads_them() {
-    let everybody = with_source(|it| to_prefs(it, Whose::Everybody));
+    let everybody = with_source(|it| to_prefs(it, PreferenceSource::Everybody));
     expect![[r#"
         q7 0.p1 1 421 1
         q7 0.p1 1 17 2
@@ -96,7 +96,7 @@ fn preferences_are_as_trec_eval_reads_them() {
         q8 1.p1 1 17 1
     "#]]
     .assert_eq(&everybody);
-    let people = with_source(|it| to_prefs(it, Whose::People));
+    let people = with_source(|it| to_prefs(it, PreferenceSource::People));
     expect![[r#"
         q8 1.people 1 17#lnc2:3 1
         q8 1.people 1 17 1
@@ -132,19 +132,19 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
     let lines = with_source(|it| to_jsonl(&rows(it)));
     let read = lines
         .lines()
-        .map(|it| serde_json::from_str::<Row>(it).unwrap());
-    let read: Vec<Row> = read.collect();
-    let entries = read.iter().map(|it| Entry {
+        .map(|it| serde_json::from_str::<ExportRow>(it).unwrap());
+    let read: Vec<ExportRow> = read.collect();
+    let entries = read.iter().map(|it| LogEntry {
         person: it.person,
         at_ms: it.at_ms,
         event: it.event.clone(),
     });
-    assert_eq!(Log::of(entries), log());
+    assert_eq!(AnnotationLog::of(entries), log());
     let first = &read[0];
     assert_eq!(first.name.as_deref(), Some("Ada"));
-    assert_eq!(first.fate, Fate::Replaced);
+    assert_eq!(first.fate, EventStatus::Replaced);
     assert_eq!(first.about.as_ref().unwrap().weight, Some(4.0));
-    let fates: Vec<(Key, Fate)> = read.iter().map(|it| (it.event.key, it.fate)).collect();
-    assert_eq!(fates[5], (key(6), Fate::Excluded));
-    assert_eq!(fates[8], (key(9), Fate::Undone));
+    let fates: Vec<(EventKey, EventStatus)> = read.iter().map(|it| (it.event.key, it.fate)).collect();
+    assert_eq!(fates[5], (key(6), EventStatus::Excluded));
+    assert_eq!(fates[8], (key(9), EventStatus::Undone));
 }

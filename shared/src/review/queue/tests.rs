@@ -1,27 +1,27 @@
-use super::super::event::{Skip, SkipReason, Standing, What};
+use super::super::event::{SkippedItem, SkipReason, ExclusionChange, AnnotationAction};
 use super::super::fixture::{self, decided, entry};
-use super::super::{Answer, Key};
+use super::super::{AnnotatorAnswer, EventKey};
 use super::*;
 
 /// Two training items, four gold ones, 20 drawn ones.
-fn items() -> Vec<Item> {
+fn items() -> Vec<AnnotationItem> {
     let role = |number: u64| match number {
-        0 | 1 => Role::Training {
-            answer: Answer::First,
+        0 | 1 => ItemRole::Training {
+            answer: AnnotatorAnswer::First,
             why: String::new(),
         },
-        2..=5 => Role::Gold {
-            answer: Answer::First,
+        2..=5 => ItemRole::Gold {
+            answer: AnnotatorAnswer::First,
         },
-        _ => Role::Drawn { probability: 0.5 },
+        _ => ItemRole::Drawn { probability: 0.5 },
     };
     (0..26).map(|it| fixture::item(it, 0, role(it))).collect()
 }
 
 struct World {
-    task: Task,
-    items: Vec<Item>,
-    log: Log,
+    task: AnnotationTask,
+    items: Vec<AnnotationItem>,
+    log: AnnotationLog,
     leases: Vec<Lease>,
     now_ms: u64,
 }
@@ -31,14 +31,14 @@ impl World {
         World {
             task: fixture::task(),
             items: items(),
-            log: Log::default(),
+            log: AnnotationLog::default(),
             leases: Vec::new(),
             now_ms: 0,
         }
     }
 
-    fn queue(&self) -> Queue<'_> {
-        Queue {
+    fn queue(&self) -> AssignmentQueue<'_> {
+        AssignmentQueue {
             task: &self.task,
             items: &self.items,
             log: &self.log,
@@ -48,19 +48,19 @@ impl World {
     }
 
     fn next(&self, person: u32, n: usize) -> Vec<u32> {
-        let next = self.queue().next(PersonNo(person), n);
+        let next = self.queue().next(PersonId(person), n);
         next.offers.iter().map(|it| it.item.0).collect()
     }
 
-    fn does(&mut self, person: u32, what: What) -> Key {
+    fn does(&mut self, person: u32, what: AnnotationAction) -> EventKey {
         let entry = entry(self.log.len() as u64 + 1, person, what);
         let key = entry.event.key;
         self.log.take(entry);
         key
     }
 
-    fn decides(&mut self, person: u32, item: u32) -> Key {
-        self.does(person, decided(item, Answer::First, &[]))
+    fn decides(&mut self, person: u32, item: u32) -> EventKey {
+        self.does(person, decided(item, AnnotatorAnswer::First, &[]))
     }
 
     /// Decides on everything that comes, one by one.
@@ -77,9 +77,9 @@ impl World {
 #[test]
 fn training_comes_first_and_gold_is_strewn_in() {
     let mut world = World::new();
-    let offers = world.queue().next(PersonNo(1), 100).offers;
-    assert!(offers[..2].iter().all(|it| it.part == Part::Training));
-    assert!(offers[2..].iter().all(|it| it.part == Part::Work));
+    let offers = world.queue().next(PersonId(1), 100).offers;
+    assert!(offers[..2].iter().all(|it| it.part == AssignmentPhase::Training));
+    assert!(offers[2..].iter().all(|it| it.part == AssignmentPhase::Work));
     let all = world.next(1, 100);
     assert_eq!(all[..2], [0, 1]);
     // One gold item in each five, then the rest of what was drawn.
@@ -99,7 +99,7 @@ fn everybody_has_an_order_of_their_own() {
     assert_ne!(world.next(1, 26)[2..], world.next(2, 26)[2..]);
     assert_eq!(world.next(1, 8), world.next(1, 26)[..8]);
     let without = World {
-        task: Task {
+        task: AnnotationTask {
             gold_every: 0,
             ..fixture::task()
         },
@@ -116,11 +116,11 @@ fn an_item_goes_to_as_many_people_as_asked_for() {
     // All slots are taken: the third gets training, and the gold that stands before drawn items.
     assert!(third.iter().all(|it| *it < 6), "{third:?}");
     // Without the work of the second, their slots are free again.
-    let standing = Standing {
-        person: PersonNo(2),
+    let standing = ExclusionChange {
+        person: PersonId(2),
         reason: String::new(),
     };
-    world.does(9, What::Excluded(standing));
+    world.does(9, AnnotationAction::Excluded(standing));
     let drawn = world.works(3).into_iter().filter(|it| *it > 5);
     assert_eq!(drawn.count(), 20);
     assert!(world.next(2, 5).is_empty());
@@ -130,22 +130,22 @@ fn an_item_goes_to_as_many_people_as_asked_for() {
 fn what_others_hold_is_not_given_until_it_runs_out() {
     let mut world = World::new();
     world.task.overlap = 1;
-    let mine = world.queue().next(PersonNo(1), 8).offers;
-    world.leases = world.queue().lease(PersonNo(1), &mine);
+    let mine = world.queue().next(PersonId(1), 8).offers;
+    world.leases = world.queue().lease(PersonId(1), &mine);
     let held: Vec<u32> = mine
         .iter()
         .map(|it| it.item.0)
         .filter(|it| *it > 5)
         .collect();
-    let next = world.queue().next(PersonNo(2), 100);
+    let next = world.queue().next(PersonId(2), 100);
     assert_eq!(next.n_leased as usize, held.len());
     assert!(next.offers.iter().all(|it| !held.contains(&it.item.0)));
     // A page loaded again gets the same.
-    assert_eq!(world.queue().next(PersonNo(1), 8).offers, mine);
+    assert_eq!(world.queue().next(PersonId(1), 8).offers, mine);
     world.now_ms = LEASE_MS - 1;
-    assert_eq!(world.queue().next(PersonNo(2), 100), next);
+    assert_eq!(world.queue().next(PersonId(2), 100), next);
     world.now_ms = LEASE_MS;
-    let next = world.queue().next(PersonNo(2), 100);
+    let next = world.queue().next(PersonId(2), 100);
     assert_eq!((next.n_leased, next.offers.len()), (0, 26));
     // Late decisions count all the same.
     let late = held[0];
@@ -162,20 +162,20 @@ fn who_passes_over_an_item_leaves_it_to_others() {
     let item = world.next(1, 26).into_iter().find(|it| *it > 5).unwrap();
     let lease = |person, until_ms| Lease {
         item: ItemNo(item),
-        person: PersonNo(person),
+        person: PersonId(person),
         until_ms,
     };
     world.leases = vec![lease(1, 99)];
     assert!(!world.next(2, 26).contains(&item));
-    let skip = Skip {
+    let skip = SkippedItem {
         item: ItemNo(item),
         reason: SkipReason::Broken,
         note: String::new(),
     };
-    let key = world.does(1, What::Skipped(skip));
+    let key = world.does(1, AnnotationAction::Skipped(skip));
     assert!(!world.next(1, 26).contains(&item));
     assert!(world.next(2, 26).contains(&item));
-    world.does(1, What::Undone { of: key });
+    world.does(1, AnnotationAction::Undone { of: key });
     assert!(world.next(1, 26).contains(&item));
 }
 
@@ -187,6 +187,6 @@ fn what_is_taken_back_comes_back() {
     world.decides(1, 1);
     let key = world.decides(1, item);
     assert!(!world.next(1, 26).contains(&item));
-    world.does(1, What::Undone { of: key });
+    world.does(1, AnnotationAction::Undone { of: key });
     assert_eq!(world.next(1, 1), [item]);
 }

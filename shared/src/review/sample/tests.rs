@@ -1,16 +1,16 @@
-use super::super::Answer;
+use super::super::AnnotatorAnswer;
 use super::super::fixture;
-use super::super::task::{Between, Known};
+use super::super::task::{DisagreementPair, ReferenceAnswer};
 use super::*;
-use crate::probe::{Axiom, Mode};
+use crate::probe::{Axiom, AxiomVariant};
 
 /// 60 candidates of two probes, a third of them of TFC1; margins from −2.9 to 3, and every fifth
 /// disagrees.
-fn frame() -> Vec<Candidate> {
-    let candidate = |at: u64| Candidate {
-        place: Place {
+fn frame() -> Vec<SamplingCandidate> {
+    let candidate = |at: u64| SamplingCandidate {
+        place: InstanceRef {
             probe: Probe::Axiom(if at < 20 { Axiom::Tfc1 } else { Axiom::Lnc1 }),
-            mode: Mode::Fixed,
+            mode: AxiomVariant::Fixed,
             number: at,
         },
         query: (at % 6) as u32,
@@ -20,25 +20,25 @@ fn frame() -> Vec<Candidate> {
     (0..60).map(candidate).collect()
 }
 
-fn designs() -> Vec<Design> {
-    let between = Between::AxiomAndRanker { ranker: 0 };
+fn designs() -> Vec<SamplingDesign> {
+    let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
     vec![
-        Design::Uniform,
-        Design::ByProbe {
-            share: Share::Proportional,
+        SamplingDesign::Uniform,
+        SamplingDesign::ByProbe {
+            share: Allocation::Proportional,
         },
-        Design::ByProbe {
-            share: Share::Equal,
+        SamplingDesign::ByProbe {
+            share: Allocation::Equal,
         },
-        Design::ByMargin {
+        SamplingDesign::ByMargin {
             ranker: 0,
-            favour: Favour::Close,
+            favour: MarginWeighting::Close,
         },
-        Design::ByMargin {
+        SamplingDesign::ByMargin {
             ranker: 0,
-            favour: Favour::Clear,
+            favour: MarginWeighting::Clear,
         },
-        Design::DisagreementFirst {
+        SamplingDesign::DisagreementFirst {
             between,
             share: 0.75,
         },
@@ -47,7 +47,7 @@ fn designs() -> Vec<Design> {
 
 /// What is to be estimated goes with margins, probes and disagreement, so that a wrong weight
 /// shows.
-fn value(candidate: &Candidate) -> f64 {
+fn value(candidate: &SamplingCandidate) -> f64 {
     let margin = candidate.margin.unwrap_or(5.0);
     let disagrees = f64::from(u8::from(candidate.disagrees == Some(true)));
     margin * margin + 3.0 * disagrees + candidate.query as f64
@@ -117,28 +117,28 @@ fn the_probabilities_are_those_that_are_written() {
 #[test]
 fn chances_are_those_of_the_design() {
     let frame = frame();
-    let of = |design: Design, at: usize| {
+    let of = |design: SamplingDesign, at: usize| {
         let drawn = (0..500).flat_map(|seed| draw(&frame, &design, 15, seed).unwrap());
         let mut found = drawn.filter(|it| it.at == at);
         found.next().unwrap().probability
     };
-    assert_eq!(of(Design::Uniform, 0), 0.25);
-    let [proportional, equal] = [Share::Proportional, Share::Equal].map(|share| {
-        let design = Design::ByProbe { share };
+    assert_eq!(of(SamplingDesign::Uniform, 0), 0.25);
+    let [proportional, equal] = [Allocation::Proportional, Allocation::Equal].map(|share| {
+        let design = SamplingDesign::ByProbe { share };
         [0, 20].map(|at| of(design, at))
     });
     assert_eq!(proportional, [5.0 / 20.0, 10.0 / 40.0]);
     assert_eq!(equal, [8.0 / 20.0, 7.0 / 40.0]);
-    let between = Between::AxiomAndRanker { ranker: 0 };
-    let design = Design::DisagreementFirst {
+    let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+    let design = SamplingDesign::DisagreementFirst {
         between,
         share: 0.75,
     };
     // Of 12 that disagree 11 are drawn, of the 48 others 4.
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
     // Margins are 0 at 29 and the largest at 0 and 58.
-    let [close, clear] = [Favour::Close, Favour::Clear].map(|favour| {
-        let design = Design::ByMargin { ranker: 0, favour };
+    let [close, clear] = [MarginWeighting::Close, MarginWeighting::Clear].map(|favour| {
+        let design = SamplingDesign::ByMargin { ranker: 0, favour };
         [28, 58].map(|at| of(design, at))
     });
     assert!(close[0] > 1.5 * close[1] && clear[1] > 1.5 * clear[0]);
@@ -164,20 +164,20 @@ fn what_is_too_large_is_certain() {
 #[test]
 fn a_stratum_without_a_chance_is_refused() {
     let frame = frame();
-    let design = Design::ByProbe {
-        share: Share::Equal,
+    let design = SamplingDesign::ByProbe {
+        share: Allocation::Equal,
     };
     let error = draw(&frame, &design, 1, 0).unwrap_err().to_string();
     assert!(error.contains("cannot cover 2 strata"), "{error}");
-    assert!(draw(&[], &Design::Uniform, 1, 0).is_err());
+    assert!(draw(&[], &SamplingDesign::Uniform, 1, 0).is_err());
 }
 
 #[test]
 fn what_is_known_is_not_drawn() {
     let study = fixture::study();
-    let known = |number| Known {
-        place: fixture::item(number, 0, Role::Drawn { probability: 1.0 }).place,
-        answer: Answer::First,
+    let known = |number| ReferenceAnswer {
+        place: fixture::item(number, 0, ItemRole::Drawn { probability: 1.0 }).place,
+        answer: AnnotatorAnswer::First,
         why: String::new(),
     };
     let mut task = fixture::task();
@@ -192,7 +192,7 @@ fn what_is_known_is_not_drawn() {
     assert_eq!(names[..3], ["training", "gold", "drawn"]);
     assert_eq!(made.items.len(), all.items.len());
     let instances = study
-        .instances_of(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)
+        .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
         .unwrap();
     for item in &made.items {
         assert_eq!(

@@ -2,17 +2,17 @@ use super::*;
 use crate::review::agreement::agreements;
 use crate::review::fixture::{entries, item};
 use crate::review::progress::progress;
-use crate::review::task::{Item, Role};
-use crate::review::{Answer, Log};
-use Answer::{Equal, First, Second};
+use crate::review::task::{AnnotationItem, ItemRole};
+use crate::review::{AnnotatorAnswer, AnnotationLog};
+use AnnotatorAnswer::{Equal, First, Second};
 
-fn items() -> Vec<Item> {
-    let drawn = |number: u64| item(number, number as u32, Role::Drawn { probability: 0.5 });
+fn items() -> Vec<AnnotationItem> {
+    let drawn = |number: u64| item(number, number as u32, ItemRole::Drawn { probability: 0.5 });
     (0..3).map(drawn).collect()
 }
 
-fn log() -> Log {
-    Log::of(entries(&[
+fn log() -> AnnotationLog {
+    AnnotationLog::of(entries(&[
         (1, 0, First),
         (2, 0, First),
         (1, 1, Second),
@@ -21,12 +21,12 @@ fn log() -> Log {
     ]))
 }
 
-fn called(person: PersonNo) -> String {
+fn called(person: PersonId) -> String {
     format!("P{}", person.0)
 }
 
 #[track_caller]
-fn is_square(table: &Table) {
+fn is_square(table: &ReportTable) {
     for row in &table.rows {
         assert_eq!(row.len(), table.columns.len(), "{}", table.name);
     }
@@ -41,11 +41,11 @@ fn agreement_stands_in_three_tables() {
     };
     // All, and the one probe of the fixture.
     assert_eq!(by_probe.rows.len(), 2);
-    assert_eq!(by_probe.rows[0][1], Value::Count(2));
+    assert_eq!(by_probe.rows[0][1], TableValue::Count(2));
     assert_eq!(pairs.rows[0][0].shown(), "P1");
-    assert_eq!(pairs.rows[0][2], Value::Count(2));
+    assert_eq!(pairs.rows[0][2], TableValue::Count(2));
     assert_eq!(people.rows.len(), 2);
-    assert_eq!(people.rows[0][1], Value::Count(3));
+    assert_eq!(people.rows[0][1], TableValue::Count(3));
 }
 
 #[test]
@@ -53,21 +53,21 @@ fn progress_stands_in_two_tables() {
     let tables = of_progress(&progress(&items(), 2, &log()), &called);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].rows.len(), 2);
-    assert_eq!(tables[0].rows[0][2], Value::Count(3));
-    assert_eq!(tables[0].rows[0][9], Value::Missing);
+    assert_eq!(tables[0].rows[0][2], TableValue::Count(3));
+    assert_eq!(tables[0].rows[0][9], TableValue::Missing);
     assert_eq!(tables[1].rows[0][0].shown(), "1970-01-01");
 }
 
 #[test]
 fn estimates_name_their_rankers() {
-    let line = Line {
-        counts: Counts::default(),
-        axiom_people: Compared::default(),
-        rankers_people: vec![Compared::default()],
-        axiom_judgements: Compared::default(),
+    let line = EstimateRow {
+        counts: AnswerCounts::default(),
+        axiom_people: AgreementShare::default(),
+        rankers_people: vec![AgreementShare::default()],
+        axiom_judgements: AgreementShare::default(),
         reason_matters: None,
     };
-    let found = Estimates {
+    let found = AgreementEstimates {
         overall: line,
         probes: Vec::new(),
     };
@@ -75,7 +75,7 @@ fn estimates_name_their_rankers() {
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].columns[3].name, "BM25–people");
     assert_eq!(tables[2].rows.len(), 9);
-    assert_eq!(tables[2].rows[0][3], Value::Missing);
+    assert_eq!(tables[2].rows[0][3], TableValue::Missing);
 }
 
 #[test]

@@ -2,12 +2,12 @@ use super::*;
 
 /// One line for each rater, one column for each thing; `.` where there is no rating. Each thing
 /// is a group of its own.
-fn rated(raters: &[&str]) -> Vec<Rated> {
+fn rated(raters: &[&str]) -> Vec<RatedItem> {
     let code = |it: u8| (it != b'.').then_some(it);
     let n = raters[0].len();
     let ratings = |at: usize| raters.iter().map(|it| code(it.as_bytes()[at])).collect();
     (0..n)
-        .map(|at| Rated {
+        .map(|at| RatedItem {
             group: at as u32,
             ratings: ratings(at),
         })
@@ -15,14 +15,14 @@ fn rated(raters: &[&str]) -> Vec<Rated> {
 }
 
 /// How many raters gave each category, a thing a row.
-fn counted(rows: &[&[usize]]) -> Vec<Rated> {
+fn counted(rows: &[&[usize]]) -> Vec<RatedItem> {
     let one = |row: &[usize]| {
         let each = row.iter().zip(0_u8..);
         let each = each.flat_map(|(&n, category)| std::iter::repeat_n(Some(category), n));
         each.collect()
     };
     let rows = rows.iter().zip(0..);
-    rows.map(|(row, group)| Rated {
+    rows.map(|(row, group)| RatedItem {
         group,
         ratings: one(row),
     })
@@ -30,7 +30,7 @@ fn counted(rows: &[&[usize]]) -> Vec<Rated> {
 }
 
 #[track_caller]
-fn check(found: Option<Agreement>, value: f64, interval: [f64; 2]) {
+fn check(found: Option<AgreementCoefficient>, value: f64, interval: [f64; 2]) {
     let found = found.unwrap();
     let near = |a: f64, b: f64| (a - b).abs() < 0.000_05;
     assert!(near(found.estimate.value, value), "{found:?}");
@@ -43,7 +43,7 @@ fn check(found: Option<Agreement>, value: f64, interval: [f64; 2]) {
 #[test]
 fn krippendorffs_two_observers_of_binary_data() {
     let rated = rated(&["0100000010", "1110010000"]);
-    let found = krippendorff(&rated, Metric::Nominal);
+    let found = krippendorff(&rated, MeasurementLevel::Nominal);
     check(found, 0.0952, [-0.4615, 0.6275]);
     // Draws of things that both rated 0.
     assert_eq!(found.unwrap().n_undefined, 6);
@@ -53,12 +53,12 @@ fn krippendorffs_two_observers_of_binary_data() {
 /// The same, section B: .692.
 #[test]
 fn krippendorffs_two_observers_of_nominal_data() {
-    let found = krippendorff(&rated(&["aabbdcccedda", "babbbccceddd"]), Metric::Nominal);
+    let found = krippendorff(&rated(&["aabbdcccedda", "babbbccceddd"]), MeasurementLevel::Nominal);
     let value = found.unwrap().estimate.value;
     assert!((value - 0.6920).abs() < 0.000_05, "{value}");
 }
 
-fn four_observers() -> Vec<Rated> {
+fn four_observers() -> Vec<RatedItem> {
     rated(&[
         "123321412...",
         "1233224125.3",
@@ -73,9 +73,9 @@ fn four_observers() -> Vec<Rated> {
 fn krippendorffs_four_observers_with_missing_data() {
     let rated = four_observers();
     for (metric, value, interval) in [
-        (Metric::Nominal, 0.7434, [0.4143, 1.0]),
-        (Metric::Ordinal, 0.8154, [0.4509, 1.0]),
-        (Metric::Interval, 0.8491, [0.4184, 1.0]),
+        (MeasurementLevel::Nominal, 0.7434, [0.4143, 1.0]),
+        (MeasurementLevel::Ordinal, 0.8154, [0.4509, 1.0]),
+        (MeasurementLevel::Interval, 0.8491, [0.4184, 1.0]),
     ] {
         check(krippendorff(&rated, metric), value, interval);
     }
@@ -135,7 +135,7 @@ fn things_of_a_group_are_drawn_together() {
     let mut rated = four_observers();
     rated.iter_mut().for_each(|it| it.group /= 3);
     check(
-        krippendorff(&rated, Metric::Nominal),
+        krippendorff(&rated, MeasurementLevel::Nominal),
         0.7434,
         [0.5872, 0.8958],
     );
@@ -169,10 +169,10 @@ fn cohens_two_judges() {
             pairs.extend(std::iter::repeat_n(vec![Some(first), Some(second)], n));
         }
     }
-    let rated: Vec<Rated> = pairs
+    let rated: Vec<RatedItem> = pairs
         .into_iter()
         .zip(0..)
-        .map(|(ratings, group)| Rated { group, ratings })
+        .map(|(ratings, group)| RatedItem { group, ratings })
         .collect();
     check(cohen(&rated, [0, 1]), 0.4915, [0.3902, 0.5917]);
     assert_eq!(raw(&rated).unwrap().estimate.value, 0.7);
@@ -183,19 +183,19 @@ fn one_category_or_no_pair_leaves_nothing_to_say() {
     let same = rated(&["0000", "0000"]);
     assert_eq!(cohen(&same, [0, 1]), None);
     assert_eq!(fleiss(&same), None);
-    assert_eq!(krippendorff(&same, Metric::Ordinal), None);
+    assert_eq!(krippendorff(&same, MeasurementLevel::Ordinal), None);
     check(raw(&same), 1.0, [1.0, 1.0]);
     let apart = rated(&["01..", "..10"]);
     assert_eq!(raw(&apart), None);
     assert_eq!(cohen(&apart, [0, 1]), None);
     assert_eq!(fleiss(&[]), None);
-    assert_eq!(krippendorff(&apart, Metric::Nominal), None);
+    assert_eq!(krippendorff(&apart, MeasurementLevel::Nominal), None);
 }
 
 /// A third of the draws lack the one thing that differs, and are undefined.
 #[test]
 fn too_many_undefined_draws_bound_nothing() {
-    let found = krippendorff(&rated(&["000000", "001000"]), Metric::Nominal).unwrap();
+    let found = krippendorff(&rated(&["000000", "001000"]), MeasurementLevel::Nominal).unwrap();
     assert_eq!(found.n_undefined, 3305);
     assert_eq!(found.estimate.interval, [-1.0, 1.0]);
     let mut one = rated(&["01", "00"]);

@@ -3,9 +3,9 @@ use expect_test::{Expect, expect};
 use super::*;
 
 fn check(counts: &[(u64, u64)], expect: Expect) {
-    let queries: Vec<Counted> = counts
+    let queries: Vec<VerdictCounts> = counts
         .iter()
-        .map(|&(agreeing, judged)| Counted { agreeing, judged })
+        .map(|&(agreeing, judged)| VerdictCounts { agreeing, judged })
         .collect();
     let found = match fraction(&queries) {
         None => "nothing judged".to_owned(),
@@ -123,6 +123,6 @@ fn without_a_judged_instance_there_is_no_fraction() {
 /// n = 10 the halves of the first are .526 and .445 of 2^32, of the second .074 and .787.
 #[test]
 fn draws_come_from_the_reference_stream() {
-    let mut draws = Draws::new(10);
+    let mut draws = BootstrapSampler::new(10);
     assert_eq!([draws.pair(), draws.pair()], [[5, 4], [0, 7]]);
 }

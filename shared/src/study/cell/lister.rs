@@ -7,20 +7,20 @@
 use std::ops::Range;
 
 use super::super::Study;
-use super::super::dials::{Filter, Only};
-use super::{Histogram, Line, Listing, Page, Sort, round_width};
+use super::super::dials::{InstanceFilter, InstanceSubset};
+use super::{MarginHistogram, ListedInstance, InstanceListOptions, InstancePage, InstanceSort, round_width};
 use crate::error::Error;
-use crate::probe::{Claim, Instances, TextNo};
+use crate::probe::{Claim, Instances, StudyDocNo};
 use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
 /// What a page is made with.
-pub struct Lister<'a> {
+pub struct InstanceLister<'a> {
     study: &'a Study,
-    listing: &'a Listing,
+    listing: &'a InstanceListOptions,
     instances: &'a Instances,
     scores: &'a Scores,
-    filter: Filter<'a>,
+    filter: InstanceFilter<'a>,
     tie_width: f64,
     /// In lower case.
     wanted: String,
@@ -32,7 +32,7 @@ pub struct Lister<'a> {
 const BITS: u32 = 18;
 
 /// What the first pass found among some queries.
-pub struct Counted {
+pub struct MarginCounts {
     queries: Range<usize>,
     least: f64,
     most: f64,
@@ -69,9 +69,9 @@ impl Magnitude {
 }
 
 /// What the first pass comes to.
-pub struct Plan {
+pub struct ListPlan {
     /// What the second pass looks for, one for each part.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<ListPart>,
     n: u64,
     /// Instances before the page in what the second pass finds.
     skip: u64,
@@ -89,7 +89,7 @@ struct Bins {
 }
 
 /// What the second pass looks for among some queries.
-pub struct Wanted {
+pub struct ListPart {
     queries: Range<usize>,
     /// First and last magnitude.
     between: [usize; 2],
@@ -100,27 +100,27 @@ pub struct Wanted {
 
 /// What the second pass found.
 #[derive(Default)]
-pub struct Picked {
-    judged: Vec<Judged>,
+pub struct SelectedInstances {
+    judged: Vec<InstanceVerdict>,
     counts: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Judged {
+pub(super) struct InstanceVerdict {
     pub(super) number: u64,
     pub(super) query: usize,
-    pub(super) claim: Claim<TextNo>,
+    pub(super) claim: Claim<StudyDocNo>,
     pub(super) verdict: Option<Verdict>,
 }
 
 /// What an instance is sorted by; those without a verdict come last.
-pub(super) fn key(sort: Sort, verdict: Option<Verdict>) -> f64 {
+pub(super) fn key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
     match (sort, verdict.map(|it| it.margin)) {
-        (Sort::Query, _) => 0.0,
+        (InstanceSort::Query, _) => 0.0,
         (_, None) => f64::INFINITY,
-        (Sort::MarginUp, Some(margin)) => margin,
-        (Sort::MarginDown, Some(margin)) => -margin,
-        (Sort::Closest, Some(margin)) => margin.abs(),
+        (InstanceSort::MarginUp, Some(margin)) => margin,
+        (InstanceSort::MarginDown, Some(margin)) => -margin,
+        (InstanceSort::Closest, Some(margin)) => margin.abs(),
     }
 }
 
@@ -135,26 +135,26 @@ fn magnitude(key: f64) -> usize {
     (ordered >> (64 - BITS)) as usize
 }
 
-impl<'a> Lister<'a> {
-    pub(super) fn new(study: &'a Study, listing: &'a Listing) -> Result<Lister<'a>, Error> {
+impl<'a> InstanceLister<'a> {
+    pub(super) fn new(study: &'a Study, listing: &'a InstanceListOptions) -> Result<InstanceLister<'a>, Error> {
         listing.dials.check(study)?;
         let mode = listing.dials.mode_of(study)?;
         let scores = study.scores.get(listing.ranker).ok_or_else(|| {
             Error::unknown("ranker of this study", format!("number {}", listing.ranker))
         })?;
         let mut truncated = Vec::new();
-        if listing.dials.only == Only::Whole && !scores.truncated.is_empty() {
+        if listing.dials.only == InstanceSubset::Whole && !scores.truncated.is_empty() {
             truncated = vec![false; study.pairs.len()];
             for &at in &scores.truncated {
                 truncated[at as usize] = true;
             }
         }
-        Ok(Lister {
+        Ok(InstanceLister {
             study,
             listing,
             instances: study.instances_of(listing.probe, mode)?,
             scores,
-            filter: Filter::new(study, &listing.dials),
+            filter: InstanceFilter::new(study, &listing.dials),
             tie_width: listing.dials.tie_width(scores),
             wanted: listing.query.to_lowercase(),
             truncated,
@@ -177,7 +177,7 @@ impl<'a> Lister<'a> {
     }
 
     /// Calls `take` with what passes the dials and the query of the listing.
-    fn each(&self, queries: Range<usize>, mut take: impl FnMut(Judged)) {
+    fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceVerdict)) {
         let study = self.study;
         let unknown = u32::MAX;
         let mut places = vec![unknown; study.texts.len()];
@@ -197,19 +197,19 @@ impl<'a> Lister<'a> {
             for (&text, place) in texts.iter().zip(range.clone()) {
                 places[text as usize] = place as u32;
             }
-            if self.listing.dials.only == Only::Relevant {
-                let grade = |it: &TextNo| study.grade(query, *it).is_some_and(|it| it >= 1);
+            if self.listing.dials.only == InstanceSubset::Relevant {
+                let grade = |it: &StudyDocNo| study.grade(query, *it).is_some_and(|it| it >= 1);
                 relevant = texts.iter().map(grade).collect();
             }
-            let place = |text: TextNo| places[text as usize] as usize;
+            let place = |text: StudyDocNo| places[text as usize] as usize;
             for claim in self.instances.of(query) {
                 let fits = match self.listing.dials.only {
-                    Only::All => true,
-                    Only::Whole => {
+                    InstanceSubset::All => true,
+                    InstanceSubset::Whole => {
                         self.truncated.is_empty()
                             || !claim.any(|text| self.truncated.get(place(text)) == Some(&true))
                     }
-                    Only::Relevant => claim.any(|text| {
+                    InstanceSubset::Relevant => claim.any(|text| {
                         let at = place(text).checked_sub(range.start);
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
@@ -219,7 +219,7 @@ impl<'a> Lister<'a> {
                         it if it == unknown => None,
                         it => self.scores.at(it as usize),
                     });
-                    take(Judged {
+                    take(InstanceVerdict {
                         number,
                         query,
                         claim,
@@ -235,8 +235,8 @@ impl<'a> Lister<'a> {
     }
 
     /// The first pass over some queries.
-    pub fn count(&self, queries: Range<usize>) -> Counted {
-        let mut found = Counted {
+    pub fn count(&self, queries: Range<usize>) -> MarginCounts {
+        let mut found = MarginCounts {
             queries: queries.clone(),
             least: 0.0,
             most: 0.0,
@@ -267,7 +267,7 @@ impl<'a> Lister<'a> {
     }
 
     /// What the second pass looks for in each part.
-    pub fn plan(&self, counted: &[Counted]) -> Plan {
+    pub fn plan(&self, counted: &[MarginCounts]) -> ListPlan {
         let mut all = vec![NONE; 1 << BITS];
         for part in counted {
             let pairs = all.iter_mut().zip(&part.magnitudes);
@@ -275,7 +275,7 @@ impl<'a> Lister<'a> {
         }
         let n: u64 = all.iter().map(|it| it.n).sum();
         let bins = bins(counted);
-        let page = self.listing.limit.min(Listing::MOST);
+        let page = self.listing.limit.min(InstanceListOptions::MOST);
         let first = self.listing.offset.min(n);
         let last = first.saturating_add(page).min(n);
         // Where each magnitude begins in the list; those that the page touches.
@@ -317,14 +317,14 @@ impl<'a> Lister<'a> {
             for (at, part) in each {
                 parts[at - between[0]] = part;
             }
-            Wanted {
+            ListPart {
                 queries: part.queries.clone(),
                 between,
                 parts,
                 bins,
             }
         });
-        Plan {
+        ListPlan {
             wanted: parts.collect(),
             n,
             skip,
@@ -334,9 +334,9 @@ impl<'a> Lister<'a> {
     }
 
     /// The second pass over a part.
-    pub fn pick(&self, wanted: &Wanted) -> Picked {
+    pub fn pick(&self, wanted: &ListPart) -> SelectedInstances {
         let mut left = wanted.parts.clone();
-        let mut found = Picked {
+        let mut found = SelectedInstances {
             judged: Vec::new(),
             counts: vec![0; wanted.bins.n],
         };
@@ -366,7 +366,7 @@ impl<'a> Lister<'a> {
     }
 
     /// The page, from all parts in order.
-    pub fn page(&self, plan: &Plan, picked: Vec<Picked>) -> Page {
+    pub fn page(&self, plan: &ListPlan, picked: Vec<SelectedInstances>) -> InstancePage {
         let mut counts = vec![0; plan.bins.n];
         let mut judged = Vec::new();
         for part in picked {
@@ -376,14 +376,14 @@ impl<'a> Lister<'a> {
                 .for_each(|(a, b)| *a += b);
             judged.extend(part.judged);
         }
-        let by = |it: &Judged| key(self.listing.sort, it.verdict);
+        let by = |it: &InstanceVerdict| key(self.listing.sort, it.verdict);
         judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
-        let limit = self.listing.limit.min(Listing::MOST) as usize;
+        let limit = self.listing.limit.min(InstanceListOptions::MOST) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
-        Page {
+        InstancePage {
             n_instances: plan.n,
             rows: rows.map(|it| self.line(it)).collect(),
-            histogram: Histogram {
+            histogram: MarginHistogram {
                 from: plan.bins.first * plan.bins.width,
                 width: plan.bins.width,
                 counts,
@@ -392,8 +392,8 @@ impl<'a> Lister<'a> {
         }
     }
 
-    fn line(&self, judged: &Judged) -> Line {
-        let Judged {
+    fn line(&self, judged: &InstanceVerdict) -> ListedInstance {
+        let InstanceVerdict {
             number,
             query,
             claim,
@@ -401,7 +401,7 @@ impl<'a> Lister<'a> {
         } = *judged;
         let study = self.study;
         let texts = claim.texts();
-        Line {
+        ListedInstance {
             number,
             query_id: study.queries[query].id.clone(),
             query: study.queries[query].text.clone(),
@@ -415,7 +415,7 @@ impl<'a> Lister<'a> {
 }
 
 /// From the least to the most margin, of round width, with an edge at 0.
-fn bins(counted: &[Counted]) -> Bins {
+fn bins(counted: &[MarginCounts]) -> Bins {
     let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
     let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
     let width = round_width((most - least) / super::BINS);

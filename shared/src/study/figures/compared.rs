@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Choice;
-use crate::probe::{Claim, Instances, TextNo, TieAgrees};
+use super::FigureOptions;
+use crate::probe::{Claim, Instances, StudyDocNo, TiePolicy};
 use crate::score::Scores;
 use crate::stats::correction::holm;
-use crate::stats::permutation::{self, Difference, Paired};
+use crate::stats::permutation::{self, FractionDifference, PairedVerdictCounts};
 use crate::study::Study;
-use crate::study::dials::{Dials, Filter};
+use crate::study::dials::{StudyControls, InstanceFilter};
 use crate::verdict::Outcome;
 
 /// Every ranker against one, over the instances that both were judged on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Compared {
+pub struct ReferenceComparison {
     /// Row of the ranker that the others are compared with.
     pub reference: u32,
     /// Rankers × axioms; none for the reference, and where no instance was judged for both.
-    pub rows: Vec<Vec<Option<Difference>>>,
+    pub rows: Vec<Vec<Option<FractionDifference>>>,
     /// How many tests Holm's correction reckons with.
     pub n_tests: u64,
 }
@@ -28,16 +28,16 @@ impl Study {
     pub(super) fn compare(
         &self,
         shown: &[&Instances],
-        filter: &Filter<'_>,
-        choice: &Choice,
-    ) -> Compared {
+        filter: &InstanceFilter<'_>,
+        choice: &FigureOptions,
+    ) -> ReferenceComparison {
         let reference = choice.reference as usize;
-        let judging = Judging {
+        let judging = ComparisonContext {
             study: self,
             filter,
             dials: &choice.dials,
         };
-        let row = |(at, scores): (usize, &Scores)| -> Vec<Option<Difference>> {
+        let row = |(at, scores): (usize, &Scores)| -> Vec<Option<FractionDifference>> {
             let others = shown.iter().map(|instances| {
                 let other = self.scores.get(reference).filter(|_| at != reference)?;
                 permutation::compare(&judging.paired(instances, scores, other))
@@ -49,7 +49,7 @@ impl Study {
         let corrected = holm(&found.map(|it| it.p).collect::<Vec<f64>>());
         let cells = rows.iter_mut().flatten().flatten();
         cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
-        Compared {
+        ReferenceComparison {
             reference: choice.reference,
             n_tests: corrected.len() as u64,
             rows,
@@ -57,23 +57,23 @@ impl Study {
     }
 }
 
-struct Judging<'a> {
+struct ComparisonContext<'a> {
     study: &'a Study,
-    filter: &'a Filter<'a>,
-    dials: &'a Dials,
+    filter: &'a InstanceFilter<'a>,
+    dials: &'a StudyControls,
 }
 
-impl Judging<'_> {
-    fn paired(&self, instances: &Instances, first: &Scores, second: &Scores) -> Vec<Paired> {
+impl ComparisonContext<'_> {
+    fn paired(&self, instances: &Instances, first: &Scores, second: &Scores) -> Vec<PairedVerdictCounts> {
         let tie_agrees = instances.claim.tie_agrees();
-        let agrees = |scores: &Scores, query: usize, claim: Claim<TextNo>| {
+        let agrees = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
             let width = self.dials.tie_width(scores);
             let counts = self.filter.passes(instances, query, claim, Some(scores));
             let verdict = counts.then(|| self.study.verdict(scores, query, claim, width));
             Some(agrees(verdict??.outcome, tie_agrees))
         };
         let of_query = |query: usize| {
-            let mut paired = Paired::default();
+            let mut paired = PairedVerdictCounts::default();
             for claim in instances.of(query) {
                 let both = agrees(first, query, claim).zip(agrees(second, query, claim));
                 if let Some((first, second)) = both {
@@ -88,9 +88,9 @@ impl Judging<'_> {
     }
 }
 
-fn agrees(outcome: Outcome, tie_agrees: TieAgrees) -> bool {
+fn agrees(outcome: Outcome, tie_agrees: TiePolicy) -> bool {
     match (outcome, tie_agrees) {
-        (Outcome::Satisfied, _) | (Outcome::Tied, TieAgrees::Yes) => true,
-        (Outcome::Violated, _) | (Outcome::Tied, TieAgrees::No) => false,
+        (Outcome::Satisfied, _) | (Outcome::Tied, TiePolicy::Yes) => true,
+        (Outcome::Violated, _) | (Outcome::Tied, TiePolicy::No) => false,
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Ranked, Run};
+use crate::collection::{RunEntry, Run};
 use crate::effectiveness::{Evaluation, Measure, evaluate};
 use crate::score::Scores;
 use crate::stats::{Estimate, bootstrap, wilcoxon};
 use crate::study::Study;
-use crate::study::dials::Filter;
+use crate::study::dials::InstanceFilter;
 use crate::study::overview::MEASURES;
 
 /// A ranker is better than another below this `p`, as in the paper: not corrected.
@@ -19,17 +19,17 @@ pub const LEVEL: f64 = 0.05;
 /// Rankers × measures, over the pools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Effectiveness {
+pub struct EffectivenessTable {
     /// `nDCG@10`, …
     pub measures: Vec<String>,
     /// Rankers × measures; none for a ranker without a judged query.
-    pub rows: Vec<Vec<Option<Rated>>>,
+    pub rows: Vec<Vec<Option<EffectivenessCell>>>,
 }
 
 /// One ranker in one measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Rated {
+pub struct EffectivenessCell {
     /// Over queries, with a 95 % interval.
     pub mean: Estimate,
     /// Rows of the rankers that it is better than.
@@ -37,11 +37,11 @@ pub struct Rated {
 }
 
 /// For each ranker a value for each measure of each judged query; none without judgements.
-pub(super) type PerQuery = Vec<Option<BTreeMap<String, Vec<f64>>>>;
+pub(super) type PerQueryValues = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
     /// Values of every query for every ranker.
-    pub(super) fn per_query(&self, filter: &Filter<'_>) -> PerQuery {
+    pub(super) fn per_query(&self, filter: &InstanceFilter<'_>) -> PerQueryValues {
         let rankers = self.scores.iter();
         rankers
             .map(|it| self.evaluation(it, filter).map(|it| it.per_query))
@@ -52,14 +52,14 @@ impl Study {
     pub(in crate::study) fn evaluation(
         &self,
         scores: &Scores,
-        filter: &Filter<'_>,
+        filter: &InstanceFilter<'_>,
     ) -> Option<Evaluation> {
         let mut run = Run::default();
         let pools = self.pools.iter().enumerate();
         for (query, pool) in pools.filter(|it| filter.takes(it.0)) {
             let ranked = pool.iter().filter_map(|&text| {
                 let score = scores.at(self.pairs.position(query, text)?)?;
-                Some(Ranked {
+                Some(RunEntry {
                     doc: self.text_id(text),
                     rank: 0,
                     score,
@@ -76,22 +76,22 @@ impl Study {
     }
 }
 
-impl Effectiveness {
+impl EffectivenessTable {
     /// None where no ranker has a judged query.
-    pub(super) fn of(measures: &[String], per_query: &PerQuery) -> Option<Effectiveness> {
+    pub(super) fn of(measures: &[String], per_query: &PerQueryValues) -> Option<EffectivenessTable> {
         per_query.iter().flatten().next()?;
         let rows = (0..per_query.len()).map(|row| {
             let rated = (0..measures.len()).map(|measure| rated(per_query, row, measure));
             rated.collect()
         });
-        Some(Effectiveness {
+        Some(EffectivenessTable {
             measures: measures.to_vec(),
             rows: rows.collect(),
         })
     }
 }
 
-fn rated(per_query: &PerQuery, row: usize, measure: usize) -> Option<Rated> {
+fn rated(per_query: &PerQueryValues, row: usize, measure: usize) -> Option<EffectivenessCell> {
     let own = per_query[row].as_ref()?;
     let values: Vec<f64> = own.values().map(|it| it[measure]).collect();
     let mean = bootstrap::mean(&values)?;
@@ -108,7 +108,7 @@ fn rated(per_query: &PerQuery, row: usize, measure: usize) -> Option<Rated> {
         let other = other.as_ref().filter(|_| *at != row);
         other.is_some_and(is_better)
     });
-    Some(Rated {
+    Some(EffectivenessCell {
         mean,
         better_than: others.map(|it| it.0 as u32).collect(),
     })

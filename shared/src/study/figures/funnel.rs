@@ -18,14 +18,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Filter, Study};
+use super::{InstanceFilter, Study};
 use crate::error::Error;
 use crate::index::stats::{QueryTerms, query_terms};
-use crate::index::{Index, Totals};
-use crate::probe::counts::{self, Counted, Counting, Needs};
-use crate::probe::{Axiom, Instances, Limits, MeasuredPremise, Mode, Probe, Quantity, Relation};
+use crate::index::{Index, CollectionTotals};
+use crate::probe::counts::{self, DocumentFeatures, FeatureExtractor, RequiredFeatures};
+use crate::probe::{Axiom, Instances, Limits, MeasuredPrecondition, AxiomVariant, Probe, MeasuredQuantity, BoundRelation};
 use crate::stats::quantile::median;
-use crate::vectors::Known;
+use crate::vectors::IndexedWordVectors;
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
@@ -36,14 +36,14 @@ pub const ASKED: u64 = 20_000;
 /// The way to one axiom's instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Funnel {
+pub struct AxiomFunnel {
     /// The axiom that is relaxed step by step.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In the order of the way; the first has every candidate, the last the instances.
-    pub steps: Vec<Step>,
+    pub steps: Vec<FunnelStep>,
     /// In the order the axiom checks them.
-    pub missed: Vec<Missed>,
+    pub missed: Vec<PreconditionFailures>,
     /// Candidates that were asked for `missed`: all, or as many drawn by seed.
     pub n_asked: u64,
 }
@@ -51,9 +51,9 @@ pub struct Funnel {
 /// How many are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Step {
+pub struct FunnelStep {
     /// After what.
-    pub reading: Reading,
+    pub reading: FunnelStage,
     /// Pairs or triples.
     pub n: u64,
 }
@@ -62,7 +62,7 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Reading {
+pub enum FunnelStage {
     /// Not at all: every pair or triple.
     Candidates,
     /// As first stated.
@@ -82,11 +82,11 @@ pub enum Reading {
 /// A premise with the candidates that do not pass it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Missed {
+pub struct PreconditionFailures {
     /// What is counted; for a premise of every query term, that of the first.
-    pub quantity: Quantity,
+    pub quantity: MeasuredQuantity,
     /// How it must stand to the bound.
-    pub relation: Relation,
+    pub relation: BoundRelation,
     /// None where everything passes.
     pub bound: Option<f64>,
     /// Candidates that fail it.
@@ -99,14 +99,14 @@ pub struct Missed {
 }
 
 /// One query with its pool, counted.
-struct Case {
+struct FunnelQuery {
     query: QueryTerms,
     /// How like each query term is to each; empty without word vectors.
     alike: Vec<f64>,
     /// With the words outside of the query.
-    pool: Vec<Counted>,
+    pool: Vec<DocumentFeatures>,
     /// The pool's texts repeated, as LNC2 builds them: place and text.
-    repeated: Vec<(usize, Counted)>,
+    repeated: Vec<(usize, DocumentFeatures)>,
 }
 
 impl Study {
@@ -114,13 +114,13 @@ impl Study {
     pub(super) fn funnels(
         &self,
         shown: &[&Instances],
-        filter: &Filter<'_>,
-    ) -> Result<Vec<Funnel>, Error> {
+        filter: &InstanceFilter<'_>,
+    ) -> Result<Vec<AxiomFunnel>, Error> {
         let queries: Vec<usize> = (0..self.queries.len())
             .filter(|&it| filter.takes(it))
             .collect();
         if self.lacks_texts() {
-            let funnels = shown.iter().map(|instances| Funnel {
+            let funnels = shown.iter().map(|instances| AxiomFunnel {
                 probe: instances.probe,
                 // What is mined is known; what was on the way to it cannot be counted.
                 steps: vec![last_step(instances, &queries)],
@@ -132,8 +132,8 @@ impl Study {
         let index = self.index()?;
         let vectors = self.vectors();
         let rows = vectors.map(|it| it.rows_of(&index)).unwrap_or_default();
-        let known = vectors.map(|it| Known::new(it, &index, &rows));
-        let cases: Vec<Case> = queries
+        let known = vectors.map(|it| IndexedWordVectors::new(it, &index, &rows));
+        let cases: Vec<FunnelQuery> = queries
             .iter()
             .map(|&query| self.case(query, &index, known.as_ref()))
             .collect();
@@ -141,7 +141,7 @@ impl Study {
         let funnels = shown.iter().map(|instances| {
             let (probe, mode) = (instances.probe, instances.mode);
             let (missed, n_asked) = missed(probe, mode, limits, self.totals, &cases);
-            Funnel {
+            AxiomFunnel {
                 probe,
                 steps: steps(instances, limits, &queries, &cases),
                 missed,
@@ -151,7 +151,7 @@ impl Study {
         Ok(funnels.collect())
     }
 
-    fn case(&self, query: usize, index: &Index, known: Option<&Known<'_>>) -> Case {
+    fn case(&self, query: usize, index: &Index, known: Option<&IndexedWordVectors<'_>>) -> FunnelQuery {
         let text = &self.queries[query].text;
         let vocabulary = index.vocabulary();
         let terms = query_terms(&self.definition.analyzer, text, |term| {
@@ -160,7 +160,7 @@ impl Study {
         });
         let docs = self.pools[query].iter();
         let docs: Vec<u32> = docs.map(|&it| self.texts[it as usize].doc()).collect();
-        let counting = Counting::new(index, known, text, &terms, Needs::ALL);
+        let counting = FeatureExtractor::new(index, known, text, &terms, RequiredFeatures::ALL);
         let pool = docs.iter().map(|&it| counting.document(it)).collect();
         let alike = counting.alike();
         let limits = &self.definition.limits;
@@ -169,10 +169,10 @@ impl Study {
             let terms = &terms;
             times.clone().map(move |times| {
                 let body = index.terms(doc).repeat(times as usize);
-                (at, Counted::with_others(&body, terms))
+                (at, DocumentFeatures::with_others(&body, terms))
             })
         });
-        Case {
+        FunnelQuery {
             repeated: match self.definition.probes.contains(&Probe::Axiom(Axiom::Lnc2)) {
                 true => repeated.collect(),
                 false => Vec::new(),
@@ -184,10 +184,10 @@ impl Study {
     }
 }
 
-fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Case]) -> Vec<Step> {
+fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[FunnelQuery]) -> Vec<FunnelStep> {
     let probe = instances.probe;
-    let count = |of: &dyn Fn(&Case) -> u64| cases.iter().map(of).sum::<u64>();
-    let pairs = |holds: &dyn Fn(&Case, &Counted, &Counted) -> bool| {
+    let count = |of: &dyn Fn(&FunnelQuery) -> u64| cases.iter().map(of).sum::<u64>();
+    let pairs = |holds: &dyn Fn(&FunnelQuery, &DocumentFeatures, &DocumentFeatures) -> bool| {
         count(&|case| {
             let pool = &case.pool;
             let each = pool.iter().enumerate().flat_map(|(a, first)| {
@@ -202,40 +202,40 @@ fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Cas
         (Probe::Axiom(Axiom::Lnc2), _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
-    let mut steps = vec![(Reading::Candidates, candidates)];
-    let equal = |a: &Counted, b: &Counted| a.len == b.len;
-    let close = |a: &Counted, b: &Counted| limits.same_length(a.len, b.len);
-    let enough = |it: &Counted| it.total >= limits.min_terms;
+    let mut steps = vec![(FunnelStage::Candidates, candidates)];
+    let equal = |a: &DocumentFeatures, b: &DocumentFeatures| a.len == b.len;
+    let close = |a: &DocumentFeatures, b: &DocumentFeatures| limits.same_length(a.len, b.len);
+    let enough = |it: &DocumentFeatures| it.total >= limits.min_terms;
     match probe {
         Probe::Axiom(Axiom::Tfc1) => {
             let more =
-                |case: &Case, a: &Counted, b: &Counted| case.query.len() == 1 && a.total > b.total;
-            let every = |a: &Counted, b: &Counted| {
+                |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| case.query.len() == 1 && a.total > b.total;
+            let every = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 let mut counts = a.counts.iter().zip(&b.counts);
                 !a.counts.is_empty() && counts.all(|(a, b)| a > b)
             };
             steps.push((
-                Reading::Original,
+                FunnelStage::Original,
                 pairs(&|case, a, b| more(case, a, b) && equal(a, b)),
             ));
             steps.push((
-                Reading::Relaxed,
+                FunnelStage::Relaxed,
                 pairs(&|case, a, b| more(case, a, b) && close(a, b) && enough(a) && enough(b)),
             ));
             steps.push((
-                Reading::ExtendedByLength,
+                FunnelStage::ExtendedByLength,
                 pairs(&|_, a, b| every(a, b) && close(a, b)),
             ));
         }
         Probe::Axiom(Axiom::Tfc2) => {
             steps.push((
-                Reading::Original,
+                FunnelStage::Original,
                 count(&|it| steps_of_one(it, equal, Some(1))),
             ));
-            steps.push((Reading::Relaxed, count(&|it| steps_of_one(it, close, None))));
+            steps.push((FunnelStage::Relaxed, count(&|it| steps_of_one(it, close, None))));
         }
         Probe::Axiom(Axiom::Mtdc) => {
-            let swapped = |case: &Case, a: &Counted, b: &Counted| match case.query.as_slice() {
+            let swapped = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| match case.query.as_slice() {
                 [one, two] => {
                     let rarer = usize::from(one.df > two.df);
                     let common = 1 - rarer;
@@ -246,44 +246,44 @@ fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Cas
                 _ => false,
             };
             steps.push((
-                Reading::Original,
+                FunnelStage::Original,
                 pairs(&|case, a, b| swapped(case, a, b) && equal(a, b)),
             ));
             steps.push((
-                Reading::Relaxed,
+                FunnelStage::Relaxed,
                 pairs(&|case, a, b| swapped(case, a, b) && close(a, b)),
             ));
         }
         Probe::Axiom(Axiom::Lnc1) => {
-            let one_more = |a: &Counted, b: &Counted| {
+            let one_more = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 a.len + 1 == b.len && a.counts == b.counts && a.once_more(b).all == 1 && {
                     // One more word, and all others as often: no other count differs.
                     let shared = b.others.iter().filter(|it| a.others.contains(it)).count();
                     shared + 1 == b.others.len() && a.others.len() <= b.others.len()
                 }
             };
-            steps.push((Reading::Original, pairs(&|_, a, b| one_more(a, b))));
+            steps.push((FunnelStage::Original, pairs(&|_, a, b| one_more(a, b))));
         }
         Probe::Axiom(Axiom::Lnc2) => {
-            let repeats = |a: &Counted, b: &Counted| {
+            let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 b.total > 0 && a.len > b.len && a.times(b).is_some_and(|it| it >= 2)
             };
-            let one = |case: &Case| case.query.len() == 1;
+            let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((
-                Reading::Original,
+                FunnelStage::Original,
                 pairs(&|case, a, b| one(case) && repeats(a, b)),
             ));
-            steps.push((Reading::Extended, pairs(&|_, a, b| repeats(a, b))));
+            steps.push((FunnelStage::Extended, pairs(&|_, a, b| repeats(a, b))));
         }
         Probe::Axiom(Axiom::Tp) => {
-            let closer = |case: &Case, a: &Counted, b: &Counted| {
+            let closer = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {
                 let distances = a.distance().zip(b.distance());
                 case.query.len() == 2
                     && a.counts == b.counts
                     && distances.is_some_and(|(a, b)| a < b)
             };
             steps.push((
-                Reading::Original,
+                FunnelStage::Original,
                 pairs(&|case, a, b| closer(case, a, b) && equal(a, b)),
             ));
         }
@@ -291,19 +291,19 @@ fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Cas
         Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => (),
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
     }
-    let step = |(reading, n)| Step { reading, n };
+    let step = |(reading, n)| FunnelStep { reading, n };
     let last = last_step(instances, queries);
     steps.into_iter().map(step).chain([last]).collect()
 }
 
 /// The instances, before a cap.
-fn last_step(instances: &Instances, queries: &[usize]) -> Step {
+fn last_step(instances: &Instances, queries: &[usize]) -> FunnelStep {
     let found = queries.iter().map(|&it| instances.found[it]);
-    Step {
+    FunnelStep {
         n: found.map(u64::from).sum(),
         reading: match instances.probe {
-            Probe::Axiom(Axiom::Lnc2) => Reading::Built,
-            _ => Reading::Mined,
+            Probe::Axiom(Axiom::Lnc2) => FunnelStage::Built,
+            _ => FunnelStage::Mined,
         },
     }
 }
@@ -317,14 +317,14 @@ fn choices(n: usize, arity: usize) -> u64 {
 
 /// Triples with equal steps of the one query term, each of so many if a number is given.
 fn steps_of_one(
-    case: &Case,
-    same_length: impl Fn(&Counted, &Counted) -> bool,
+    case: &FunnelQuery,
+    same_length: impl Fn(&DocumentFeatures, &DocumentFeatures) -> bool,
     step: Option<u32>,
 ) -> u64 {
     if case.query.len() != 1 {
         return 0;
     }
-    let holding: Vec<&Counted> = case.pool.iter().filter(|it| it.total > 0).collect();
+    let holding: Vec<&DocumentFeatures> = case.pool.iter().filter(|it| it.total > 0).collect();
     let mut n = 0;
     for few in &holding {
         for more in holding.iter().filter(|it| it.total > few.total) {
@@ -344,18 +344,18 @@ fn steps_of_one(
 /// What fails, over all candidates or [`ASKED`] drawn ones; and how many were asked.
 fn missed(
     probe: Probe,
-    mode: Mode,
+    mode: AxiomVariant,
     limits: &Limits,
-    totals: Totals,
-    cases: &[Case],
-) -> (Vec<Missed>, u64) {
+    totals: CollectionTotals,
+    cases: &[FunnelQuery],
+) -> (Vec<PreconditionFailures>, u64) {
     let arity = probe.claim(mode).arity();
-    let candidates = |case: &Case| match probe {
+    let candidates = |case: &FunnelQuery| match probe {
         Probe::Axiom(Axiom::Lnc2) => case.repeated.len() as u64,
         _ => choices(case.pool.len(), arity),
     };
     let all: u64 = cases.iter().map(candidates).sum();
-    let mut failures: Vec<Failures> = Vec::new();
+    let mut failures: Vec<FailureCounter> = Vec::new();
     let mut n_asked = 0;
     let mut draw = Pcg64::new(u128::from(limits.seed), stream(probe));
     for case in cases {
@@ -371,7 +371,7 @@ fn missed(
                 false => at,
             };
             let texts = texts_at(probe, case, place, arity);
-            let asked = counts::Case {
+            let asked = counts::QueryContext {
                 query: &case.query,
                 pool: &texts,
                 limits,
@@ -383,7 +383,7 @@ fn missed(
             n_asked += 1;
         }
     }
-    (failures.into_iter().map(Failures::sum).collect(), n_asked)
+    (failures.into_iter().map(FailureCounter::sum).collect(), n_asked)
 }
 
 /// Which stream of random numbers an axiom draws from. Each of the first nine has one of its own;
@@ -395,7 +395,7 @@ fn stream(probe: Probe) -> u128 {
 }
 
 /// The candidate at a place, in the order of the claim.
-fn texts_at(probe: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
+fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<DocumentFeatures> {
     if probe == Probe::Axiom(Axiom::Lnc2) {
         let (of, repeated) = &case.repeated[place as usize];
         return vec![repeated.clone(), case.pool[*of].clone()];
@@ -419,16 +419,16 @@ fn texts_at(probe: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted>
 }
 
 /// What is known of one premise so far.
-struct Failures {
-    premise: MeasuredPremise,
+struct FailureCounter {
+    premise: MeasuredPrecondition,
     n_failed: u64,
     n_alone: u64,
     missing: Vec<f64>,
 }
 
-impl Failures {
-    fn sum(self) -> Missed {
-        Missed {
+impl FailureCounter {
+    fn sum(self) -> PreconditionFailures {
+        PreconditionFailures {
             quantity: self.premise.quantity,
             relation: self.premise.relation,
             bound: self.premise.bound,
@@ -440,14 +440,14 @@ impl Failures {
 }
 
 /// Counts what fails of one candidate; premises of several query terms are one.
-fn ask(failures: &mut Vec<Failures>, premises: &[MeasuredPremise]) {
+fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
     let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
     for premise in premises {
         let kind = general(premise.quantity);
         let known = failures.iter().position(|it| it.premise.quantity == kind);
         let at = known.unwrap_or_else(|| {
-            failures.push(Failures {
-                premise: MeasuredPremise {
+            failures.push(FailureCounter {
+                premise: MeasuredPrecondition {
                     quantity: kind,
                     ..*premise
                 },
@@ -462,8 +462,8 @@ fn ask(failures: &mut Vec<Failures>, premises: &[MeasuredPremise]) {
         }
         // What has to be above a whole number lacks one more.
         let more = match premise.relation {
-            Relation::Above if premise.quantity.is_counted() => 1.0,
-            Relation::Above | Relation::AtMost | Relation::AtLeast | Relation::Equal => 0.0,
+            BoundRelation::Above if premise.quantity.is_counted() => 1.0,
+            BoundRelation::Above | BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal => 0.0,
         };
         let values = premise.value.zip(premise.bound);
         let by = values.map(|(value, bound)| (value - bound).abs() + more);
@@ -481,10 +481,10 @@ fn ask(failures: &mut Vec<Failures>, premises: &[MeasuredPremise]) {
 }
 
 /// The same premise of whichever query term.
-fn general(quantity: Quantity) -> Quantity {
+fn general(quantity: MeasuredQuantity) -> MeasuredQuantity {
     match quantity {
-        Quantity::TermLead { .. } => Quantity::TermLead { term: 0 },
-        Quantity::StepChange { .. } => Quantity::StepChange { term: 0 },
+        MeasuredQuantity::TermLead { .. } => MeasuredQuantity::TermLead { term: 0 },
+        MeasuredQuantity::StepChange { .. } => MeasuredQuantity::StepChange { term: 0 },
         other => other,
     }
 }
@@ -492,20 +492,20 @@ fn general(quantity: Quantity) -> Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::figures::Choice;
+    use crate::study::figures::FigureOptions;
     use crate::study::fixture;
 
     /// By hand. Query `river`; texts of two, two, three and two words with 2, 1, 1 and 0 of it.
     const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
 
-    fn funnel(probe: Probe, delta: u32) -> Funnel {
+    fn funnel(probe: Probe, delta: u32) -> AxiomFunnel {
         let study = fixture::study("river", &TEXTS, delta);
-        let figures = study.figures(&Choice::default()).unwrap();
+        let figures = study.figures(&FigureOptions::default()).unwrap();
         let mut funnels = figures.funnels.into_iter();
         funnels.find(|it| it.probe == probe).unwrap()
     }
 
-    fn counts(funnel: &Funnel) -> Vec<(Reading, u64)> {
+    fn counts(funnel: &AxiomFunnel) -> Vec<(FunnelStage, u64)> {
         funnel.steps.iter().map(|it| (it.reading, it.n)).collect()
     }
 
@@ -515,11 +515,11 @@ mod tests {
         // both also 1 > 3, but no longer those with 4. Of lengths alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
         let found = funnel(Probe::Axiom(Axiom::Tfc1), 1);
         let expected = [
-            (Reading::Candidates, 12),
-            (Reading::Original, 3),
-            (Reading::Relaxed, 2),
-            (Reading::ExtendedByLength, 5),
-            (Reading::Mined, 2),
+            (FunnelStage::Candidates, 12),
+            (FunnelStage::Original, 3),
+            (FunnelStage::Relaxed, 2),
+            (FunnelStage::ExtendedByLength, 5),
+            (FunnelStage::Mined, 2),
         ];
         assert_eq!(counts(&found), expected);
         assert_eq!(found.n_asked, 12);
@@ -528,16 +528,16 @@ mod tests {
     #[test]
     fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
         let found = funnel(Probe::Axiom(Axiom::Tfc1), 0);
-        let missed = |quantity: Quantity| {
+        let missed = |quantity: MeasuredQuantity| {
             let mut all = found.missed.iter();
             let it = all.find(|it| it.quantity == quantity).unwrap();
             (it.n_failed, it.n_alone, it.missing)
         };
         // Text 3 is longer by one than all others: six ordered pairs; 1 and 3 fail nothing else.
-        let gap = Quantity::LengthGap { a: 1, b: 2 };
+        let gap = MeasuredQuantity::LengthGap { a: 1, b: 2 };
         assert_eq!(missed(gap), (6, 1, Some(1.0)));
         // Text 4 has no query term; as the second of a pair it fails that alone but for text 3.
-        let second = Quantity::Occurrences { text: 2 };
+        let second = MeasuredQuantity::Occurrences { text: 2 };
         assert_eq!(missed(second), (3, 2, Some(1.0)));
     }
 

@@ -4,44 +4,44 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effectiveness::PerQuery;
+use super::effectiveness::PerQueryValues;
 use crate::stats::quantile::quantile;
 use crate::stats::{Estimate, bootstrap};
 use crate::study::Study;
-use crate::study::dials::Filter;
+use crate::study::dials::InstanceFilter;
 
 /// Mean effectiveness in each third.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Overlap {
+pub struct QueryOverlapFigure {
     /// Which measure: `nDCG@10`.
     pub measure: String,
     /// The overlaps at which the second and the last third begin.
     pub edges: [f64; 2],
     /// Over all queries with a relevant document.
-    pub all: Thirds,
+    pub all: OverlapThirds,
     /// Over those with a relevant document in the pool.
-    pub in_pool: Thirds,
+    pub in_pool: OverlapThirds,
 }
 
 /// Queries in thirds: little, medium and much overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Thirds {
+pub struct OverlapThirds {
     /// How many queries are in each.
     pub n_queries: [u64; 3],
     /// For each ranker the mean in each; none where there is no query.
     pub rows: Vec<[Option<Estimate>; 3]>,
 }
 
-impl Overlap {
+impl QueryOverlapFigure {
     pub(super) fn of(
         study: &Study,
-        filter: &Filter<'_>,
+        filter: &InstanceFilter<'_>,
         name: &str,
         measure: usize,
-        per_query: &PerQuery,
-    ) -> Option<Overlap> {
+        per_query: &PerQueryValues,
+    ) -> Option<QueryOverlapFigure> {
         let overlaps = study.overlap.iter().enumerate();
         let overlaps = overlaps.filter(|it| filter.takes(it.0));
         let known: Vec<(usize, f64)> = overlaps.filter_map(|(at, it)| Some((at, (*it)?))).collect();
@@ -70,12 +70,12 @@ impl Overlap {
                     bootstrap::mean(&found.collect::<Vec<f64>>())
                 })
             };
-            Thirds {
+            OverlapThirds {
                 n_queries,
                 rows: per_query.iter().map(row).collect(),
             }
         };
-        Some(Overlap {
+        Some(QueryOverlapFigure {
             measure: name.to_owned(),
             edges,
             all: thirds(&known),

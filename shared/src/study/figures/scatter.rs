@@ -3,15 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effectiveness::Effectiveness;
+use super::effectiveness::EffectivenessTable;
 use crate::probe::Probe;
 use crate::stats::correlation::{Correlation, pearson};
-use crate::study::overview::Overview;
+use crate::study::overview::StudyOverview;
 
 /// One point for each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Scatter {
+pub struct EffectivenessScatter {
     /// Which measure: `nDCG@10`.
     pub measure: String,
     /// The axioms that every ranker was judged on.
@@ -23,12 +23,12 @@ pub struct Scatter {
     pub correlation: Option<Correlation>,
 }
 
-impl Scatter {
+impl EffectivenessScatter {
     pub(super) fn of(
-        overview: &Overview,
-        effectiveness: &Effectiveness,
+        overview: &StudyOverview,
+        effectiveness: &EffectivenessTable,
         measure: usize,
-    ) -> Scatter {
+    ) -> EffectivenessScatter {
         let columns = overview.probes.iter().enumerate();
         let common: Vec<usize> = columns
             .filter(|(at, _)| overview.rankers.iter().all(|it| it.cells[*at].is_some()))
@@ -46,7 +46,7 @@ impl Scatter {
         });
         let points: Vec<Option<[f64; 2]>> = points.collect();
         let known: Vec<[f64; 2]> = points.iter().flatten().copied().collect();
-        Scatter {
+        EffectivenessScatter {
             measure: effectiveness.measures[measure].clone(),
             axioms: common.iter().map(|&it| overview.probes[it].probe).collect(),
             correlation: pearson(&known),

@@ -6,32 +6,32 @@ mod irregular;
 
 use std::borrow::Cow;
 
-use super::{Tag, lexicon};
+use super::{PartOfSpeech, lexicon};
 
 /// The base form, in lower case; a proper noun as it is written.
-pub(super) fn of(form: &str, tag: Tag) -> Cow<'_, str> {
-    if matches!(tag, Tag::ProperNoun | Tag::Other) {
+pub(super) fn of(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
+    if matches!(tag, PartOfSpeech::ProperNoun | PartOfSpeech::Other) {
         return Cow::Borrowed(form);
     }
     let spelt = lexicon::spelt(form);
     let base = match tag {
-        Tag::Noun => of_noun(&spelt),
-        Tag::Verb | Tag::Auxiliary => of_verb(&spelt),
-        Tag::Adjective => of_degree(&spelt, irregular::adjective(&spelt)),
-        Tag::Adverb => of_degree(&spelt, irregular::adverb(&spelt)),
-        Tag::Particle if spelt == "n't" => Cow::Borrowed("not"),
-        Tag::Adposition
-        | Tag::Conjunction
-        | Tag::Determiner
-        | Tag::Interjection
-        | Tag::Numeral
-        | Tag::Particle
-        | Tag::Pronoun
-        | Tag::ProperNoun
-        | Tag::Punctuation
-        | Tag::Subordinator
-        | Tag::Symbol
-        | Tag::Other => Cow::Borrowed(spelt.as_str()),
+        PartOfSpeech::Noun => of_noun(&spelt),
+        PartOfSpeech::Verb | PartOfSpeech::Auxiliary => of_verb(&spelt),
+        PartOfSpeech::Adjective => of_degree(&spelt, irregular::adjective(&spelt)),
+        PartOfSpeech::Adverb => of_degree(&spelt, irregular::adverb(&spelt)),
+        PartOfSpeech::Particle if spelt == "n't" => Cow::Borrowed("not"),
+        PartOfSpeech::Adposition
+        | PartOfSpeech::Conjunction
+        | PartOfSpeech::Determiner
+        | PartOfSpeech::Interjection
+        | PartOfSpeech::Numeral
+        | PartOfSpeech::Particle
+        | PartOfSpeech::Pronoun
+        | PartOfSpeech::ProperNoun
+        | PartOfSpeech::Punctuation
+        | PartOfSpeech::Subordinator
+        | PartOfSpeech::Symbol
+        | PartOfSpeech::Other => Cow::Borrowed(spelt.as_str()),
     };
     if *base == *form {
         return Cow::Borrowed(form);
@@ -117,7 +117,7 @@ fn of_degree<'a>(form: &'a str, irregular: Option<&'static str>) -> Cow<'a, str>
         return Cow::Borrowed(form);
     };
     let is_base = |it: &str| {
-        it.len() > 2 && matches!(lexicon::commonest(it), Some(Tag::Adjective | Tag::Adverb))
+        it.len() > 2 && matches!(lexicon::commonest(it), Some(PartOfSpeech::Adjective | PartOfSpeech::Adverb))
     };
     if let Some(stem) = stem.strip_suffix('i')
         && let base = format!("{stem}y")
@@ -218,11 +218,11 @@ fn asks_for_e(stem: &str) -> bool {
 }
 
 fn is_verb(form: &str) -> bool {
-    lexicon::commonest(form) == Some(Tag::Verb)
+    lexicon::commonest(form) == Some(PartOfSpeech::Verb)
 }
 
 fn is_known(form: &str) -> bool {
-    lexicon::commonest(form).is_some_and(|it| !matches!(it, Tag::ProperNoun | Tag::Other))
+    lexicon::commonest(form).is_some_and(|it| !matches!(it, PartOfSpeech::ProperNoun | PartOfSpeech::Other))
 }
 
 fn is_vowel(letter: char) -> bool {

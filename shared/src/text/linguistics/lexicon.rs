@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use harper_brill::UPOS;
 use serde::{Deserialize, Deserializer, de};
 
-use super::Tag;
-use crate::text::names::Names;
+use super::PartOfSpeech;
+use crate::text::names::StringInterner;
 
 /// The commonest class of a form in lower case.
-pub(super) fn commonest(form: &str) -> Option<Tag> {
+pub(super) fn commonest(form: &str) -> Option<PartOfSpeech> {
     let lexicon = &*LEXICON;
     lexicon.forms.find(form).map(|it| lexicon.tags[it as usize])
 }
@@ -25,9 +25,9 @@ pub(super) fn spelt(form: &str) -> String {
 
 /// Forms in lower case.
 struct Lexicon {
-    forms: Names,
+    forms: StringInterner,
     /// By number of the form.
-    tags: Vec<Tag>,
+    tags: Vec<PartOfSpeech>,
 }
 
 /// Returns the library's tables as it writes them. It shows neither its dictionary nor a way to put
@@ -62,12 +62,12 @@ impl<'de> Deserialize<'de> for Lexicon {
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Lexicon, A::Error> {
-                let mut forms = Names::default();
+                let mut forms = StringInterner::default();
                 let mut tags = Vec::new();
                 while let Some((form, tag)) = map.next_entry::<String, UPOS>()? {
                     // Keys of a map: each comes once.
                     forms.insert(&form);
-                    tags.push(Tag::from(tag));
+                    tags.push(PartOfSpeech::from(tag));
                 }
                 Ok(Lexicon { forms, tags })
             }
@@ -76,51 +76,51 @@ impl<'de> Deserialize<'de> for Lexicon {
     }
 }
 
-impl From<UPOS> for Tag {
-    fn from(tag: UPOS) -> Tag {
+impl From<UPOS> for PartOfSpeech {
+    fn from(tag: UPOS) -> PartOfSpeech {
         match tag {
-            UPOS::ADJ => Tag::Adjective,
-            UPOS::ADP => Tag::Adposition,
-            UPOS::ADV => Tag::Adverb,
-            UPOS::AUX => Tag::Auxiliary,
-            UPOS::CCONJ => Tag::Conjunction,
-            UPOS::DET => Tag::Determiner,
-            UPOS::INTJ => Tag::Interjection,
-            UPOS::NOUN => Tag::Noun,
-            UPOS::NUM => Tag::Numeral,
-            UPOS::PART => Tag::Particle,
-            UPOS::PRON => Tag::Pronoun,
-            UPOS::PROPN => Tag::ProperNoun,
-            UPOS::PUNCT => Tag::Punctuation,
-            UPOS::SCONJ => Tag::Subordinator,
-            UPOS::SYM => Tag::Symbol,
-            UPOS::VERB => Tag::Verb,
+            UPOS::ADJ => PartOfSpeech::Adjective,
+            UPOS::ADP => PartOfSpeech::Adposition,
+            UPOS::ADV => PartOfSpeech::Adverb,
+            UPOS::AUX => PartOfSpeech::Auxiliary,
+            UPOS::CCONJ => PartOfSpeech::Conjunction,
+            UPOS::DET => PartOfSpeech::Determiner,
+            UPOS::INTJ => PartOfSpeech::Interjection,
+            UPOS::NOUN => PartOfSpeech::Noun,
+            UPOS::NUM => PartOfSpeech::Numeral,
+            UPOS::PART => PartOfSpeech::Particle,
+            UPOS::PRON => PartOfSpeech::Pronoun,
+            UPOS::PROPN => PartOfSpeech::ProperNoun,
+            UPOS::PUNCT => PartOfSpeech::Punctuation,
+            UPOS::SCONJ => PartOfSpeech::Subordinator,
+            UPOS::SYM => PartOfSpeech::Symbol,
+            UPOS::VERB => PartOfSpeech::Verb,
         }
     }
 }
 
-impl TryFrom<Tag> for UPOS {
+impl TryFrom<PartOfSpeech> for UPOS {
     type Error = ();
 
-    fn try_from(tag: Tag) -> Result<UPOS, ()> {
+    fn try_from(tag: PartOfSpeech) -> Result<UPOS, ()> {
         match tag {
-            Tag::Adjective => Ok(UPOS::ADJ),
-            Tag::Adposition => Ok(UPOS::ADP),
-            Tag::Adverb => Ok(UPOS::ADV),
-            Tag::Auxiliary => Ok(UPOS::AUX),
-            Tag::Conjunction => Ok(UPOS::CCONJ),
-            Tag::Determiner => Ok(UPOS::DET),
-            Tag::Interjection => Ok(UPOS::INTJ),
-            Tag::Noun => Ok(UPOS::NOUN),
-            Tag::Numeral => Ok(UPOS::NUM),
-            Tag::Particle => Ok(UPOS::PART),
-            Tag::Pronoun => Ok(UPOS::PRON),
-            Tag::ProperNoun => Ok(UPOS::PROPN),
-            Tag::Punctuation => Ok(UPOS::PUNCT),
-            Tag::Subordinator => Ok(UPOS::SCONJ),
-            Tag::Symbol => Ok(UPOS::SYM),
-            Tag::Verb => Ok(UPOS::VERB),
-            Tag::Other => Err(()),
+            PartOfSpeech::Adjective => Ok(UPOS::ADJ),
+            PartOfSpeech::Adposition => Ok(UPOS::ADP),
+            PartOfSpeech::Adverb => Ok(UPOS::ADV),
+            PartOfSpeech::Auxiliary => Ok(UPOS::AUX),
+            PartOfSpeech::Conjunction => Ok(UPOS::CCONJ),
+            PartOfSpeech::Determiner => Ok(UPOS::DET),
+            PartOfSpeech::Interjection => Ok(UPOS::INTJ),
+            PartOfSpeech::Noun => Ok(UPOS::NOUN),
+            PartOfSpeech::Numeral => Ok(UPOS::NUM),
+            PartOfSpeech::Particle => Ok(UPOS::PART),
+            PartOfSpeech::Pronoun => Ok(UPOS::PRON),
+            PartOfSpeech::ProperNoun => Ok(UPOS::PROPN),
+            PartOfSpeech::Punctuation => Ok(UPOS::PUNCT),
+            PartOfSpeech::Subordinator => Ok(UPOS::SCONJ),
+            PartOfSpeech::Symbol => Ok(UPOS::SYM),
+            PartOfSpeech::Verb => Ok(UPOS::VERB),
+            PartOfSpeech::Other => Err(()),
         }
     }
 }

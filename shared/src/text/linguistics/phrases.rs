@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use super::{Tag, tags};
+use super::{PartOfSpeech, tags};
 
 /// Words of each phrase, in order.
-pub(super) fn find(forms: &[&str], tags: &[Tag]) -> Vec<Range<usize>> {
+pub(super) fn find(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Range<usize>> {
     let sentence = Sentence {
         forms: forms.iter().map(|it| it.to_lowercase()).collect(),
         tags,
@@ -30,7 +30,7 @@ pub(super) fn find(forms: &[&str], tags: &[Tag]) -> Vec<Range<usize>> {
 struct Sentence<'a> {
     /// In lower case.
     forms: Vec<String>,
-    tags: &'a [Tag],
+    tags: &'a [PartOfSpeech],
 }
 
 impl Sentence<'_> {
@@ -38,7 +38,7 @@ impl Sentence<'_> {
         self.forms.get(at).map_or("", String::as_str)
     }
 
-    fn tag(&self, at: usize) -> Option<Tag> {
+    fn tag(&self, at: usize) -> Option<PartOfSpeech> {
         self.tags.get(at).copied()
     }
 
@@ -57,7 +57,7 @@ impl Sentence<'_> {
             // Before a noun it would have been an article.
             form => !tags::is_possessive(form) || matches!(form, "his" | "her"),
         };
-        (self.tag(at) == Some(Tag::Pronoun) && stands_alone).then_some(at + 1)
+        (self.tag(at) == Some(PartOfSpeech::Pronoun) && stands_alone).then_some(at + 1)
     }
 
     /// Skips `about`, `more than`, `up to` before a number.
@@ -72,16 +72,16 @@ impl Sentence<'_> {
             ) => at + 1,
             _ => at,
         };
-        let is_number = self.tag(end) == Some(Tag::Numeral)
-            || self.tag(end) == Some(Tag::Symbol) && self.tag(end + 1) == Some(Tag::Numeral);
+        let is_number = self.tag(end) == Some(PartOfSpeech::Numeral)
+            || self.tag(end) == Some(PartOfSpeech::Symbol) && self.tag(end + 1) == Some(PartOfSpeech::Numeral);
         if is_number { end } else { at }
     }
 
     fn after_determiners(&self, start: usize) -> usize {
         let mut at = start;
         let is_article = |at: usize| match self.tag(at) {
-            Some(Tag::Determiner) => true,
-            Some(Tag::Pronoun) => tags::is_possessive(self.form(at)),
+            Some(PartOfSpeech::Determiner) => true,
+            Some(PartOfSpeech::Pronoun) => tags::is_possessive(self.form(at)),
             _ => false,
         };
         if matches!(
@@ -103,41 +103,41 @@ impl Sentence<'_> {
         let mut end = None;
         while let Some(tag) = self.tag(at) {
             match tag {
-                Tag::Noun | Tag::ProperNoun => {
+                PartOfSpeech::Noun | PartOfSpeech::ProperNoun => {
                     at += 1;
                     end = Some(at);
-                    if self.tag(at) == Some(Tag::Numeral) {
+                    if self.tag(at) == Some(PartOfSpeech::Numeral) {
                         at += 1;
                         end = Some(at);
                     }
                 }
-                Tag::Symbol => {
+                PartOfSpeech::Symbol => {
                     // `7 %` is a phrase, `$` is one with its number.
-                    let is_unit = at > start && self.tags[at - 1] == Tag::Numeral;
-                    let is_money = self.tag(at + 1) == Some(Tag::Numeral);
+                    let is_unit = at > start && self.tags[at - 1] == PartOfSpeech::Numeral;
+                    let is_money = self.tag(at + 1) == Some(PartOfSpeech::Numeral);
                     if !is_unit && !is_money {
                         break;
                     }
                     at += 1;
-                    while is_money && self.tag(at) == Some(Tag::Numeral) {
+                    while is_money && self.tag(at) == Some(PartOfSpeech::Numeral) {
                         at += 1;
                     }
                     end = Some(at);
                 }
-                Tag::Particle if end == Some(at) && self.form(at).starts_with(['\'', '’']) => {
+                PartOfSpeech::Particle if end == Some(at) && self.form(at).starts_with(['\'', '’']) => {
                     at += 1;
                 }
                 // After its noun, a modifier would begin another phrase.
                 _ if end == Some(at) => break,
-                Tag::Adjective | Tag::Numeral => at += 1,
-                Tag::Adverb if self.is_degree(at, determined) => at += 1,
-                Tag::Verb if self.is_participle(at, at > start || determined) => at += 1,
-                Tag::Conjunction | Tag::Punctuation if self.joins_modifiers(start, at) => at += 1,
+                PartOfSpeech::Adjective | PartOfSpeech::Numeral => at += 1,
+                PartOfSpeech::Adverb if self.is_degree(at, determined) => at += 1,
+                PartOfSpeech::Verb if self.is_participle(at, at > start || determined) => at += 1,
+                PartOfSpeech::Conjunction | PartOfSpeech::Punctuation if self.joins_modifiers(start, at) => at += 1,
                 _ => break,
             }
         }
         // `the poor`: an article makes a noun of what follows it.
-        let is_adjective = at > start && self.tags[at - 1] == Tag::Adjective;
+        let is_adjective = at > start && self.tags[at - 1] == PartOfSpeech::Adjective;
         end.or_else(|| (determined && is_adjective).then_some(at))
     }
 
@@ -162,8 +162,8 @@ impl Sentence<'_> {
             "particularly",
         ];
         let before_modifier = match self.tag(at + 1) {
-            Some(Tag::Adjective) => true,
-            Some(Tag::Verb | Tag::Adverb) => determined,
+            Some(PartOfSpeech::Adjective) => true,
+            Some(PartOfSpeech::Verb | PartOfSpeech::Adverb) => determined,
             _ => false,
         };
         before_modifier && (determined || DEGREES.contains(&self.form(at)))
@@ -174,7 +174,7 @@ impl Sentence<'_> {
         let form = self.form(at);
         let before_noun = matches!(
             self.tag(at + 1),
-            Some(Tag::Noun | Tag::ProperNoun | Tag::Adjective)
+            Some(PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Adjective)
         );
         inside
             && before_noun
@@ -184,14 +184,14 @@ impl Sentence<'_> {
     /// `small and large` cities, a `long, dark` corridor.
     fn joins_modifiers(&self, start: usize, at: usize) -> bool {
         let is_link = matches!(self.form(at), "," | "and" | "or");
-        let is_modifier = |at: usize| self.tag(at) == Some(Tag::Adjective);
+        let is_modifier = |at: usize| self.tag(at) == Some(PartOfSpeech::Adjective);
         is_link
             && at > start
             && is_modifier(at - 1)
             && is_modifier(at + 1)
             && matches!(
                 self.tag(at + 2),
-                Some(Tag::Noun | Tag::ProperNoun | Tag::Adjective)
+                Some(PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Adjective)
             )
     }
 }

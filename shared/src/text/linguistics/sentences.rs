@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::words::{self, Period};
-use super::{Tag, lexicon};
+use super::words::{self, AbbreviationPeriod};
+use super::{PartOfSpeech, lexicon};
 
 /// Tokens of each sentence.
 pub(super) fn find(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
@@ -100,8 +100,8 @@ impl Text<'_> {
         }
         match words::abbreviation(self.form(mark)) {
             None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
-            Some(Period::Leads | Period::LeadsNumber) => false,
-            Some(Period::MayEnd) => {
+            Some(AbbreviationPeriod::Leads | AbbreviationPeriod::LeadsNumber) => false,
+            Some(AbbreviationPeriod::MayEnd) => {
                 form.starts_with(char::is_uppercase) && is_of_closed_class(form)
             }
         }
@@ -111,22 +111,22 @@ impl Text<'_> {
 /// Whether a word in capitals has them because it begins a sentence.
 fn is_of_closed_class(form: &str) -> bool {
     lexicon::commonest(&lexicon::spelt(form)).is_some_and(|it| match it {
-        Tag::Adposition
-        | Tag::Adverb
-        | Tag::Auxiliary
-        | Tag::Conjunction
-        | Tag::Determiner
-        | Tag::Pronoun
-        | Tag::Subordinator => true,
-        Tag::Adjective
-        | Tag::Interjection
-        | Tag::Noun
-        | Tag::Numeral
-        | Tag::Particle
-        | Tag::ProperNoun
-        | Tag::Punctuation
-        | Tag::Symbol
-        | Tag::Verb
-        | Tag::Other => false,
+        PartOfSpeech::Adposition
+        | PartOfSpeech::Adverb
+        | PartOfSpeech::Auxiliary
+        | PartOfSpeech::Conjunction
+        | PartOfSpeech::Determiner
+        | PartOfSpeech::Pronoun
+        | PartOfSpeech::Subordinator => true,
+        PartOfSpeech::Adjective
+        | PartOfSpeech::Interjection
+        | PartOfSpeech::Noun
+        | PartOfSpeech::Numeral
+        | PartOfSpeech::Particle
+        | PartOfSpeech::ProperNoun
+        | PartOfSpeech::Punctuation
+        | PartOfSpeech::Symbol
+        | PartOfSpeech::Verb
+        | PartOfSpeech::Other => false,
     })
 }

@@ -12,7 +12,7 @@ use harper_brill::{BrillTagger, Tagger, UPOS};
 use serde::{Deserialize, Deserializer, de};
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use super::{Tag, lemmas, lexicon};
+use super::{PartOfSpeech, lemmas, lexicon};
 
 /// What the rules of harper-brill start from in place of the library's dictionary, which knows no
 /// unseen form and no capitals.
@@ -40,11 +40,11 @@ impl<'de> Deserialize<'de> for Base {
 }
 
 /// Classes of the words of a sentence.
-pub(super) fn of(forms: &[&str]) -> Vec<Tag> {
+pub(super) fn of(forms: &[&str]) -> Vec<PartOfSpeech> {
     let spelt: Vec<String> = forms.iter().map(|it| it.replace('’', "'")).collect();
     let found = RULES.tag_sentence(&spelt);
-    let found = found.into_iter().map(|it| it.map_or(Tag::Other, Tag::from));
-    let mut tags: Vec<Tag> = found.collect();
+    let found = found.into_iter().map(|it| it.map_or(PartOfSpeech::Other, PartOfSpeech::from));
+    let mut tags: Vec<PartOfSpeech> = found.collect();
     for (at, form) in spelt.iter().enumerate() {
         if let Some(fixed) = by_characters(form) {
             tags[at] = fixed;
@@ -55,7 +55,7 @@ pub(super) fn of(forms: &[&str]) -> Vec<Tag> {
 }
 
 /// The class of each word of a sentence before its neighbours are seen.
-fn alone(sentence: &[String]) -> Vec<Tag> {
+fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
     let is_capital = |it: &String| it.starts_with(char::is_uppercase);
     let n_capitals = sentence.iter().filter(|it| is_capital(it)).count();
     let n_words = sentence
@@ -73,31 +73,31 @@ fn alone(sentence: &[String]) -> Vec<Tag> {
             let found = lexicon::commonest(&lower);
             if !is_capital(form) {
                 return match found {
-                    Some(Tag::ProperNoun) if lower_is_common => by_ending(&lower),
+                    Some(PartOfSpeech::ProperNoun) if lower_is_common => by_ending(&lower),
                     Some(tag) => tag,
                     None => by_ending(&lower),
                 };
             }
             let next_is_capital = sentence.get(at + 1).is_some_and(is_capital);
             match found {
-                Some(Tag::Noun | Tag::Verb) if capitals_name && !begins => Tag::ProperNoun,
-                Some(Tag::Auxiliary) if capitals_name && !begins && lower == "may" => {
-                    Tag::ProperNoun
+                Some(PartOfSpeech::Noun | PartOfSpeech::Verb) if capitals_name && !begins => PartOfSpeech::ProperNoun,
+                Some(PartOfSpeech::Auxiliary) if capitals_name && !begins && lower == "may" => {
+                    PartOfSpeech::ProperNoun
                 }
-                Some(Tag::Pronoun) if begins && matches!(&*lower, "which" | "what") => {
+                Some(PartOfSpeech::Pronoun) if begins && matches!(&*lower, "which" | "what") => {
                     let next = sentence.get(at + 1).map(|it| it.to_lowercase());
                     if next.is_some_and(|it| asks_for(&lower, &it)) {
-                        Tag::Determiner
+                        PartOfSpeech::Determiner
                     } else {
-                        Tag::Pronoun
+                        PartOfSpeech::Pronoun
                     }
                 }
                 Some(tag) => tag,
                 None if begins && !next_is_capital => first_unknown(&lower),
-                None => Tag::ProperNoun,
+                None => PartOfSpeech::ProperNoun,
             }
         });
-        begins = tag == Tag::Punctuation && form != "," && (begins || form != "-");
+        begins = tag == PartOfSpeech::Punctuation && form != "," && (begins || form != "-");
         tags.push(tag);
     }
     tags
@@ -105,77 +105,77 @@ fn alone(sentence: &[String]) -> Vec<Tag> {
 
 /// Whether `which` or `what` belongs to the noun after it: `which countries`, but `what causes`.
 fn asks_for(word: &str, next: &str) -> bool {
-    let is_noun = lexicon::commonest(next) == Some(Tag::Noun);
+    let is_noun = lexicon::commonest(next) == Some(PartOfSpeech::Noun);
     let may_be_verb = next.ends_with('s') && lemmas::can_be_verb(&lemmas::of_verb(next));
     is_noun && (word == "which" || !may_be_verb)
 }
 
 /// The class of what is no word, or the particle `n't`.
-fn by_characters(form: &str) -> Option<Tag> {
+fn by_characters(form: &str) -> Option<PartOfSpeech> {
     let first = form.chars().next()?;
     if form.contains("://") || form.starts_with("www.") || form.len() > 3 && form.contains('@') {
-        return Some(Tag::Other);
+        return Some(PartOfSpeech::Other);
     }
     if first.is_ascii_digit() {
         let rest = form.trim_start_matches(|it: char| it.is_ascii_digit() || ".,:/".contains(it));
         return Some(match rest {
-            "" => Tag::Numeral,
-            "st" | "nd" | "rd" | "th" => Tag::Adjective,
-            "s" | "'s" => Tag::Noun,
+            "" => PartOfSpeech::Numeral,
+            "st" | "nd" | "rd" | "th" => PartOfSpeech::Adjective,
+            "s" | "'s" => PartOfSpeech::Noun,
             _ if rest.starts_with(['-', '–']) => {
                 let is_number = rest
                     .chars()
                     .all(|it| it.is_ascii_digit() || "-–.,".contains(it));
                 if is_number {
-                    Tag::Numeral
+                    PartOfSpeech::Numeral
                 } else {
-                    Tag::Adjective
+                    PartOfSpeech::Adjective
                 }
             }
-            _ => Tag::Noun,
+            _ => PartOfSpeech::Noun,
         });
     }
     if form == "n't" {
-        return Some(Tag::Particle);
+        return Some(PartOfSpeech::Particle);
     }
     if form.contains(char::is_alphanumeric) {
         return None;
     }
     match first.general_category_group() {
-        GeneralCategoryGroup::Symbol => Some(Tag::Symbol),
+        GeneralCategoryGroup::Symbol => Some(PartOfSpeech::Symbol),
         GeneralCategoryGroup::Punctuation if matches!(first, '%' | '#' | '@' | '&' | '§') => {
             Some(if first == '&' {
-                Tag::Conjunction
+                PartOfSpeech::Conjunction
             } else {
-                Tag::Symbol
+                PartOfSpeech::Symbol
             })
         }
-        GeneralCategoryGroup::Punctuation => Some(Tag::Punctuation),
+        GeneralCategoryGroup::Punctuation => Some(PartOfSpeech::Punctuation),
         GeneralCategoryGroup::Letter
         | GeneralCategoryGroup::Mark
         | GeneralCategoryGroup::Number
         | GeneralCategoryGroup::Separator
-        | GeneralCategoryGroup::Other => Some(Tag::Other),
+        | GeneralCategoryGroup::Other => Some(PartOfSpeech::Other),
     }
 }
 
 /// The class of a form in lower case that the dictionary does not have, or has as a name only.
-fn by_ending(lower: &str) -> Tag {
+fn by_ending(lower: &str) -> PartOfSpeech {
     if let Some((head, last)) = lower.rsplit_once(['-', '\u{2010}', '\u{2011}']) {
-        let number = lexicon::commonest(head) == Some(Tag::Numeral);
+        let number = lexicon::commonest(head) == Some(PartOfSpeech::Numeral);
         return match lexicon::commonest(last).unwrap_or_else(|| by_ending(last)) {
-            Tag::Noun if number => Tag::Adjective,
-            Tag::Verb if last.ends_with("ed") || last.ends_with("ing") => Tag::Adjective,
-            Tag::Verb | Tag::Noun => Tag::Noun,
-            Tag::Numeral => Tag::Numeral,
-            Tag::Adverb => Tag::Adverb,
-            _ => Tag::Adjective,
+            PartOfSpeech::Noun if number => PartOfSpeech::Adjective,
+            PartOfSpeech::Verb if last.ends_with("ed") || last.ends_with("ing") => PartOfSpeech::Adjective,
+            PartOfSpeech::Verb | PartOfSpeech::Noun => PartOfSpeech::Noun,
+            PartOfSpeech::Numeral => PartOfSpeech::Numeral,
+            PartOfSpeech::Adverb => PartOfSpeech::Adverb,
+            _ => PartOfSpeech::Adjective,
         };
     }
-    let is_verb = |form: &str| lexicon::commonest(form) == Some(Tag::Verb);
+    let is_verb = |form: &str| lexicon::commonest(form) == Some(PartOfSpeech::Verb);
     if lower.len() > 3 && lower.ends_with('s') && !lower.ends_with("ss") {
         let base = lemmas::of_verb(lower);
-        return if is_verb(&base) { Tag::Verb } else { Tag::Noun };
+        return if is_verb(&base) { PartOfSpeech::Verb } else { PartOfSpeech::Noun };
     }
     let ends = |endings: &[&str]| {
         endings
@@ -183,32 +183,32 @@ fn by_ending(lower: &str) -> Tag {
             .any(|it| lower.len() > it.len() + 2 && lower.ends_with(it))
     };
     if ends(&["ly"]) {
-        return Tag::Adverb;
+        return PartOfSpeech::Adverb;
     }
     if ends(&["ed", "ing", "ize", "ise", "ify"]) {
-        return Tag::Verb;
+        return PartOfSpeech::Verb;
     }
     if ends(&[
         "ous", "ful", "less", "able", "ible", "ive", "ish", "ic", "ical", "ial", "ary",
     ]) {
-        return Tag::Adjective;
+        return PartOfSpeech::Adjective;
     }
     for prefix in ["un", "re", "over", "under", "mis", "out", "dis", "pre"] {
         if let Some(base) = lower.strip_prefix(prefix).filter(|it| it.len() > 2)
-            && let Some(tag @ (Tag::Verb | Tag::Adjective)) = lexicon::commonest(base)
+            && let Some(tag @ (PartOfSpeech::Verb | PartOfSpeech::Adjective)) = lexicon::commonest(base)
         {
             return tag;
         }
     }
-    Tag::Noun
+    PartOfSpeech::Noun
 }
 
 /// An unknown word in capitals, at the start of a sentence: a name, unless it is formed like
 /// another word.
-fn first_unknown(lower: &str) -> Tag {
+fn first_unknown(lower: &str) -> PartOfSpeech {
     let singular = lemmas::of_noun(lower);
     if *singular != *lower {
-        return Tag::Noun;
+        return PartOfSpeech::Noun;
     }
     let is_noun = [
         "tion", "sion", "ness", "ity", "ism", "ment", "sis", "logy", "ure", "ance",
@@ -216,8 +216,8 @@ fn first_unknown(lower: &str) -> Tag {
     .iter()
     .any(|it| lower.len() > it.len() + 2 && lower.ends_with(it));
     match by_ending(lower) {
-        Tag::Noun if is_noun => Tag::Noun,
-        Tag::Noun => Tag::ProperNoun,
+        PartOfSpeech::Noun if is_noun => PartOfSpeech::Noun,
+        PartOfSpeech::Noun => PartOfSpeech::ProperNoun,
         other => other,
     }
 }

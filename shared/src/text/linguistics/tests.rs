@@ -85,9 +85,9 @@ fn a_sentence_may_lack_its_space_its_capital_or_its_end() {
 
 #[test]
 fn base_forms() {
-    let base = |form: &str, tag: Tag| {
+    let base = |form: &str, tag: PartOfSpeech| {
         let bytes = 0..form.len();
-        Token { bytes, tag }.lemma(form).into_owned()
+        TaggedToken { bytes, tag }.lemma(form).into_owned()
     };
     let verbs = "hoped hope, hopped hop, Called call, controlled control, studied study, \
                  dying die, goes go, passes pass, thought think, needed need, changing change, \
@@ -98,18 +98,18 @@ fn base_forms() {
     let compared = "larger large, biggest big, happier happy, best good, proper proper, \
                     other other, honest honest";
     let each = [
-        (Tag::Verb, verbs),
-        (Tag::Noun, nouns),
-        (Tag::Adjective, compared),
+        (PartOfSpeech::Verb, verbs),
+        (PartOfSpeech::Noun, nouns),
+        (PartOfSpeech::Adjective, compared),
     ];
     for (tag, pairs) in each {
         for (form, lemma) in pairs.split(", ").map(|it| it.split_once(' ').unwrap()) {
             assert_eq!(base(form, tag), lemma);
         }
     }
-    assert_eq!(base("better", Tag::Adverb), "well");
-    assert_eq!(base("Paris", Tag::ProperNoun), "Paris");
-    assert_eq!(base("The", Tag::Determiner), "the");
+    assert_eq!(base("better", PartOfSpeech::Adverb), "well");
+    assert_eq!(base("Paris", PartOfSpeech::ProperNoun), "Paris");
+    assert_eq!(base("The", PartOfSpeech::Determiner), "the");
 }
 
 /// What holds for every text.

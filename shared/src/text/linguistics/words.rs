@@ -29,7 +29,7 @@ const NUMBERED: &[&str] = &[
 
 /// How a token's period binds it to what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Period {
+pub(super) enum AbbreviationPeriod {
     /// Something always follows it.
     Leads,
     /// A number follows it.
@@ -39,17 +39,17 @@ pub(super) enum Period {
 }
 
 /// Whether a token ends in the period of an abbreviation.
-pub(super) fn abbreviation(form: &str) -> Option<Period> {
+pub(super) fn abbreviation(form: &str) -> Option<AbbreviationPeriod> {
     let body = form.strip_suffix('.').filter(|it| !it.is_empty())?;
     let lower = body.to_lowercase();
     if is_initial(body) || has_single_letters(body) && !LEADING.contains(&lower.as_str()) {
-        return Some(Period::MayEnd);
+        return Some(AbbreviationPeriod::MayEnd);
     }
     let is_in = |list: &[&str]| list.contains(&lower.as_str());
     match (is_in(LEADING), is_in(NUMBERED), is_in(SHORT)) {
-        (true, _, _) => Some(Period::Leads),
-        (_, true, _) => Some(Period::LeadsNumber),
-        (_, _, true) => Some(Period::MayEnd),
+        (true, _, _) => Some(AbbreviationPeriod::Leads),
+        (_, true, _) => Some(AbbreviationPeriod::LeadsNumber),
+        (_, _, true) => Some(AbbreviationPeriod::MayEnd),
         (false, false, false) => None,
     }
 }
@@ -133,8 +133,8 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
             let is_inside = rest.starts_with(char::is_alphabetic);
             let next = text[after.end..].trim_start().chars().next();
             return match abbreviation(&format!("{left}.")) {
-                Some(Period::LeadsNumber) => next.is_some_and(char::is_numeric),
-                Some(Period::Leads | Period::MayEnd) => !is_inside,
+                Some(AbbreviationPeriod::LeadsNumber) => next.is_some_and(char::is_numeric),
+                Some(AbbreviationPeriod::Leads | AbbreviationPeriod::MayEnd) => !is_inside,
                 None => false,
             };
         }

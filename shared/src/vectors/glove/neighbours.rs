@@ -6,15 +6,15 @@ use std::ops::Range;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use super::Settings;
+use super::GloveSettings;
 use crate::error::Error;
 use crate::index::{DocNo, Index};
 use crate::text::vocabulary::TokenNo;
 
 /// A collection whose words are to get vectors.
-pub struct Corpus<'a> {
+pub struct GloveCorpus<'a> {
     pub(super) index: &'a Index,
-    pub(super) settings: Settings,
+    pub(super) settings: GloveSettings,
     /// Frequent words first.
     pub(super) words: Vec<TokenNo>,
     /// Place in `words` of each token.
@@ -23,7 +23,7 @@ pub struct Corpus<'a> {
 
 /// Two words with X; the first is not after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pair {
+pub(super) struct Cooccurrence {
     pub(super) words: [u32; 2],
     /// X in units of 2⁻³²: sums of whole numbers are the same in any order.
     x: u64,
@@ -32,7 +32,7 @@ pub(super) struct Pair {
 /// X of 1.
 const ONE: u64 = 1 << 32;
 
-impl Pair {
+impl Cooccurrence {
     /// X_ij.
     pub(super) fn x(&self) -> f64 {
         self.x as f64 / ONE as f64
@@ -41,15 +41,15 @@ impl Pair {
 
 /// Pairs of neighbours of some documents.
 #[derive(Debug, Clone, Default)]
-pub struct Neighbours {
-    pairs: Vec<Pair>,
+pub struct CooccurrenceCounts {
+    pairs: Vec<Cooccurrence>,
     /// Only looked up, never walked: its order decides nothing.
     found: HashTable<u32>,
 }
 
-impl<'a> Corpus<'a> {
+impl<'a> GloveCorpus<'a> {
     /// Chooses the words; `index` must keep tokens.
-    pub fn new(index: &'a Index, settings: Settings) -> Result<Corpus<'a>, Error> {
+    pub fn new(index: &'a Index, settings: GloveSettings) -> Result<GloveCorpus<'a>, Error> {
         settings.check()?;
         let words = frequent(index, settings.min_count);
         if words.len() < 2 {
@@ -65,7 +65,7 @@ impl<'a> Corpus<'a> {
         for (at, &token) in words.iter().enumerate() {
             places[token as usize] = Some(at as u32);
         }
-        Ok(Corpus {
+        Ok(GloveCorpus {
             index,
             settings,
             words,
@@ -79,16 +79,16 @@ impl<'a> Corpus<'a> {
     }
 
     /// The neighbours in some documents.
-    pub fn count(&self, docs: Range<DocNo>) -> Neighbours {
-        let mut found = Neighbours::default();
+    pub fn count(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
+        let mut found = CooccurrenceCounts::default();
         found.add(self, docs);
         found
     }
 }
 
-impl Neighbours {
+impl CooccurrenceCounts {
     /// Adds those of more documents.
-    pub fn add(&mut self, corpus: &Corpus<'_>, docs: Range<DocNo>) {
+    pub fn add(&mut self, corpus: &GloveCorpus<'_>, docs: Range<DocNo>) {
         let window = corpus.settings.window;
         // A word beside itself is a neighbour both ways.
         let near = |distance: u64, ways: u64| (ways * ONE + distance / 2) / distance;
@@ -108,22 +108,22 @@ impl Neighbours {
     }
 
     fn take(&mut self, words: [u32; 2], x: u64) {
-        let Neighbours { pairs, found } = self;
+        let CooccurrenceCounts { pairs, found } = self;
         let same = |&it: &u32| pairs[it as usize].words == words;
         if let Some(&it) = found.find(hash(words), same) {
             pairs[it as usize].x += x;
             return;
         }
         let number = pairs.len() as u32;
-        pairs.push(Pair { words, x });
+        pairs.push(Cooccurrence { words, x });
         let again = |&it: &u32| hash(pairs[it as usize].words);
         found.insert_unique(hash(words), number, again);
     }
 }
 
 /// All pairs, in the order of their words.
-pub(super) fn merge(counted: Vec<Neighbours>) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = counted.into_iter().flat_map(|it| it.pairs).collect();
+pub(super) fn merge(counted: Vec<CooccurrenceCounts>) -> Vec<Cooccurrence> {
+    let mut pairs: Vec<Cooccurrence> = counted.into_iter().flat_map(|it| it.pairs).collect();
     pairs.sort_unstable_by_key(|it| it.words);
     pairs.dedup_by(|again, kept| {
         let same = again.words == kept.words;
@@ -174,19 +174,19 @@ mod tests {
             .iter()
             .for_each(|it| builder.add(it));
         let index = builder.finish().unwrap();
-        let settings = |min_count| Settings {
+        let settings = |min_count| GloveSettings {
             window: 2,
             min_count,
-            ..Settings::default()
+            ..GloveSettings::default()
         };
-        let corpus = Corpus::new(&index, settings(1)).unwrap();
+        let corpus = GloveCorpus::new(&index, settings(1)).unwrap();
         let words = corpus.words.iter();
         let named: Vec<&str> = words.map(|&it| index.vocabulary().token(it)).collect();
         assert_eq!(named, ["b", "a", "c", "rare"]);
         let pairs = merge(vec![corpus.count(1..2), corpus.count(0..1)]);
-        let x = |pairs: &[Pair], words| {
+        let x = |pairs: &[Cooccurrence], words| {
             let found = pairs.iter().find(|it| it.words == words);
-            found.map(Pair::x)
+            found.map(Cooccurrence::x)
         };
         // b and b are two apart in the second text, both ways.
         assert_eq!(x(&pairs, [0, 0]), Some(1.0));
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(x(&pairs, [1, 3]), Some(0.5));
         assert_eq!(x(&pairs, [2, 2]), None);
         // Rare words are taken out before distances are counted.
-        let corpus = Corpus::new(&index, settings(2)).unwrap();
+        let corpus = GloveCorpus::new(&index, settings(2)).unwrap();
         assert_eq!(merge(vec![corpus.count(0..2)]).len(), 2);
     }
 }

@@ -1,10 +1,10 @@
 //! Somebody who decides by keys alone, on what the screen shows.
 
 use serde_json::{Value, json};
-use shared::review::{Answer, ItemNo, Sides};
+use shared::review::{AnnotatorAnswer, ItemNo, DisplayOrder};
 
 use super::{Items, SPARE};
-use crate::browser::tab::Tab;
+use crate::browser::tab::BrowserTab;
 use crate::review::answers;
 
 /// Query and both texts as they stand on the screen; nothing while there is no item.
@@ -16,8 +16,8 @@ const SHOWN: &str = "
     return [query, ...texts].map(plain)";
 
 /// An annotator at their screen.
-pub(super) struct Annotator<'a> {
-    tab: &'a Tab,
+pub(super) struct BrowserAnnotator<'a> {
+    tab: &'a BrowserTab,
     items: &'a Items,
     /// Ann is the first, Ben the second.
     place: usize,
@@ -25,9 +25,9 @@ pub(super) struct Annotator<'a> {
     finished: Vec<ItemNo>,
 }
 
-impl Annotator<'_> {
-    pub(super) fn new<'a>(tab: &'a Tab, items: &'a Items, place: usize) -> Annotator<'a> {
-        Annotator {
+impl BrowserAnnotator<'_> {
+    pub(super) fn new<'a>(tab: &'a BrowserTab, items: &'a Items, place: usize) -> BrowserAnnotator<'a> {
+        BrowserAnnotator {
             tab,
             items,
             place,
@@ -41,14 +41,14 @@ impl Annotator<'_> {
     }
 
     /// Waits for an item: which, and how its texts stand.
-    pub(super) fn there(&self) -> (ItemNo, Sides) {
+    pub(super) fn there(&self) -> (ItemNo, DisplayOrder) {
         let shown = self.tab.until("an item", SHOWN);
         let text = |at: usize| shown[at].as_str().unwrap().to_owned();
         let claimed = [text(0), text(1), text(2)];
         let swapped = [text(0), text(2), text(1)];
         match (self.items.get(&claimed), self.items.get(&swapped)) {
-            (Some(&item), _) => (item, Sides::AsClaimed),
-            (None, Some(&item)) => (item, Sides::Swapped),
+            (Some(&item), _) => (item, DisplayOrder::AsClaimed),
+            (None, Some(&item)) => (item, DisplayOrder::Swapped),
             (None, None) => panic!("no such item: {claimed:?}"),
         }
     }
@@ -58,14 +58,14 @@ impl Annotator<'_> {
         let (item, sides) = self.there();
         let answer = match item {
             SPARE if self.place == 1 => return self.skip(),
-            SPARE => Answer::CannotSay,
+            SPARE => AnnotatorAnswer::CannotSay,
             item => answers::both()[item.0 as usize][self.place],
         };
         let key = match sides.turn(answer) {
-            Answer::First => "1",
-            Answer::Equal => "2",
-            Answer::Second => "3",
-            Answer::CannotSay => "4",
+            AnnotatorAnswer::First => "1",
+            AnnotatorAnswer::Equal => "2",
+            AnnotatorAnswer::Second => "3",
+            AnnotatorAnswer::CannotSay => "4",
         };
         self.by_key(item, key);
     }

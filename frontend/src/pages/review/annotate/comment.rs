@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::review::Matters;
+use shared::review::ReasonRating;
 use shared::review::event::AnswerComment;
 use shared::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
 
 use crate::pages::review::desk;
-use crate::widgets::form::Radio;
+use crate::widgets::form::RadioButton;
 
 /// The field of the note.
 const NOTE: &str = "note";
@@ -41,9 +41,9 @@ impl CommentDraft {
     /// Yes, no, not said, and again. What it is then, in words.
     pub(super) fn turn_matters(self) -> &'static str {
         let (next, word) = match self.words.with_untracked(|it| it.matters) {
-            None => (Some(Matters::Yes), "The axiom’s reason matters"),
-            Some(Matters::Yes) => (Some(Matters::No), "The axiom’s reason does not matter"),
-            Some(Matters::No) => (None, "Nothing is said of the axiom’s reason"),
+            None => (Some(ReasonRating::Yes), "The axiom’s reason matters"),
+            Some(ReasonRating::Yes) => (Some(ReasonRating::No), "The axiom’s reason does not matter"),
+            Some(ReasonRating::No) => (None, "Nothing is said of the axiom’s reason"),
         };
         self.words.update(|it| it.matters = next);
         word
@@ -115,19 +115,19 @@ pub(super) fn CommentFields(
         }
     };
     let matters = [
-        (Some(Matters::Yes), "yes"),
-        (Some(Matters::No), "no"),
+        (Some(ReasonRating::Yes), "yes"),
+        (Some(ReasonRating::No), "no"),
         (None, "not said"),
     ]
     .map(|(value, word)| {
         view! {
-            <Radio
+            <RadioButton
                 group="matters"
                 chosen=move || words.read().matters == value
                 choose=move || words.update(|it| it.matters = value)
             >
                 {word}
-            </Radio>
+            </RadioButton>
         }
     });
     let about = probe.about();

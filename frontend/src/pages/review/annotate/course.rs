@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use shared::api::review::{Done, Handed, HandedItem, MOST_OFFERS};
-use shared::review::event::{AnswerComment, Decision, MOST_REPLACED, What};
-use shared::review::log::Fate;
-use shared::review::queue::{PREFETCH, Part};
-use shared::review::{Answer, Event, ItemNo, Key};
+use shared::api::review::{EventRecord, LeaseItemsResponse, AssignedItem, MOST_OFFERS};
+use shared::review::event::{AnswerComment, Decision, MOST_REPLACED, AnnotationAction};
+use shared::review::log::EventStatus;
+use shared::review::queue::{PREFETCH, AssignmentPhase};
+use shared::review::{AnnotatorAnswer, AnnotationEvent, ItemNo, EventKey};
 
 /// With fewer items than these at hand, more are asked for.
 const FEW: usize = 5;
@@ -17,30 +17,30 @@ const MOST_SEEN: usize = 60;
 
 /// The item on the screen.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Screen {
+pub(crate) struct DisplayedItem {
     /// What is shown.
-    pub(crate) item: HandedItem,
+    pub(crate) item: AssignedItem,
     /// What the person said of it before.
-    pub(crate) before: Option<Before>,
+    pub(crate) before: Option<EarlierDecision>,
     /// Of training: the answer that was just given, about the texts in the order of the claim.
-    pub(crate) told: Option<Answer>,
+    pub(crate) told: Option<AnnotatorAnswer>,
 }
 
 /// An earlier decision on the item that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Before {
+pub(crate) struct EarlierDecision {
     /// What was said.
     pub(crate) decision: Decision,
     /// Decisions on the item that stand, and that another one replaces: one, if it was not taken
     /// back, and more after two devices that did not know of each other.
-    stand: Vec<Key>,
+    stand: Vec<EventKey>,
 }
 
 /// A decision or a skip that can be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Act {
+pub(crate) struct UndoableAction {
     /// Of its event.
-    pub(crate) key: Key,
+    pub(crate) key: EventKey,
     /// On which item.
     pub(crate) item: ItemNo,
     /// None for a skip.
@@ -49,32 +49,32 @@ pub(crate) struct Act {
 
 /// All of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Course {
-    now: Option<Screen>,
-    ahead: VecDeque<Screen>,
-    done: Vec<Act>,
-    seen: VecDeque<HandedItem>,
+pub(crate) struct AnnotationSession {
+    now: Option<DisplayedItem>,
+    ahead: VecDeque<DisplayedItem>,
+    done: Vec<UndoableAction>,
+    seen: VecDeque<AssignedItem>,
     settled: BTreeSet<ItemNo>,
-    parts: BTreeMap<ItemNo, Part>,
-    taken_back: BTreeMap<Key, Act>,
+    parts: BTreeMap<ItemNo, AssignmentPhase>,
+    taken_back: BTreeMap<EventKey, UndoableAction>,
     /// Further items that others hold.
     n_leased: u32,
     /// Whether the server had no more when it was asked last.
     ended: bool,
 }
 
-impl Act {
-    fn of(event: &Event) -> Option<Act> {
+impl UndoableAction {
+    fn of(event: &AnnotationEvent) -> Option<UndoableAction> {
         let (item, decision) = match &event.what {
-            What::Decided(it) => (it.item, Some(it.clone())),
-            What::Skipped(it) => (it.item, None),
-            What::Reported(_)
-            | What::Undone { .. }
-            | What::Adjudicated(_)
-            | What::Excluded(_)
-            | What::Included(_) => return None,
+            AnnotationAction::Decided(it) => (it.item, Some(it.clone())),
+            AnnotationAction::Skipped(it) => (it.item, None),
+            AnnotationAction::Reported(_)
+            | AnnotationAction::Undone { .. }
+            | AnnotationAction::Adjudicated(_)
+            | AnnotationAction::Excluded(_)
+            | AnnotationAction::Included(_) => return None,
         };
-        Some(Act {
+        Some(UndoableAction {
             key: event.key,
             item,
             decision,
@@ -82,9 +82,9 @@ impl Act {
     }
 }
 
-impl Screen {
-    fn new(item: HandedItem) -> Screen {
-        Screen {
+impl DisplayedItem {
+    fn new(item: AssignedItem) -> DisplayedItem {
+        DisplayedItem {
             item,
             before: None,
             told: None,
@@ -97,7 +97,7 @@ impl Screen {
     }
 
     /// The answer of before, as the texts stand on the screen.
-    pub(crate) fn answered(&self) -> Option<Answer> {
+    pub(crate) fn answered(&self) -> Option<AnnotatorAnswer> {
         let before = self.before.as_ref()?;
         Some(self.item.offer.sides.turn(before.decision.answer))
     }
@@ -109,10 +109,10 @@ impl Screen {
     }
 
     /// A decision on it; `answer` is about the screen, first is left.
-    pub(crate) fn decide(&self, answer: Answer, comment: AnswerComment, took_ms: u64) -> What {
+    pub(crate) fn decide(&self, answer: AnnotatorAnswer, comment: AnswerComment, took_ms: u64) -> AnnotationAction {
         let sides = self.item.offer.sides;
         let before = self.before.as_ref();
-        What::Decided(Decision {
+        AnnotationAction::Decided(Decision {
             item: self.number(),
             answer: sides.turn(answer),
             comment,
@@ -123,12 +123,12 @@ impl Screen {
     }
 }
 
-impl Course {
+impl AnnotationSession {
     /// Hears what was done in earlier visits: what the server knows, the newest first, and what it
     /// does not know yet, in its order.
-    pub(crate) fn remember(&mut self, known: &[Done], unsent: &[Event]) {
-        let standing = |it: &&Done| !matches!(it.fate, Fate::Undone | Fate::Replaced);
-        let known_keys: BTreeSet<Key> = known.iter().map(|it| it.entry.event.key).collect();
+    pub(crate) fn remember(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
+        let standing = |it: &&EventRecord| !matches!(it.fate, EventStatus::Undone | EventStatus::Replaced);
+        let known_keys: BTreeSet<EventKey> = known.iter().map(|it| it.entry.event.key).collect();
         for done in known.iter().rev().filter(standing) {
             self.put(&done.entry.event);
         }
@@ -137,11 +137,11 @@ impl Course {
         }
     }
 
-    fn put(&mut self, event: &Event) {
-        if let What::Undone { of } = event.what {
+    fn put(&mut self, event: &AnnotationEvent) {
+        if let AnnotationAction::Undone { of } = event.what {
             self.forget(of);
         }
-        if let Some(act) = Act::of(event) {
+        if let Some(act) = UndoableAction::of(event) {
             let replaced = event.what.replaces();
             self.done.retain(|it| !replaced.contains(&it.key));
             self.settled.insert(act.item);
@@ -149,7 +149,7 @@ impl Course {
         }
     }
 
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: EventKey) {
         if let Some(at) = self.done.iter().position(|it| it.key == key) {
             let act = self.done.remove(at);
             if self.done.iter().all(|it| it.item != act.item) {
@@ -161,7 +161,7 @@ impl Course {
 
     /// Takes what the server handed out when it was asked for `n`. An item that was promised for a
     /// time that is over, and is not promised again, is somebody else's now.
-    pub(crate) fn take(&mut self, handed: Handed, n: u32, now_ms: u64) {
+    pub(crate) fn take(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
         self.ended = (handed.items.len() as u32) < n;
         self.n_leased = handed.n_leased;
         let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.offer.item).collect();
@@ -176,7 +176,7 @@ impl Course {
             match held.into_iter().find(|it| it.number() == number) {
                 Some(screen) => screen.item.until_ms = item.until_ms,
                 None if self.settled.contains(&number) => {}
-                None => self.ahead.push_back(Screen::new(item)),
+                None => self.ahead.push_back(DisplayedItem::new(item)),
             }
         }
         if self.now.is_none() {
@@ -203,7 +203,7 @@ impl Course {
     }
 
     /// The item on the screen.
-    pub(crate) fn screen(&self) -> Option<&Screen> {
+    pub(crate) fn screen(&self) -> Option<&DisplayedItem> {
         self.now.as_ref()
     }
 
@@ -218,12 +218,12 @@ impl Course {
     }
 
     /// A decision on the item on the screen, or a skip, was made.
-    pub(crate) fn did(&mut self, event: &Event) {
+    pub(crate) fn did(&mut self, event: &AnnotationEvent) {
         self.put(event);
         let Some(screen) = &mut self.now else {
             return;
         };
-        if event.what.item() != Some(screen.number()) || Act::of(event).is_none() {
+        if event.what.item() != Some(screen.number()) || UndoableAction::of(event).is_none() {
             return;
         }
         let number = screen.number();
@@ -244,23 +244,23 @@ impl Course {
     }
 
     /// What can be taken back, the newest last.
-    pub(crate) fn done(&self) -> &[Act] {
+    pub(crate) fn done(&self) -> &[UndoableAction] {
         &self.done
     }
 
     /// An item that was decided on in this visit.
-    pub(crate) fn seen(&self, item: ItemNo) -> Option<&HandedItem> {
+    pub(crate) fn seen(&self, item: ItemNo) -> Option<&AssignedItem> {
         self.seen.iter().find(|it| it.offer.item == item)
     }
 
     /// Takes an act back, and shows its item again.
-    pub(crate) fn take_back(&mut self, act: &Act, item: HandedItem) {
+    pub(crate) fn take_back(&mut self, act: &UndoableAction, item: AssignedItem) {
         self.forget(act.key);
         self.look_again(act, item);
     }
 
     /// Shows an item again, so that its answer can be changed.
-    pub(crate) fn look_again(&mut self, act: &Act, item: HandedItem) {
+    pub(crate) fn look_again(&mut self, act: &UndoableAction, item: AssignedItem) {
         if let Some(now) = self.now.take()
             && now.told.is_none()
             && !now.changes()
@@ -270,12 +270,12 @@ impl Course {
         self.ahead.retain(|it| it.number() != act.item);
         let same = self.done.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
-        let stand: Vec<Key> = stand.take(MOST_REPLACED).collect();
+        let stand: Vec<EventKey> = stand.take(MOST_REPLACED).collect();
         let before = act
             .decision
             .clone()
-            .map(|decision| Before { decision, stand });
-        self.now = Some(Screen {
+            .map(|decision| EarlierDecision { decision, stand });
+        self.now = Some(DisplayedItem {
             item,
             before,
             told: None,
@@ -284,11 +284,11 @@ impl Course {
 
     /// By how much the person's number of decided items differs from what the server knows, once
     /// it has what is not sent. Training does not count.
-    pub(crate) fn gained(&self, unsent: &[Event]) -> i64 {
-        let works = |item: &ItemNo| self.parts.get(item) != Some(&Part::Training);
-        let gain = |event: &Event| match &event.what {
-            What::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),
-            What::Undone { of } => {
+    pub(crate) fn gained(&self, unsent: &[AnnotationEvent]) -> i64 {
+        let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
+        let gain = |event: &AnnotationEvent| match &event.what {
+            AnnotationAction::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),
+            AnnotationAction::Undone { of } => {
                 let act = self.taken_back.get(of);
                 let decided = act.is_some_and(|it| it.decision.is_some() && works(&it.item));
                 -i64::from(decided)

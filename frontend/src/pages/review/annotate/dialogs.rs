@@ -6,21 +6,21 @@ use shared::probe::{Axiom, Probe};
 use shared::review::event::SkipReason;
 use shared::written::LONGEST_NOTE;
 
-use crate::page::Page;
-use crate::pages::about::example::Example;
+use crate::page::PageRoute;
+use crate::pages::about::example::WorkedExample;
 use crate::pages::review::desk::{self, KeyButton};
 
 /// A dialog of this page.
-pub(super) type Place = NodeRef<html::Dialog>;
+pub(super) type DialogRef = NodeRef<html::Dialog>;
 
 /// Opens it.
-pub(super) fn open(place: Place) {
+pub(super) fn open(place: DialogRef) {
     if let Some(dialog) = place.get_untracked() {
         let _ = dialog.show_modal();
     }
 }
 
-fn close(place: Place) {
+fn close(place: DialogRef) {
     if let Some(dialog) = place.get_untracked() {
         dialog.close();
     }
@@ -28,7 +28,7 @@ fn close(place: Place) {
 
 /// The heading of a dialog, and the way out of it.
 #[component]
-fn DialogHead(place: Place, id: &'static str, children: Children) -> impl IntoView {
+fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl IntoView {
     view! {
         <header>
             <h2 id=id>{children()}</h2>
@@ -52,7 +52,7 @@ fn reason_word(reason: SkipReason) -> &'static str {
 #[component]
 pub(super) fn SkipDialog(
     /// Opened by its key.
-    place: Place,
+    place: DialogRef,
     /// Takes the reason and the note.
     skip: Callback<(SkipReason, String)>,
 ) -> impl IntoView {
@@ -110,7 +110,7 @@ pub(super) fn SkipDialog(
 #[component]
 pub(super) fn ReportDialog(
     /// Opened by its key.
-    place: Place,
+    place: DialogRef,
     /// Takes the words.
     report: Callback<String>,
 ) -> impl IntoView {
@@ -149,7 +149,7 @@ pub(super) fn ReportDialog(
 #[component]
 pub(super) fn ExampleDialog(
     /// Opened by its key.
-    place: Place,
+    place: DialogRef,
     /// Whose; none until it is opened.
     probe: RwSignal<Option<Probe>>,
 ) -> impl IntoView {
@@ -159,9 +159,9 @@ pub(super) fn ExampleDialog(
             let example = probe.axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
                 <p class="statement">{about.statement}</p>
-                {example.map(|axiom| view! { <Example axiom/> })}
+                {example.map(|axiom| view! { <WorkedExample axiom/> })}
                 <p class="note">
-                    <a href=Page::About.href() target="_blank">"About every axiom"</a>
+                    <a href=PageRoute::About.href() target="_blank">"About every axiom"</a>
                     ", in another tab"
                 </p>
             }

@@ -1,10 +1,10 @@
 //! The panel beside an item: guidelines, everybody's progress, what was done last.
 
 use leptos::prelude::*;
-use shared::api::review::Standing;
+use shared::api::review::TaskProgressSummary;
 
-use super::course::Act;
-use super::work::Work;
+use super::course::UndoableAction;
+use super::work::AnnotationState;
 use crate::numbers::{count, plural};
 use crate::pages::review::desk::{self, KeyButton};
 use crate::widgets::markdown::Markdown;
@@ -18,9 +18,9 @@ const SHOWN: usize = 12;
 
 /// The panel.
 #[component]
-pub(super) fn Guide(
+pub(super) fn GuidelinesPanel(
     /// Everything.
-    work: Work,
+    work: AnnotationState,
 ) -> impl IntoView {
     let sheet = work.sheet();
     let guidelines = match sheet.guidelines.trim() {
@@ -33,7 +33,7 @@ pub(super) fn Guide(
     };
     let everybody = move || everybody(&work.standing.read());
     let share = Signal::derive(move || {
-        let Standing {
+        let TaskProgressSummary {
             n_filled, n_slots, ..
         } = work.standing.get();
         n_filled as f64 / n_slots.max(1) as f64
@@ -49,7 +49,7 @@ pub(super) fn Guide(
             <h3>"Everybody"</h3>
             <Progress label="Everybody" done=share/>
             <p>{everybody} " " {sides}</p>
-            <Last work/>
+            <RecentActions work/>
             <KeyButton class="btn" key="G" press=move || work.turn_guide()>
                 "Hide this panel"
             </KeyButton>
@@ -59,13 +59,13 @@ pub(super) fn Guide(
 
 /// What was done last, to be looked at again.
 #[component]
-fn Last(work: Work) -> impl IntoView {
+fn RecentActions(work: AnnotationState) -> impl IntoView {
     let acts = Memo::new(move |_| {
         let course = work.course.read();
         let last = course.done().iter().rev().take(SHOWN).cloned();
-        last.collect::<Vec<Act>>()
+        last.collect::<Vec<UndoableAction>>()
     });
-    let rows = move |act: Act| {
+    let rows = move |act: UndoableAction| {
         let what = work.told(&act);
         let decided = act.decision.is_some();
         view! {
@@ -97,7 +97,7 @@ fn Last(work: Work) -> impl IntoView {
 }
 
 /// `412 of 720 decisions, by 6 people.`
-fn everybody(standing: &Standing) -> String {
+fn everybody(standing: &TaskProgressSummary) -> String {
     let people = plural(u64::from(standing.n_people), "person", "people");
     format!(
         "{} of {} decisions are there, by {people}.",
@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn everybody_is_said_in_a_sentence() {
-        let standing = Standing {
+        let standing = TaskProgressSummary {
             n_filled: 412,
             n_slots: 1_720,
             n_people: 1,
-            ..Standing::default()
+            ..TaskProgressSummary::default()
         };
         assert_eq!(
             everybody(&standing),

@@ -1,18 +1,18 @@
 //! What an annotator does, from a key or a button to an event in the outbox.
 
 use leptos::prelude::*;
-use shared::api::review::{Again, Handed, HandedItem, NextItems, Sheet, Standing, State, TaskNo};
-use shared::review::event::{Report, Skip, SkipReason, What};
-use shared::review::{Answer, Event, Key};
+use shared::api::review::{GetAssignedItemRequest, LeaseItemsResponse, AssignedItem, LeaseItemsRequest, TaskResponse, TaskProgressSummary, TaskStatus, TaskId};
+use shared::review::event::{ProblemReport, SkippedItem, SkipReason, AnnotationAction};
+use shared::review::{AnnotatorAnswer, AnnotationEvent, EventKey};
 
 use super::comment::CommentDraft;
-use super::course::{Act, Course};
+use super::course::{UndoableAction, AnnotationSession};
 use super::guide;
 use crate::api;
-use crate::api::action::{Action, once};
-use crate::later::Later;
+use crate::api::action::{MutationState, once};
+use crate::later::Debounce;
 use crate::outbox;
-use crate::pages::review::clock::Clock;
+use crate::pages::review::clock::ItemTimer;
 use crate::pages::review::desk;
 
 /// Between two looks at what others may have given back.
@@ -20,12 +20,12 @@ const PAUSE_MS: u64 = 60_000;
 
 /// Everything on the page.
 #[derive(Clone, Copy)]
-pub(super) struct Work {
-    sheet: StoredValue<Sheet>,
+pub(super) struct AnnotationState {
+    sheet: StoredValue<TaskResponse>,
     /// The way through the task.
-    pub(super) course: RwSignal<Course>,
+    pub(super) course: RwSignal<AnnotationSession>,
     /// As the server told it last.
-    pub(super) standing: RwSignal<Standing>,
+    pub(super) standing: RwSignal<TaskProgressSummary>,
     /// What is said beside the answer that comes.
     pub(super) comment: CommentDraft,
     /// Whether query terms are marked.
@@ -35,18 +35,18 @@ pub(super) struct Work {
     /// What was done last, in words.
     pub(super) toast: RwSignal<Option<String>>,
     /// What is asked of the server, and why something could not be done.
-    pub(super) action: Action,
+    pub(super) action: MutationState,
     /// What is wrong with what was written.
     pub(super) wrong: RwSignal<Option<String>>,
-    clock: StoredValue<Clock>,
-    later: Later,
+    clock: StoredValue<ItemTimer>,
+    later: Debounce,
 }
 
-impl Work {
+impl AnnotationState {
     /// Of a task with what was done before.
-    pub(super) fn new(sheet: Sheet, course: Course) -> Work {
+    pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
         let standing = RwSignal::new(sheet.card.standing);
-        Work {
+        AnnotationState {
             sheet: StoredValue::new(sheet),
             course: RwSignal::new(course),
             standing,
@@ -54,25 +54,25 @@ impl Work {
             marks: RwSignal::new(true),
             guide: RwSignal::new(true),
             toast: RwSignal::new(None),
-            action: Action::new(),
+            action: MutationState::new(),
             wrong: RwSignal::new(None),
-            clock: StoredValue::new(Clock::start(now_ms())),
-            later: Later::after_ms(PAUSE_MS),
+            clock: StoredValue::new(ItemTimer::start(now_ms())),
+            later: Debounce::after_ms(PAUSE_MS),
         }
     }
 
     /// What the annotator reads of the task.
-    pub(super) fn sheet(self) -> Sheet {
+    pub(super) fn sheet(self) -> TaskResponse {
         self.sheet.get_value()
     }
 
-    pub(super) fn task(self) -> TaskNo {
+    pub(super) fn task(self) -> TaskId {
         self.sheet.with_value(|it| it.card.task)
     }
 
     /// Whether the task hands out items.
     pub(super) fn is_open(self) -> bool {
-        self.sheet.with_value(|it| it.card.state == State::Open)
+        self.sheet.with_value(|it| it.card.state == TaskStatus::Open)
     }
 
     /// Whether items are on their way.
@@ -90,7 +90,7 @@ impl Work {
     }
 
     /// An answer about the screen.
-    pub(super) fn decide(self, answer: Answer) {
+    pub(super) fn decide(self, answer: AnnotatorAnswer) {
         let took = self.clock.with_value(|it| it.took_ms(now_ms()));
         let what = self.course.with_untracked(|it| {
             let screen = it.screen().filter(|it| it.told.is_none())?;
@@ -113,7 +113,7 @@ impl Work {
             screen.map(|it| it.number())
         });
         if let Some(item) = item {
-            let what = What::Skipped(Skip { item, reason, note });
+            let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
             self.act(what, "Passed over".to_owned());
         }
     }
@@ -124,14 +124,14 @@ impl Work {
             .course
             .with_untracked(|it| it.screen().map(|it| it.number()));
         if let Some(item) = item
-            && self.keep(What::Reported(Report { item, note })).is_some()
+            && self.keep(AnnotationAction::Reported(ProblemReport { item, note })).is_some()
         {
             self.toast.set(Some("Reported".to_owned()));
         }
     }
 
     /// Keeps a decision or a skip, and moves on.
-    fn act(self, what: What, told: String) {
+    fn act(self, what: AnnotationAction, told: String) {
         let Some(event) = self.keep(what) else {
             return;
         };
@@ -142,8 +142,8 @@ impl Work {
     }
 
     /// Gives an event to the outbox, unless no server would take it.
-    fn keep(self, what: What) -> Option<Event> {
-        let event = Event {
+    fn keep(self, what: AnnotationAction) -> Option<AnnotationEvent> {
+        let event = AnnotationEvent {
             key: random_key(),
             made_ms: now_ms(),
             what,
@@ -168,7 +168,7 @@ impl Work {
                 .is_some_and(|it| it.told.is_some() || it.changes())
         });
         if rests {
-            self.course.update(Course::go_on);
+            self.course.update(AnnotationSession::go_on);
             self.shown();
             self.ask();
         }
@@ -180,7 +180,7 @@ impl Work {
         match last {
             None => self.toast.set(Some("There is nothing to undo".to_owned())),
             Some(act) => self.with_item(act, |work, act, item| {
-                if work.keep(What::Undone { of: act.key }).is_some() {
+                if work.keep(AnnotationAction::Undone { of: act.key }).is_some() {
                     work.course.update(|it| it.take_back(&act, item));
                     work.toast.set(Some("Taken back".to_owned()));
                 }
@@ -189,21 +189,21 @@ impl Work {
     }
 
     /// Shows a decision again, so that it can be changed.
-    pub(super) fn look_again(self, act: Act) {
+    pub(super) fn look_again(self, act: UndoableAction) {
         self.with_item(act, |work, act, item| {
             work.course.update(|it| it.look_again(&act, item));
         });
     }
 
     /// Does something with the item of an act: one of this visit, or as the server has it.
-    fn with_item(self, act: Act, then: fn(Work, Act, HandedItem)) {
+    fn with_item(self, act: UndoableAction, then: fn(AnnotationState, UndoableAction, AssignedItem)) {
         let seen = self.course.with_untracked(|it| it.seen(act.item).cloned());
         if let Some(item) = seen {
             then(self, act, item);
             self.shown();
             return;
         }
-        let request = Again {
+        let request = GetAssignedItemRequest {
             task: self.task(),
             item: act.item,
         };
@@ -228,7 +228,7 @@ impl Work {
             Some(before.decision.comment.clone())
         });
         self.comment.set(before.unwrap_or_default());
-        self.clock.set_value(Clock::start(now_ms()));
+        self.clock.set_value(ItemTimer::start(now_ms()));
     }
 
     /// Asks for items, if there are few left.
@@ -239,7 +239,7 @@ impl Work {
             return;
         };
         let task = self.task();
-        let found = async move { api::call(&NextItems { task, n }).await };
+        let found = async move { api::call(&LeaseItemsRequest { task, n }).await };
         once(self.action.busy, found, move |found| match found {
             Ok(handed) => self.take(handed, n),
             Err(error) => {
@@ -251,7 +251,7 @@ impl Work {
         });
     }
 
-    fn take(self, handed: Handed, n: u32) {
+    fn take(self, handed: LeaseItemsResponse, n: u32) {
         let fresh = self.course.with_untracked(|it| it.screen().is_none());
         self.action.failed.set(None);
         self.standing.set(handed.standing);
@@ -269,7 +269,7 @@ impl Work {
 
     /// Asks although there was nothing more.
     pub(super) fn ask_again(self) {
-        self.course.update(Course::hope);
+        self.course.update(AnnotationSession::hope);
         self.ask();
     }
 
@@ -296,7 +296,7 @@ impl Work {
     }
 
     /// An act in words.
-    pub(super) fn told(self, act: &Act) -> String {
+    pub(super) fn told(self, act: &UndoableAction) -> String {
         let n = act.item.0 + 1;
         let Some(decision) = &act.decision else {
             return format!("Item {n}: passed over");
@@ -321,8 +321,8 @@ pub(super) fn now_ms() -> u64 {
     js_sys::Date::now().max(0.0) as u64
 }
 
-fn random_key() -> Key {
+fn random_key() -> EventKey {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("every browser has random bytes");
-    Key::from_bytes(bytes)
+    EventKey::from_bytes(bytes)
 }

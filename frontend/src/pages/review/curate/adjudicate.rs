@@ -5,38 +5,38 @@ use std::collections::BTreeMap;
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::{Disputes, History, ItemHistory};
+use shared::api::review::{ListDisputesRequest, GetItemHistoryRequest, ItemHistoryResponse};
 use shared::probe::ClaimKind;
-use shared::review::event::{Adjudication as Made, What};
-use shared::review::log::Fate;
+use shared::review::event::{Adjudication as Made, AnnotationAction};
+use shared::review::log::EventStatus;
 use shared::review::said::Dispute;
-use shared::review::{Answer, ItemNo, Key};
+use shared::review::{AnnotatorAnswer, ItemNo, EventKey};
 
-use super::desk::{CurationTab, Desk};
-use super::history::Told;
-use super::sending::{Sending, Unsent};
+use super::desk::{CurationTab, CurationState};
+use super::history::ItemHistoryView;
+use super::sending::{EventSubmission, SubmissionError};
 use super::words;
 use crate::api::{self, Error};
-use crate::browser::{self, Address};
-use crate::keys::{self, Press};
+use crate::browser::{self, PageLocation};
+use crate::keys::{self, KeyOutcome};
 use crate::numbers::plural;
 use crate::pages::review::desk::KeyButton;
-use crate::widgets::error::{Failed, Failure};
-use crate::widgets::form::Line;
+use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
+use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 
 /// Answers in the order of their keys.
-const KEYS: [(&str, Answer); 4] = [
-    ("1", Answer::First),
-    ("2", Answer::Equal),
-    ("3", Answer::Second),
-    ("4", Answer::CannotSay),
+const KEYS: [(&str, AnnotatorAnswer); 4] = [
+    ("1", AnnotatorAnswer::First),
+    ("2", AnnotatorAnswer::Equal),
+    ("3", AnnotatorAnswer::Second),
+    ("4", AnnotatorAnswer::CannotSay),
 ];
 
 /// What the parts of this one share.
 #[derive(Clone, Copy)]
-struct Court {
-    desk: Desk,
+struct AdjudicationState {
+    desk: CurationState,
     queue: RwSignal<Option<Vec<Dispute>>>,
     failed: RwSignal<Option<Error>>,
     /// The item that is looked at.
@@ -45,33 +45,33 @@ struct Court {
     notes: RwSignal<BTreeMap<ItemNo, String>>,
     /// Items that were adjudicated while the page was open, the last one last.
     done: RwSignal<Vec<ItemNo>>,
-    sending: Sending,
+    sending: EventSubmission,
 }
 
-impl Court {
-    fn new(desk: Desk) -> Court {
-        let here = Address::here();
+impl AdjudicationState {
+    fn new(desk: CurationState) -> AdjudicationState {
+        let here = PageLocation::here();
         let queue = RwSignal::new(None::<Vec<Dispute>>);
         let item = Memo::new(move |_| {
             let wanted = browser::word(&here.search.get(), "item");
             let wanted = wanted.and_then(|it| it.parse().ok()).map(ItemNo);
             wanted.or_else(|| queue.with(|it| it.as_ref()?.first().map(|it| it.item)))
         });
-        Court {
+        AdjudicationState {
             desk,
             queue,
             failed: RwSignal::new(None),
             item,
             notes: RwSignal::new(BTreeMap::new()),
             done: RwSignal::new(Vec::new()),
-            sending: Sending::new(desk.task),
+            sending: EventSubmission::new(desk.task),
         }
     }
 
     fn ask(self) {
         let task = self.desk.task;
         leptos::task::spawn_local(async move {
-            match api::call(&Disputes { task }).await {
+            match api::call(&ListDisputesRequest { task }).await {
                 Ok(found) => {
                     self.failed.try_set(None);
                     self.queue.try_set(Some(found));
@@ -119,22 +119,22 @@ fn beside(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<ItemNo> {
 
 /// The part of the page.
 #[component]
-pub(super) fn Adjudication(desk: Desk) -> impl IntoView {
-    let court = Court::new(desk);
+pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
+    let court = AdjudicationState::new(desk);
     court.ask();
     let retry = Callback::new(move |()| court.ask());
     view! {
-        <Failed error=court.failed retry/>
+        <OptionalErrorMessage error=court.failed retry/>
         <div class="court">
             <Queue court/>
-            <Case court/>
+            <AdjudicationItem court/>
         </div>
     }
 }
 
 /// What should be looked at, disagreements first.
 #[component]
-fn Queue(court: Court) -> impl IntoView {
+fn Queue(court: AdjudicationState) -> impl IntoView {
     let row = move |it: &Dispute| {
         let item = it.item;
         let current = move || (court.item.get() == Some(item)).then_some("true");
@@ -187,7 +187,7 @@ fn Queue(court: Court) -> impl IntoView {
             <ol class="cases disputed">{rows}</ol>
             {done}
             <form class="btns" on:submit=open>
-                <Line
+                <TextField
                     label=format!("Another item, 0 to {}", n_items.saturating_sub(1))
                     text=typed
                     inputmode="numeric"
@@ -200,13 +200,13 @@ fn Queue(court: Court) -> impl IntoView {
 
 /// The item that is looked at.
 #[component]
-fn Case(court: Court) -> impl IntoView {
+fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
     let task = court.desk.task;
     let answer = LocalResource::new(move || {
         let item = court.item.get();
         async move {
             match item {
-                Some(item) => Some((item, api::call(&History { task, item }).await)),
+                Some(item) => Some((item, api::call(&GetItemHistoryRequest { task, item }).await)),
                 None => None,
             }
         }
@@ -217,18 +217,18 @@ fn Case(court: Court) -> impl IntoView {
         // What comes late is of an item that nobody looks at any more.
         Some(match answer.get().flatten().filter(|it| it.0 == item) {
             None => view! { <p class="note" role="status">"Fetching the item"</p> }.into_any(),
-            Some((_, Err(error))) => view! { <Failure error retry=again/> }.into_any(),
-            Some((_, Ok(found))) => view! { <Judged court item found again/> }.into_any(),
+            Some((_, Err(error))) => view! { <ErrorMessage error retry=again/> }.into_any(),
+            Some((_, Ok(found))) => view! { <AdjudicationForm court item found again/> }.into_any(),
         })
     };
     view! { <section class="section judged" aria-label="The item">{body}</section> }
 }
 
 #[component]
-fn Judged(
-    court: Court,
+fn AdjudicationForm(
+    court: AdjudicationState,
     item: ItemNo,
-    found: ItemHistory,
+    found: ItemHistoryResponse,
     /// Asks for the item again.
     again: Callback<()>,
 ) -> impl IntoView {
@@ -253,7 +253,7 @@ fn Judged(
         }
         court.ask();
     });
-    let decide = move |answer: Answer| {
+    let decide = move |answer: AnnotatorAnswer| {
         let note = court.notes.with_untracked(|it| it.get(&item).cloned());
         let made = Made {
             item,
@@ -261,12 +261,12 @@ fn Judged(
             note: note.unwrap_or_default().trim().to_owned(),
             replaces: replaces.get_value(),
         };
-        court.sending.send(What::Adjudicated(made), done);
+        court.sending.send(AnnotationAction::Adjudicated(made), done);
     };
     keys::on_key(move |key| {
         if let Some((_, answer)) = KEYS.iter().find(|it| it.0 == key) {
             decide(*answer);
-            return Press::Taken;
+            return KeyOutcome::Taken;
         }
         match key {
             "j" => court.step(1),
@@ -276,9 +276,9 @@ fn Judged(
                     let _ = field.focus();
                 }
             }
-            _ => return Press::Passed,
+            _ => return KeyOutcome::Passed,
         }
-        Press::Taken
+        KeyOutcome::Taken
     });
     let disabled = Signal::derive(move || court.sending.busy());
     let buttons = KEYS.map(|(key, answer)| {
@@ -327,7 +327,7 @@ fn Judged(
                 <KeyButton class="btn" key="J" press=move || court.step(1)>"Next "</KeyButton>
             </div>
         </header>
-        <Told found/>
+        <ItemHistoryView found/>
         <div class="settle">
             <h3>{question}</h3>
             <p class="note">{said}</p>
@@ -342,16 +342,16 @@ fn Judged(
                 ></textarea>
             </label>
             <div class="decide four">{buttons}</div>
-            <Unsent sending=court.sending done/>
+            <SubmissionError sending=court.sending done/>
         </div>
     }
 }
 
 /// The adjudications that a new one replaces.
-fn standing(found: &ItemHistory) -> Vec<Key> {
+fn standing(found: &ItemHistoryResponse) -> Vec<EventKey> {
     let done = found.done.iter().filter(|it| {
-        let made = matches!(it.entry.event.what, What::Adjudicated(_));
-        made && matches!(it.fate, Fate::Stands | Fate::Conflict)
+        let made = matches!(it.entry.event.what, AnnotationAction::Adjudicated(_));
+        made && matches!(it.fate, EventStatus::Stands | EventStatus::Conflict)
     });
     done.map(|it| it.entry.event.key).collect()
 }

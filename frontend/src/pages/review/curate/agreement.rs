@@ -1,28 +1,28 @@
 //! How far people agree: over all, by probe, by pair, by person.
 
 use leptos::prelude::*;
-use shared::api::review::{Agreed, AskAgreement};
+use shared::api::review::{AgreementResponse, GetAgreementRequest};
 use shared::plot;
 use shared::review::tables;
 
-use super::desk::{Desk, called};
+use super::desk::{CurationState, called};
 use crate::api;
-use crate::page::Page;
-use crate::widgets::answered::Answered;
-use crate::widgets::part::{Drawn, Part};
+use crate::page::PageRoute;
+use crate::widgets::answered::ResourceView;
+use crate::widgets::part::{InteractiveFigure, FigureSection};
 
 /// The part of the page.
 #[component]
-pub(super) fn Agreement(desk: Desk) -> impl IntoView {
+pub(super) fn Agreement(desk: CurationState) -> impl IntoView {
     let task = desk.task;
-    let answer = api::fetch(move || AskAgreement { task });
-    let shown = |found: Agreed| view! { <Shown found/> }.into_any();
-    view! { <Answered answer until="Counting agreement" shown/> }
+    let answer = api::fetch(move || GetAgreementRequest { task });
+    let shown = |found: AgreementResponse| view! { <AgreementTables found/> }.into_any();
+    view! { <ResourceView answer until="Counting agreement" shown/> }
 }
 
 #[component]
-fn Shown(found: Agreed) -> impl IntoView {
-    let Agreed { agreements, names } = found;
+fn AgreementTables(found: AgreementResponse) -> impl IntoView {
+    let AgreementResponse { agreements, names } = found;
     if agreements.overall.raw.is_none() {
         return view! {
             <p class="ahead">
@@ -34,25 +34,25 @@ fn Shown(found: Agreed) -> impl IntoView {
     }
     let tables = tables::of_agreement(&agreements, &|it| called(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-    let about = format!("{}#reviewing", Page::About.href());
+    let about = format!("{}#reviewing", PageRoute::About.href());
     view! {
-        <Part
+        <FigureSection
             of="review-"
             id="agreement"
             name="How far people agree"
             said="Raw agreement, and three coefficients that take chance out of it."
-            drawing=Some(Drawn::still(plot::review::agreement(&agreements)))
+            drawing=Some(InteractiveFigure::still(plot::review::agreement(&agreements)))
             table=table("agreement")
         />
         <p class="note"><a href=about>"What these numbers are"</a></p>
-        <Part
+        <FigureSection
             of="review-"
             id="pairs"
             name="Each two people"
             said="Over the items on which both decided."
             table=table("pairs")
         />
-        <Part
+        <FigureSection
             of="review-"
             id="people"
             name="Each person and all others"

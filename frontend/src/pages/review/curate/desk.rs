@@ -1,15 +1,15 @@
 //! What the parts of a curator's page share.
 
 use leptos::prelude::*;
-use shared::api::Look;
-use shared::api::review::{Change, Named, TaskNo, Whole};
-use shared::review::PersonNo;
-use shared::study::dials::Dials;
+use shared::api::GetStudyRequest;
+use shared::api::review::{UpdateTaskRequest, PersonName, TaskId, TaskDefinitionResponse};
+use shared::review::PersonId;
+use shared::study::dials::StudyControls;
 
 use crate::api;
-use crate::api::action::Action;
+use crate::api::action::MutationState;
 use crate::browser;
-use crate::page::Page;
+use crate::page::PageRoute;
 
 /// A part of the page; the address says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl CurationTab {
         found.copied().unwrap_or(CurationTab::Overview)
     }
 
-    pub(super) fn href(self, task: TaskNo) -> String {
-        let page = Page::Curate { task }.href();
+    pub(super) fn href(self, task: TaskId) -> String {
+        let page = PageRoute::Curate { task }.href();
         match self {
             CurationTab::Overview => page,
             part => format!("{page}?part={}", part.word()),
@@ -66,22 +66,22 @@ impl CurationTab {
 
 /// What the parts of the page share.
 #[derive(Clone, Copy)]
-pub(super) struct Desk {
-    pub(super) task: TaskNo,
-    pub(super) whole: RwSignal<Whole>,
+pub(super) struct CurationState {
+    pub(super) task: TaskId,
+    pub(super) whole: RwSignal<TaskDefinitionResponse>,
     /// The rankers of the study by their places; empty until they are known.
     pub(super) rankers: RwSignal<Vec<String>>,
     /// The request that changes the task, and what failed of it.
-    pub(super) action: Action,
+    pub(super) action: MutationState,
 }
 
-impl Desk {
-    pub(super) fn new(whole: Whole) -> Desk {
-        let desk = Desk {
+impl CurationState {
+    pub(super) fn new(whole: TaskDefinitionResponse) -> CurationState {
+        let desk = CurationState {
             task: whole.card.task,
             whole: RwSignal::new(whole),
             rankers: RwSignal::new(Vec::new()),
-            action: Action::new(),
+            action: MutationState::new(),
         };
         desk.name_rankers();
         desk
@@ -91,8 +91,8 @@ impl Desk {
     pub(super) fn name_rankers(self) {
         let study = self.whole.with_untracked(|it| it.card.study.clone());
         leptos::task::spawn_local(async move {
-            let dials = Dials::default();
-            if let Ok(found) = api::call(&Look { study, dials }).await {
+            let dials = StudyControls::default();
+            if let Ok(found) = api::call(&GetStudyRequest { study, dials }).await {
                 let names = found.rankers.into_iter().map(|it| it.ranker.label);
                 self.rankers.try_set(names.collect());
             }
@@ -100,7 +100,7 @@ impl Desk {
     }
 
     /// Changes the task; `done` is for what succeeded.
-    pub(super) fn change(self, change: Change, done: impl Fn() + 'static) {
+    pub(super) fn change(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
         self.action.send(change, move |whole| {
             self.whole.set(whole);
             done();
@@ -109,7 +109,7 @@ impl Desk {
 }
 
 /// What people are called in tables.
-pub(super) fn called(names: &[Named], person: PersonNo) -> String {
+pub(super) fn called(names: &[PersonName], person: PersonId) -> String {
     let found = names.iter().find(|it| it.person == person);
     found.map_or_else(|| format!("person {}", person.0), |it| it.name.clone())
 }
@@ -122,19 +122,19 @@ mod tests {
     fn parts_have_names_for_people() {
         let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.word()).collect();
         assert_eq!(words[3], "adjudication");
-        assert_eq!(CurationTab::Overview.href(TaskNo(7)), "/review/7/curate");
-        let href = CurationTab::Results.href(TaskNo(7));
+        assert_eq!(CurationTab::Overview.href(TaskId(7)), "/review/7/curate");
+        let href = CurationTab::Results.href(TaskId(7));
         assert_eq!(href, "/review/7/curate?part=results");
     }
 
     #[test]
     fn somebody_unknown_has_a_number() {
-        let named = Named {
-            person: PersonNo(2),
+        let named = PersonName {
+            person: PersonId(2),
             name: "Ada".to_owned(),
         };
         let names = [named];
-        assert_eq!(called(&names, PersonNo(2)), "Ada");
-        assert_eq!(called(&names, PersonNo(3)), "person 3");
+        assert_eq!(called(&names, PersonId(2)), "Ada");
+        assert_eq!(called(&names, PersonId(3)), "person 3");
     }
 }

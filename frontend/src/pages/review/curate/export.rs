@@ -1,52 +1,52 @@
 //! A task as a file.
 
 use leptos::prelude::*;
-use shared::api::review::{Download, Format};
-use shared::review::export::Whose;
+use shared::api::review::{ExportTaskRequest, TaskExportFormat};
+use shared::review::export::PreferenceSource;
 
-use super::desk::Desk;
+use super::desk::CurationState;
 use crate::api;
-use crate::api::action::Action;
+use crate::api::action::MutationState;
 use crate::widgets::download;
-use crate::widgets::error::Failed;
+use crate::widgets::error::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
 /// A file that can be taken.
-struct File {
-    format: Format,
+struct ExportFile {
+    format: TaskExportFormat,
     ending: &'static str,
     kind: &'static str,
     word: &'static str,
     said: &'static str,
 }
 
-const FILES: [File; 4] = [
-    File {
-        format: Format::Jsonl,
+const FILES: [ExportFile; 4] = [
+    ExportFile {
+        format: TaskExportFormat::Jsonl,
         ending: "jsonl",
         kind: "application/x-ndjson",
         word: "JSONL",
         said: "Every event with its history, its item, π and what has become of it, one a line.",
     },
-    File {
-        format: Format::Csv,
+    ExportFile {
+        format: TaskExportFormat::Csv,
         ending: "csv",
         kind: "text/csv",
         word: "CSV",
         said: "The same as a table.",
     },
-    File {
-        format: Format::Prefs {
-            whose: Whose::People,
+    ExportFile {
+        format: TaskExportFormat::Prefs {
+            whose: PreferenceSource::People,
         },
         ending: "people.prefs",
         kind: "text/plain",
         word: "Preferences",
         said: "What people say together of each item, as trec_eval reads preferences.",
     },
-    File {
-        format: Format::Prefs {
-            whose: Whose::Everybody,
+    ExportFile {
+        format: TaskExportFormat::Prefs {
+            whose: PreferenceSource::Everybody,
         },
         ending: "everybody.prefs",
         kind: "text/plain",
@@ -57,12 +57,12 @@ const FILES: [File; 4] = [
 
 /// The part of the page.
 #[component]
-pub(super) fn Export(desk: Desk) -> impl IntoView {
+pub(super) fn Export(desk: CurationState) -> impl IntoView {
     let names = RwSignal::new(false);
-    let action = Action::new();
+    let action = MutationState::new();
     let busy = action.busy;
     let rows = FILES.map(|file| {
-        let File {
+        let ExportFile {
             format,
             ending,
             kind,
@@ -70,7 +70,7 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
             said,
         } = file;
         let take = move |_| {
-            let asked = Download {
+            let asked = ExportTaskRequest {
                 task: desk.task,
                 format,
                 names: names.get_untracked(),
@@ -110,7 +110,7 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
                 </label>
             </p>
             <ul class="exports files-of">{rows}</ul>
-            <Failed error=action.failed/>
+            <OptionalErrorMessage error=action.failed/>
             <p class="note" role="status">{move || busy.get().then_some("Writing the file")}</p>
         </Section>
     }

@@ -1,24 +1,24 @@
 //! Everything about one item: its words, what people say, and all that was done.
 
 use leptos::prelude::*;
-use shared::api::review::{Done, ItemHistory, Named};
+use shared::api::review::{EventRecord, ItemHistoryResponse, PersonName};
 use shared::probe::ClaimKind;
-use shared::review::content::Content;
-use shared::review::event::What;
+use shared::review::content::ItemContent;
+use shared::review::event::AnnotationAction;
 
 use super::desk::called;
 use super::words;
 use crate::numbers::took;
 use crate::pages::people::minute;
 use crate::widgets::dials::mode_word;
-use crate::widgets::marked::MarkedText;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::marked::HighlightedTextView;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// The item in the order of its claim.
 #[component]
-pub(super) fn Told(
+pub(super) fn ItemHistoryView(
     /// As the server tells it.
-    found: ItemHistory,
+    found: ItemHistoryResponse,
 ) -> impl IntoView {
     let claim = found.content.claim;
     let content = &found.content;
@@ -39,7 +39,7 @@ pub(super) fn Told(
             <span>{words::role(&found.item.role, claim)}</span>
             <span>"people: " {together}</span>
         </p>
-        <Words content=found.content.clone()/>
+        <ItemContentView content=found.content.clone()/>
         <h3>"Rankers"</h3>
         <ul class="facts">{rankers}</ul>
         <h3>"What was done"</h3>
@@ -48,12 +48,12 @@ pub(super) fn Told(
             caption="What was done, in the order in which it came"
             class="data"
             heads=[
-                Head::words("who"),
-                Head::words("what"),
-                Head::words("note"),
-                Head::number("took"),
-                Head::words("when"),
-                Head::words("now"),
+                ColumnHeading::words("who"),
+                ColumnHeading::words("what"),
+                ColumnHeading::words("note"),
+                ColumnHeading::number("took"),
+                ColumnHeading::words("when"),
+                ColumnHeading::words("now"),
             ]
             scrolls=true
         >
@@ -64,8 +64,8 @@ pub(super) fn Told(
 
 /// The query and the texts: words from outside, never HTML.
 #[component]
-fn Words(content: Content) -> impl IntoView {
-    let Content {
+fn ItemContentView(content: ItemContent) -> impl IntoView {
+    let ItemContent {
         query,
         terms,
         texts,
@@ -80,7 +80,7 @@ fn Words(content: Content) -> impl IntoView {
             true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
             true => view! { <p class="note">"This text is empty."</p> }.into_any(),
             false => view! {
-                <p class="text" dir="auto"><MarkedText marked terms/></p>
+                <p class="text" dir="auto"><HighlightedTextView marked terms/></p>
             }
             .into_any(),
         };
@@ -93,17 +93,17 @@ fn Words(content: Content) -> impl IntoView {
     });
     let texts = texts.collect_view();
     view! {
-        <p class="query" dir="auto"><MarkedText marked=query terms=of_query/></p>
+        <p class="query" dir="auto"><HighlightedTextView marked=query terms=of_query/></p>
         <div class="docs" class:three=three>{texts}</div>
     }
 }
 
 /// One event.
-fn row(done: &Done, names: &[Named], claim: ClaimKind) -> impl IntoView + use<> {
+fn row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
     let event = &done.entry.event;
     let (what, note) = said(&event.what, names, claim);
     let spent = match &event.what {
-        What::Decided(it) => Some(took(it.took_ms as f64 / 1_000.0)),
+        AnnotationAction::Decided(it) => Some(took(it.took_ms as f64 / 1_000.0)),
         _ => None,
     };
     view! {
@@ -119,9 +119,9 @@ fn row(done: &Done, names: &[Named], claim: ClaimKind) -> impl IntoView + use<> 
 }
 
 /// An event in words, and what was written with it.
-fn said(what: &What, names: &[Named], claim: ClaimKind) -> (String, String) {
+fn said(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (String, String) {
     match what {
-        What::Decided(it) => {
+        AnnotationAction::Decided(it) => {
             let answer = words::answer(it.answer, claim);
             let matters = it.comment.matters.map(words::matters);
             let mut said = vec![answer];
@@ -131,21 +131,21 @@ fn said(what: &What, names: &[Named], claim: ClaimKind) -> (String, String) {
             noted.extend((!note.is_empty()).then(|| note.clone()));
             (said.join("; "), noted.join(" · "))
         }
-        What::Skipped(it) => (
+        AnnotationAction::Skipped(it) => (
             format!("skipped: {}", words::skip(it.reason)),
             it.note.clone(),
         ),
-        What::Reported(it) => ("reported".to_owned(), it.note.clone()),
-        What::Undone { .. } => ("took it back".to_owned(), String::new()),
-        What::Adjudicated(it) => {
+        AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
+        AnnotationAction::Undone { .. } => ("took it back".to_owned(), String::new()),
+        AnnotationAction::Adjudicated(it) => {
             let answer = words::answer(it.answer, claim);
             (format!("settled: {answer}"), it.note.clone())
         }
-        What::Excluded(it) => {
+        AnnotationAction::Excluded(it) => {
             let who = called(names, it.person);
             (format!("left out {who}"), it.reason.clone())
         }
-        What::Included(it) => {
+        AnnotationAction::Included(it) => {
             let who = called(names, it.person);
             (format!("took in {who}"), it.reason.clone())
         }
@@ -156,13 +156,13 @@ fn said(what: &What, names: &[Named], claim: ClaimKind) -> (String, String) {
 mod tests {
     use super::*;
     use shared::review::event::Adjudication;
-    use shared::review::{Answer, ItemNo};
+    use shared::review::{AnnotatorAnswer, ItemNo};
 
     #[test]
     fn an_adjudication_says_that_it_is_one() {
-        let made = What::Adjudicated(Adjudication {
+        let made = AnnotationAction::Adjudicated(Adjudication {
             item: ItemNo(3),
-            answer: Answer::Equal,
+            answer: AnnotatorAnswer::Equal,
             note: "the same text twice".to_owned(),
             replaces: Vec::new(),
         });

@@ -1,28 +1,28 @@
 //! What a task is, whether it is open, and what people read before they decide.
 
 use leptos::prelude::*;
-use shared::api::review::{Change, State};
+use shared::api::review::{UpdateTaskRequest, TaskStatus};
 
-use super::desk::Desk;
+use super::desk::CurationState;
 use super::words;
 use crate::numbers::{count, plural};
-use crate::widgets::error::Failed;
+use crate::widgets::error::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
 /// The part of the page.
 #[component]
-pub(super) fn Overview(desk: Desk) -> impl IntoView {
+pub(super) fn Overview(desk: CurationState) -> impl IntoView {
     view! {
-        <Failed error=desk.action.failed/>
-        <Switches desk/>
-        <Made desk/>
+        <OptionalErrorMessage error=desk.action.failed/>
+        <TaskStateControls desk/>
+        <TaskDefinition desk/>
         <Guidelines desk/>
     }
 }
 
 /// What changes nothing.
-fn nothing(desk: Desk) -> Change {
-    Change {
+fn nothing(desk: CurationState) -> UpdateTaskRequest {
+    UpdateTaskRequest {
         task: desk.task,
         state: None,
         results_public: None,
@@ -32,11 +32,11 @@ fn nothing(desk: Desk) -> Change {
 
 /// Open or closed, and who sees the results.
 #[component]
-fn Switches(desk: Desk) -> impl IntoView {
+fn TaskStateControls(desk: CurationState) -> impl IntoView {
     let state = Memo::new(move |_| desk.whole.with(|it| it.card.state));
     let public = Memo::new(move |_| desk.whole.with(|it| it.card.results_public));
-    let turn = move |to: State| {
-        let change = Change {
+    let turn = move |to: TaskStatus| {
+        let change = UpdateTaskRequest {
             state: Some(to),
             ..nothing(desk)
         };
@@ -44,9 +44,9 @@ fn Switches(desk: Desk) -> impl IntoView {
     };
     let button = move || {
         let (word, to) = match state.get() {
-            State::Draft => ("Open it for annotators", State::Open),
-            State::Open => ("Close it", State::Closed),
-            State::Closed => ("Open it again", State::Open),
+            TaskStatus::Draft => ("Open it for annotators", TaskStatus::Open),
+            TaskStatus::Open => ("Close it", TaskStatus::Closed),
+            TaskStatus::Closed => ("Open it again", TaskStatus::Open),
         };
         view! {
             <button
@@ -60,15 +60,15 @@ fn Switches(desk: Desk) -> impl IntoView {
         }
     };
     let said = move || match state.get() {
-        State::Draft => "Only curators see it. Once it was open it is never a draft again.",
-        State::Open => "Annotators decide on its items.",
-        State::Closed => {
+        TaskStatus::Draft => "Only curators see it. Once it was open it is never a draft again.",
+        TaskStatus::Open => "Annotators decide on its items.",
+        TaskStatus::Closed => {
             "Annotators get no more items. What they still have to send is taken, and you can \
              adjudicate."
         }
     };
     let publish = move |_| {
-        let change = Change {
+        let change = UpdateTaskRequest {
             results_public: Some(!public.get_untracked()),
             ..nothing(desk)
         };
@@ -97,7 +97,7 @@ fn Switches(desk: Desk) -> impl IntoView {
 
 /// What it was made of.
 #[component]
-fn Made(desk: Desk) -> impl IntoView {
+fn TaskDefinition(desk: CurationState) -> impl IntoView {
     let body = move || {
         let whole = desk.whole.get();
         let rankers = desk.rankers.get();
@@ -153,14 +153,14 @@ fn Made(desk: Desk) -> impl IntoView {
 
 /// How to decide; it can be changed while people work.
 #[component]
-fn Guidelines(desk: Desk) -> impl IntoView {
+fn Guidelines(desk: CurationState) -> impl IntoView {
     let kept = move || desk.whole.with(|it| it.task.guidelines.clone());
     let typed = RwSignal::new(desk.whole.with_untracked(|it| it.task.guidelines.clone()));
     let saved = RwSignal::new(false);
     let changed = Memo::new(move |_| typed.get() != kept());
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let change = Change {
+        let change = UpdateTaskRequest {
             guidelines: Some(typed.get_untracked()),
             ..nothing(desk)
         };

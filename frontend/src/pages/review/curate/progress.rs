@@ -2,42 +2,42 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::{AskProgress, Progressed};
+use shared::api::review::{GetTaskProgressRequest, TaskProgressResponse};
 use shared::plot;
 use shared::report::format;
-use shared::review::event::{Standing, What};
-use shared::review::progress::OfPerson;
+use shared::review::event::{ExclusionChange, AnnotationAction};
+use shared::review::progress::AnnotatorProgress;
 use shared::review::tables;
 
-use super::desk::{Desk, called};
-use super::sending::{Sending, Unsent};
+use super::desk::{CurationState, called};
+use super::sending::{EventSubmission, SubmissionError};
 use crate::api;
 use crate::numbers::{count, plural};
 use crate::pages::people::minute;
-use crate::widgets::answered::Answered;
-use crate::widgets::form::Line;
-use crate::widgets::part::{Drawn, Part};
+use crate::widgets::answered::ResourceView;
+use crate::widgets::form::TextField;
+use crate::widgets::part::{InteractiveFigure, FigureSection};
 use crate::widgets::progress::Progress as Bar;
 use crate::widgets::section::Section;
 
 /// The part of the page.
 #[component]
-pub(super) fn Progress(desk: Desk) -> impl IntoView {
+pub(super) fn Progress(desk: CurationState) -> impl IntoView {
     let task = desk.task;
-    let answer = api::fetch(move || AskProgress { task });
+    let answer = api::fetch(move || GetTaskProgressRequest { task });
     let again = Callback::new(move |()| answer.refetch());
-    let shown = move |found: Progressed| view! { <Shown desk found again/> }.into_any();
+    let shown = move |found: TaskProgressResponse| view! { <ProgressTables desk found again/> }.into_any();
     view! {
         <div class="btns again">
             <button class="btn" type="button" on:click=move |_| again.run(())>"Ask again"</button>
         </div>
-        <Answered answer until="Counting decisions" shown/>
+        <ResourceView answer until="Counting decisions" shown/>
     }
 }
 
 #[component]
-fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
-    let Progressed { progress, names } = found;
+fn ProgressTables(desk: CurationState, found: TaskProgressResponse, again: Callback<()>) -> impl IntoView {
+    let TaskProgressResponse { progress, names } = found;
     let tables = tables::of_progress(&progress, &|it| called(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let tally = [
@@ -64,10 +64,10 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         let said = said.clone();
         move || view! { <p class="note">{said.clone()}</p> }
     };
-    let days = (!progress.days.is_empty()).then(|| Drawn::still(plot::review::days(&progress)));
+    let days = (!progress.days.is_empty()).then(|| InteractiveFigure::still(plot::review::days(&progress)));
     let people = progress.people.into_iter().map(|it| {
         let name = called(&names, it.person);
-        view! { <Person desk of=it name again/> }
+        view! { <ExclusionRow desk of=it name again/> }
     });
     let people = people.collect_view();
     let nobody = tables.iter().all(|it| it.rows.is_empty());
@@ -75,7 +75,7 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         return view! {
             <p class="ahead">
                 "Nobody has done anything yet. Open the task, and invite people on the page "
-                <a href=crate::page::Page::People.href()>"People"</a> "."
+                <a href=crate::page::PageRoute::People.href()>"People"</a> "."
             </p>
         }
         .into_any();
@@ -88,7 +88,7 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         {days
             .map(|days| {
                 view! {
-                    <Part
+                    <FigureSection
                         of="review-"
                         id="days"
                         name="Decisions a day"
@@ -98,7 +98,7 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
                     />
                 }
             })}
-        <Part
+        <FigureSection
             of="review-"
             id="progress"
             name="What each person did"
@@ -119,8 +119,8 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
 
 /// Takes somebody's work out of the estimates, or in again.
 #[component]
-fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl IntoView {
-    let sending = Sending::new(desk.task);
+fn ExclusionRow(desk: CurationState, of: AnnotatorProgress, name: String, again: Callback<()>) -> impl IntoView {
+    let sending = EventSubmission::new(desk.task);
     let reason = RwSignal::new(String::new());
     let asked = RwSignal::new(false);
     let (person, excluded) = (of.person, of.excluded);
@@ -130,13 +130,13 @@ fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl I
     };
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let standing = Standing {
+        let standing = ExclusionChange {
             person,
             reason: reason.get_untracked().trim().to_owned(),
         };
         let what = match excluded {
-            true => What::Included(standing),
-            false => What::Excluded(standing),
+            true => AnnotationAction::Included(standing),
+            false => AnnotationAction::Excluded(standing),
         };
         sending.send(what, again);
     };
@@ -159,9 +159,9 @@ fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl I
         >
             {word}
         </button>
-        <Show when=move || asked.get()>
+        <GetInstanceRequest when=move || asked.get()>
             <form class="btns standing" on:submit=send>
-                <Line label="Why" text=reason/>
+                <TextField label="Why" text=reason/>
                 <button
                     class="btn main"
                     type="submit"
@@ -172,7 +172,7 @@ fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl I
                 </button>
                 <button class="btn" type="button" on:click=keep>"Keep as it is"</button>
             </form>
-        </Show>
+        </GetInstanceRequest>
     };
     view! {
         <li>
@@ -185,7 +185,7 @@ fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl I
                 </p>
             </div>
             <div class="act">{form}</div>
-            <Unsent sending done=again/>
+            <SubmissionError sending done=again/>
         </li>
     }
 }

@@ -1,31 +1,31 @@
 //! What came out of a task: axiom, rankers and judgements against people.
 
 use leptos::prelude::*;
-use shared::api::review::{Results as Ask, TaskResults};
+use shared::api::review::{ListHumanJudgmentsRequest, TaskResults};
 use shared::plot;
 use shared::review::tables;
 
-use super::desk::Desk;
+use super::desk::CurationState;
 use crate::api;
-use crate::widgets::answered::Answered;
-use crate::widgets::part::{Drawn, Part};
+use crate::widgets::answered::ResourceView;
+use crate::widgets::part::{InteractiveFigure, FigureSection};
 
 /// The part of the page.
 #[component]
-pub(super) fn Results(desk: Desk) -> impl IntoView {
+pub(super) fn Results(desk: CurationState) -> impl IntoView {
     let study = desk.whole.with_untracked(|it| it.card.study.clone());
-    let answer = api::fetch(move || Ask {
+    let answer = api::fetch(move || ListHumanJudgmentsRequest {
         study: study.clone(),
     });
     let shown = move |found: Vec<TaskResults>| {
         let own = found.into_iter().find(|it| it.task == desk.task);
-        view! { <Shown desk own/> }.into_any()
+        view! { <ResultTables desk own/> }.into_any()
     };
-    view! { <Answered answer until="Estimating" shown/> }
+    view! { <ResourceView answer until="Estimating" shown/> }
 }
 
 #[component]
-fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
+fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView {
     let Some(own) = own else {
         return view! { <p class="ahead">"Nobody has decided yet."</p> }.into_any();
     };
@@ -36,9 +36,9 @@ fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
         let rankers = desk.rankers.get();
         let tables = tables::of_estimates(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-        let drawn = Drawn::still(plot::review::results(&found, &rankers));
+        let drawn = InteractiveFigure::still(plot::review::results(&found, &rankers));
         view! {
-            <Part
+            <FigureSection
                 of="review-"
                 id="results"
                 name="Who agrees with whom"
@@ -46,7 +46,7 @@ fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
                 drawing=Some(drawn)
                 table=table("results")
             />
-            <Part
+            <FigureSection
                 of="review-"
                 id="said"
                 name="What people say"
@@ -55,7 +55,7 @@ fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
             />
             <details>
                 <summary>"Every estimate, with the interval of other people"</summary>
-                <Part
+                <FigureSection
                     of="review-"
                     id="details"
                     name="Every estimate"

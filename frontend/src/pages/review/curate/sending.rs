@@ -2,27 +2,27 @@
 //! the same act sent again has the same key.
 
 use leptos::prelude::*;
-use shared::api::review::{Outcome, Send, TaskNo};
-use shared::review::event::What;
-use shared::review::{Event, Key};
+use shared::api::review::{EventOutcome, SubmitEventsRequest, TaskId};
+use shared::review::event::AnnotationAction;
+use shared::review::{AnnotationEvent, EventKey};
 
 use crate::api;
 use crate::api::action::once;
 
 /// One act at a time.
 #[derive(Clone, Copy)]
-pub(super) struct Sending {
-    task: TaskNo,
+pub(super) struct EventSubmission {
+    task: TaskId,
     /// What was sent, and is not known to have come.
-    open: RwSignal<Option<Event>>,
+    open: RwSignal<Option<AnnotationEvent>>,
     busy: RwSignal<bool>,
     failed: RwSignal<Option<String>>,
 }
 
-impl Sending {
+impl EventSubmission {
     /// Nothing so far.
-    pub(super) fn new(task: TaskNo) -> Sending {
-        Sending {
+    pub(super) fn new(task: TaskId) -> EventSubmission {
+        EventSubmission {
             task,
             open: RwSignal::new(None),
             busy: RwSignal::new(false),
@@ -42,7 +42,7 @@ impl Sending {
     }
 
     /// Sends, and calls `done` once it is in the log.
-    pub(super) fn send(self, what: What, done: Callback<()>) {
+    pub(super) fn send(self, what: AnnotationAction, done: Callback<()>) {
         if self.busy.get_untracked() {
             return;
         }
@@ -55,7 +55,7 @@ impl Sending {
         };
         self.open.set(Some(event.clone()));
         self.failed.set(None);
-        let asked = Send {
+        let asked = SubmitEventsRequest {
             task: self.task,
             events: vec![event],
         };
@@ -63,11 +63,11 @@ impl Sending {
         once(self.busy, sent, move |sent| {
             let outcome = sent.map(|it| it.taken.into_iter().next().map(|it| it.outcome));
             match outcome {
-                Ok(Some(Outcome::Kept | Outcome::Known)) => {
+                Ok(Some(EventOutcome::Kept | EventOutcome::Known)) => {
                     self.open.set(None);
                     done.run(());
                 }
-                Ok(Some(Outcome::Refused { reason })) => {
+                Ok(Some(EventOutcome::Refused { reason })) => {
                     // As it is, it will never be taken: another try is another act.
                     self.open.set(None);
                     self.failed.set(Some(reason));
@@ -83,15 +83,15 @@ impl Sending {
 }
 
 /// The event that was sent before, if it is the same act, or else a new one.
-fn event(before: Option<Event>, what: What) -> Result<Event, String> {
+fn event(before: Option<AnnotationEvent>, what: AnnotationAction) -> Result<AnnotationEvent, String> {
     if let Some(before) = before.filter(|it| it.what == what) {
         return Ok(before);
     }
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
         .map_err(|it| format!("the browser gives no random numbers: {it}"))?;
-    Ok(Event {
-        key: Key::from_bytes(bytes),
+    Ok(AnnotationEvent {
+        key: EventKey::from_bytes(bytes),
         made_ms: js_sys::Date::now() as u64,
         what,
     })
@@ -99,9 +99,9 @@ fn event(before: Option<Event>, what: What) -> Result<Event, String> {
 
 /// Why it is not in the log, and the way there.
 #[component]
-pub(super) fn Unsent(
+pub(super) fn SubmissionError(
     /// What is being sent.
-    sending: Sending,
+    sending: EventSubmission,
     /// Called once it is in the log.
     done: Callback<()>,
 ) -> impl IntoView {

@@ -1,31 +1,31 @@
 //! What is in a task and in its log, in words.
 
-use shared::api::review::State;
+use shared::api::review::TaskStatus;
 use shared::probe::ClaimKind;
 use shared::report::format;
 use shared::review::event::SkipReason;
-use shared::review::log::Fate;
-use shared::review::said::{Reason, Settled};
-use shared::review::task::Role;
-use shared::review::task::{Between, Design, Favour, Share, Wanted};
-use shared::review::{Answer, Matters, Preference};
-use shared::study::dials::Only;
+use shared::review::log::EventStatus;
+use shared::review::said::{DisputeReason, Consensus};
+use shared::review::task::ItemRole;
+use shared::review::task::{DisagreementPair, SamplingDesign, MarginWeighting, Allocation, TaskFilter};
+use shared::review::{AnnotatorAnswer, ReasonRating, Preference};
+use shared::study::dials::InstanceSubset;
 
 use crate::pages::review::desk::{IN_CLAIM_ORDER, answer_that};
 use crate::widgets::dials::mode_word;
 use crate::widgets::verdict;
 
 /// Class and word of a state.
-pub(super) fn state(state: State) -> (&'static str, &'static str) {
+pub(super) fn state(state: TaskStatus) -> (&'static str, &'static str) {
     match state {
-        State::Draft => ("out quiet", "draft"),
-        State::Open => ("ok", "open"),
-        State::Closed => ("out quiet", "closed"),
+        TaskStatus::Draft => ("out quiet", "draft"),
+        TaskStatus::Open => ("ok", "open"),
+        TaskStatus::Closed => ("out quiet", "closed"),
     }
 }
 
 /// An answer to the question of a claim; texts are counted in its order.
-pub(super) fn answer(answer: Answer, claim: ClaimKind) -> &'static str {
+pub(super) fn answer(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
     IN_CLAIM_ORDER.of(claim, answer)
 }
 
@@ -35,32 +35,32 @@ pub(super) fn preference(of: Preference, claim: ClaimKind) -> &'static str {
 }
 
 /// What people say together.
-pub(super) fn settled(of: Settled, claim: ClaimKind) -> &'static str {
+pub(super) fn settled(of: Consensus, claim: ClaimKind) -> &'static str {
     match of {
-        Settled::Prefers(it) => preference(it, claim),
-        Settled::CannotSay => "cannot say",
-        Settled::Split => "split",
-        Settled::Open => "nobody has answered",
+        Consensus::Prefers(it) => preference(it, claim),
+        Consensus::CannotSay => "cannot say",
+        Consensus::Split => "split",
+        Consensus::Open => "nobody has answered",
     }
 }
 
 /// Whether the reason of the axiom matters.
-pub(super) fn matters(of: Matters) -> &'static str {
+pub(super) fn matters(of: ReasonRating) -> &'static str {
     match of {
-        Matters::Yes => "the reason matters",
-        Matters::No => "the reason does not matter",
+        ReasonRating::Yes => "the reason matters",
+        ReasonRating::No => "the reason does not matter",
     }
 }
 
 /// Why an item is in the queue.
-pub(super) fn reason(of: Reason) -> &'static str {
+pub(super) fn reason(of: DisputeReason) -> &'static str {
     match of {
-        Reason::Adjudications => "two adjudications",
-        Reason::Conflict => "contradicts themselves",
-        Reason::Split => "split",
-        Reason::Outvoted => "somebody outvoted",
-        Reason::CannotSay => "nobody can tell",
-        Reason::Reported => "reported",
+        DisputeReason::Adjudications => "two adjudications",
+        DisputeReason::Conflict => "contradicts themselves",
+        DisputeReason::Split => "split",
+        DisputeReason::Outvoted => "somebody outvoted",
+        DisputeReason::CannotSay => "nobody can tell",
+        DisputeReason::Reported => "reported",
     }
 }
 
@@ -76,22 +76,22 @@ pub(super) fn skip(of: SkipReason) -> &'static str {
 }
 
 /// What has become of an event.
-pub(super) fn fate(of: Fate) -> &'static str {
+pub(super) fn fate(of: EventStatus) -> &'static str {
     match of {
-        Fate::Stands => "stands",
-        Fate::Conflict => "stands against another",
-        Fate::Replaced => "replaced",
-        Fate::Undone => "taken back",
-        Fate::Excluded => "left out with its person",
+        EventStatus::Stands => "stands",
+        EventStatus::Conflict => "stands against another",
+        EventStatus::Replaced => "replaced",
+        EventStatus::Undone => "taken back",
+        EventStatus::Excluded => "left out with its person",
     }
 }
 
 /// What an item is there for.
-pub(super) fn role(of: &Role, claim: ClaimKind) -> String {
+pub(super) fn role(of: &ItemRole, claim: ClaimKind) -> String {
     match of {
-        Role::Training { answer: it, .. } => format!("training: {}", answer(*it, claim)),
-        Role::Gold { answer: it } => format!("gold: {}", answer(*it, claim)),
-        Role::Drawn { probability } => format!("drawn with π {}", format::fraction(*probability)),
+        ItemRole::Training { answer: it, .. } => format!("training: {}", answer(*it, claim)),
+        ItemRole::Gold { answer: it } => format!("gold: {}", answer(*it, claim)),
+        ItemRole::Drawn { probability } => format!("drawn with π {}", format::fraction(*probability)),
     }
 }
 
@@ -102,28 +102,28 @@ pub(super) fn ranker(rankers: &[String], at: usize) -> String {
 }
 
 /// With which chances items were drawn.
-pub(super) fn design(of: Design, rankers: &[String]) -> String {
+pub(super) fn design(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
-        Design::Uniform => "every instance with the same chance".to_owned(),
-        Design::ByProbe {
-            share: Share::Equal,
+        SamplingDesign::Uniform => "every instance with the same chance".to_owned(),
+        SamplingDesign::ByProbe {
+            share: Allocation::Equal,
         } => "as many of each probe".to_owned(),
-        Design::ByProbe {
-            share: Share::Proportional,
+        SamplingDesign::ByProbe {
+            share: Allocation::Proportional,
         } => "of each probe in proportion to its instances".to_owned(),
-        Design::ByMargin { ranker: at, favour } => {
+        SamplingDesign::ByMargin { ranker: at, favour } => {
             let favour = match favour {
-                Favour::Close => "close calls",
-                Favour::Clear => "clear calls",
+                MarginWeighting::Close => "close calls",
+                MarginWeighting::Clear => "clear calls",
             };
             format!("{favour} of {} more often", ranker(rankers, at))
         }
-        Design::DisagreementFirst { between, share } => {
+        SamplingDesign::DisagreementFirst { between, share } => {
             let between = match between {
-                Between::AxiomAndRanker { ranker: at } => {
+                DisagreementPair::AxiomAndRanker { ranker: at } => {
                     format!("axiom and {}", ranker(rankers, at))
                 }
-                Between::Rankers { first, second } => {
+                DisagreementPair::Rankers { first, second } => {
                     let first = ranker(rankers, first);
                     format!("{first} and {}", ranker(rankers, second))
                 }
@@ -134,16 +134,16 @@ pub(super) fn design(of: Design, rankers: &[String]) -> String {
 }
 
 /// Which instances were drawn from.
-pub(super) fn wanted(of: &Wanted, rankers: &[String]) -> String {
+pub(super) fn wanted(of: &TaskFilter, rankers: &[String]) -> String {
     let dials = &of.dials;
     let mut said = Vec::new();
     said.extend(dials.mode.map(|it| format!("reading {}", mode_word(it))));
     said.extend(dials.delta.map(|it| format!("δ at most {it}")));
     said.extend(dials.delta_score.map(|it| format!("ties within {it}")));
     match dials.only {
-        Only::All => {}
-        Only::Whole => said.push("texts not truncated".to_owned()),
-        Only::Relevant => said.push("with a relevant text".to_owned()),
+        InstanceSubset::All => {}
+        InstanceSubset::Whole => said.push("texts not truncated".to_owned()),
+        InstanceSubset::Relevant => said.push("with a relevant text".to_owned()),
     }
     said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
     if let Some(at) = of.ranker {
@@ -169,17 +169,17 @@ mod tests {
     #[test]
     fn what_was_drawn_is_said() {
         let rankers = ["BM25".to_owned()];
-        let between = Between::AxiomAndRanker { ranker: 0 };
+        let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
         let share = 0.7;
         assert_eq!(
-            design(Design::DisagreementFirst { between, share }, &rankers),
+            design(SamplingDesign::DisagreementFirst { between, share }, &rankers),
             "70 % where axiom and BM25 disagree"
         );
-        assert_eq!(wanted(&Wanted::default(), &rankers), "all");
-        let close = Wanted {
+        assert_eq!(wanted(&TaskFilter::default(), &rankers), "all");
+        let close = TaskFilter {
             ranker: Some(1),
             margin_to: Some(0.5),
-            ..Wanted::default()
+            ..TaskFilter::default()
         };
         assert_eq!(
             wanted(&close, &rankers),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn three_texts_have_another_question() {
         let answers = [ClaimKind::Above, ClaimKind::ShrinkingGain];
-        let said = answers.map(|it| answer(Answer::First, it));
+        let said = answers.map(|it| answer(AnnotatorAnswer::First, it));
         assert_eq!(said, ["text 1 is better", "first step helps more"]);
     }
 }

@@ -1,46 +1,46 @@
 //! How many items are drawn, and with which chances.
 
 use leptos::prelude::*;
-use shared::review::task::{Favour, Share};
+use shared::review::task::{MarginWeighting, Allocation};
 
-use super::draft::{Field, Way};
-use super::form::Form;
-use super::ranker::Ranker;
-use crate::widgets::form::OneOf;
+use super::draft::{TaskField, DesignKind};
+use super::form::NewTaskForm;
+use super::ranker::RankerSelect;
+use crate::widgets::form::FormSelect;
 
 /// The part of the form.
 #[component]
-pub(super) fn Drawing(form: Form) -> impl IntoView {
+pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
     let way = Memo::new(move |_| form.draft.with(|it| it.way));
     view! {
         <fieldset class="form">
             <legend>"What is drawn"</legend>
-            {form.number(Field::Items, "Items", |it| &mut it.n_items)}
-            {form.number(Field::Seed, "Seed of everything random", |it| &mut it.seed)}
-            <OneOf
+            {form.number(TaskField::Items, "Items", |it| &mut it.n_items)}
+            {form.number(TaskField::Seed, "Seed of everything random", |it| &mut it.seed)}
+            <FormSelect
                 form=form.fields
                 label="With which chances"
-                options=Way::ALL
+                options=DesignKind::ALL
                 value=|it| &mut it.way
             />
             {move || match way.get() {
-                Way::Uniform => ().into_any(),
-                Way::ByProbe => view! { <PerProbe form/> }.into_any(),
-                Way::ByMargin => view! { <ByMargin form/> }.into_any(),
-                Way::AxiomAndRanker => view! {
-                    <First form label="Ranker"/>
-                    <DrawnFirst form/>
+                DesignKind::Uniform => ().into_any(),
+                DesignKind::ByProbe => view! { <AllocationField form/> }.into_any(),
+                DesignKind::ByMargin => view! { <MarginFields form/> }.into_any(),
+                DesignKind::AxiomAndRanker => view! {
+                    <RankerField form label="Ranker"/>
+                    <DisagreementShareField form/>
                 }
                 .into_any(),
-                Way::TwoRankers => view! {
-                    <First form label="One ranker"/>
-                    <Ranker
+                DesignKind::TwoRankers => view! {
+                    <RankerField form label="One ranker"/>
+                    <RankerSelect
                         form
                         label="The other"
                         get=|it| it.between[1].to_string()
                         set=|it, word| it.between[1] = word.parse().unwrap_or_default()
                     />
-                    <DrawnFirst form/>
+                    <DisagreementShareField form/>
                 }
                 .into_any(),
             }}
@@ -53,9 +53,9 @@ pub(super) fn Drawing(form: Form) -> impl IntoView {
 }
 
 #[component]
-fn First(form: Form, label: &'static str) -> impl IntoView {
+fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
     view! {
-        <Ranker
+        <RankerSelect
             form
             label
             get=|it| it.between[0].to_string()
@@ -65,23 +65,23 @@ fn First(form: Form, label: &'static str) -> impl IntoView {
 }
 
 #[component]
-fn DrawnFirst(form: Form) -> impl IntoView {
+fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
     let label = "Per cent of items from where they disagree";
-    form.number(Field::Share, label, |it| &mut it.share)
+    form.number(TaskField::Share, label, |it| &mut it.share)
 }
 
 #[component]
-fn PerProbe(form: Form) -> impl IntoView {
-    const SHARES: &[(Share, &str, &str)] = &[
-        (Share::Equal, "equal", "as many of each"),
+fn AllocationField(form: NewTaskForm) -> impl IntoView {
+    const SHARES: &[(Allocation, &str, &str)] = &[
+        (Allocation::Equal, "equal", "as many of each"),
         (
-            Share::Proportional,
+            Allocation::Proportional,
             "proportional",
             "in proportion to its instances",
         ),
     ];
     view! {
-        <OneOf
+        <FormSelect
             form=form.fields
             label="Items of each probe"
             options=SHARES
@@ -91,13 +91,13 @@ fn PerProbe(form: Form) -> impl IntoView {
 }
 
 #[component]
-fn ByMargin(form: Form) -> impl IntoView {
-    const CALLS: &[(Favour, &str, &str)] = &[
-        (Favour::Close, "close", "close calls"),
-        (Favour::Clear, "clear", "clear calls"),
+fn MarginFields(form: NewTaskForm) -> impl IntoView {
+    const CALLS: &[(MarginWeighting, &str, &str)] = &[
+        (MarginWeighting::Close, "close", "close calls"),
+        (MarginWeighting::Clear, "clear", "clear calls"),
     ];
     view! {
-        <First form label="Ranker"/>
-        <OneOf form=form.fields label="More often" options=CALLS value=|it| &mut it.favour/>
+        <RankerField form label="Ranker"/>
+        <FormSelect form=form.fields label="More often" options=CALLS value=|it| &mut it.favour/>
     }
 }

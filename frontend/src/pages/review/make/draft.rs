@@ -1,12 +1,12 @@
 //! A task as it is typed: a mistake is text, and stands beside its field.
 
 use serde::{Deserialize, Serialize};
-use shared::api::Problem;
+use shared::api::ErrorResponse;
 use shared::error::Error;
 use shared::probe::Probe;
-use shared::review::task::{Between, Design, Favour, Known, Share, Task, Wanted};
-use shared::study::dials::Dials;
-use shared::study::overview::Card;
+use shared::review::task::{DisagreementPair, SamplingDesign, MarginWeighting, ReferenceAnswer, Allocation, AnnotationTask, TaskFilter};
+use shared::study::dials::StudyControls;
+use shared::study::overview::StudySummary;
 use shared::verdict::Outcome;
 
 use crate::widgets::form::{self, FieldName};
@@ -20,9 +20,9 @@ Read the query, then both texts. Decide which text is better for somebody who as
 - *Cannot say* where you do not understand the query or a text.
 ";
 
-/// How items are drawn; [`Design`] without its numbers.
+/// How items are drawn; [`SamplingDesign`] without its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Way {
+pub(super) enum DesignKind {
     Uniform,
     ByProbe,
     ByMargin,
@@ -30,23 +30,23 @@ pub(super) enum Way {
     TwoRankers,
 }
 
-impl Way {
+impl DesignKind {
     /// Every way with its words.
-    pub(super) const ALL: &[(Way, &str, &str)] = &[
+    pub(super) const ALL: &[(DesignKind, &str, &str)] = &[
         (
-            Way::Uniform,
+            DesignKind::Uniform,
             "uniform",
             "every instance with the same chance",
         ),
-        (Way::ByProbe, "by-probe", "by probe"),
-        (Way::ByMargin, "by-margin", "by the margin of a ranker"),
+        (DesignKind::ByProbe, "by-probe", "by probe"),
+        (DesignKind::ByMargin, "by-margin", "by the margin of a ranker"),
         (
-            Way::AxiomAndRanker,
+            DesignKind::AxiomAndRanker,
             "axiom-ranker",
             "first where axiom and ranker disagree",
         ),
         (
-            Way::TwoRankers,
+            DesignKind::TwoRankers,
             "rankers",
             "first where two rankers disagree",
         ),
@@ -55,20 +55,20 @@ impl Way {
 
 /// A task as it is typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Draft {
+pub(super) struct TaskDraft {
     pub(super) study: String,
     pub(super) title: String,
     pub(super) probes: Vec<Probe>,
-    pub(super) dials: Dials,
+    pub(super) dials: StudyControls,
     /// The place of the ranker that outcome and margins are those of; empty for none.
     pub(super) ranker: String,
     pub(super) outcome: Option<Outcome>,
     pub(super) margin_from: String,
     pub(super) margin_to: String,
     pub(super) n_items: String,
-    pub(super) way: Way,
-    pub(super) per_probe: Share,
-    pub(super) favour: Favour,
+    pub(super) way: DesignKind,
+    pub(super) per_probe: Allocation,
+    pub(super) favour: MarginWeighting,
     /// Places of the rankers that the way names.
     pub(super) between: [usize; 2],
     /// Per cent of items that are drawn from those where they disagree.
@@ -81,13 +81,13 @@ pub(super) struct Draft {
     /// With commas between.
     pub(super) tags: String,
     pub(super) guidelines: String,
-    pub(super) training: Vec<Known>,
-    pub(super) gold: Vec<Known>,
+    pub(super) training: Vec<ReferenceAnswer>,
+    pub(super) gold: Vec<ReferenceAnswer>,
 }
 
 /// Where a mistake stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum TaskField {
     Title,
     Probes,
     Ranker,
@@ -106,76 +106,76 @@ pub(super) enum Field {
     All,
 }
 
-impl FieldName for Field {
+impl FieldName for TaskField {
     fn id(self) -> String {
         format!("wrong-{self:?}").to_lowercase()
     }
 }
 
-impl Field {
+impl TaskField {
     /// The field of a setting as the server names it.
-    fn of(setting: &str) -> Field {
+    fn of(setting: &str) -> TaskField {
         match setting {
-            "title" => Field::Title,
-            "probes" => Field::Probes,
-            "ranker" => Field::Ranker,
-            "n_items" => Field::Items,
-            "share" => Field::Share,
-            "overlap" => Field::Overlap,
-            "seed" => Field::Seed,
-            "gold_every" => Field::GoldEvery,
-            "tag" | "tags" => Field::Tags,
-            "guidelines" => Field::Guidelines,
-            "training" => Field::Training,
-            "gold" => Field::Gold,
-            _ => Field::All,
+            "title" => TaskField::Title,
+            "probes" => TaskField::Probes,
+            "ranker" => TaskField::Ranker,
+            "n_items" => TaskField::Items,
+            "share" => TaskField::Share,
+            "overlap" => TaskField::Overlap,
+            "seed" => TaskField::Seed,
+            "gold_every" => TaskField::GoldEvery,
+            "tag" | "tags" => TaskField::Tags,
+            "guidelines" => TaskField::Guidelines,
+            "training" => TaskField::Training,
+            "gold" => TaskField::Gold,
+            _ => TaskField::All,
         }
     }
 }
 
 /// What is wrong, and where.
-pub(super) type Refusal = form::Refusal<Field>;
+pub(super) type TaskFieldError = form::FormFieldError<TaskField>;
 
-impl Refusal {
-    fn new(field: Field, reason: impl Into<String>) -> Refusal {
-        Refusal {
+impl TaskFieldError {
+    fn new(field: TaskField, reason: impl Into<String>) -> TaskFieldError {
+        TaskFieldError {
             field,
             reason: reason.into(),
         }
     }
 
     /// Converts an answer of the server.
-    pub(super) fn of(problem: &Problem) -> Refusal {
-        match problem.field.as_deref().map_or(Field::All, Field::of) {
-            Field::All => Refusal::new(Field::All, &problem.error),
-            field => Refusal::new(field, problem.reason()),
+    pub(super) fn of(problem: &ErrorResponse) -> TaskFieldError {
+        match problem.field.as_deref().map_or(TaskField::All, TaskField::of) {
+            TaskField::All => TaskFieldError::new(TaskField::All, &problem.error),
+            field => TaskFieldError::new(field, problem.reason()),
         }
     }
 
-    fn of_error(error: Error) -> Refusal {
-        match error.field().map_or(Field::All, Field::of) {
-            Field::All => Refusal::new(Field::All, error.to_string()),
-            field => Refusal::new(field, error.reason()),
+    fn of_error(error: Error) -> TaskFieldError {
+        match error.field().map_or(TaskField::All, TaskField::of) {
+            TaskField::All => TaskFieldError::new(TaskField::All, error.to_string()),
+            field => TaskFieldError::new(field, error.reason()),
         }
     }
 }
 
-impl Draft {
+impl TaskDraft {
     /// What there is before anything is typed.
-    pub(super) fn of(study: &str) -> Draft {
-        Draft {
+    pub(super) fn of(study: &str) -> TaskDraft {
+        TaskDraft {
             study: study.to_owned(),
             title: String::new(),
             probes: Vec::new(),
-            dials: Dials::default(),
+            dials: StudyControls::default(),
             ranker: String::new(),
             outcome: None,
             margin_from: String::new(),
             margin_to: String::new(),
             n_items: "200".to_owned(),
-            way: Way::Uniform,
-            per_probe: Share::Equal,
-            favour: Favour::Close,
+            way: DesignKind::Uniform,
+            per_probe: Allocation::Equal,
+            favour: MarginWeighting::Close,
             between: [0, 1],
             share: "70".to_owned(),
             overlap: "2".to_owned(),
@@ -192,8 +192,8 @@ impl Draft {
 
     /// Another study: probes, rankers and instances are its own, words stay.
     pub(super) fn turn_to(&mut self, study: String) {
-        let fresh = Draft::of(&study);
-        *self = Draft {
+        let fresh = TaskDraft::of(&study);
+        *self = TaskDraft {
             study,
             probes: fresh.probes,
             dials: fresh.dials,
@@ -207,40 +207,40 @@ impl Draft {
     }
 
     /// Whether nothing stands in a field that has to be filled.
-    pub(super) fn lacks(&self, field: Field) -> bool {
+    pub(super) fn lacks(&self, field: TaskField) -> bool {
         match field {
-            Field::Title => self.title.is_empty(),
-            Field::Probes => self.probes.is_empty(),
+            TaskField::Title => self.title.is_empty(),
+            TaskField::Probes => self.probes.is_empty(),
             _ => false,
         }
     }
 
     /// The task, or everything that is wrong with it.
-    pub(super) fn task(&self) -> Result<Task, Vec<Refusal>> {
+    pub(super) fn task(&self) -> Result<AnnotationTask, Vec<TaskFieldError>> {
         let mut wrong = Vec::new();
         let ranker = self.ranker.parse().ok();
         let [margin_from, margin_to] = [
-            (Field::MarginFrom, &self.margin_from),
-            (Field::MarginTo, &self.margin_to),
+            (TaskField::MarginFrom, &self.margin_from),
+            (TaskField::MarginTo, &self.margin_to),
         ]
         .map(|(field, text)| margin(field, text, &mut wrong));
-        let wanted = Wanted {
+        let wanted = TaskFilter {
             dials: self.dials.clone(),
             ranker,
             outcome: self.outcome,
             margin_from,
             margin_to,
         };
-        let task = Task {
+        let task = AnnotationTask {
             title: self.title.clone(),
             study: self.study.clone(),
             probes: self.probes.clone(),
             wanted,
-            n_items: whole(Field::Items, &self.n_items, &mut wrong),
+            n_items: whole(TaskField::Items, &self.n_items, &mut wrong),
             design: self.design(&mut wrong),
-            overlap: whole(Field::Overlap, &self.overlap, &mut wrong),
-            seed: whole(Field::Seed, &self.seed, &mut wrong),
-            gold_every: whole(Field::GoldEvery, &self.gold_every, &mut wrong),
+            overlap: whole(TaskField::Overlap, &self.overlap, &mut wrong),
+            seed: whole(TaskField::Seed, &self.seed, &mut wrong),
+            gold_every: whole(TaskField::GoldEvery, &self.gold_every, &mut wrong),
             blind: self.blind,
             mark_terms: self.mark_terms,
             tags: self.tags(),
@@ -251,7 +251,7 @@ impl Draft {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        task.checked().map_err(|it| vec![Refusal::of_error(it)])
+        task.checked().map_err(|it| vec![TaskFieldError::of_error(it)])
     }
 
     fn tags(&self) -> Vec<String> {
@@ -261,60 +261,60 @@ impl Draft {
             .collect()
     }
 
-    fn design(&self, wrong: &mut Vec<Refusal>) -> Design {
+    fn design(&self, wrong: &mut Vec<TaskFieldError>) -> SamplingDesign {
         let [first, second] = self.between;
         let between = match self.way {
-            Way::Uniform => return Design::Uniform,
-            Way::ByProbe => {
-                return Design::ByProbe {
+            DesignKind::Uniform => return SamplingDesign::Uniform,
+            DesignKind::ByProbe => {
+                return SamplingDesign::ByProbe {
                     share: self.per_probe,
                 };
             }
-            Way::ByMargin => {
-                return Design::ByMargin {
+            DesignKind::ByMargin => {
+                return SamplingDesign::ByMargin {
                     ranker: first,
                     favour: self.favour,
                 };
             }
-            Way::AxiomAndRanker => Between::AxiomAndRanker { ranker: first },
-            Way::TwoRankers => {
+            DesignKind::AxiomAndRanker => DisagreementPair::AxiomAndRanker { ranker: first },
+            DesignKind::TwoRankers => {
                 if first == second {
-                    wrong.push(Refusal::new(
-                        Field::Share,
+                    wrong.push(TaskFieldError::new(
+                        TaskField::Share,
                         "must name two different rankers",
                     ));
                 }
-                Between::Rankers { first, second }
+                DisagreementPair::Rankers { first, second }
             }
         };
         let share = self.share.trim().parse::<f64>().unwrap_or(f64::NAN);
         if !(share > 0.0 && share < 100.0) {
             let reason = "must be a number above 0 and below 100";
-            wrong.push(Refusal::new(Field::Share, reason));
+            wrong.push(TaskFieldError::new(TaskField::Share, reason));
         }
-        Design::DisagreementFirst {
+        SamplingDesign::DisagreementFirst {
             between,
             share: share / 100.0,
         }
     }
 }
 
-fn whole<T: std::str::FromStr + Default>(field: Field, text: &str, wrong: &mut Vec<Refusal>) -> T {
+fn whole<T: std::str::FromStr + Default>(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> T {
     text.trim().parse().unwrap_or_else(|_| {
-        wrong.push(Refusal::new(field, "must be a whole number"));
+        wrong.push(TaskFieldError::new(field, "must be a whole number"));
         T::default()
     })
 }
 
 /// Empty is no bound.
-fn margin(field: Field, text: &str, wrong: &mut Vec<Refusal>) -> Option<f64> {
+fn margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Option<f64> {
     let text = text.trim();
     if text.is_empty() {
         return None;
     }
     let found = text.parse::<f64>().ok().filter(|it| it.is_finite());
     if found.is_none() {
-        wrong.push(Refusal::new(field, "must be a number, or empty"));
+        wrong.push(TaskFieldError::new(field, "must be a number, or empty"));
     }
     found
 }
@@ -327,11 +327,11 @@ fn session() -> Option<web_sys::Storage> {
 }
 
 /// The draft of this tab, if it is of the study that the address names, or else a new one.
-pub(super) fn begin(wanted: Option<String>, studies: &[Card]) -> Draft {
+pub(super) fn begin(wanted: Option<String>, studies: &[StudySummary]) -> TaskDraft {
     let is_there = |name: &String| studies.iter().any(|it| it.name == *name);
     let kept = session().and_then(|it| it.get_item(KEPT).ok().flatten());
     // One of another version is none.
-    let kept = kept.and_then(|it| serde_json::from_str::<Draft>(&it).ok());
+    let kept = kept.and_then(|it| serde_json::from_str::<TaskDraft>(&it).ok());
     let kept = kept.filter(|it| is_there(&it.study));
     let wanted = wanted.filter(is_there);
     match (kept, wanted) {
@@ -344,13 +344,13 @@ pub(super) fn begin(wanted: Option<String>, studies: &[Card]) -> Draft {
         }
         (None, wanted) => {
             let first = studies.first().map(|it| it.name.clone());
-            Draft::of(&wanted.or(first).unwrap_or_default())
+            TaskDraft::of(&wanted.or(first).unwrap_or_default())
         }
     }
 }
 
 /// Keeps a draft until the tab is closed.
-pub(super) fn keep(draft: &Draft) {
+pub(super) fn keep(draft: &TaskDraft) {
     if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
         let _ = session.set_item(KEPT, &text);
     }
@@ -368,16 +368,16 @@ mod tests {
     use super::*;
     use shared::probe::Axiom;
 
-    fn draft() -> Draft {
-        Draft {
+    fn draft() -> TaskDraft {
+        TaskDraft {
             title: "First".to_owned(),
             probes: vec![Probe::Axiom(Axiom::Tfc1)],
-            ..Draft::of("demo")
+            ..TaskDraft::of("demo")
         }
     }
 
     #[track_caller]
-    fn wrong(change: impl Fn(&mut Draft)) -> Vec<Field> {
+    fn wrong(change: impl Fn(&mut TaskDraft)) -> Vec<TaskField> {
         let mut draft = draft();
         change(&mut draft);
         let refused = draft.task().unwrap_err();
@@ -389,43 +389,43 @@ mod tests {
         let task = draft().task().unwrap();
         assert_eq!((task.n_items, task.overlap), (200, 2));
         let json = serde_json::to_string(&draft()).unwrap();
-        assert_eq!(serde_json::from_str::<Draft>(&json).unwrap(), draft());
+        assert_eq!(serde_json::from_str::<TaskDraft>(&json).unwrap(), draft());
     }
 
     #[test]
     fn a_mistake_stands_beside_its_field() {
-        assert_eq!(wrong(|it| it.title.clear()), [Field::Title]);
-        assert_eq!(wrong(|it| it.probes.clear()), [Field::Probes]);
-        assert_eq!(wrong(|it| it.n_items = "many".to_owned()), [Field::Items]);
-        assert_eq!(wrong(|it| it.overlap = "99".to_owned()), [Field::Overlap]);
+        assert_eq!(wrong(|it| it.title.clear()), [TaskField::Title]);
+        assert_eq!(wrong(|it| it.probes.clear()), [TaskField::Probes]);
+        assert_eq!(wrong(|it| it.n_items = "many".to_owned()), [TaskField::Items]);
+        assert_eq!(wrong(|it| it.overlap = "99".to_owned()), [TaskField::Overlap]);
         assert_eq!(
             wrong(|it| it.outcome = Some(Outcome::Tied)),
-            [Field::Ranker]
+            [TaskField::Ranker]
         );
-        assert_eq!(wrong(|it| it.margin_to = "x".to_owned()), [Field::MarginTo]);
-        let share = |it: &mut Draft| {
-            it.way = Way::AxiomAndRanker;
+        assert_eq!(wrong(|it| it.margin_to = "x".to_owned()), [TaskField::MarginTo]);
+        let share = |it: &mut TaskDraft| {
+            it.way = DesignKind::AxiomAndRanker;
             it.share = "100".to_owned();
         };
-        assert_eq!(wrong(share), [Field::Share]);
-        let same = |it: &mut Draft| {
-            it.way = Way::TwoRankers;
+        assert_eq!(wrong(share), [TaskField::Share]);
+        let same = |it: &mut TaskDraft| {
+            it.way = DesignKind::TwoRankers;
             it.between = [1, 1];
         };
-        assert_eq!(wrong(same), [Field::Share]);
+        assert_eq!(wrong(same), [TaskField::Share]);
     }
 
     #[test]
     fn what_the_server_refuses_finds_its_field() {
         let of = |field: Option<&str>, error: &str| {
             let field = field.map(str::to_owned);
-            let problem = Problem::new(error, "setting");
-            Refusal::of(&Problem { field, ..problem })
+            let problem = ErrorResponse::new(error, "setting");
+            TaskFieldError::of(&ErrorResponse { field, ..problem })
         };
         let overlap = of(Some("overlap"), "overlap: is 99, must be from 1 to 20");
-        let expected = Refusal::new(Field::Overlap, "is 99, must be from 1 to 20");
+        let expected = TaskFieldError::new(TaskField::Overlap, "is 99, must be from 1 to 20");
         assert_eq!(overlap, expected);
-        assert_eq!(of(None, "there is no study named `x`").field, Field::All);
+        assert_eq!(of(None, "there is no study named `x`").field, TaskField::All);
     }
 
     #[test]

@@ -1,57 +1,57 @@
 //! What the parts of the form share.
 
 use leptos::prelude::*;
-use shared::api::review::{Make, Whole};
-use shared::api::{Behave, Look};
+use shared::api::review::{CreateTaskRequest, TaskDefinitionResponse};
+use shared::api::{GetBehavioralTestsRequest, GetStudyRequest};
 use shared::probe::Probe;
-use shared::study::behaviour::Asking;
-use shared::study::dials::Dials;
-use shared::study::overview::{Card, Overview};
+use shared::study::behaviour::BehavioralTestOptions;
+use shared::study::dials::StudyControls;
+use shared::study::overview::{StudySummary, StudyOverview};
 
-use super::draft::{self, Draft, Field, Refusal};
-use crate::api::action::{Action, once};
+use super::draft::{self, TaskDraft, TaskField, TaskFieldError};
+use crate::api::action::{MutationState, once};
 use crate::api::{self, Error};
-use crate::browser::{self, Address};
-use crate::later::Later;
-use crate::page::Page;
-use crate::widgets::form::{Fields, Number};
+use crate::browser::{self, PageLocation};
+use crate::later::Debounce;
+use crate::page::PageRoute;
+use crate::widgets::form::{FormState, FormNumberField};
 
 /// What the parts of the form share.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
-    pub(super) draft: RwSignal<Draft>,
+pub(super) struct NewTaskForm {
+    pub(super) draft: RwSignal<TaskDraft>,
     /// The draft with what is wrong in it, by the page or by the server.
-    pub(super) fields: Fields<Draft, Field>,
+    pub(super) fields: FormState<TaskDraft, TaskField>,
     /// What is wrong with the draft as it is typed.
-    pub(super) wrong: Memo<Vec<Refusal>>,
+    pub(super) wrong: Memo<Vec<TaskFieldError>>,
     /// What the server refused, until the draft changes.
-    pub(super) refused: RwSignal<Option<Refusal>>,
+    pub(super) refused: RwSignal<Option<TaskFieldError>>,
     /// The study that is drawn from; none until it is known.
-    pub(super) study: RwSignal<Option<Overview>>,
+    pub(super) study: RwSignal<Option<StudyOverview>>,
     /// Its behaviours.
     pub(super) behaviours: RwSignal<Vec<Probe>>,
     /// The request that makes the task, and what failed apart from its fields.
-    pub(super) action: Action,
+    pub(super) action: MutationState,
     /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
     pub(super) tried: RwSignal<bool>,
 }
 
-impl Form {
-    pub(super) fn new(studies: &[Card]) -> Form {
-        let wanted = Address::here().word("study");
+impl NewTaskForm {
+    pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
+        let wanted = PageLocation::here().word("study");
         let draft = draft::begin(wanted, studies);
         let draft = RwSignal::new(draft);
         let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
         let refused = RwSignal::new(None);
         let tried = RwSignal::new(false);
         let shown = move || {
-            let is_shown = |it: &Refusal| tried.get() || !draft.with(|draft| draft.lacks(it.field));
+            let is_shown = |it: &TaskFieldError| tried.get() || !draft.with(|draft| draft.lacks(it.field));
             let all = wrong.get().into_iter().chain(refused.get());
             all.filter(is_shown).collect()
         };
-        let form = Form {
+        let form = NewTaskForm {
             draft,
-            fields: Fields {
+            fields: FormState {
                 values: draft,
                 wrong: Signal::derive(shown),
             },
@@ -59,7 +59,7 @@ impl Form {
             refused,
             study: RwSignal::new(None),
             behaviours: RwSignal::new(Vec::new()),
-            action: Action::new(),
+            action: MutationState::new(),
             tried,
         };
         form.keep();
@@ -70,16 +70,16 @@ impl Form {
     /// Returns the field of a number.
     pub(super) fn number(
         self,
-        field: Field,
+        field: TaskField,
         label: &'static str,
-        text: fn(&mut Draft) -> &mut String,
+        text: fn(&mut TaskDraft) -> &mut String,
     ) -> impl IntoView {
-        view! { <Number form=self.fields field label text/> }
+        view! { <FormNumberField form=self.fields field label text/> }
     }
 
     /// The draft survives a reload.
     pub(super) fn keep(self) {
-        let rest = Later::after_ms(300);
+        let rest = Debounce::after_ms(300);
         Effect::new(move |before: Option<()>| {
             let draft = self.draft.get();
             if before.is_some() {
@@ -102,9 +102,9 @@ impl Form {
 
     pub(super) fn ask(self, study: String) {
         leptos::task::spawn_local(async move {
-            let look = Look {
+            let look = GetStudyRequest {
                 study: study.clone(),
-                dials: Dials::default(),
+                dials: StudyControls::default(),
             };
             let found = api::call(&look).await;
             // Another may have been chosen, or another page.
@@ -127,8 +127,8 @@ impl Form {
     }
 
     pub(super) async fn ask_behaviours(self, study: String) {
-        let asking = Asking::default();
-        let found = api::call(&Behave {
+        let asking = BehavioralTestOptions::default();
+        let found = api::call(&GetBehavioralTestsRequest {
             study: study.clone(),
             asking,
         })
@@ -154,21 +154,21 @@ impl Form {
     /// A mistake that the server found beside its field, anything else below the form.
     pub(super) fn refuse(self, error: Error) {
         match &error {
-            Error::Server(problem) => self.refused.set(Some(Refusal::of(problem))),
+            Error::Server(problem) => self.refused.set(Some(TaskFieldError::of(problem))),
             Error::Network(_) | Error::File(_) => self.action.failed.set(Some(error)),
         }
     }
 
     pub(super) fn make(self) {
         self.tried.set(true);
-        let Ok(task) = self.draft.with_untracked(Draft::task) else {
+        let Ok(task) = self.draft.with_untracked(TaskDraft::task) else {
             return;
         };
-        let made = async move { api::call(&Make { task }).await };
+        let made = async move { api::call(&CreateTaskRequest { task }).await };
         once(self.action.busy, made, move |made| match made {
-            Ok(Whole { card, .. }) => {
+            Ok(TaskDefinitionResponse { card, .. }) => {
                 draft::forget();
-                browser::go(&Page::Curate { task: card.task }.href());
+                browser::go(&PageRoute::Curate { task: card.task }.href());
             }
             Err(error) => self.refuse(error),
         });

@@ -1,18 +1,18 @@
 //! Instances of which the answer is known: to learn by, or to see how right somebody is.
 
 use leptos::prelude::*;
-use shared::review::Answer;
-use shared::review::task::Known;
+use shared::review::AnnotatorAnswer;
+use shared::review::task::ReferenceAnswer;
 
-use super::draft::{Draft, Field};
-use super::form::Form;
+use super::draft::{TaskDraft, TaskField};
+use super::form::NewTaskForm;
 use super::place;
-use crate::page::Page;
-use crate::pages::review::desk::{AnswerWords, IN_CLAIM_ORDER};
-use crate::widgets::form::{FieldName, Line, Mistake, Select, Wrong};
+use crate::page::PageRoute;
+use crate::pages::review::desk::{AnswerLabels, IN_CLAIM_ORDER};
+use crate::widgets::form::{FieldName, TextField, InputError, SelectField, FieldErrorMessage};
 
 /// The answers as the list shows them, whichever the claim.
-const LISTED: AnswerWords = AnswerWords {
+const LISTED: AnswerLabels = AnswerLabels {
     steps: [
         "first step helps more",
         "equal",
@@ -24,16 +24,16 @@ const LISTED: AnswerWords = AnswerWords {
 
 /// A list that is added to by addresses.
 #[component]
-pub(super) fn Knowns(
-    form: Form,
-    field: Field,
+pub(super) fn KnownItems(
+    form: NewTaskForm,
+    field: TaskField,
     name: &'static str,
     said: &'static str,
-    list: fn(&Draft) -> &Vec<Known>,
-    change: fn(&mut Draft) -> &mut Vec<Known>,
+    list: fn(&TaskDraft) -> &Vec<ReferenceAnswer>,
+    change: fn(&mut TaskDraft) -> &mut Vec<ReferenceAnswer>,
 ) -> impl IntoView {
     let address = RwSignal::new(String::new());
-    let answer = RwSignal::new(Answer::First);
+    let answer = RwSignal::new(AnnotatorAnswer::First);
     let why = RwSignal::new(String::new());
     let wrong = RwSignal::new(None::<String>);
     let add = move || {
@@ -48,7 +48,7 @@ pub(super) fn Knowns(
         {
             return wrong.set(Some("it is in the list".to_owned()));
         }
-        let known = Known {
+        let known = ReferenceAnswer {
             place,
             answer: answer.get_untracked(),
             why: why.get_untracked().trim().to_owned(),
@@ -62,7 +62,7 @@ pub(super) fn Knowns(
         let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
         let rows = all.into_iter().enumerate().map(|(at, known)| {
             let place = known.place;
-            let page = Page::instance(study.clone(), place);
+            let page = PageRoute::instance(study.clone(), place);
             let called = format!("{} {}", place.probe.name(), place.number);
             let label = format!("Remove {called}");
             let drop = move |_| {
@@ -87,12 +87,12 @@ pub(super) fn Knowns(
         rows.collect_view()
     };
     let id = format!("{}-address", field.id());
-    let answers = Answer::ALL.iter().map(|&it| {
+    let answers = AnnotatorAnswer::ALL.iter().map(|&it| {
         let name = match it {
-            Answer::First => "text 1, or the first step",
-            Answer::Second => "text 2, or the second step",
-            Answer::Equal => "equal",
-            Answer::CannotSay => "cannot say",
+            AnnotatorAnswer::First => "text 1, or the first step",
+            AnnotatorAnswer::Second => "text 2, or the second step",
+            AnnotatorAnswer::Equal => "equal",
+            AnnotatorAnswer::CannotSay => "cannot say",
         };
         view! { <option value=it.name()>{name}</option> }
     });
@@ -102,12 +102,12 @@ pub(super) fn Knowns(
             <legend>{name}</legend>
             <p class="note">{said}</p>
             <ol class="known">{rows}</ol>
-            <Wrong form=form.fields field/>
+            <FieldErrorMessage form=form.fields field/>
             <div class="form adds" role="group" aria-label=format!("Add to {name}")>
-                <Line
+                <TextField
                     label="Address of an instance, or tfc1 fixed 12"
                     text=address
-                    mistake=Mistake { id: id.clone(), reason: wrong.into() }
+                    mistake=InputError { id: id.clone(), reason: wrong.into() }
                     on:keydown=move |event| {
                         if event.key() == "Enter" {
                             event.prevent_default();
@@ -115,11 +115,11 @@ pub(super) fn Knowns(
                         }
                     }
                 />
-                <Select label="Right, by the order on its page" choose=move |word: String| {
-                    let found = Answer::ALL.iter().find(|it| it.name() == word);
-                    answer.set(found.copied().unwrap_or(Answer::First));
-                }>{answers}</Select>
-                <Line label="Why" text=why/>
+                <SelectField label="Right, by the order on its page" choose=move |word: String| {
+                    let found = AnnotatorAnswer::ALL.iter().find(|it| it.name() == word);
+                    answer.set(found.copied().unwrap_or(AnnotatorAnswer::First));
+                }>{answers}</SelectField>
+                <TextField label="Why" text=why/>
                 <button class="btn" type="button" on:click=move |_| add()>"Add it"</button>
             </div>
         </fieldset>

@@ -1,30 +1,30 @@
 //! An instance as a curator names it.
 
 use shared::error::Error;
-use shared::probe::Mode;
-use shared::review::task::Place;
+use shared::probe::AxiomVariant;
+use shared::review::task::InstanceRef;
 
-use crate::page::Page;
+use crate::page::PageRoute;
 
 /// The instance that is meant: by the address of its page, or as `tfc1 fixed 12`.
-pub(super) fn place(text: &str, study: &str) -> Result<Place, String> {
+pub(super) fn place(text: &str, study: &str) -> Result<InstanceRef, String> {
     let help = "paste the address of an instance of this study, or write probe, reading and \
                 number: tfc1 fixed 12";
     let text = text.trim();
     if let Some(at) = text.find("/study/") {
         let path = text[at..].split(['?', '#']).next().unwrap_or_default();
-        return match Page::parse(path) {
-            Some(Page::Instance {
+        return match PageRoute::parse(path) {
+            Some(PageRoute::Instance {
                 study: of,
                 probe,
                 mode,
                 number,
-            }) if of == study => Ok(Place {
+            }) if of == study => Ok(InstanceRef {
                 probe,
                 mode,
                 number,
             }),
-            Some(Page::Instance { study: of, .. }) => Err(format!(
+            Some(PageRoute::Instance { study: of, .. }) => Err(format!(
                 "it is an instance of {of}, and the task is of {study}"
             )),
             _ => Err(help.to_owned()),
@@ -34,8 +34,8 @@ pub(super) fn place(text: &str, study: &str) -> Result<Place, String> {
     let [probe, mode, number] = words[..] else {
         return Err(help.to_owned());
     };
-    let known = Mode::ALL.iter().find(|it| it.name() == mode);
-    Ok(Place {
+    let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
+    Ok(InstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
         mode: *known.ok_or_else(|| format!("there is no reading named `{mode}`"))?,
         number: number

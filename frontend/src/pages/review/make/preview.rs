@@ -1,36 +1,36 @@
 //! What the task would be made of, after each pause.
 
 use leptos::prelude::*;
-use shared::api::review::{Made, Preview as Ask};
-use shared::review::Task;
+use shared::api::review::{TaskComposition, PreviewTaskRequest};
+use shared::review::AnnotationTask;
 
-use super::draft::Draft;
-use super::form::Form;
+use super::draft::TaskDraft;
+use super::form::NewTaskForm;
 use crate::api;
-use crate::later::Later;
+use crate::later::Debounce;
 use crate::numbers::{count, plural};
 use crate::widgets::section::Section;
-use crate::widgets::table::{Head, HeadedTable};
+use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// The hand rests so long before the server is asked.
 const PAUSE_MS: u64 = 700;
 
 /// What was asked last, and the answer once it is there.
 #[derive(Debug, Clone, PartialEq)]
-struct Seen {
-    task: Task,
-    made: Option<Made>,
+struct PreviewState {
+    task: AnnotationTask,
+    made: Option<TaskComposition>,
 }
 
 /// The part of the form.
 #[component]
-pub(super) fn Preview(form: Form) -> impl IntoView {
-    let seen = RwSignal::new(None::<Seen>);
-    let later = Later::after_ms(PAUSE_MS);
+pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
+    let seen = RwSignal::new(None::<PreviewState>);
+    let later = Debounce::after_ms(PAUSE_MS);
     // Words for people change nothing of what is drawn.
     let task = Memo::new(move |_| {
         form.draft.with(|it| {
-            let drawn = Draft {
+            let drawn = TaskDraft {
                 title: "preview".to_owned(),
                 guidelines: String::new(),
                 ..it.clone()
@@ -50,7 +50,7 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
         }
         match (now, seen) {
             (None, _) => "Choose what is asked, and how much could be drawn is counted here.",
-            (Some(now), Some(Seen { task, made })) if now == task => match made {
+            (Some(now), Some(PreviewState { task, made })) if now == task => match made {
                 Some(_) => "",
                 None => "Counting what could be drawn",
             },
@@ -61,7 +61,7 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
         let seen = seen.get()?;
         let stale = move || task.with(|it| it.as_ref() != Some(&seen.task));
         let made = seen.made.clone()?;
-        Some(view! { <div class:stale=stale.clone()><Counted made/></div> })
+        Some(view! { <div class:stale=stale.clone()><PreviewCounts made/></div> })
     };
     let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
@@ -71,13 +71,13 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
     }
 }
 
-fn ask(form: Form, task: Task, seen: RwSignal<Option<Seen>>) {
+fn ask(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<PreviewState>>) {
     leptos::task::spawn_local(async move {
-        let found = api::call(&Ask { task: task.clone() }).await;
+        let found = api::call(&PreviewTaskRequest { task: task.clone() }).await;
         match found {
             Ok(made) => {
                 let made = Some(made);
-                seen.try_set(Some(Seen { task, made }));
+                seen.try_set(Some(PreviewState { task, made }));
             }
             Err(error) => {
                 if seen.try_set(None).is_none() {
@@ -89,7 +89,7 @@ fn ask(form: Form, task: Task, seen: RwSignal<Option<Seen>>) {
 }
 
 #[component]
-fn Counted(made: Made) -> impl IntoView {
+fn PreviewCounts(made: TaskComposition) -> impl IntoView {
     let chance = match made.n_candidates {
         0 => None,
         n => Some(f64::from(made.n_drawn) / n as f64),
@@ -127,7 +127,7 @@ fn Counted(made: Made) -> impl IntoView {
         <HeadedTable
             name="Items of each probe"
             class="data narrow"
-            heads=[Head::words("probe"), Head::number("items")]
+            heads=[ColumnHeading::words("probe"), ColumnHeading::number("items")]
         >
             {rows}
         </HeadedTable>

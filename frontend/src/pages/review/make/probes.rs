@@ -2,41 +2,41 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::study::dials::Dials;
+use shared::study::dials::StudyControls;
 use shared::verdict::Outcome;
 
-use super::draft::Field;
-use super::form::Form;
-use super::ranker::Ranker;
+use super::draft::TaskField;
+use super::form::NewTaskForm;
+use super::ranker::RankerSelect;
 use crate::numbers;
-use crate::widgets::dials::{DialBar, Reach, Turned};
-use crate::widgets::form::{OneOf, Wrong};
+use crate::widgets::dials::{ControlBar, ControlOptions, DebouncedControls};
+use crate::widgets::form::{FormSelect, FieldErrorMessage};
 use crate::widgets::heatmap::family;
 
 /// Probes, and which of their instances.
 #[component]
-pub(super) fn Probes(form: Form) -> impl IntoView {
+pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
     view! {
         <fieldset>
             <legend>"Probes"</legend>
             {move || match form.study.read().is_some() {
-                true => view! { <Families form/> }.into_any(),
+                true => view! { <ProbeFamilies form/> }.into_any(),
                 false => view! {
                     <p class="note" role="status">"Asking for the study"</p>
                 }
                 .into_any(),
             }}
-            <Wrong form=form.fields field=Field::Probes/>
+            <FieldErrorMessage form=form.fields field=TaskField::Probes/>
         </fieldset>
         <fieldset>
             <legend>"Which of their instances"</legend>
-            {move || form.study.read().is_some().then(|| view! { <Which form/> })}
+            {move || form.study.read().is_some().then(|| view! { <InstanceFilters form/> })}
         </fieldset>
     }
 }
 
 #[component]
-fn Families(form: Form) -> impl IntoView {
+fn ProbeFamilies(form: NewTaskForm) -> impl IntoView {
     let counted = move || {
         let study = form.study.read();
         let columns = study.iter().flat_map(|it| &it.probes);
@@ -53,7 +53,7 @@ fn Families(form: Form) -> impl IntoView {
             let own = all.iter().filter(|it| family(it.0) == name);
             let boxes = own.map(|&(probe, n)| {
                 let order = order.clone();
-                view! { <One form probe n order/> }
+                view! { <ProbeCheckbox form probe n order/> }
             });
             let boxes = boxes.collect_view();
             view! {
@@ -68,8 +68,8 @@ fn Families(form: Form) -> impl IntoView {
 }
 
 #[component]
-fn One(
-    form: Form,
+fn ProbeCheckbox(
+    form: NewTaskForm,
     probe: Probe,
     /// Its instances, as the study stands.
     n: Option<u64>,
@@ -105,19 +105,19 @@ const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
 
 /// What the dials of the Study page say, and what one ranker makes of them.
 #[component]
-fn Which(form: Form) -> impl IntoView {
+fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
     let reach = form
         .study
-        .with_untracked(|it| it.as_ref().map(Reach::of))
+        .with_untracked(|it| it.as_ref().map(ControlOptions::of))
         .expect("shown once the study is there");
     let settled = Signal::derive(move || form.draft.with(|it| it.dials.clone()));
-    let settle = Callback::new(move |dials: Dials| form.draft.update(|it| it.dials = dials));
-    let turned = Turned::new(settled, settle);
+    let settle = Callback::new(move |dials: StudyControls| form.draft.update(|it| it.dials = dials));
+    let turned = DebouncedControls::new(settled, settle);
     let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
     view! {
-        <DialBar reach turned/>
+        <ControlBar reach turned/>
         <div class="form">
-            <Ranker
+            <RankerSelect
                 form
                 label="By what a ranker makes of them"
                 none="whatever rankers say"
@@ -131,18 +131,18 @@ fn Which(form: Form) -> impl IntoView {
                     it.ranker = word;
                 }
             />
-            <Wrong form=form.fields field=Field::Ranker/>
-            <Show when=move || has_ranker.get()>
-                <OneOf
+            <FieldErrorMessage form=form.fields field=TaskField::Ranker/>
+            <GetInstanceRequest when=move || has_ranker.get()>
+                <FormSelect
                     form=form.fields
                     label="Outcome"
                     options=OUTCOMES
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .number(Field::MarginFrom, "Margin from; empty: any", |it| &mut it.margin_from)}
-                {form.number(Field::MarginTo, "Margin up to; empty: any", |it| &mut it.margin_to)}
-            </Show>
+                    .number(TaskField::MarginFrom, "Margin from; empty: any", |it| &mut it.margin_from)}
+                {form.number(TaskField::MarginTo, "Margin up to; empty: any", |it| &mut it.margin_to)}
+            </GetInstanceRequest>
         </div>
     }
 }

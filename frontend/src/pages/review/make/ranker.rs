@@ -2,20 +2,20 @@
 
 use leptos::prelude::*;
 
-use super::draft::Draft;
-use super::form::Form;
-use crate::widgets::form::Choice;
+use super::draft::TaskDraft;
+use super::form::NewTaskForm;
+use crate::widgets::form::FormOwnedSelect;
 
 /// One of the rankers of the study.
 #[component]
-pub(super) fn Ranker(
-    form: Form,
+pub(super) fn RankerSelect(
+    form: NewTaskForm,
     label: &'static str,
     /// What stands for no ranker.
     #[prop(optional)]
     none: Option<&'static str>,
-    get: fn(&Draft) -> String,
-    set: fn(&mut Draft, String),
+    get: fn(&TaskDraft) -> String,
+    set: fn(&mut TaskDraft, String),
 ) -> impl IntoView {
     let names = Memo::new(move |_| {
         let study = form.study.read();
@@ -28,6 +28,6 @@ pub(super) fn Ranker(
         let none = none.map(|it| (String::new(), it.to_owned())).into_iter();
         let named = names.get().into_iter().enumerate();
         let options = none.chain(named.map(|(at, name)| (at.to_string(), name)));
-        view! { <Choice form=form.fields label options=options.collect() get set/> }
+        view! { <FormOwnedSelect form=form.fields label options=options.collect() get set/> }
     }
 }

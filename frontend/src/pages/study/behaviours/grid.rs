@@ -4,19 +4,19 @@ use leptos::ev;
 use leptos::prelude::*;
 use shared::plot::step_of_effect;
 use shared::report::format;
-use shared::study::behaviour::Effect as Found;
+use shared::study::behaviour::BehavioralEffect;
 use wasm_bindgen::JsCast;
 
-use super::layout::{Head, Layout, Square, score};
-use super::scene::{EffectCell, Scene};
+use super::layout::{GridHeading, EffectGridLayout, GridCell, score};
+use super::scene::{EffectCell, BehavioralTestsState};
 
 /// The table; wide ones scroll in their own place.
 #[component]
 pub(super) fn EffectGrid(
     /// What is in it.
     name: &'static str,
-    layout: Memo<Layout>,
-    scene: Scene,
+    layout: Memo<EffectGridLayout>,
+    scene: BehavioralTestsState,
 ) -> impl IntoView {
     // The one tab stop: the selected cell, or else the first.
     let current = RwSignal::new(None::<EffectCell>);
@@ -44,25 +44,25 @@ pub(super) fn EffectGrid(
         }
     };
     let table = move || {
-        let Layout {
+        let EffectGridLayout {
             corner,
             columns,
             rows,
         } = layout.get();
         let names: Vec<String> = columns.iter().map(|it| it.name.clone()).collect();
         let heads = columns.into_iter();
-        let heads = heads.map(|it| view! { <th scope="col"><HeadWords head=it/></th> });
+        let heads = heads.map(|it| view! { <th scope="col"><HeadingText head=it/></th> });
         let heads = heads.collect_view();
         let rows = rows.into_iter().map(|(head, squares)| {
             let cells = squares.into_iter().zip(&names).map(|(square, column)| {
                 let at = format!("{}, {column}", head.name);
-                let cannot = square == Square::Impossible;
-                view! { <td class:cannot=cannot><Place square at current scene/></td> }
+                let cannot = square == GridCell::Impossible;
+                view! { <td class:cannot=cannot><GridCellView square at current scene/></td> }
             });
             let cells = cells.collect_view();
             view! {
                 <tr>
-                    <th scope="row"><HeadWords head/></th>
+                    <th scope="row"><HeadingText head/></th>
                     {cells}
                 </tr>
             }
@@ -84,7 +84,7 @@ pub(super) fn EffectGrid(
 }
 
 #[component]
-fn HeadWords(head: Head) -> impl IntoView {
+fn HeadingText(head: GridHeading) -> impl IntoView {
     let details = head.details.into_iter();
     let details = details.map(|it| view! { <span>{it}</span> }).collect_view();
     view! {
@@ -107,21 +107,21 @@ fn focus_on(spot: EffectCell) {
 
 /// A cell, or why there is none.
 #[component]
-fn Place(
-    square: Square,
+fn GridCellView(
+    square: GridCell,
     /// Row and column.
     at: String,
     current: RwSignal<Option<EffectCell>>,
-    scene: Scene,
+    scene: BehavioralTestsState,
 ) -> impl IntoView {
     let (spot, effect, detail) = match square {
-        Square::Impossible => {
+        GridCell::Impossible => {
             return view! { <span class="unseen">"cannot differ"</span> }.into_any();
         }
-        Square::NotAsked => {
+        GridCell::NotAsked => {
             return view! { <span class="unseen">"not in this study"</span> }.into_any();
         }
-        Square::Nothing => {
+        GridCell::Nothing => {
             return view! {
                 <span class="cell none">
                     {format::MISSING}
@@ -130,7 +130,7 @@ fn Place(
             }
             .into_any();
         }
-        Square::Known {
+        GridCell::Known {
             spot,
             effect,
             detail,
@@ -164,7 +164,7 @@ fn Place(
 }
 
 /// Everything, for those who do not see the cell.
-fn said(at: &str, effect: &Found) -> String {
+fn said(at: &str, effect: &BehavioralEffect) -> String {
     let [low, high] = effect.score.interval.map(format::signed);
     let mut said = format!(
         "{at}: score {}, 95 % interval {low} to {high}, {} samples of {} queries",

@@ -1,60 +1,60 @@
 //! Which cells stand where: controls × variables, or behaviours × rankers.
 
-use shared::probe::matching::Tolerance;
-use shared::probe::{Matching, Measure, Probe};
+use shared::probe::matching::ControlTolerance;
+use shared::probe::{MeasureAndMatch, Measurement, Probe};
 use shared::report::format;
-use shared::study::behaviour::{Behaviours, Effect, Row};
+use shared::study::behaviour::{BehavioralTestResults, BehavioralEffect, BehavioralTestRow};
 
-use super::super::address::Behaving;
+use super::super::address::BehavioralTestsView;
 use super::scene::EffectCell;
 use crate::numbers::plural;
 use crate::widgets::heatmap::step;
 
 /// A kind of behaviours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BehaviorKind {
+pub(super) enum BehavioralTestKind {
     Matching,
     Manipulations,
     Transfers,
 }
 
-impl BehaviorKind {
-    pub(super) const ALL: &[BehaviorKind] = &[
-        BehaviorKind::Matching,
-        BehaviorKind::Manipulations,
-        BehaviorKind::Transfers,
+impl BehavioralTestKind {
+    pub(super) const ALL: &[BehavioralTestKind] = &[
+        BehavioralTestKind::Matching,
+        BehavioralTestKind::Manipulations,
+        BehavioralTestKind::Transfers,
     ];
 
     /// Whether a behaviour is of this kind.
     pub(super) fn has(self, probe: Probe) -> bool {
         match self {
-            BehaviorKind::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
-            BehaviorKind::Manipulations => matches!(probe, Probe::Manipulation(_)),
-            BehaviorKind::Transfers => matches!(probe, Probe::Transfer(_)),
+            BehavioralTestKind::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
+            BehavioralTestKind::Manipulations => matches!(probe, Probe::Manipulation(_)),
+            BehavioralTestKind::Transfers => matches!(probe, Probe::Transfer(_)),
         }
     }
 
     /// Its head.
     pub(super) fn name(self) -> &'static str {
         match self {
-            BehaviorKind::Matching => "Measure and match",
-            BehaviorKind::Manipulations => "Manipulations",
-            BehaviorKind::Transfers => "Transfer sets",
+            BehavioralTestKind::Matching => "Measure and match",
+            BehavioralTestKind::Manipulations => "Manipulations",
+            BehavioralTestKind::Transfers => "Transfer sets",
         }
     }
 
     /// What a sample is, and what its sign means.
     pub(super) fn said(self) -> &'static str {
         match self {
-            BehaviorKind::Matching => {
+            BehavioralTestKind::Matching => {
                 "Two documents of a query that are equal in the row and differ in the column. \
                  Positive: the one with the larger value is preferred."
             }
-            BehaviorKind::Manipulations => {
+            BehavioralTestKind::Manipulations => {
                 "A document beside itself, changed in one way. Positive: the manipulated text is \
                  preferred."
             }
-            BehaviorKind::Transfers => {
+            BehavioralTestKind::Transfers => {
                 "Pairs of texts that were made for another task. Positive: the first text of a \
                  pair is preferred; in a symmetric set, the two score differently."
             }
@@ -62,29 +62,29 @@ impl BehaviorKind {
     }
 
     /// Its cells, as a reader wants to see them.
-    pub(super) fn layout(self, found: &Behaviours, wanted: &Behaving) -> Layout {
+    pub(super) fn layout(self, found: &BehavioralTestResults, wanted: &BehavioralTestsView) -> EffectGridLayout {
         match self {
-            BehaviorKind::Matching => matrix(found, wanted.ranker),
-            BehaviorKind::Manipulations => rows(found, |row| {
+            BehavioralTestKind::Matching => matrix(found, wanted.ranker),
+            BehavioralTestKind::Manipulations => rows(found, |row| {
                 self.has(row.probe) && row.slice == wanted.slice
             }),
-            BehaviorKind::Transfers => rows(found, |row| self.has(row.probe)),
+            BehavioralTestKind::Transfers => rows(found, |row| self.has(row.probe)),
         }
     }
 }
 
 /// Rows and columns of cells.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layout {
+pub(super) struct EffectGridLayout {
     /// What the heads of the rows are.
     pub(super) corner: &'static str,
-    pub(super) columns: Vec<Head>,
-    pub(super) rows: Vec<(Head, Vec<Square>)>,
+    pub(super) columns: Vec<GridHeading>,
+    pub(super) rows: Vec<(GridHeading, Vec<GridCell>)>,
 }
 
 /// The head of a row or a column.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Head {
+pub(super) struct GridHeading {
     pub(super) name: String,
     /// Below it, smaller, each on a line.
     pub(super) details: Vec<String>,
@@ -92,7 +92,7 @@ pub(super) struct Head {
 
 /// One place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Square {
+pub(super) enum GridCell {
     /// No two texts can be such a sample.
     Impossible,
     /// The study does not ask.
@@ -101,16 +101,16 @@ pub(super) enum Square {
     Nothing,
     Known {
         spot: EffectCell,
-        effect: Box<Effect>,
+        effect: Box<BehavioralEffect>,
         /// Below the score, smaller.
         detail: String,
     },
 }
 
-impl Square {
-    fn of(row: &Row, ranker: usize, detail: impl Fn(&Effect) -> String) -> Square {
+impl GridCell {
+    fn of(row: &BehavioralTestRow, ranker: usize, detail: impl Fn(&BehavioralEffect) -> String) -> GridCell {
         let effect = row.effects.get(ranker).cloned().flatten();
-        effect.map_or(Square::Nothing, |effect| Square::Known {
+        effect.map_or(GridCell::Nothing, |effect| GridCell::Known {
             spot: EffectCell {
                 probe: row.probe,
                 slice: row.slice,
@@ -123,58 +123,58 @@ impl Square {
 
     pub(super) fn spot(&self) -> Option<EffectCell> {
         match self {
-            Square::Known { spot, .. } => Some(*spot),
-            Square::Impossible | Square::NotAsked | Square::Nothing => None,
+            GridCell::Known { spot, .. } => Some(*spot),
+            GridCell::Impossible | GridCell::NotAsked | GridCell::Nothing => None,
         }
     }
 }
 
-impl Layout {
+impl EffectGridLayout {
     /// Every cell that can be selected, row by row.
     pub(super) fn spots(&self) -> impl Iterator<Item = EffectCell> + '_ {
         let squares = self.rows.iter().flat_map(|it| &it.1);
-        squares.filter_map(Square::spot)
+        squares.filter_map(GridCell::spot)
     }
 
     /// Where a key leads from a cell.
     pub(super) fn step(&self, from: EffectCell, key: &str) -> Option<EffectCell> {
         let rows = self.rows.iter();
-        let grid = rows.map(|it| it.1.iter().map(Square::spot).collect());
+        let grid = rows.map(|it| it.1.iter().map(GridCell::spot).collect());
         let grid: Vec<Vec<Option<EffectCell>>> = grid.collect();
         step(&grid, from, key).filter(|it| *it != from)
     }
 }
 
 /// Controls × variables of one ranker, with the count of samples in a cell.
-fn matrix(found: &Behaviours, ranker: usize) -> Layout {
+fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
     let asked = found.rows.iter().filter_map(|row| match row.probe {
         Probe::MeasureAndMatch(matching) => Some((matching, row)),
         _ => None,
     });
-    let asked: Vec<(Matching, &Row)> = asked.collect();
-    let mut controls: Vec<(Measure, Tolerance)> = Vec::new();
+    let asked: Vec<(MeasureAndMatch, &BehavioralTestRow)> = asked.collect();
+    let mut controls: Vec<(Measurement, ControlTolerance)> = Vec::new();
     for (it, _) in &asked {
         if !controls.contains(&(it.control, it.tolerance)) {
             controls.push((it.control, it.tolerance));
         }
     }
     controls.sort_unstable();
-    let used = |it: &&Measure| asked.iter().any(|(matching, _)| matching.variable == **it);
-    let variables: Vec<Measure> = Measure::ALL.iter().filter(used).copied().collect();
+    let used = |it: &&Measurement| asked.iter().any(|(matching, _)| matching.variable == **it);
+    let variables: Vec<Measurement> = Measurement::ALL.iter().filter(used).copied().collect();
     let square = |control, tolerance, variable| {
-        let wanted = Matching {
+        let wanted = MeasureAndMatch {
             control,
             variable,
             tolerance,
         };
         match asked.iter().find(|it| it.0 == wanted) {
-            Some((_, row)) => Square::of(row, ranker, |effect| format::count(effect.n())),
-            None if wanted.is_possible() => Square::NotAsked,
-            None => Square::Impossible,
+            Some((_, row)) => GridCell::of(row, ranker, |effect| format::count(effect.n())),
+            None if wanted.is_possible() => GridCell::NotAsked,
+            None => GridCell::Impossible,
         }
     };
     let rows = controls.into_iter().map(|(control, tolerance)| {
-        let head = Head {
+        let head = GridHeading {
             name: control.name().to_owned(),
             details: match tolerance.value() {
                 0.0 => Vec::new(),
@@ -184,11 +184,11 @@ fn matrix(found: &Behaviours, ranker: usize) -> Layout {
         let squares = variables.iter().map(|&it| square(control, tolerance, it));
         (head, squares.collect())
     });
-    let columns = variables.iter().map(|it| Head {
+    let columns = variables.iter().map(|it| GridHeading {
         name: it.name().to_owned(),
         details: Vec::new(),
     });
-    Layout {
+    EffectGridLayout {
         corner: "Equal in ↓ larger in →",
         rows: rows.collect(),
         columns: columns.collect(),
@@ -196,8 +196,8 @@ fn matrix(found: &Behaviours, ranker: usize) -> Layout {
 }
 
 /// Behaviours × rankers, with the interval in a cell.
-fn rows(found: &Behaviours, wanted: impl Fn(&Row) -> bool) -> Layout {
-    let columns = found.rankers.iter().map(|it| Head {
+fn rows(found: &BehavioralTestResults, wanted: impl Fn(&BehavioralTestRow) -> bool) -> EffectGridLayout {
+    let columns = found.rankers.iter().map(|it| GridHeading {
         name: it.ranker.label.clone(),
         details: {
             let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
@@ -206,14 +206,14 @@ fn rows(found: &Behaviours, wanted: impl Fn(&Row) -> bool) -> Layout {
         },
     });
     let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
-        let head = Head {
+        let head = GridHeading {
             name: row.probe.name().into_owned(),
             details: vec![samples(found, row)],
         };
-        let squares = (0..found.rankers.len()).map(|it| Square::of(row, it, interval));
+        let squares = (0..found.rankers.len()).map(|it| GridCell::of(row, it, interval));
         (head, squares.collect())
     });
-    Layout {
+    EffectGridLayout {
         corner: "Behaviour",
         columns: columns.collect(),
         rows: rows.collect(),
@@ -221,7 +221,7 @@ fn rows(found: &Behaviours, wanted: impl Fn(&Row) -> bool) -> Layout {
 }
 
 /// How many samples there are, and what is not among them.
-fn samples(found: &Behaviours, row: &Row) -> String {
+fn samples(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
     let mut said = plural(row.n_samples, "sample", "samples");
     if row.sampled < 1.0 {
         said += &format!(", {} of all, drawn", format::fraction(row.sampled));
@@ -249,13 +249,13 @@ fn samples(found: &Behaviours, row: &Row) -> String {
 }
 
 /// `[−.02, +.20]`, with queries as units.
-pub(super) fn interval(effect: &Effect) -> String {
+pub(super) fn interval(effect: &BehavioralEffect) -> String {
     let [low, high] = effect.score.interval.map(format::signed);
     format!("[{low}, {high}]")
 }
 
 /// `+.12 *†`
-pub(super) fn score(effect: &Effect) -> String {
+pub(super) fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { "*" } else { "" };
     let dagger = if effect.is_disputed() { "†" } else { "" };
     format!("{}{star}{dagger}", format::signed(effect.score.value))

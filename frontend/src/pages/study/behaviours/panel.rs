@@ -1,39 +1,39 @@
 //! The details of one cell: counts, differences, tests, and the way down to the samples.
 
 use leptos::prelude::*;
-use shared::api::List;
+use shared::api::ListInstancesRequest;
 use shared::plot;
 use shared::report::format;
 use shared::stats::FEW_UNITS;
-use shared::study::behaviour::{Behaviours, Delta, Effect, Slice};
-use shared::study::cell::{Histogram, Sort};
-use shared::study::dials::Dials;
+use shared::study::behaviour::{BehavioralTestResults, TieThreshold, BehavioralEffect, RelevanceSlice};
+use shared::study::cell::{MarginHistogram, InstanceSort};
+use shared::study::dials::StudyControls;
 
-use super::super::address::ListView;
+use super::super::address::InstanceListView;
 use super::layout::{interval, score};
-use super::scene::{EffectCell, Scene};
+use super::scene::{EffectCell, BehavioralTestsState};
 use crate::api;
 use crate::numbers::{p_said, plural};
-use crate::widgets::drawing::Drawing;
-use crate::widgets::error::Failure;
+use crate::widgets::drawing::FigureView;
+use crate::widgets::error::ErrorMessage;
 
-type Drawn = LocalResource<Result<Histogram, api::Error>>;
+type HistogramResource = LocalResource<Result<MarginHistogram, api::Error>>;
 
 /// The panel beside the table.
 #[component]
-pub(super) fn Details(spot: EffectCell, scene: Scene) -> impl IntoView {
+pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> impl IntoView {
     // The same whatever δ is.
     let split = Memo::new(move |_| scene.found.read().asking.dials.split.clone());
     let histogram = LocalResource::new(move || {
-        let list = ListView {
-            dials: Dials {
+        let list = InstanceListView {
+            dials: StudyControls {
                 split: split.get(),
                 delta_score: Some(0.0),
-                ..Dials::default()
+                ..StudyControls::default()
             },
-            ..ListView::default()
+            ..InstanceListView::default()
         };
-        let request = List {
+        let request = ListInstancesRequest {
             study: scene.page.study.get_value(),
             listing: list.listing(spot.probe, spot.ranker, 0..1),
         };
@@ -46,7 +46,7 @@ pub(super) fn Details(spot: EffectCell, scene: Scene) -> impl IntoView {
             .iter()
             .find(|it| (it.probe, it.slice) == (spot.probe, spot.slice));
         let effect = row.and_then(|it| it.effects.get(spot.ranker)?.clone());
-        effect.map(|effect| view! { <Known spot effect histogram scene/> })
+        effect.map(|effect| view! { <MeasuredEffect spot effect histogram scene/> })
     };
     let title = scene.found.with_untracked(|it| {
         let ranker = it.rankers.get(spot.ranker);
@@ -55,9 +55,9 @@ pub(super) fn Details(spot: EffectCell, scene: Scene) -> impl IntoView {
     });
     let from = scene.found.with_untracked(|it| it.relevant_from);
     let of = match spot.slice {
-        Slice::All => None,
-        Slice::Relevant => Some(format!(" Relevant documents: grade {from} or more.")),
-        Slice::NotRelevant => Some(format!(" Judged documents: grade below {from}.")),
+        RelevanceSlice::All => None,
+        RelevanceSlice::Relevant => Some(format!(" Relevant documents: grade {from} or more.")),
+        RelevanceSlice::NotRelevant => Some(format!(" Judged documents: grade below {from}.")),
     };
     view! {
         <aside class="panel" aria-label="Selected behaviour">
@@ -71,7 +71,7 @@ pub(super) fn Details(spot: EffectCell, scene: Scene) -> impl IntoView {
 }
 
 #[component]
-fn Known(spot: EffectCell, effect: Effect, histogram: Drawn, scene: Scene) -> impl IntoView {
+fn MeasuredEffect(spot: EffectCell, effect: BehavioralEffect, histogram: HistogramResource, scene: BehavioralTestsState) -> impl IntoView {
     let found = scene.found.get_untracked();
     let asked = found.rankers.get(spot.ranker);
     let delta = asked.and_then(|it| it.delta);
@@ -92,14 +92,14 @@ fn Known(spot: EffectCell, effect: Effect, histogram: Drawn, scene: Scene) -> im
         let said = format!("{} {}", format::count(it.1), it.2);
         view! { <span>{said}</span> }
     });
-    let list = ListView {
-        dials: Dials {
+    let list = InstanceListView {
+        dials: StudyControls {
             split: found.asking.dials.split.clone(),
             delta_score: delta,
-            ..Dials::default()
+            ..StudyControls::default()
         },
-        sort: Sort::MarginUp,
-        ..ListView::default()
+        sort: InstanceSort::MarginUp,
+        ..InstanceListView::default()
     };
     let href = scene
         .page
@@ -108,7 +108,7 @@ fn Known(spot: EffectCell, effect: Effect, histogram: Drawn, scene: Scene) -> im
     let n = found
         .rows
         .iter()
-        .find(|it| (it.probe, it.slice) == (spot.probe, Slice::All));
+        .find(|it| (it.probe, it.slice) == (spot.probe, RelevanceSlice::All));
     let way = n.map_or(String::new(), |it| {
         format!("See {}", plural(it.n_samples, "sample", "samples"))
     });
@@ -125,15 +125,15 @@ fn Known(spot: EffectCell, effect: Effect, histogram: Drawn, scene: Scene) -> im
             </div>
             <p class="keys">{words}</p>
         </div>
-        <Differences slice=spot.slice delta=delta.unwrap_or(0.0) histogram/>
+        <DifferenceHistogram slice=spot.slice delta=delta.unwrap_or(0.0) histogram/>
         {marks(&effect)}
         <a class="btn main" href=href>{way}</a>
-        <Facts effect found=(*found).clone() delta/>
+        <EffectFacts effect found=(*found).clone() delta/>
     }
 }
 
 /// What the marks of the cell say here.
-fn marks(effect: &Effect) -> Option<AnyView> {
+fn marks(effect: &BehavioralEffect) -> Option<AnyView> {
     let said = match (effect.is_significant(), effect.is_disputed()) {
         (true, false) => "* Samples and queries as units both find an effect.",
         (true, true) => "*† With samples as units there is an effect; with queries as units, not.",
@@ -145,17 +145,17 @@ fn marks(effect: &Effect) -> Option<AnyView> {
 
 /// How the differences lie, with δ.
 #[component]
-fn Differences(slice: Slice, delta: f64, histogram: Drawn) -> impl IntoView {
+fn DifferenceHistogram(slice: RelevanceSlice, delta: f64, histogram: HistogramResource) -> impl IntoView {
     let label = match slice {
-        Slice::All => "Differences of scores; neutral within δ",
+        RelevanceSlice::All => "Differences of scores; neutral within δ",
         // The list knows no slices.
-        Slice::Relevant | Slice::NotRelevant => "Differences of scores, over all documents",
+        RelevanceSlice::Relevant | RelevanceSlice::NotRelevant => "Differences of scores, over all documents",
     };
     move || match histogram.get() {
         None => view! { <div class="below waiting" aria-hidden="true"></div> }.into_any(),
         Some(Err(error)) => {
             let retry = Callback::new(move |()| histogram.refetch());
-            view! { <div class="below"><Failure error retry/></div> }.into_any()
+            view! { <div class="below"><ErrorMessage error retry/></div> }.into_any()
         }
         Some(Ok(histogram)) if histogram.counts.is_empty() => ().into_any(),
         Some(Ok(histogram)) => view! {
@@ -163,7 +163,7 @@ fn Differences(slice: Slice, delta: f64, histogram: Drawn) -> impl IntoView {
                 <figcaption>
                     <p class="label">{label}</p>
                 </figcaption>
-                <Drawing figure=plot::differences(&histogram, delta)/>
+                <FigureView figure=plot::differences(&histogram, delta)/>
             </figure>
         }
         .into_any(),
@@ -172,7 +172,7 @@ fn Differences(slice: Slice, delta: f64, histogram: Drawn) -> impl IntoView {
 
 /// Other figures of the cell.
 #[component]
-fn Facts(effect: Effect, found: Behaviours, delta: Option<f64>) -> impl IntoView {
+fn EffectFacts(effect: BehavioralEffect, found: BehavioralTestResults, delta: Option<f64>) -> impl IntoView {
     let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
     let signed = |value: f64| match value > 0.0 {
         true => format!("+{}", format::score(value, digits)),
@@ -180,8 +180,8 @@ fn Facts(effect: Effect, found: Behaviours, delta: Option<f64>) -> impl IntoView
     };
     let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p);
     let tuned = match found.asking.delta {
-        Delta::Tuned => ", tuned",
-        Delta::Given { .. } => "",
+        TieThreshold::Tuned => ", tuned",
+        TieThreshold::Given { .. } => "",
     };
     let width = delta.map_or(format::MISSING.to_owned(), |it| {
         format!("{}{tuned}", format::score(it, format::score_digits(it)))

@@ -4,31 +4,31 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::study::behaviour::{Behaviours as Found, Slice};
+use shared::study::behaviour::{BehavioralTestResults, RelevanceSlice};
 
-use super::super::address::{Behaving, StudyView};
+use super::super::address::{BehavioralTestsView, StudyView};
 
 /// A behaviour of a ranker, over some documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EffectCell {
     pub(super) probe: Probe,
-    pub(super) slice: Slice,
+    pub(super) slice: RelevanceSlice,
     /// Row of the ranker.
     pub(super) ranker: usize,
 }
 
 /// What the parts of the section share.
 #[derive(Clone, Copy)]
-pub(super) struct Scene {
-    pub(super) page: crate::pages::scene::Scene<StudyView>,
-    pub(super) found: Memo<Arc<Found>>,
+pub(super) struct BehavioralTestsState {
+    pub(super) page: crate::pages::scene::StudyPageState<StudyView>,
+    pub(super) found: Memo<Arc<BehavioralTestResults>>,
     /// Whose details are shown.
     pub(super) selected: Memo<Option<EffectCell>>,
 }
 
-impl Scene {
+impl BehavioralTestsState {
     /// Changes what the address says of behaviours.
-    pub(super) fn turn(self, change: impl FnOnce(&mut Behaving)) {
+    pub(super) fn turn(self, change: impl FnOnce(&mut BehavioralTestsView)) {
         self.page.turn(|it| change(&mut it.behaving));
     }
 

@@ -1,87 +1,87 @@
 //! The dial of δ: how far two scores must be apart for a difference to count.
 
 use leptos::prelude::*;
-use shared::study::behaviour::Delta;
+use shared::study::behaviour::TieThreshold;
 
 use super::super::address::width;
-use crate::later::Later;
-use crate::widgets::form::Radio;
+use crate::later::Debounce;
+use crate::widgets::form::RadioButton;
 
 /// Where the dial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+enum ThresholdChoice {
     Tuned,
     Zero,
     /// As somebody types it.
     Given,
 }
 
-impl Choice {
-    const ALL: [(Choice, &str); 3] = [
-        (Choice::Tuned, "tuned per ranker"),
-        (Choice::Zero, "0"),
-        (Choice::Given, "given"),
+impl ThresholdChoice {
+    const ALL: [(ThresholdChoice, &str); 3] = [
+        (ThresholdChoice::Tuned, "tuned per ranker"),
+        (ThresholdChoice::Zero, "0"),
+        (ThresholdChoice::Given, "given"),
     ];
 
-    fn of(delta: Delta) -> Choice {
+    fn of(delta: TieThreshold) -> ThresholdChoice {
         match delta {
-            Delta::Tuned => Choice::Tuned,
-            Delta::Given { width: 0.0 } => Choice::Zero,
-            Delta::Given { .. } => Choice::Given,
+            TieThreshold::Tuned => ThresholdChoice::Tuned,
+            TieThreshold::Given { width: 0.0 } => ThresholdChoice::Zero,
+            TieThreshold::Given { .. } => ThresholdChoice::Given,
         }
     }
 }
 
 /// Three ways, and a field for the third.
 #[component]
-pub(super) fn WidthDial(
+pub(super) fn ThresholdControl(
     /// That of the address.
-    settled: Signal<Delta>,
+    settled: Signal<TieThreshold>,
     /// Changes the address.
-    settle: Callback<Delta>,
+    settle: Callback<TieThreshold>,
 ) -> impl IntoView {
     const PAUSE_MS: u64 = 400;
-    let choice = RwSignal::new(Choice::of(settled.get_untracked()));
-    let later = Later::after_ms(PAUSE_MS);
+    let choice = RwSignal::new(ThresholdChoice::of(settled.get_untracked()));
+    let later = Debounce::after_ms(PAUSE_MS);
     let wrong = RwSignal::new(false);
     Effect::new(move |_| {
-        let found = Choice::of(settled.get());
+        let found = ThresholdChoice::of(settled.get());
         // A 0 that is typed may go on.
-        if (choice.get_untracked(), found) != (Choice::Given, Choice::Zero) {
+        if (choice.get_untracked(), found) != (ThresholdChoice::Given, ThresholdChoice::Zero) {
             choice.set(found);
         }
     });
-    let turn = move |next: Choice| {
+    let turn = move |next: ThresholdChoice| {
         later.cancel();
         wrong.set(false);
         choice.set(next);
         match next {
-            Choice::Tuned => settle.run(Delta::Tuned),
-            Choice::Zero => settle.run(Delta::Given { width: 0.0 }),
+            ThresholdChoice::Tuned => settle.run(TieThreshold::Tuned),
+            ThresholdChoice::Zero => settle.run(TieThreshold::Given { width: 0.0 }),
             // Waits for a number.
-            Choice::Given => {}
+            ThresholdChoice::Given => {}
         }
     };
     let typed = move |text: String| match width(&text) {
         Some(width) => {
             wrong.set(false);
-            later.run(move || settle.run(Delta::Given { width }));
+            later.run(move || settle.run(TieThreshold::Given { width }));
         }
         None => {
             later.cancel();
             wrong.set(true);
         }
     };
-    let ways = Choice::ALL.map(|(way, said)| {
+    let ways = ThresholdChoice::ALL.map(|(way, said)| {
         view! {
-            <Radio group="width" chosen=move || choice.get() == way choose=move || turn(way)>
+            <RadioButton group="width" chosen=move || choice.get() == way choose=move || turn(way)>
                 {said}
-            </Radio>
+            </RadioButton>
         }
     });
     let shown = move || match settled.get() {
-        Delta::Given { width } => width.to_string(),
-        Delta::Tuned => String::new(),
+        TieThreshold::Given { width } => width.to_string(),
+        TieThreshold::Tuned => String::new(),
     };
     let problem = move || {
         wrong
@@ -101,7 +101,7 @@ pub(super) fn WidthDial(
             placeholder="δ"
             aria-label="δ, in the unit of the scores"
             aria-invalid=move || wrong.get().to_string()
-            disabled=move || choice.get() != Choice::Given
+            disabled=move || choice.get() != ThresholdChoice::Given
             prop:value=shown
             on:input:target=move |event| typed(event.target().value())
         />

@@ -3,15 +3,15 @@
 use shared::api::worker::LOCAL;
 use shared::error::Error;
 use shared::probe::{Limits, Probe};
-use shared::study::{Definition, Lookups};
+use shared::study::{StudyDefinition, LookupFiles};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 
-use super::{LocalStudyFiles, RankerRow, Settings, WORDPIECE};
+use super::{LocalStudyFiles, LexicalRankerSettings, LocalStudySettings, WORDPIECE};
 use crate::widgets::form::{self, FieldName};
 
 /// Where in the form something is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum StudyField {
     /// The tokenizer, the stop list or the stemmer.
     Analyzer,
     /// A row of the rankers, counted from 0.
@@ -36,53 +36,53 @@ pub(crate) enum Field {
     Queries,
 }
 
-impl FieldName for Field {
+impl FieldName for StudyField {
     fn id(self) -> String {
         match self {
-            Field::Analyzer => "wrong-analyzer".to_owned(),
-            Field::Ranker(at) => format!("wrong-ranker-{at}"),
-            Field::Pool => "wrong-pool".to_owned(),
-            Field::Probes => "wrong-probes".to_owned(),
-            Field::Further => "wrong-further".to_owned(),
-            Field::Modes => "wrong-modes".to_owned(),
-            Field::Delta => "wrong-delta".to_owned(),
-            Field::MinTerms => "wrong-min-terms".to_owned(),
-            Field::PerQuery => "wrong-per-query".to_owned(),
-            Field::Seed => "wrong-seed".to_owned(),
-            Field::Queries => "wrong-queries".to_owned(),
+            StudyField::Analyzer => "wrong-analyzer".to_owned(),
+            StudyField::Ranker(at) => format!("wrong-ranker-{at}"),
+            StudyField::Pool => "wrong-pool".to_owned(),
+            StudyField::Probes => "wrong-probes".to_owned(),
+            StudyField::Further => "wrong-further".to_owned(),
+            StudyField::Modes => "wrong-modes".to_owned(),
+            StudyField::Delta => "wrong-delta".to_owned(),
+            StudyField::MinTerms => "wrong-min-terms".to_owned(),
+            StudyField::PerQuery => "wrong-per-query".to_owned(),
+            StudyField::Seed => "wrong-seed".to_owned(),
+            StudyField::Queries => "wrong-queries".to_owned(),
         }
     }
 }
 
-type Refusal = form::Refusal<Field>;
+type StudyFieldError = form::FormFieldError<StudyField>;
 
-impl Settings {
+impl LocalStudySettings {
     /// Returns the definition of the local study, or everything that is wrong.
-    pub(crate) fn definition(&self, files: &LocalStudyFiles) -> Result<Definition, Vec<Refusal>> {
-        let mut wrong = Wrong(Vec::new());
-        let analyzer = wrong.take(Field::Analyzer, self.analyzer(files));
+    pub(crate) fn definition(&self, files: &LocalStudyFiles) -> Result<StudyDefinition, Vec<StudyFieldError>> {
+        let mut wrong = FieldErrors(Vec::new());
+        let analyzer = wrong.take(StudyField::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
             let spec = row.spec();
             wrong.take(
-                Field::Ranker(at),
-                spec.parse::<shared::rank::Ranker>().map_err(Error::reason),
+                StudyField::Ranker(at),
+                spec.parse::<shared::rank::LexicalRanker>().map_err(Error::reason),
             );
             if self.rankers[..at].iter().any(|it| it.spec() == spec) {
                 wrong.add(
-                    Field::Ranker(at),
+                    StudyField::Ranker(at),
                     "the same ranker stands above; change or remove it",
                 );
             }
         }
         if self.rankers.is_empty() {
-            wrong.add(Field::Ranker(0), "a study needs at least one ranker");
+            wrong.add(StudyField::Ranker(0), "a study needs at least one ranker");
         }
         let pool = match self.pool_is_ranked() {
             true => format!("{}:{}", self.pool, self.k.trim()),
             false => self.pool.clone(),
         };
-        let pool = wrong.take(Field::Pool, pool.parse().map_err(Error::reason));
-        let further = wrong.take(Field::Further, self.further());
+        let pool = wrong.take(StudyField::Pool, pool.parse().map_err(Error::reason));
+        let further = wrong.take(StudyField::Further, self.further());
         let probes = self.probes.iter().copied();
         let transfers = files.transfers();
         let sets = transfers.iter().filter_map(|it| it.transfer().ok());
@@ -93,29 +93,29 @@ impl Settings {
             }
         }
         if probes.is_empty() {
-            wrong.add(Field::Probes, "choose at least one axiom");
+            wrong.add(StudyField::Probes, "choose at least one axiom");
         }
         let lacks = |it: &&Probe| it.needs_vectors() && files.vectors.is_none();
         if let Some(axiom) = probes.iter().find(lacks) {
             let name = axiom.name();
             wrong.add(
-                Field::Probes,
+                StudyField::Probes,
                 format!("{name} needs word vectors: add a file of GloVe or word2vec"),
             );
         }
         if self.modes.is_empty() {
-            wrong.add(Field::Modes, "choose at least one reading");
+            wrong.add(StudyField::Modes, "choose at least one reading");
         }
         let delta = match self.delta.trim() {
             "inf" => Some(None),
             text => wrong
-                .take(Field::Delta, whole(text, 0, ", or inf for any gap"))
+                .take(StudyField::Delta, whole(text, 0, ", or inf for any gap"))
                 .map(Some),
         };
-        let min_terms = wrong.take(Field::MinTerms, whole(&self.min_terms, 0, ""));
-        let per_query = wrong.take(Field::PerQuery, optional(&self.per_query));
-        let seed = wrong.take(Field::Seed, whole(&self.seed, 0, ""));
-        let n_queries = wrong.take(Field::Queries, optional(&self.n_queries));
+        let min_terms = wrong.take(StudyField::MinTerms, whole(&self.min_terms, 0, ""));
+        let per_query = wrong.take(StudyField::PerQuery, optional(&self.per_query));
+        let seed = wrong.take(StudyField::Seed, whole(&self.seed, 0, ""));
+        let n_queries = wrong.take(StudyField::Queries, optional(&self.n_queries));
         match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
             (
                 Some(analyzer),
@@ -125,7 +125,7 @@ impl Settings {
                 Some(most),
                 Some(seed),
                 Some(n),
-            ) if wrong.0.is_empty() => Ok(Definition {
+            ) if wrong.0.is_empty() => Ok(StudyDefinition {
                 format: 1,
                 name: LOCAL.to_owned(),
                 title: "Local study".to_owned(),
@@ -135,7 +135,7 @@ impl Settings {
                 pool,
                 probes,
                 modes: self.modes.clone(),
-                rankers: self.rankers.iter().map(RankerRow::spec).collect(),
+                rankers: self.rankers.iter().map(LexicalRankerSettings::spec).collect(),
                 analyzer,
                 limits: Limits {
                     length_gap_terms: delta,
@@ -146,7 +146,7 @@ impl Settings {
                 },
                 vectors: files.vectors.clone(),
                 audit: self.audit(files),
-                lookups: Lookups::default(),
+                lookups: LookupFiles::default(),
                 transfers,
             }),
             _ => Err(wrong.0),
@@ -218,17 +218,17 @@ impl Settings {
 }
 
 /// What is wrong so far.
-struct Wrong(Vec<Refusal>);
+struct FieldErrors(Vec<StudyFieldError>);
 
-impl Wrong {
-    fn add(&mut self, field: Field, reason: impl Into<String>) {
-        self.0.push(Refusal {
+impl FieldErrors {
+    fn add(&mut self, field: StudyField, reason: impl Into<String>) {
+        self.0.push(StudyFieldError {
             field,
             reason: reason.into(),
         });
     }
 
-    fn take<T>(&mut self, field: Field, found: Result<T, String>) -> Option<T> {
+    fn take<T>(&mut self, field: StudyField, found: Result<T, String>) -> Option<T> {
         found.map_err(|reason| self.add(field, reason)).ok()
     }
 }
@@ -259,8 +259,8 @@ mod tests {
     use super::*;
     use shared::probe::Axiom;
 
-    fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
-        let mut settings = Settings::standard();
+    fn refused(change: impl Fn(&mut LocalStudySettings)) -> Vec<StudyFieldError> {
+        let mut settings = LocalStudySettings::standard();
         change(&mut settings);
         settings
             .definition(&LocalStudyFiles::default())
@@ -271,7 +271,7 @@ mod tests {
     fn axioms_on_meaning_need_word_vectors() {
         let wrong =
             refused(|it| it.probes = vec![Probe::Axiom(Axiom::Tp), Probe::Axiom(Axiom::Stmc1)]);
-        assert_eq!(wrong[0].field, Field::Probes);
+        assert_eq!(wrong[0].field, StudyField::Probes);
         assert_eq!(
             wrong[0].reason,
             "STMC1 needs word vectors: add a file of GloVe or word2vec"
@@ -280,9 +280,9 @@ mod tests {
             vectors: Some("glove.txt".to_owned()),
             ..LocalStudyFiles::default()
         };
-        let settings = Settings {
+        let settings = LocalStudySettings {
             probes: vec![Probe::Axiom(Axiom::Stmc1)],
-            ..Settings::standard()
+            ..LocalStudySettings::standard()
         };
         let definition = settings.definition(&files).unwrap();
         assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
@@ -291,25 +291,25 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
         let wrong = refused(|it| it.k = "0".to_owned());
-        assert_eq!(wrong[0].field, Field::Pool);
+        assert_eq!(wrong[0].field, StudyField::Pool);
         assert_eq!(
             wrong[0].reason,
             "`0` is not a number of documents, 1 or more"
         );
         let wrong = refused(|it| it.delta = "-3".to_owned());
-        assert_eq!(wrong[0].field, Field::Delta);
+        assert_eq!(wrong[0].field, StudyField::Delta);
         assert_eq!(
             wrong[0].reason,
             "`-3` is not a whole number of at least 0, or inf for any gap"
         );
         let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
-        assert_eq!(wrong[0].field, Field::Ranker(1));
+        assert_eq!(wrong[0].field, StudyField::Ranker(1));
     }
 
     #[test]
     fn the_standard_settings_make_a_study() {
         assert!(
-            Settings::standard()
+            LocalStudySettings::standard()
                 .definition(&LocalStudyFiles::default())
                 .is_ok()
         );

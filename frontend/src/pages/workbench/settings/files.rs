@@ -1,8 +1,8 @@
 //! The files that a local study takes beside its settings.
 
-use shared::probe::transfer::Inference;
+use shared::probe::transfer::TransferQuerySource;
 use shared::study::TransferFile;
-use shared::text::{Pieces, Stopwords};
+use shared::text::{WordpieceVocabulary, Stopwords};
 
 /// What a definition takes from the files that were given, beside the settings of the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) struct LocalStudyFiles {
     /// The stop list that was brought.
     pub(crate) stop_list: Option<Stopwords>,
     /// The vocabulary that was brought, or why it could not be read.
-    pub(crate) pieces: Option<Result<Pieces, String>>,
+    pub(crate) pieces: Option<Result<WordpieceVocabulary, String>>,
     /// The file with word vectors, the last if there are several.
     pub(crate) vectors: Option<String>,
     /// The names of the files with texts.
@@ -25,7 +25,7 @@ pub(crate) struct PairsFile {
     /// The name of the file.
     pub(crate) name: String,
     /// Where the query of a pair comes from.
-    pub(crate) queries: Inference,
+    pub(crate) queries: TransferQuerySource,
     /// Whether neither text is the preferred one.
     pub(crate) symmetric: bool,
 }
@@ -64,14 +64,14 @@ fn set_name(file: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Settings;
+    use super::super::LocalStudySettings;
     use super::*;
 
     #[test]
     fn files_with_pairs_are_transfer_sets_of_their_names() {
         let file = |name: &str, symmetric| PairsFile {
             name: name.to_owned(),
-            queries: Inference::NounPhrase,
+            queries: TransferQuerySource::NounPhrase,
             symmetric,
         };
         let files = LocalStudyFiles {
@@ -82,7 +82,7 @@ mod tests {
             ],
             ..LocalStudyFiles::default()
         };
-        let definition = Settings::standard().definition(&files).unwrap();
+        let definition = LocalStudySettings::standard().definition(&files).unwrap();
         definition.check().unwrap();
         let sets = definition.transfers.iter().map(|it| it.name.as_str());
         assert_eq!(

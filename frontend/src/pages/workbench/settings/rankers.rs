@@ -2,16 +2,16 @@
 
 /// A formula with its parameters as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RankerRow {
+pub(crate) struct LexicalRankerSettings {
     /// The lexical ranker that the parameters are of.
-    pub(crate) formula: Formula,
-    /// The values as typed, in the order of [`Formula::parameters`].
+    pub(crate) formula: LexicalRankerKind,
+    /// The values as typed, in the order of [`LexicalRankerKind::parameters`].
     pub(crate) values: Vec<String>,
 }
 
 /// A kind of lexical ranker that the form offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Formula {
+pub(crate) enum LexicalRankerKind {
     /// BM25 as Okapi defines it, with a choice of idf.
     Bm25,
     /// Query likelihood with a Dirichlet prior.
@@ -20,51 +20,51 @@ pub(crate) enum Formula {
     JelinekMercer,
 }
 
-impl Formula {
+impl LexicalRankerKind {
     /// Every formula, in the order of the form.
-    pub(crate) const ALL: [Formula; 3] =
-        [Formula::Bm25, Formula::Dirichlet, Formula::JelinekMercer];
+    pub(crate) const ALL: [LexicalRankerKind; 3] =
+        [LexicalRankerKind::Bm25, LexicalRankerKind::Dirichlet, LexicalRankerKind::JelinekMercer];
 
     /// Returns the name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Formula::Bm25 => "BM25",
-            Formula::Dirichlet => "QL, Dirichlet",
-            Formula::JelinekMercer => "QL, Jelinek-Mercer",
+            LexicalRankerKind::Bm25 => "BM25",
+            LexicalRankerKind::Dirichlet => "QL, Dirichlet",
+            LexicalRankerKind::JelinekMercer => "QL, Jelinek-Mercer",
         }
     }
 
     /// Returns the parameters: name in a specification, name for people, usual value.
     pub(crate) fn parameters(self) -> &'static [(&'static str, &'static str, &'static str)] {
         match self {
-            Formula::Bm25 => &[
+            LexicalRankerKind::Bm25 => &[
                 ("k1", "k1", "1.2"),
                 ("b", "b", "0.75"),
                 ("k3", "k3", "inf"),
                 ("idf", "idf", "lucene"),
             ],
-            Formula::Dirichlet => &[("mu", "μ", "2500")],
-            Formula::JelinekMercer => &[("lambda", "λ", "0.1")],
+            LexicalRankerKind::Dirichlet => &[("mu", "μ", "2500")],
+            LexicalRankerKind::JelinekMercer => &[("lambda", "λ", "0.1")],
         }
     }
 
     fn word(self) -> &'static str {
         match self {
-            Formula::Bm25 => "bm25",
-            Formula::Dirichlet | Formula::JelinekMercer => "ql",
+            LexicalRankerKind::Bm25 => "bm25",
+            LexicalRankerKind::Dirichlet | LexicalRankerKind::JelinekMercer => "ql",
         }
     }
 }
 
-impl RankerRow {
+impl LexicalRankerSettings {
     /// Returns a formula with its usual parameters.
-    pub(crate) fn usual(formula: Formula) -> RankerRow {
+    pub(crate) fn usual(formula: LexicalRankerKind) -> LexicalRankerSettings {
         let values = formula
             .parameters()
             .iter()
             .map(|it| it.2.to_owned())
             .collect();
-        RankerRow { formula, values }
+        LexicalRankerSettings { formula, values }
     }
 
     /// Returns the ranker as it is typed on the command line; it may be wrong.
@@ -78,16 +78,16 @@ impl RankerRow {
     }
 
     /// Reads a ranker from an address; a parameter that is unknown is skipped.
-    pub(super) fn parse(spec: &str) -> Option<RankerRow> {
+    pub(super) fn parse(spec: &str) -> Option<LexicalRankerSettings> {
         let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> = list
             .split(',')
             .filter_map(|it| it.split_once('='))
             .collect();
         let formula = match word {
-            "bm25" => Formula::Bm25,
-            "ql" if given.iter().any(|it| it.0 == "lambda") => Formula::JelinekMercer,
-            "ql" => Formula::Dirichlet,
+            "bm25" => LexicalRankerKind::Bm25,
+            "ql" if given.iter().any(|it| it.0 == "lambda") => LexicalRankerKind::JelinekMercer,
+            "ql" => LexicalRankerKind::Dirichlet,
             _ => return None,
         };
         let value = |&(key, _, usual): &(&str, &str, &str)| {
@@ -97,7 +97,7 @@ impl RankerRow {
                 .map_or(usual, |it| it.1)
                 .to_owned()
         };
-        Some(RankerRow {
+        Some(LexicalRankerSettings {
             formula,
             values: formula.parameters().iter().map(value).collect(),
         })

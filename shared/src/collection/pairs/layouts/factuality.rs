@@ -31,8 +31,8 @@ use rand_pcg::Pcg64;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{Converted, LeftOut, TextPair};
-use crate::collection::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
+use super::{ConvertedDataset, RowExclusion, DocumentPair};
+use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
 use crate::error::Error;
 
 /// The longest answer, in bytes; those of Natural Questions have five tokens at most.
@@ -67,7 +67,7 @@ struct Row {
 }
 
 /// A row, and the answer that its question has if it has one.
-struct Asked {
+struct AnswerRow {
     row: Row,
     answer: Option<String>,
 }
@@ -83,9 +83,9 @@ pub fn read(
     seed: u64,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<Converted, Error> {
-    let mut found = Converted::default();
-    let (mut rows, mut seen) = (Vec::new(), FirstLines::default());
+) -> Result<ConvertedDataset, Error> {
+    let mut found = ConvertedDataset::default();
+    let (mut rows, mut seen) = (Vec::new(), FirstOccurrences::default());
     let mut questions: BTreeMap<String, Question> = BTreeMap::new();
     found.reading = read_rows(name, bytes, progress, |line, text| {
         let asked = parse(text)?;
@@ -99,7 +99,7 @@ pub fn read(
         known.n_rows += 1;
         asked.row.passage_id = Some(passage);
         rows.push(asked);
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })?;
     let pools = pools(&rows);
     for asked in &rows {
@@ -111,7 +111,7 @@ pub fn read(
     Ok(found)
 }
 
-fn parse(text: &str) -> Result<Asked, String> {
+fn parse(text: &str) -> Result<AnswerRow, String> {
     const EXPECTED: &str = concat!(
         r#"a row is one JSON object, as in {"_id": "7", "question": "…", "answers": ["…"], "#,
         r#""type": "PERSON", "passage": "…"}"#
@@ -137,7 +137,7 @@ fn parse(text: &str) -> Result<Asked, String> {
         [one] => Some(one.split_whitespace().collect::<Vec<_>>().join(" ")),
         _ => None,
     };
-    Ok(Asked { row, answer })
+    Ok(AnswerRow { row, answer })
 }
 
 /// What the rows of one question agree on.
@@ -161,7 +161,7 @@ impl Question {
     }
 
     /// Takes a further row of the same question.
-    fn another(&self, asked: Asked) -> Result<Asked, String> {
+    fn another(&self, asked: AnswerRow) -> Result<AnswerRow, String> {
         let row = &asked.row;
         let same = (&self.question, &self.answers, self.entity)
             == (&row.question, &row.answers, row.entity);
@@ -177,9 +177,9 @@ impl Question {
     }
 }
 
-fn pools(rows: &[Asked]) -> Pools {
+fn pools(rows: &[AnswerRow]) -> Pools {
     let mut pools: BTreeMap<_, BTreeMap<String, String>> = BTreeMap::new();
-    for Asked { row, answer } in rows {
+    for AnswerRow { row, answer } in rows {
         let Some(answer) = answer else { continue };
         let pool = pools.entry((row.entity, n_tokens(answer))).or_default();
         let kept = pool
@@ -197,20 +197,20 @@ fn pools(rows: &[Asked]) -> Pools {
 }
 
 /// The pair of a row, or why it has none.
-fn alter(asked: &Asked, pools: &Pools, seed: u64) -> Result<TextPair, LeftOut> {
+fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, RowExclusion> {
     let row = &asked.row;
-    let answer = asked.answer.as_deref().ok_or(LeftOut::NotOneAnswer)?;
+    let answer = asked.answer.as_deref().ok_or(RowExclusion::NotOneAnswer)?;
     let pieces: Vec<&str> = answer.split(' ').collect();
     let found = places(&row.passage, &pieces);
     if found.is_empty() {
-        return Err(LeftOut::AnswerNotInPassage);
+        return Err(RowExclusion::AnswerNotInPassage);
     }
     let asked_for = |it: &&str| has_word(it) && !places(&row.question, &[*it]).is_empty();
     if pieces.iter().any(asked_for) {
-        return Err(LeftOut::AnswerInQuestion);
+        return Err(RowExclusion::AnswerInQuestion);
     }
     let passage = row.passage_id.as_deref().unwrap_or_default();
-    let other = draw(asked, answer, pools, seed).ok_or(LeftOut::NoOtherAnswer)?;
+    let other = draw(asked, answer, pools, seed).ok_or(RowExclusion::NoOtherAnswer)?;
     let (mut altered, mut from) = (String::new(), 0);
     for place in found {
         altered += &row.passage[from..place.start];
@@ -218,7 +218,7 @@ fn alter(asked: &Asked, pools: &Pools, seed: u64) -> Result<TextPair, LeftOut> {
         from = place.end;
     }
     altered += &row.passage[from..];
-    Ok(TextPair {
+    Ok(DocumentPair {
         id: format!("{}:{passage}", row.id),
         query: Some(row.question.clone()),
         a: row.passage.clone(),
@@ -228,7 +228,7 @@ fn alter(asked: &Asked, pools: &Pools, seed: u64) -> Result<TextPair, LeftOut> {
 }
 
 /// An answer of another question.
-fn draw<'a>(asked: &Asked, answer: &str, pools: &'a Pools, seed: u64) -> Option<&'a str> {
+fn draw<'a>(asked: &AnswerRow, answer: &str, pools: &'a Pools, seed: u64) -> Option<&'a str> {
     let row = &asked.row;
     let pool = pools.get(&(row.entity, n_tokens(answer)))?;
     let small = answer.to_lowercase();

@@ -12,14 +12,14 @@
 
 use std::io::Read;
 
-use super::{Converted, TextPair};
+use super::{ConvertedDataset, DocumentPair};
 use crate::collection::lines::rows::check_id;
-use crate::collection::lines::{Bounds, Lines};
-use crate::error::{Error, Reading};
+use crate::collection::lines::{FileSizeLimits, LineReader};
+use crate::error::{Error, ReadReport};
 
 /// The lines of a file, also those that cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts {
+pub struct SentenceFile {
     name: String,
     /// Trimmed; or why a line cannot be used.
     lines: Vec<Result<String, String>>,
@@ -27,7 +27,7 @@ pub struct Texts {
 
 /// Which text of a pair is the preferred one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preferred {
+pub enum PreferredSide {
     /// The reference: a correction, a simplification.
     Reference,
     /// The source, to which references were made worse.
@@ -39,19 +39,19 @@ pub fn read_texts(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<Texts, Error> {
-    let mut texts = Texts {
+) -> Result<SentenceFile, Error> {
+    let mut texts = SentenceFile {
         name: name.to_owned(),
         lines: Vec::new(),
     };
-    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
+    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
     while let Some(line) = lines.next_line()? {
         texts.lines.push(line.text.map(|it| it.trim().to_owned()));
     }
     Ok(texts)
 }
 
-impl Texts {
+impl SentenceFile {
     /// As it was read.
     pub fn name(&self) -> &str {
         &self.name
@@ -87,13 +87,13 @@ impl Texts {
 /// length are an error.
 pub fn align(
     set: &str,
-    source: &Texts,
-    references: &[Texts],
-    preferred: Preferred,
-) -> Result<Converted, Error> {
+    source: &SentenceFile,
+    references: &[SentenceFile],
+    preferred: PreferredSide,
+) -> Result<ConvertedDataset, Error> {
     check_id(set).map_err(|it| Error::file(source.name(), it))?;
     let n_lines = length(source, references)?;
-    let (mut converted, mut reading) = (Converted::default(), Reading::default());
+    let (mut converted, mut reading) = (ConvertedDataset::default(), ReadReport::default());
     for at in 0..n_lines {
         let line = at as u64 + 1;
         let sentence = match source.check(at) {
@@ -115,10 +115,10 @@ pub fn align(
                 }
             };
             let (a, b) = match preferred {
-                Preferred::Reference => (reference, sentence),
-                Preferred::Source => (sentence, reference),
+                PreferredSide::Reference => (reference, sentence),
+                PreferredSide::Source => (sentence, reference),
             };
-            converted.pairs.push(TextPair {
+            converted.pairs.push(DocumentPair {
                 id: format!("{group}:{number}"),
                 query: None,
                 a: a.to_owned(),
@@ -136,7 +136,7 @@ pub fn align(
 
 /// How many lines all files have; blank lines at the end of one count only where all have them.
 /// Files of different length are an error.
-pub fn length(source: &Texts, references: &[Texts]) -> Result<usize, Error> {
+pub fn length(source: &SentenceFile, references: &[SentenceFile]) -> Result<usize, Error> {
     let n_lines = source.lines.len();
     if references.iter().all(|it| it.lines.len() == n_lines) {
         return Ok(n_lines);
@@ -157,7 +157,7 @@ pub fn length(source: &Texts, references: &[Texts]) -> Result<usize, Error> {
 }
 
 /// Puts the brackets back that the Penn Treebank writes as `-LRB-` or `-lrb-`.
-pub fn unescape(converted: &mut Converted) {
+pub fn unescape(converted: &mut ConvertedDataset) {
     for pair in &mut converted.pairs {
         pair.a = brackets(&pair.a);
         pair.b = brackets(&pair.b);
@@ -191,11 +191,11 @@ pub(super) fn brackets(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn texts(name: &str, bytes: &[u8]) -> Texts {
+    fn texts(name: &str, bytes: &[u8]) -> SentenceFile {
         read_texts(name, bytes, &mut |_| {}).unwrap()
     }
 
-    fn shown(converted: &Converted) -> Vec<(&str, &str, &str, &str)> {
+    fn shown(converted: &ConvertedDataset) -> Vec<(&str, &str, &str, &str)> {
         let pairs = converted.pairs.iter();
         pairs
             .map(|it| {
@@ -212,7 +212,7 @@ mod tests {
             texts("dev.ref0", b"it goes .\nshe sleep .\n"),
             texts("dev.ref1", b"it went .\nshe sleeps ."),
         ];
-        let found = align("dev", &source, &references, Preferred::Reference).unwrap();
+        let found = align("dev", &source, &references, PreferredSide::Reference).unwrap();
         assert_eq!(
             shown(&found),
             [
@@ -229,7 +229,7 @@ mod tests {
     fn the_formal_text_is_preferred_whichever_is_the_source() {
         let formal = texts("formal", b"I am not certain.\n");
         let informal = [texts("informal.ref0", b"dunno\n")];
-        let found = align("tune-formal", &formal, &informal, Preferred::Source).unwrap();
+        let found = align("tune-formal", &formal, &informal, PreferredSide::Source).unwrap();
         let expected = [(
             "tune-formal-1:0",
             "tune-formal-1",
@@ -243,7 +243,7 @@ mod tests {
     fn a_line_that_cannot_be_used_costs_its_own_pairs() {
         let source = texts("s", b"one\n\nthree\nfo\xffur\n");
         let references = [texts("r0", b"a\nb\n\nd\n"), texts("r1", b"e\nf\ng\nh\n")];
-        let found = align("test", &source, &references, Preferred::Reference).unwrap();
+        let found = align("test", &source, &references, PreferredSide::Reference).unwrap();
         let ids: Vec<&str> = found.pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["test-1:0", "test-1:1", "test-3:1"]);
         let refused = found.reading.refused.iter();
@@ -262,7 +262,7 @@ mod tests {
     fn files_of_different_length_do_not_belong_together() {
         let source = texts("dev.src", b"one\ntwo\n");
         let short = [texts("dev.ref0", b"a\nb\n"), texts("dev.ref1", b"a\n")];
-        let error = align("dev", &source, &short, Preferred::Reference).unwrap_err();
+        let error = align("dev", &source, &short, PreferredSide::Reference).unwrap_err();
         let error = error.to_string();
         assert!(
             error.starts_with("dev.ref1: 1 lines, but dev.src has 2"),
@@ -270,7 +270,7 @@ mod tests {
         );
         // A blank line at the end is no sentence.
         let blank = [texts("dev.ref0", b"a\nb\n\n \n")];
-        let found = align("dev", &source, &blank, Preferred::Reference).unwrap();
+        let found = align("dev", &source, &blank, PreferredSide::Reference).unwrap();
         assert_eq!((found.pairs.len(), found.reading.n_refused), (2, 0));
     }
 
@@ -278,7 +278,7 @@ mod tests {
     fn brackets_are_put_back_in_either_case() {
         let norm = texts("norm", b"the -lrb- old -rrb- river\n");
         let turk = [texts("turk.0", b"a -LSB- b -RCB- -lr b-\n")];
-        let mut found = align("tune", &norm, &turk, Preferred::Reference).unwrap();
+        let mut found = align("tune", &norm, &turk, PreferredSide::Reference).unwrap();
         unescape(&mut found);
         let expected = [("tune-1:0", "tune-1", "a [ b } -lr b-", "the ( old ) river")];
         assert_eq!(shown(&found), expected);

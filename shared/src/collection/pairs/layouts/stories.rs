@@ -12,14 +12,14 @@ use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use super::{Converted, TextPair};
+use super::{ConvertedDataset, DocumentPair};
 use crate::collection::lines::rows::{check_id, quoted};
-use crate::collection::lines::{Bounds, Lines};
+use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::Error;
 
 /// How a story is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Story {
+pub enum StoryLayout {
     /// `ID.summary`.
     Xsum,
     /// `ID.story`.
@@ -28,44 +28,44 @@ pub enum Story {
 
 /// Which stories of a data set are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sample {
+pub enum StorySubset {
     /// A tenth, the one of the study.
     Tenth,
     /// All.
     Whole,
 }
 
-impl Story {
+impl StoryLayout {
     /// What the name of a file ends with.
     pub fn ending(self) -> &'static str {
         match self {
-            Story::Xsum => ".summary",
-            Story::Cnndm => ".story",
+            StoryLayout::Xsum => ".summary",
+            StoryLayout::Cnndm => ".story",
         }
     }
 
     /// Whether a story is in a sample.
-    pub fn is_in(self, sample: Sample, id: &str) -> bool {
+    pub fn is_in(self, sample: StorySubset, id: &str) -> bool {
         let digest = match self {
-            Story::Xsum => Sha256::digest(format!("{id}{}", self.ending())),
-            Story::Cnndm => Sha256::digest(id),
+            StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.ending())),
+            StoryLayout::Cnndm => Sha256::digest(id),
         };
-        sample == Sample::Whole || digest[0].is_multiple_of(10)
+        sample == StorySubset::Whole || digest[0].is_multiple_of(10)
     }
 
     /// Reads the story of an id from a file of a name; one that cannot be used is refused.
-    pub fn read(self, id: &str, name: &str, bytes: impl Read, into: &mut Converted) {
+    pub fn read(self, id: &str, name: &str, bytes: impl Read, into: &mut ConvertedDataset) {
         let taken = check_id(id)
             .map_err(|it| (1, it))
             .and_then(|()| lines(name, bytes))
             .and_then(|lines| match self {
-                Story::Xsum => xsum(&lines),
-                Story::Cnndm => cnndm(&lines),
+                StoryLayout::Xsum => xsum(&lines),
+                StoryLayout::Cnndm => cnndm(&lines),
             });
         match taken {
             Ok(parts) => {
                 into.reading.n_rows += 1;
-                into.pairs.push(TextPair {
+                into.pairs.push(DocumentPair {
                     id: id.to_owned(),
                     query: parts.title,
                     a: parts.summary,
@@ -90,9 +90,9 @@ type Refused = (u64, String);
 
 /// The lines of one story. The longest have some 100 kB.
 fn lines(name: &str, bytes: impl Read) -> Result<Vec<String>, Refused> {
-    let bounds = Bounds {
+    let bounds = FileSizeLimits {
         total_bytes: 16 << 20,
-        ..Bounds::FILES
+        ..FileSizeLimits::FILES
     };
     let quiet = &mut |_| {};
     let whole = |it: Error| match it {
@@ -100,7 +100,7 @@ fn lines(name: &str, bytes: impl Read) -> Result<Vec<String>, Refused> {
         it => (1, it.to_string()),
     };
     let (mut read, mut found) = (
-        Lines::open(name, bytes, bounds, quiet).map_err(whole)?,
+        LineReader::open(name, bytes, bounds, quiet).map_err(whole)?,
         Vec::new(),
     );
     while let Some(line) = read.next_line().map_err(whole)? {
@@ -188,14 +188,14 @@ mod tests {
         [SN]FIRST-SENTENCE[SN]\r\n\r\nA lighthouse was saved.\r\n\r\n\
         [SN]RESTBODY[SN]\r\nIt stands on a cliff.\r\nNobody said [SN]TITLE[SN] in it.\r\n";
 
-    fn read(story: Story, bytes: &[u8]) -> Converted {
-        let mut found = Converted::default();
+    fn read(story: StoryLayout, bytes: &[u8]) -> ConvertedDataset {
+        let mut found = ConvertedDataset::default();
         story.read("7", "7.file", bytes, &mut found);
         found
     }
 
     #[track_caller]
-    fn refused(story: Story, bytes: &[u8], said: &str) {
+    fn refused(story: StoryLayout, bytes: &[u8], said: &str) {
         let found = read(story, bytes);
         assert_eq!((found.pairs.len(), found.reading.n_refused), (0, 1));
         let reason = found.reading.refused[0].to_string();
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn the_first_sentence_is_preferred_to_the_rest() {
-        let found = read(Story::Xsum, SUMMARY.as_bytes());
-        let expected = TextPair {
+        let found = read(StoryLayout::Xsum, SUMMARY.as_bytes());
+        let expected = DocumentPair {
             id: "7".to_owned(),
             query: Some("The lighthouse".to_owned()),
             a: "A lighthouse was saved.".to_owned(),
@@ -214,7 +214,7 @@ mod tests {
         };
         assert_eq!(found.pairs, [expected]);
         let untitled = SUMMARY.replace("The lighthouse\r\n", "");
-        assert_eq!(read(Story::Xsum, untitled.as_bytes()).pairs[0].query, None);
+        assert_eq!(read(StoryLayout::Xsum, untitled.as_bytes()).pairs[0].query, None);
     }
 
     #[test]
@@ -222,31 +222,31 @@ mod tests {
         let without = |what: &str| SUMMARY.replace(what, "");
         let body = without("[SN]RESTBODY[SN]\r\n");
         refused(
-            Story::Xsum,
+            StoryLayout::Xsum,
             body.as_bytes(),
             "line 12: no line `[SN]RESTBODY[SN]`",
         );
         let first = without("A lighthouse was saved.");
         refused(
-            Story::Xsum,
+            StoryLayout::Xsum,
             first.as_bytes(),
             "line 7: nothing stands behind `[SN]FIRST-SENTENCE[SN]`",
         );
         let twice = format!("{SUMMARY}[SN]TITLE[SN]\r\n");
         refused(
-            Story::Xsum,
+            StoryLayout::Xsum,
             twice.as_bytes(),
             "line 14: a second `[SN]TITLE[SN]`",
         );
-        refused(Story::Xsum, b"", "line 1: no line `[SN]TITLE[SN]`");
-        refused(Story::Xsum, b"[SN]TITLE[SN]\na\xff", "line 2: byte 2");
+        refused(StoryLayout::Xsum, b"", "line 1: no line `[SN]TITLE[SN]`");
+        refused(StoryLayout::Xsum, b"[SN]TITLE[SN]\na\xff", "line 2: byte 2");
     }
 
     #[test]
     fn highlights_are_preferred_to_their_article() {
         let story =
             "It rained.\n\nAll day.\n\n@highlight\n\nRain\n\n@highlight\n\n@highlight\n\nSun\n";
-        let found = read(Story::Cnndm, story.as_bytes());
+        let found = read(StoryLayout::Cnndm, story.as_bytes());
         let pair = &found.pairs[0];
         assert_eq!(
             (pair.a.as_str(), pair.b.as_str()),
@@ -257,28 +257,28 @@ mod tests {
             (None, Some("7"))
         );
         refused(
-            Story::Cnndm,
+            StoryLayout::Cnndm,
             b"\n\n@highlight\n\nRain\n",
             "the article is empty",
         );
         refused(
-            Story::Cnndm,
+            StoryLayout::Cnndm,
             b"It rained.\n\n@highlight\n",
             "line 3: no line `@highlight`",
         );
-        refused(Story::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
+        refused(StoryLayout::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
     }
 
     /// Of the numbers below 100, counted with `hashlib`.
     #[test]
     fn the_sample_is_a_tenth_by_digest() {
-        let sampled = |story: Story| {
+        let sampled = |story: StoryLayout| {
             let ids = (0..100).map(|it: u32| it.to_string());
-            let ids = ids.filter(|it| story.is_in(Sample::Tenth, it));
+            let ids = ids.filter(|it| story.is_in(StorySubset::Tenth, it));
             ids.collect::<Vec<String>>().join(" ")
         };
-        assert_eq!(sampled(Story::Xsum), "8 10 25 29 33 35 45 50 51 54 61");
-        assert_eq!(sampled(Story::Cnndm), "15 22 53 57 73 85 92 93 99");
-        assert!(Story::Xsum.is_in(Sample::Whole, "1"));
+        assert_eq!(sampled(StoryLayout::Xsum), "8 10 25 29 33 35 45 50 51 54 61");
+        assert_eq!(sampled(StoryLayout::Cnndm), "15 22 53 57 73 85 92 93 99");
+        assert!(StoryLayout::Xsum.is_in(StorySubset::Whole, "1"));
     }
 }

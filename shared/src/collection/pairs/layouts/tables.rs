@@ -15,14 +15,14 @@ use std::io::Read;
 use std::ops::RangeBounds;
 
 use super::parallel::brackets;
-use super::{Converted, LeftOut, ReadPairs, TextPair};
+use super::{ConvertedDataset, RowExclusion, ConversionResult, DocumentPair};
 use crate::collection::ByteProgress;
-use crate::collection::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
+use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
 
 /// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_mspc(set: &str, name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadPairs {
-    let (mut seen, mut n_heads) = (FirstLines::default(), 0);
+pub fn read_mspc(set: &str, name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ConversionResult {
+    let (mut seen, mut n_heads) = (FirstOccurrences::default(), 0);
     let layout = Layout {
         n_columns: 5..=5,
         words: "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String",
@@ -31,24 +31,24 @@ pub fn read_mspc(set: &str, name: &str, bytes: impl Read, progress: ByteProgress
         let [quality, first, second, a, b] = cells;
         if (line, quality) == (1, "Quality") {
             n_heads += 1;
-            return Ok(Warnings::new());
+            return Ok(RowWarnings::new());
         }
         let [a, b] = filled([("#1 String", a), ("#2 String", b)])?;
         let id = format!("{set}-{first}-{second}");
         match quality {
             "1" => {
                 seen.take(&id, line)?;
-                found.pairs.push(TextPair {
+                found.pairs.push(DocumentPair {
                     id,
                     a,
                     b,
-                    ..TextPair::default()
+                    ..DocumentPair::default()
                 });
             }
-            "0" => found.leave_out(LeftOut::NoParaphrase),
+            "0" => found.leave_out(RowExclusion::NoParaphrase),
             _ => return Err(format!("Quality is {}, not 0 or 1", quoted(quality))),
         }
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })?;
     // The row of names is no pair.
     found.reading.n_rows -= n_heads;
@@ -62,8 +62,8 @@ pub fn read_wikiturk(
     name: &str,
     bytes: impl Read,
     progress: ByteProgress<'_>,
-) -> ReadPairs {
-    let mut seen = FirstLines::default();
+) -> ConversionResult {
+    let mut seen = FirstOccurrences::default();
     let layout = Layout {
         n_columns: 10..=10,
         words: "10 columns: a row is an id, a sentence and eight simplifications",
@@ -74,13 +74,13 @@ pub fn read_wikiturk(
         let source = brackets(&source);
         let group = format!("{set}-{id}");
         seen.take(&group, line)?;
-        let mut warnings = Warnings::new();
+        let mut warnings = RowWarnings::new();
         for (number, text) in simple.iter().enumerate() {
             if text.is_empty() {
                 warnings.push(format!("simplification {number} is empty, and left out"));
                 continue;
             }
-            found.pairs.push(TextPair {
+            found.pairs.push(DocumentPair {
                 id: format!("{group}:{number}"),
                 query: None,
                 a: brackets(text),
@@ -94,7 +94,7 @@ pub fn read_wikiturk(
 
 /// Reads `biased.full` of the Wiki Neutrality Corpus. Sentences of one revision are a group.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadPairs {
+pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ConversionResult {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
@@ -107,7 +107,7 @@ pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Rea
         let [neutral, biased] =
             filled([("the neutral text", neutral), ("the biased text", biased)])?;
         let number = of_revision.entry(revision.to_owned()).or_default();
-        found.pairs.push(TextPair {
+        found.pairs.push(DocumentPair {
             id: format!("{revision}:{number}"),
             query: None,
             a: neutral,
@@ -115,7 +115,7 @@ pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Rea
             group: Some(revision.to_owned()),
         });
         *number += 1;
-        Ok(Warnings::new())
+        Ok(RowWarnings::new())
     })
 }
 
@@ -132,9 +132,9 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
     bytes: impl Read,
     progress: ByteProgress<'_>,
     layout: Layout<R>,
-    mut row: impl FnMut(&mut Converted, u64, [&str; N]) -> Result<Warnings, String>,
-) -> ReadPairs {
-    let mut found = Converted::default();
+    mut row: impl FnMut(&mut ConvertedDataset, u64, [&str; N]) -> Result<RowWarnings, String>,
+) -> ConversionResult {
+    let mut found = ConvertedDataset::default();
     let reading = read_rows(name, bytes, progress, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
@@ -146,7 +146,7 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
             )),
         }
     })?;
-    Ok(Converted { reading, ..found })
+    Ok(ConvertedDataset { reading, ..found })
 }
 
 /// Texts that must be there, by what they are.
@@ -161,14 +161,14 @@ fn filled<const N: usize>(cells: [(&str, &str); N]) -> Result<[String; N], Strin
 mod tests {
     use super::*;
 
-    fn pairs(found: &Converted) -> Vec<(&str, &str, &str)> {
+    fn pairs(found: &ConvertedDataset) -> Vec<(&str, &str, &str)> {
         let pairs = found.pairs.iter();
         pairs
             .map(|it| (it.id.as_str(), it.a.as_str(), it.b.as_str()))
             .collect()
     }
 
-    fn refused(found: &Converted) -> Vec<u64> {
+    fn refused(found: &ConvertedDataset) -> Vec<u64> {
         found.reading.refused.iter().map(|it| it.line).collect()
     }
 
@@ -190,7 +190,7 @@ mod tests {
                 ("train-15-16", "\"Same.\"", "\"Same.\""),
             ]
         );
-        assert_eq!(found.left_out[&LeftOut::NoParaphrase], 1);
+        assert_eq!(found.left_out[&RowExclusion::NoParaphrase], 1);
         assert_eq!(
             (found.reading.n_rows, refused(&found)),
             (3, vec![4, 5, 6, 8])

@@ -1,7 +1,7 @@
 //! From text to a formula, with the place and the reason where it is none.
 
-use super::{Formula, LONGEST, Op, leaves};
-use crate::error::{Error, Field};
+use super::{AxiomFormula, LONGEST, Op, leaves};
+use crate::error::{Error, InvalidField};
 use crate::probe::Axiom;
 
 /// The deepest nesting of parentheses that is read.
@@ -9,7 +9,7 @@ const DEEPEST: usize = 24;
 
 /// What a part of a formula stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum OperandKind {
     /// A value that changes its sign with the order of the texts.
     Preference,
     /// A value that does not depend on the order of the texts.
@@ -19,18 +19,18 @@ enum Kind {
 }
 
 /// Reads a formula from the left, by recursive descent.
-struct Reader<'a> {
+struct FormulaParser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
     code: Vec<u8>,
 }
 
-impl std::str::FromStr for Formula {
+impl std::str::FromStr for AxiomFormula {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Formula, Error> {
-        let mut reader = Reader {
+    fn from_str(text: &str) -> Result<AxiomFormula, Error> {
+        let mut reader = FormulaParser {
             text,
             at: 0,
             depth: 0,
@@ -41,14 +41,14 @@ impl std::str::FromStr for Formula {
             return Err(reader.wrong("an operator was expected"));
         }
         match kind {
-            Kind::Preference => {}
-            Kind::Even => {
+            OperandKind::Preference => {}
+            OperandKind::Even => {
                 return Err(reader.wrong(
                     "as a whole it prefers no text: two \
                  preferences multiplied only say whether they agree; multiply by a third",
                 ));
             }
-            Kind::Number => {
+            OperandKind::Number => {
                 return Err(reader.wrong("as a whole it is a number and prefers no text"));
             }
         }
@@ -58,16 +58,16 @@ impl std::str::FromStr for Formula {
         }
         let mut code = [0; LONGEST];
         code[..n].copy_from_slice(&reader.code);
-        Ok(Formula { len: n as u8, code })
+        Ok(AxiomFormula { len: n as u8, code })
     }
 }
 
-impl Reader<'_> {
+impl FormulaParser<'_> {
     fn wrong(&self, reason: &str) -> Error {
         let shown: String = self.text.chars().take(200).collect();
         let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
         Error::malformed(
-            Field::shown("probes", format!("formula `{}`", shown.escape_debug())),
+            InvalidField::shown("probes", format!("formula `{}`", shown.escape_debug())),
             format!("character {place}: {reason}"),
         )
     }
@@ -104,12 +104,12 @@ impl Reader<'_> {
         op.write(&mut self.code);
     }
 
-    fn choice(&mut self) -> Result<Kind, Error> {
+    fn choice(&mut self) -> Result<OperandKind, Error> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.wrong("parentheses are nested too deeply"));
         }
-        let kind = self.several('|', Op::First, Reader::both)?;
+        let kind = self.several('|', Op::First, FormulaParser::both)?;
         let before = self.at;
         let kind = match self.word().as_str() {
             "if" => self.condition(kind)?,
@@ -122,8 +122,8 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    fn condition(&mut self, kind: Kind) -> Result<Kind, Error> {
-        if kind == Kind::Number {
+    fn condition(&mut self, kind: OperandKind) -> Result<OperandKind, Error> {
+        if kind == OperandKind::Number {
             return Err(self.wrong("a condition belongs to a preference, not to a number"));
         }
         let word = self.word();
@@ -155,8 +155,8 @@ impl Reader<'_> {
         }
     }
 
-    fn both(&mut self) -> Result<Kind, Error> {
-        self.several('&', Op::Both, Reader::sum)
+    fn both(&mut self) -> Result<OperandKind, Error> {
+        self.several('&', Op::Both, FormulaParser::sum)
     }
 
     /// Preferences with the same sign between them.
@@ -164,12 +164,12 @@ impl Reader<'_> {
         &mut self,
         sign: char,
         op: fn(u8) -> Op,
-        part: fn(&mut Self) -> Result<Kind, Error>,
-    ) -> Result<Kind, Error> {
+        part: fn(&mut Self) -> Result<OperandKind, Error>,
+    ) -> Result<OperandKind, Error> {
         let kind = part(self)?;
         let mut n = 1_u8;
         while self.take(sign) {
-            if kind != Kind::Preference || part(self)? != Kind::Preference {
+            if kind != OperandKind::Preference || part(self)? != OperandKind::Preference {
                 return Err(self.wrong(&format!("`{sign}` stands between two preferences")));
             }
             n = n.saturating_add(1);
@@ -180,7 +180,7 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    fn sum(&mut self) -> Result<Kind, Error> {
+    fn sum(&mut self) -> Result<OperandKind, Error> {
         let mut kind = self.product()?;
         loop {
             let op = match self.peek() {
@@ -192,7 +192,7 @@ impl Reader<'_> {
             let right = self.product()?;
             kind = match (kind, right) {
                 (a, b) if a == b => a,
-                (Kind::Even, Kind::Number) | (Kind::Number, Kind::Even) => Kind::Even,
+                (OperandKind::Even, OperandKind::Number) | (OperandKind::Number, OperandKind::Even) => OperandKind::Even,
                 _ => {
                     return Err(self.wrong(
                         "a preference turns with the order of the texts and the other part does \
@@ -204,7 +204,7 @@ impl Reader<'_> {
         }
     }
 
-    fn product(&mut self) -> Result<Kind, Error> {
+    fn product(&mut self) -> Result<OperandKind, Error> {
         let mut kind = self.signed()?;
         let mut votes = 1_u8;
         loop {
@@ -216,7 +216,7 @@ impl Reader<'_> {
             match sign {
                 Some('%') => {
                     self.at += 1;
-                    if kind != Kind::Preference || self.signed()? != Kind::Preference {
+                    if kind != OperandKind::Preference || self.signed()? != OperandKind::Preference {
                         return Err(self.wrong("`%` stands between two preferences"));
                     }
                     votes = votes.saturating_add(1);
@@ -224,10 +224,10 @@ impl Reader<'_> {
                 Some('*') => {
                     self.at += 1;
                     kind = match (kind, self.signed()?) {
-                        (Kind::Preference, Kind::Preference) => Kind::Even,
-                        (Kind::Preference, _) | (_, Kind::Preference) => Kind::Preference,
-                        (Kind::Number, Kind::Number) => Kind::Number,
-                        _ => Kind::Even,
+                        (OperandKind::Preference, OperandKind::Preference) => OperandKind::Even,
+                        (OperandKind::Preference, _) | (_, OperandKind::Preference) => OperandKind::Preference,
+                        (OperandKind::Number, OperandKind::Number) => OperandKind::Number,
+                        _ => OperandKind::Even,
                     };
                     self.push(Op::Times);
                 }
@@ -236,7 +236,7 @@ impl Reader<'_> {
                     let from = self.code.len();
                     let right = self.signed()?;
                     let zero = self.code[from..] == [1, 0, 0];
-                    if right != Kind::Number || zero {
+                    if right != OperandKind::Number || zero {
                         return Err(self.wrong(
                             "only a number other than 0 divides: an axiom may prefer no text, \
                              which is 0",
@@ -249,7 +249,7 @@ impl Reader<'_> {
         }
     }
 
-    fn signed(&mut self) -> Result<Kind, Error> {
+    fn signed(&mut self) -> Result<OperandKind, Error> {
         match self.peek() {
             Some(sign @ ('+' | '-')) => {
                 self.at += 1;
@@ -272,7 +272,7 @@ impl Reader<'_> {
         }
     }
 
-    fn named(&mut self) -> Result<Kind, Error> {
+    fn named(&mut self) -> Result<OperandKind, Error> {
         let before = self.at;
         let word = self.word();
         let first = word.chars().next();
@@ -285,7 +285,7 @@ impl Reader<'_> {
                 return Err(self.wrong("a number is from 0 to 655.35, by hundredths"));
             };
             self.push(Op::Number(libm::round(hundredths) as u16));
-            return Ok(Kind::Number);
+            return Ok(OperandKind::Number);
         }
         let named = (!word.is_empty()).then(|| Axiom::named(&word)).flatten();
         let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
@@ -299,6 +299,6 @@ impl Reader<'_> {
             }));
         };
         self.push(Op::Axiom(place as u8));
-        Ok(Kind::Preference)
+        Ok(OperandKind::Preference)
     }
 }

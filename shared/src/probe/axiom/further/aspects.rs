@@ -1,11 +1,11 @@
 //! Words of the further axioms on the aspects of a query, diversity and meaning.
 
-use super::super::About;
+use super::super::ProbeDescription;
 
 const REGULARISED: &str = "Zheng & Fang, ECIR 2010; as in ir_axioms";
 const AND_SOURCE: &str = "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as in ir_axioms";
 
-pub(super) const REG: About = About {
+pub(super) const REG: ProbeDescription = ProbeDescription {
     name: "REG",
     gist: "odd term",
     statement: "Of two texts equally long, the one with more of the query term that is least \
@@ -19,7 +19,7 @@ pub(super) const REG: About = About {
     example: &[],
 };
 
-pub(super) const ANTI_REG: About = About {
+pub(super) const ANTI_REG: ProbeDescription = ProbeDescription {
     name: "ANTI-REG",
     gist: "typical term",
     statement: "Of two texts equally long, the one with more of the query term that is most \
@@ -31,7 +31,7 @@ pub(super) const ANTI_REG: About = About {
     ..REG
 };
 
-pub(super) const ASPECT_REG: About = About {
+pub(super) const ASPECT_REG: ProbeDescription = ProbeDescription {
     name: "ASPECT-REG",
     gist: "more aspects",
     statement: "Of two texts, the one that covers more aspects of the query scores higher; all \
@@ -44,7 +44,7 @@ pub(super) const ASPECT_REG: About = About {
     example: &[],
 };
 
-pub(super) const AND: About = About {
+pub(super) const AND: ProbeDescription = ProbeDescription {
     name: "AND",
     gist: "all terms",
     statement: "A text with all query terms scores higher than one that lacks one.",
@@ -54,7 +54,7 @@ pub(super) const AND: About = About {
     example: &["river bank", "the river bank", "the river river river"],
 };
 
-pub(super) const LEN_AND: About = About {
+pub(super) const LEN_AND: ProbeDescription = ProbeDescription {
     name: "LEN-AND",
     statement: "As AND, for two texts equally long.",
     formula: "|d1| ≈ |d2| (10 %), Q ⊆ d1, Q ⊄ d2 ⇒ S(d1) > S(d2)",
@@ -63,7 +63,7 @@ pub(super) const LEN_AND: About = About {
     ..AND
 };
 
-pub(super) const M_AND: About = About {
+pub(super) const M_AND: ProbeDescription = ProbeDescription {
     name: "M-AND",
     gist: "more distinct terms",
     statement: "A text with more distinct query terms scores higher.",
@@ -73,7 +73,7 @@ pub(super) const M_AND: About = About {
     example: AND.example,
 };
 
-pub(super) const LEN_M_AND: About = About {
+pub(super) const LEN_M_AND: ProbeDescription = ProbeDescription {
     name: "LEN-M-AND",
     statement: "As M-AND, for two texts equally long.",
     formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| > |Q ∩ d2| ⇒ S(d1) > S(d2)",
@@ -82,7 +82,7 @@ pub(super) const LEN_M_AND: About = About {
     ..M_AND
 };
 
-pub(super) const DIV: About = About {
+pub(super) const DIV: ProbeDescription = ProbeDescription {
     name: "DIV",
     gist: "other words",
     statement: "Of two texts, the one whose vocabulary has less in common with the query \
@@ -94,7 +94,7 @@ pub(super) const DIV: About = About {
     example: &["river bank", "river bank mud sand", "river bank mud"],
 };
 
-pub(super) const LEN_DIV: About = About {
+pub(super) const LEN_DIV: ProbeDescription = ProbeDescription {
     name: "LEN-DIV",
     statement: "As DIV, for two texts equally long.",
     formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
@@ -103,7 +103,7 @@ pub(super) const LEN_DIV: About = About {
     ..DIV
 };
 
-pub(super) const STMC1: About = About {
+pub(super) const STMC1: ProbeDescription = ProbeDescription {
     name: "STMC1@ir_axioms",
     gist: "closer words",
     statement: "Of two texts, the one whose words are in the mean more like those of the query \
@@ -116,7 +116,7 @@ pub(super) const STMC1: About = About {
     example: &[],
 };
 
-pub(super) const STMC2: About = About {
+pub(super) const STMC2: ProbeDescription = ProbeDescription {
     name: "STMC2@ir_axioms",
     gist: "the term itself",
     statement: "Of two texts of which one holds a query term about as often as the other, for \

@@ -1,8 +1,8 @@
 //! Words of the further axioms on how often terms occur and how long texts are.
 
-use super::super::About;
+use super::super::ProbeDescription;
 
-pub(super) const TFC1: About = About {
+pub(super) const TFC1: ProbeDescription = ProbeDescription {
     name: "TFC1@ir_axioms",
     gist: "more terms",
     statement: "Of two texts equally long, the one with clearly more query terms scores higher.",
@@ -14,7 +14,7 @@ pub(super) const TFC1: About = About {
     example: &["river bank", "river bank river mud", "river bank mud mud"],
 };
 
-pub(super) const TFC3: About = About {
+pub(super) const TFC3: ProbeDescription = ProbeDescription {
     name: "TFC3",
     gist: "both terms",
     statement: "Of two texts equally long with equally many of two equally rare terms, the one \
@@ -28,7 +28,7 @@ pub(super) const TFC3: About = About {
     example: &["river bank", "river bank mud", "river river mud"],
 };
 
-pub(super) const MTDC: About = About {
+pub(super) const MTDC: ProbeDescription = ProbeDescription {
     name: "M-TDC@ir_axioms",
     gist: "rarer terms",
     statement: "Of two texts with equally many query terms, the one with more of the rarer \
@@ -45,7 +45,7 @@ pub(super) const MTDC: About = About {
     ],
 };
 
-pub(super) const LEN_MTDC: About = About {
+pub(super) const LEN_MTDC: ProbeDescription = ProbeDescription {
     name: "LEN-M-TDC",
     gist: "rarer terms",
     statement: "As M-TDC of ir_axioms, for two texts equally long.",
@@ -55,7 +55,7 @@ pub(super) const LEN_MTDC: About = About {
     example: MTDC.example,
 };
 
-pub(super) const LNC1: About = About {
+pub(super) const LNC1: ProbeDescription = ProbeDescription {
     name: "LNC1@ir_axioms",
     gist: "shorter",
     statement: "Of two texts with about equally many of each query term, the shorter one \
@@ -67,7 +67,7 @@ pub(super) const LNC1: About = About {
     example: &["river bank", "river bank mud", "river bank mud mud"],
 };
 
-pub(super) const TF_LNC: About = About {
+pub(super) const TF_LNC: ProbeDescription = ProbeDescription {
     name: "TF-LNC",
     gist: "a term longer",
     statement: "Of two texts that differ in length only by occurrences of a query term, the \
@@ -81,7 +81,7 @@ pub(super) const TF_LNC: About = About {
     example: &["river bank", "river river bank mud", "river bank mud"],
 };
 
-pub(super) const LB1: About = About {
+pub(super) const LB1: ProbeDescription = ProbeDescription {
     name: "LB1",
     gist: "a term more",
     statement: "Of two texts with about the same score, the one with a query term that the \

@@ -1,12 +1,12 @@
-//! PROX1 to PROX5: where the query terms stand. They need [`Counted::positions`].
+//! PROX1 to PROX5: where the query terms stand. They need [`DocumentFeatures::positions`].
 
-use super::super::About;
+use super::super::ProbeDescription;
 use crate::index::stats::QueryTerms;
-use crate::probe::counts::Counted;
+use crate::probe::counts::DocumentFeatures;
 
 const SOURCE: &str = "Hagen et al., CIKM 2016, after Tao & Zhai, SIGIR 2007; as in ir_axioms";
 
-pub(super) const PROX1: About = About {
+pub(super) const PROX1: ProbeDescription = ProbeDescription {
     name: "PROX1",
     gist: "first terms closer",
     statement: "Of two texts with the same query terms, the one whose terms first occur closer \
@@ -22,7 +22,7 @@ pub(super) const PROX1: About = About {
     ],
 };
 
-pub(super) const PROX2: About = About {
+pub(super) const PROX2: ProbeDescription = ProbeDescription {
     name: "PROX2",
     gist: "terms earlier",
     statement: "Of two texts with the same query terms, the one in which they first occur \
@@ -35,7 +35,7 @@ pub(super) const PROX2: About = About {
     example: &["river bank", "river bank of mud", "mud of the river bank"],
 };
 
-pub(super) const PROX3: About = About {
+pub(super) const PROX3: ProbeDescription = ProbeDescription {
     name: "PROX3",
     gist: "phrase earlier",
     statement: "Of two texts with the same query terms, the one that has the whole query as a \
@@ -51,7 +51,7 @@ pub(super) const PROX3: About = About {
     ],
 };
 
-pub(super) const PROX4: About = About {
+pub(super) const PROX4: ProbeDescription = ProbeDescription {
     name: "PROX4",
     gist: "closest grouping",
     statement: "Of two texts with all query terms, the one with fewer other words in its \
@@ -65,7 +65,7 @@ pub(super) const PROX4: About = About {
     example: PROX1.example,
 };
 
-pub(super) const PROX5: About = About {
+pub(super) const PROX5: ProbeDescription = ProbeDescription {
     name: "PROX5",
     gist: "smaller spans",
     statement: "Of two texts with all query terms, the one with the smaller mean span around \
@@ -78,13 +78,13 @@ pub(super) const PROX5: About = About {
 };
 
 /// First positions of the query terms that a text holds.
-fn firsts(text: &Counted) -> Vec<f64> {
+fn firsts(text: &DocumentFeatures) -> Vec<f64> {
     let firsts = text.positions.iter().filter_map(|it| it.first());
     firsts.map(|&it| f64::from(it)).collect()
 }
 
 /// Mean number of words between the first occurrences of two terms; 0 for fewer than two.
-pub(super) fn between_first(text: &Counted) -> f64 {
+pub(super) fn between_first(text: &DocumentFeatures) -> f64 {
     let firsts = firsts(text);
     let pairs = firsts
         .iter()
@@ -95,7 +95,7 @@ pub(super) fn between_first(text: &Counted) -> f64 {
 }
 
 /// Σ of first positions, from 0.
-pub(super) fn sum_of_first(text: &Counted) -> f64 {
+pub(super) fn sum_of_first(text: &DocumentFeatures) -> f64 {
     firsts(text).iter().sum()
 }
 
@@ -103,7 +103,7 @@ pub(super) fn sum_of_first(text: &Counted) -> f64 {
 pub(super) const NEVER: f64 = u32::MAX as f64;
 
 /// The position of the whole query as a phrase.
-pub(super) fn phrase(text: &Counted, query: &QueryTerms) -> f64 {
+pub(super) fn phrase(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (term, it) in query.iter().enumerate() {
         order.extend(it.places.iter().map(|&place| (place, term)));
@@ -121,7 +121,7 @@ pub(super) fn phrase(text: &Counted, query: &QueryTerms) -> f64 {
 
 /// For each occurrence of a query term it and the nearest of each other term: first and last
 /// position.
-fn groupings(text: &Counted) -> impl Iterator<Item = (u32, u32)> + '_ {
+fn groupings(text: &DocumentFeatures) -> impl Iterator<Item = (u32, u32)> + '_ {
     let terms = text.positions.iter().enumerate();
     terms.flat_map(move |(term, positions)| {
         positions.iter().map(move |&here| {
@@ -150,7 +150,7 @@ fn nearest(positions: &[u32], here: u32) -> u32 {
 }
 
 /// The fewest other words in a grouping, and how many groupings have so few.
-pub(super) fn closest_grouping(text: &Counted) -> Option<(u32, u32)> {
+pub(super) fn closest_grouping(text: &DocumentFeatures) -> Option<(u32, u32)> {
     let mut asked: Vec<u32> = text.positions.iter().flatten().copied().collect();
     asked.sort_unstable();
     let n_others = |(first, last): (u32, u32)| {
@@ -170,7 +170,7 @@ pub(super) fn closest_grouping(text: &Counted) -> Option<(u32, u32)> {
 }
 
 /// Mean of last − first position over all groupings; 0 without one.
-pub(super) fn mean_span(text: &Counted) -> f64 {
+pub(super) fn mean_span(text: &DocumentFeatures) -> f64 {
     let spans = groupings(text).map(|it| f64::from(it.1 - it.0));
     let (n, sum) = spans.fold((0_u32, 0.0), |(n, sum), it| (n + 1, sum + it));
     if n == 0 { 0.0 } else { sum / f64::from(n) }

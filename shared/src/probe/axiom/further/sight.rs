@@ -1,16 +1,16 @@
 //! What a text and a pair of texts look like to one of the further axioms.
 
-use super::super::super::counts::{Case, Counted};
-use super::super::super::{MeasuredPremise, Mode, Quantity, Relation};
-use super::{Condition, Further, proximity};
+use super::super::super::counts::{QueryContext, DocumentFeatures};
+use super::super::super::{MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use super::{IrAxiomsCondition, IrAxiomsAxiom, proximity};
 use crate::index::stats::QueryTerms;
-use crate::rank::{Bm25, Ranker};
+use crate::rank::{Bm25, LexicalRanker};
 
 /// One axiom on the texts of one query.
-pub(super) struct Sight<'a> {
-    axiom: Further,
-    weight: Weight,
-    case: &'a Case<'a>,
+pub(super) struct IrAxiomsEvaluator<'a> {
+    axiom: IrAxiomsAxiom,
+    weight: CountWeighting,
+    case: &'a QueryContext<'a>,
     /// The tokens of the query, as places among its distinct terms.
     tokens: Vec<usize>,
     /// Pairs of query terms that are compared, the rarer first where that counts.
@@ -20,12 +20,12 @@ pub(super) struct Sight<'a> {
     /// Query terms of one aspect each.
     aspects: Vec<Vec<usize>>,
     /// What was seen of each text of the pool.
-    seen: Vec<Seen>,
+    seen: Vec<DocumentValue>,
 }
 
 /// The values of a text that decide which of two is preferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Seen {
+struct DocumentValue {
     /// The more the better; the second decides where the first is equal.
     value: [f64; 2],
     /// The score of the text by BM25.
@@ -34,20 +34,20 @@ struct Seen {
 
 /// How the occurrences of a term in a text are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weight {
+enum CountWeighting {
     /// c(w,d), the number of occurrences.
     Count,
     /// c(w,d) / |d|, as the package has it.
     Share,
 }
 
-impl<'a> Sight<'a> {
-    pub(super) fn new(axiom: Further, mode: Mode, case: &'a Case<'a>) -> Sight<'a> {
+impl<'a> IrAxiomsEvaluator<'a> {
+    pub(super) fn new(axiom: IrAxiomsAxiom, mode: AxiomVariant, case: &'a QueryContext<'a>) -> IrAxiomsEvaluator<'a> {
         let weight = match mode {
-            Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => Weight::Count,
-            Mode::CodeCamara2020 => Weight::Share,
+            AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => CountWeighting::Count,
+            AxiomVariant::CodeCamara2020 => CountWeighting::Share,
         };
-        let mut sight = Sight {
+        let mut sight = IrAxiomsEvaluator {
             axiom,
             weight,
             case,
@@ -59,11 +59,11 @@ impl<'a> Sight<'a> {
         };
         let n_terms = case.query.len();
         match axiom {
-            Further::Tfc3 => {
+            IrAxiomsAxiom::Tfc3 => {
                 let margin = case.limits.share;
                 sight.pairs = pairs(n_terms, |a, b| close(case.idf(a), case.idf(b), margin));
             }
-            Further::MtdcIrAxioms | Further::LenMtdc => {
+            IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => {
                 let all = pairs(n_terms, |a, b| !same(case.idf(a), case.idf(b)));
                 let rarer_first = |(a, b)| match case.idf(a) < case.idf(b) {
                     true => (b, a),
@@ -71,8 +71,8 @@ impl<'a> Sight<'a> {
                 };
                 sight.pairs = all.into_iter().map(rarer_first).collect();
             }
-            Further::Reg | Further::AntiReg => sight.deciding = sight.extreme(),
-            Further::AspectReg => sight.aspects = sight.clusters(),
+            IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => sight.deciding = sight.extreme(),
+            IrAxiomsAxiom::AspectReg => sight.aspects = sight.clusters(),
             _ => {}
         }
         sight.seen = case.pool.iter().map(|it| sight.see(it)).collect();
@@ -80,82 +80,82 @@ impl<'a> Sight<'a> {
     }
 
     /// How often a text holds a query term.
-    fn count(&self, text: &Counted, term: usize) -> f64 {
+    fn count(&self, text: &DocumentFeatures, term: usize) -> f64 {
         let count = f64::from(text.counts[term]);
         match self.weight {
-            Weight::Count => count,
-            Weight::Share if text.len == 0 => 0.0,
-            Weight::Share => count / f64::from(text.len),
+            CountWeighting::Count => count,
+            CountWeighting::Share if text.len == 0 => 0.0,
+            CountWeighting::Share => count / f64::from(text.len),
         }
     }
 
     /// Over all tokens of the query, so a term that it names twice counts twice. They are added in
     /// their order, as the package does it: another order has other last digits.
-    fn asked_sum(&self, text: &Counted) -> f64 {
+    fn asked_sum(&self, text: &DocumentFeatures) -> f64 {
         let terms = self.tokens.iter();
         terms.fold(0.0, |sum, &term| sum + self.count(text, term))
     }
 
     /// Sums what is counted over the distinct query terms.
-    fn sum(&self, text: &Counted) -> f64 {
+    fn sum(&self, text: &DocumentFeatures) -> f64 {
         (0..self.case.query.len())
             .map(|it| self.count(text, it))
             .sum()
     }
 
-    fn see(&self, text: &Counted) -> Seen {
+    fn see(&self, text: &DocumentFeatures) -> DocumentValue {
         let n_terms = self.case.query.len();
         let first = |value: f64| [value, 0.0];
         let value = match self.axiom {
-            Further::Tfc1IrAxioms => first(self.asked_sum(text)),
-            Further::Lnc1IrAxioms => first(-f64::from(text.len)),
-            Further::AspectReg => {
+            IrAxiomsAxiom::Tfc1IrAxioms => first(self.asked_sum(text)),
+            IrAxiomsAxiom::Lnc1IrAxioms => first(-f64::from(text.len)),
+            IrAxiomsAxiom::AspectReg => {
                 let held = |it: &&Vec<usize>| it.iter().any(|&term| text.counts[term] > 0);
                 let n_covered = self.aspects.iter().filter(held).count();
                 first(match self.weight {
-                    Weight::Count => n_covered as f64,
-                    Weight::Share => n_covered.min(1) as f64,
+                    CountWeighting::Count => n_covered as f64,
+                    CountWeighting::Share => n_covered.min(1) as f64,
                 })
             }
-            Further::And | Further::LenAnd => {
+            IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => {
                 first(f64::from(u8::from(text.cover as usize == n_terms)))
             }
-            Further::Mand | Further::LenMand => first(f64::from(text.cover)),
-            Further::Div | Further::LenDiv => {
+            IrAxiomsAxiom::Mand | IrAxiomsAxiom::LenMand => first(f64::from(text.cover)),
+            IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => {
                 let both = f64::from(text.cover);
                 let either = (n_terms + text.others.len()) as f64;
                 first(if both == 0.0 { 0.0 } else { -both / either })
             }
-            Further::Prox1 => first(-proximity::between_first(text)),
-            Further::Prox2 => first(-proximity::sum_of_first(text)),
-            Further::Prox3 => first(-proximity::phrase(text, self.case.query)),
-            Further::Prox4 => match proximity::closest_grouping(text) {
+            IrAxiomsAxiom::Prox1 => first(-proximity::between_first(text)),
+            IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first(text)),
+            IrAxiomsAxiom::Prox3 => first(-proximity::phrase(text, self.case.query)),
+            IrAxiomsAxiom::Prox4 => match proximity::closest_grouping(text) {
                 Some((n_others, n_groups)) => [-f64::from(n_others), f64::from(n_groups)],
                 None => [0.0; 2],
             },
-            Further::Prox5 => first(-proximity::mean_span(text)),
-            Further::Stmc1IrAxioms => {
+            IrAxiomsAxiom::Prox5 => first(-proximity::mean_span(text)),
+            IrAxiomsAxiom::Stmc1IrAxioms => {
                 let words = text.meaning.as_ref().and_then(|it| it.words.as_ref());
                 first(words.map_or(0.0, |it| it.average))
             }
-            Further::Tfc3
-            | Further::MtdcIrAxioms
-            | Further::LenMtdc
-            | Further::TfLnc
-            | Further::Lb1
-            | Further::Reg
-            | Further::AntiReg
-            | Further::Stmc2IrAxioms => [0.0; 2],
+            IrAxiomsAxiom::Tfc3
+            | IrAxiomsAxiom::MtdcIrAxioms
+            | IrAxiomsAxiom::LenMtdc
+            | IrAxiomsAxiom::TfLnc
+            | IrAxiomsAxiom::Lb1
+            | IrAxiomsAxiom::Reg
+            | IrAxiomsAxiom::AntiReg
+            | IrAxiomsAxiom::Stmc2IrAxioms => [0.0; 2],
         };
         let score = match self.axiom {
-            Further::Lb1 => {
-                let bm25 = Ranker::Bm25(Bm25::STANDARD);
+            IrAxiomsAxiom::Lb1 => {
+                let bm25 = LexicalRanker::Bm25(Bm25::STANDARD);
                 let weighed = bm25.weigh(self.case.query, &self.case.totals);
                 weighed.score(&text.counts, text.len)
             }
             _ => 0.0,
         };
-        Seen { value, score }
+        DocumentValue { value, score }
     }
 
     /// By how much the text at the first place is ahead of that at the second.
@@ -163,48 +163,48 @@ impl<'a> Sight<'a> {
         let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
         let (x, y) = (&self.seen[first], &self.seen[second]);
         match self.axiom {
-            Further::Tfc3 => self.both_against_one(a, b) - self.both_against_one(b, a),
-            Further::MtdcIrAxioms | Further::LenMtdc => self.rarer_points(a, b),
-            Further::TfLnc => points((0..self.case.query.len()).map(|term| {
-                let others = |it: &Counted| it.len - it.counts[term];
+            IrAxiomsAxiom::Tfc3 => self.both_against_one(a, b) - self.both_against_one(b, a),
+            IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => self.rarer_points(a, b),
+            IrAxiomsAxiom::TfLnc => points((0..self.case.query.len()).map(|term| {
+                let others = |it: &DocumentFeatures| it.len - it.counts[term];
                 if others(a) == others(b) {
                     self.count(a, term) - self.count(b, term)
                 } else {
                     0.0
                 }
             })),
-            Further::Lb1 => {
-                let alone = |a: &Counted, b: &Counted| {
+            IrAxiomsAxiom::Lb1 => {
+                let alone = |a: &DocumentFeatures, b: &DocumentFeatures| {
                     let mut counts = a.counts.iter().zip(&b.counts);
                     f64::from(u8::from(counts.any(|(a, b)| *a > 0 && *b == 0)))
                 };
                 alone(a, b) - alone(b, a)
             }
-            Further::Reg | Further::AntiReg => {
-                let ahead = |a: &Counted, b: &Counted| {
+            IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => {
+                let ahead = |a: &DocumentFeatures, b: &DocumentFeatures| {
                     let mut terms = self.deciding.iter();
                     let all = terms.all(|&it| self.count(a, it) > self.count(b, it));
                     f64::from(u8::from(all && !self.deciding.is_empty()))
                 };
                 ahead(a, b) - ahead(b, a)
             }
-            Further::Stmc2IrAxioms => {
+            IrAxiomsAxiom::Stmc2IrAxioms => {
                 let (here, there) = (self.in_place_of(a, b), self.in_place_of(b, a));
                 match self.weight {
-                    Weight::Count => here - there,
+                    CountWeighting::Count => here - there,
                     // Asked for first, found first.
-                    Weight::Share if here > 0.0 => here,
-                    Weight::Share => -there,
+                    CountWeighting::Share if here > 0.0 => here,
+                    CountWeighting::Share => -there,
                 }
             }
-            Further::Stmc1IrAxioms if (x.value[0] - y.value[0]).abs() <= SAME_MEAN => 0.0,
+            IrAxiomsAxiom::Stmc1IrAxioms if (x.value[0] - y.value[0]).abs() <= SAME_MEAN => 0.0,
             _ if x.value[0] == y.value[0] => x.value[1] - y.value[1],
             _ => x.value[0] - y.value[0],
         }
     }
 
     /// Pairs of equally rare terms of which `a` holds both, and `b` one alone as often.
-    fn both_against_one(&self, a: &Counted, b: &Counted) -> f64 {
+    fn both_against_one(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
         let held = self.pairs.iter().filter(|&&(p, q)| {
             let [ap, aq] = [p, q].map(|it| self.count(a, it));
             let [bp, bq] = [p, q].map(|it| self.count(b, it));
@@ -214,7 +214,7 @@ impl<'a> Sight<'a> {
         held.count() as f64
     }
 
-    fn rarer_points(&self, a: &Counted, b: &Counted) -> f64 {
+    fn rarer_points(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
         points(self.pairs.iter().map(|&(p, q)| {
             let [ap, aq] = [p, q].map(|it| self.count(a, it));
             let [bp, bq] = [p, q].map(|it| self.count(b, it));
@@ -225,8 +225,8 @@ impl<'a> Sight<'a> {
     }
 
     /// 1 if `b` holds the words most like a query term in place of it, as its length has it.
-    fn in_place_of(&self, a: &Counted, b: &Counted) -> f64 {
-        let nearest = |it: &Counted| -> Option<(f64, Vec<(u32, u32)>)> {
+    fn in_place_of(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
+        let nearest = |it: &DocumentFeatures| -> Option<(f64, Vec<(u32, u32)>)> {
             it.meaning.as_ref()?.words.as_ref()?.nearest.clone()
         };
         let found = match (nearest(a), nearest(b)) {
@@ -236,12 +236,12 @@ impl<'a> Sight<'a> {
             (Some(x), Some(y)) if x.0 < y.0 => y.1,
             (Some(x), Some(y)) => x.1.into_iter().chain(y.1).collect(),
         };
-        let other = |text: &Counted, term: u32| {
+        let other = |text: &DocumentFeatures, term: u32| {
             let at = text.others.binary_search_by_key(&term, |it| it.0);
             let count = at.map_or(0.0, |it| f64::from(text.others[it].1));
             match self.weight {
-                Weight::Count => count,
-                Weight::Share => count / f64::from(text.len.max(1)),
+                CountWeighting::Count => count,
+                CountWeighting::Share => count / f64::from(text.len.max(1)),
             }
         };
         let (la, lb) = (f64::from(a.len), f64::from(b.len));
@@ -266,7 +266,7 @@ impl<'a> Sight<'a> {
             sums[b] += like;
         }
         let better = |a: f64, b: f64| match self.axiom {
-            Further::AntiReg => a.max(b),
+            IrAxiomsAxiom::AntiReg => a.max(b),
             _ => a.min(b),
         };
         let Some(best) = sums.iter().copied().reduce(better) else {
@@ -296,78 +296,78 @@ impl<'a> Sight<'a> {
     /// A condition on the texts at two places.
     pub(super) fn measure(
         &self,
-        condition: Condition,
+        condition: IrAxiomsCondition,
         first: usize,
         second: usize,
-    ) -> MeasuredPremise {
+    ) -> MeasuredPrecondition {
         let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
         let (x, y) = (&self.seen[first], &self.seen[second]);
         let terms = 0..self.case.query.len();
         let share = self.case.limits.share;
-        let at_most = |quantity, value, bound| MeasuredPremise {
+        let at_most = |quantity, value, bound| MeasuredPrecondition {
             quantity,
             value,
-            relation: Relation::AtMost,
+            relation: BoundRelation::AtMost,
             bound: Some(bound),
         };
         match condition {
-            Condition::Length => at_most(
-                Quantity::LengthShare,
+            IrAxiomsCondition::Length => at_most(
+                MeasuredQuantity::LengthShare,
                 Some(apart(f64::from(a.len), f64::from(b.len), share)),
                 share,
             ),
-            Condition::SumsApart => MeasuredPremise {
-                quantity: Quantity::SumShare,
+            IrAxiomsCondition::SumsApart => MeasuredPrecondition {
+                quantity: MeasuredQuantity::SumShare,
                 value: Some(apart(self.asked_sum(a), self.asked_sum(b), share)),
-                relation: Relation::Above,
+                relation: BoundRelation::Above,
                 bound: Some(share),
             },
-            Condition::SumsEqual => {
+            IrAxiomsCondition::SumsEqual => {
                 let gap = apart(self.sum(a), self.sum(b), SAME);
-                at_most(Quantity::SumShare, Some(gap), SAME)
+                at_most(MeasuredQuantity::SumShare, Some(gap), SAME)
             }
-            Condition::Differing => {
+            IrAxiomsCondition::Differing => {
                 let differ = |&it: &usize| self.count(a, it) != self.count(b, it);
-                MeasuredPremise {
-                    quantity: Quantity::DifferingTerms,
+                MeasuredPrecondition {
+                    quantity: MeasuredQuantity::DifferingTerms,
                     value: Some(terms.filter(differ).count() as f64),
-                    relation: Relation::Above,
+                    relation: BoundRelation::Above,
                     bound: Some(0.0),
                 }
             }
-            Condition::CountsClose => {
+            IrAxiomsCondition::CountsClose => {
                 let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it), share));
-                at_most(Quantity::CountShare, Some(gaps.fold(0.0, f64::max)), share)
+                at_most(MeasuredQuantity::CountShare, Some(gaps.fold(0.0, f64::max)), share)
             }
-            Condition::ScoresClose => {
+            IrAxiomsCondition::ScoresClose => {
                 let gap = apart(x.score, y.score, share);
-                at_most(Quantity::ScoreShare, Some(gap), share)
+                at_most(MeasuredQuantity::ScoreShare, Some(gap), share)
             }
-            Condition::EquallyRare => {
+            IrAxiomsCondition::EquallyRare => {
                 let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
                 let most = idfs.iter().copied().reduce(f64::max);
                 let least = idfs.iter().copied().reduce(f64::min);
                 let gap = most
                     .zip(least)
                     .map(|(most, least)| apart(most, least, share));
-                at_most(Quantity::IdfShare, gap, share)
+                at_most(MeasuredQuantity::IdfShare, gap, share)
             }
-            Condition::SameTerms => {
+            IrAxiomsCondition::SameTerms => {
                 let mut held = a.counts.iter().zip(&b.counts);
                 let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
-                MeasuredPremise {
-                    quantity: Quantity::SharedTerms,
+                MeasuredPrecondition {
+                    quantity: MeasuredQuantity::SharedTerms,
                     value: equal.then(|| f64::from(a.cover)),
-                    relation: Relation::AtLeast,
+                    relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
                 }
             }
-            Condition::AllTerms => {
-                let all = |it: &Counted| it.cover as usize == self.case.query.len();
-                MeasuredPremise {
-                    quantity: Quantity::AllSharedTerms,
+            IrAxiomsCondition::AllTerms => {
+                let all = |it: &DocumentFeatures| it.cover as usize == self.case.query.len();
+                MeasuredPrecondition {
+                    quantity: MeasuredQuantity::AllSharedTerms,
                     value: (all(a) && all(b)).then(|| f64::from(a.cover)),
-                    relation: Relation::AtLeast,
+                    relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
                 }
             }

@@ -8,7 +8,7 @@ use super::*;
 fn more_query_terms_win() {
     check(
         Axiom::Tfc1,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         "query  river bank
          d1     river bank river
@@ -26,7 +26,7 @@ fn more_query_terms_win() {
 fn a_term_that_is_rarer_in_the_winner_spoils_tfc1() {
     check(
         Axiom::Tfc1,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         "query  river bank
          d1     river river mud
@@ -40,14 +40,14 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
     let fixture = "query river
                    d1 river mud
                    d2 mud mud";
-    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Tfc1, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
     let none = Limits {
         min_terms: 0,
         ..EXACT
     };
     check(
         Axiom::Tfc1,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &none,
         fixture,
         expect![[r#"
@@ -63,7 +63,7 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
                    short river mud";
     check(
         Axiom::Tfc1,
-        Mode::PaperCamara2020,
+        AxiomVariant::PaperCamara2020,
         &EXACT,
         fixture,
         expect![""],
@@ -71,10 +71,10 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
     let fixture = "query river
                    short river river mud
                    long river mud mud mud mud mud";
-    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Tfc1, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
     check(
         Axiom::Tfc1,
-        Mode::PaperCamara2020,
+        AxiomVariant::PaperCamara2020,
         &EXACT,
         fixture,
         expect![[r#"
@@ -87,7 +87,7 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
 fn equal_steps_make_a_triple() {
     check(
         Axiom::Tfc2,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         "query river bank
          none  mud mud mud
@@ -109,7 +109,7 @@ fn the_rarer_term_wins() {
                    d3 valley mud mud";
     check(
         Axiom::Mtdc,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         fixture,
         expect![[r#"
@@ -118,7 +118,7 @@ fn the_rarer_term_wins() {
     );
     check(
         Axiom::Mtdc,
-        Mode::CodeCamara2020,
+        AxiomVariant::CodeCamara2020,
         &EXACT,
         fixture,
         expect![[r#"
@@ -132,10 +132,10 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
     let fixture = "query glacier valley
                    d1 glacier glacier valley
                    d2 glacier valley valley";
-    check(Axiom::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Mtdc, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
     check(
         Axiom::Mtdc,
-        Mode::PaperRennings2019,
+        AxiomVariant::PaperRennings2019,
         &EXACT,
         fixture,
         expect![[r#"
@@ -149,7 +149,7 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
 fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
     check(
         Axiom::Mtdc,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         "query glacier valley valley
          d1 glacier glacier valley
@@ -163,7 +163,7 @@ fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
 fn extra_words_do_not_help() {
     check(
         Axiom::Lnc1,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         "query river bank
          d1 river bank
@@ -181,17 +181,17 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
     let fixture = "query river
                    d1 river mud stone
                    d2 river river mud mud";
-    check(Axiom::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Lnc1, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
     check(
         Axiom::Lnc1,
-        Mode::PaperCamara2020,
+        AxiomVariant::PaperCamara2020,
         &EXACT,
         fixture,
         expect![""],
     );
     check(
         Axiom::Lnc1,
-        Mode::CodeCamara2020,
+        AxiomVariant::CodeCamara2020,
         &EXACT,
         fixture,
         expect![[r#"
@@ -208,7 +208,7 @@ fn a_repeated_text_does_not_lose() {
     };
     check(
         Axiom::Lnc2,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &short,
         "query river bank
          d1 river mud
@@ -235,7 +235,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
                    d4";
     check(
         Axiom::Lnc2,
-        Mode::PaperCamara2020,
+        AxiomVariant::PaperCamara2020,
         &short,
         fixture,
         expect![[r#"
@@ -245,7 +245,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
     );
     check(
         Axiom::Lnc2,
-        Mode::CodeCamara2020,
+        AxiomVariant::CodeCamara2020,
         &short,
         fixture,
         expect![[r#"
@@ -262,7 +262,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
                    one the river";
     check(
         Axiom::Tp,
-        Mode::Fixed,
+        AxiomVariant::Fixed,
         &EXACT,
         fixture,
         expect![[r#"
@@ -271,7 +271,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
     );
     check(
         Axiom::Tp,
-        Mode::CodeCamara2020,
+        AxiomVariant::CodeCamara2020,
         &EXACT,
         fixture,
         expect![[r#"
@@ -283,7 +283,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 #[test]
 fn the_worked_examples_are_instances() {
     // Whether LB1 applies hangs on the whole collection.
-    let lb1 = Axiom::Further(Further::Lb1);
+    let lb1 = Axiom::Further(IrAxiomsAxiom::Lb1);
     let all = Axiom::ALL.iter().copied().chain(Axiom::further());
     for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
         let [query, texts @ ..] = axiom.about().example else {
@@ -291,7 +291,7 @@ fn the_worked_examples_are_instances() {
         };
         // Beside the example a document that makes the second term of M-TDC the more common, and
         // that of TFC3 as common as the first.
-        let beside = if axiom == Axiom::Further(Further::Tfc3) {
+        let beside = if axiom == Axiom::Further(IrAxiomsAxiom::Tfc3) {
             "bank"
         } else {
             "valley"
@@ -300,15 +300,15 @@ fn the_worked_examples_are_instances() {
         let index = Index::build(&Analyzer::default(), docs).unwrap();
         let terms = index.query_terms(query);
         let count = |at: usize| {
-            let mut counted = Counted::with_others(index.terms(at as u32), &terms);
+            let mut counted = DocumentFeatures::with_others(index.terms(at as u32), &terms);
             counted.place_terms(index.terms(at as u32), &terms);
             counted
         };
-        let counted: Vec<Counted> = (0..texts.len()).map(count).collect();
-        let case = Case::new(&terms, &counted, &Limits::STANDARD, index.totals());
-        let premises = axiom.premises(Mode::Fixed, &case);
+        let counted: Vec<DocumentFeatures> = (0..texts.len()).map(count).collect();
+        let case = QueryContext::new(&terms, &counted, &Limits::STANDARD, index.totals());
+        let premises = axiom.premises(AxiomVariant::Fixed, &case);
         assert!(
-            premises.iter().all(MeasuredPremise::holds),
+            premises.iter().all(MeasuredPrecondition::holds),
             "{axiom:?} {premises:?}"
         );
     }
@@ -390,7 +390,7 @@ fn the_operators_are_those_of_the_package() {
             "tp" => Axiom::Tp,
             formula => Axiom::Combined(formula.parse().unwrap()),
         };
-        check(axiom, Mode::Fixed, &ANY_LENGTH, fixture, expected);
+        check(axiom, AxiomVariant::Fixed, &ANY_LENGTH, fixture, expected);
     }
 }
 
@@ -415,13 +415,13 @@ fn sums_that_differ_by_a_tenth_are_close_where_python_says_so() {
     };
     for (query, first, second, is_close) in pairs {
         let fixture = format!("query {query}\nd1 {}\nd2 {}", text(first), text(second));
-        let axiom = Axiom::Further(Further::Tfc1IrAxioms);
+        let axiom = Axiom::Further(IrAxiomsAxiom::Tfc1IrAxioms);
         let expected = match is_close {
             true => expect![""],
             false => expect![[r#"
                 d1 > d2
             "#]],
         };
-        check(axiom, Mode::CodeCamara2020, &ANY_LENGTH, &fixture, expected);
+        check(axiom, AxiomVariant::CodeCamara2020, &ANY_LENGTH, &fixture, expected);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::index::IndexBuilder;
 use crate::probe::Instances;
-use crate::probe::counts::Meaning;
+use crate::probe::counts::SemanticFeatures;
 use crate::rank::top::tests::dice;
-use crate::vectors::{Known, Vectors};
+use crate::vectors::{IndexedWordVectors, WordVectors};
 
 /// Texts over a handful of words, so that every axiom fires often.
 fn texts(n: usize) -> Vec<String> {
@@ -30,20 +30,20 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     let index = builder.finish().unwrap();
     let vectors = vectors();
     let rows = vectors.rows_of(&index);
-    let known = Known::new(&vectors, &index, &rows);
+    let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let mut n_mined: BTreeMap<(Axiom, Mode), usize> = BTreeMap::new();
+    let mut n_mined: BTreeMap<(Axiom, AxiomVariant), usize> = BTreeMap::new();
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_terms(query);
         let asked = known.query(query);
         let words = known.words_of_query(query, &terms);
         let alike = known.alike_in_query(&words);
-        let counted: Vec<Counted> = pool
+        let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
-                let mut counted = Counted::with_others(index.terms(it), &terms);
+                let mut counted = DocumentFeatures::with_others(index.terms(it), &terms);
                 counted.place_terms(index.terms(it), &terms);
-                let mut meaning = Meaning::new(known.rest(it, &terms), &asked);
+                let mut meaning = SemanticFeatures::new(known.rest(it, &terms), &asked);
                 meaning.words = Some(known.alike(it, &terms, &words));
                 counted.meaning = Some(meaning);
                 counted
@@ -59,14 +59,14 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                 ..EXACT
             },
         ] {
-            for &mode in Mode::ALL {
+            for &mode in AxiomVariant::ALL {
                 let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
                 let formulas = formulas.map(|it| Axiom::Combined(it.parse().unwrap()));
                 // LNC2 has texts that are not in the pool.
                 let all = Axiom::ALL.iter().copied().filter(|it| *it != Axiom::Lnc2);
                 for axiom in all.chain(Axiom::further()).chain(formulas) {
                     let arity = axiom.claim(mode).arity();
-                    let case = Case {
+                    let case = QueryContext {
                         query: &terms,
                         pool: &counted,
                         limits: &limits,
@@ -78,12 +78,12 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                     mined.sort_unstable();
                     let tuples = tuples(pool.len() as u32, arity);
                     let holds = |places: &&[u32]| {
-                        let texts: Vec<Counted> = places
+                        let texts: Vec<DocumentFeatures> = places
                             .iter()
                             .map(|&it| counted[it as usize].clone())
                             .collect();
                         let premises = axiom.premises(mode, &case.with_pool(&texts));
-                        premises.iter().all(MeasuredPremise::holds)
+                        premises.iter().all(MeasuredPrecondition::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
                     let expected: Vec<&[u32]> = tuples.chunks(arity).filter(holds).collect();
@@ -103,22 +103,22 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let terms = index.query_terms("river bank");
     let repeated = |doc: u32, times: u32| {
-        Counted::with_others(&index.terms(doc).repeat(times as usize), &terms)
+        DocumentFeatures::with_others(&index.terms(doc).repeat(times as usize), &terms)
     };
     let docs = 0..texts.len() as u32;
-    let pool: Vec<Counted> = docs.clone().map(|it| repeated(it, 1)).collect();
+    let pool: Vec<DocumentFeatures> = docs.clone().map(|it| repeated(it, 1)).collect();
     let limits = Limits {
         repeated_terms: 9,
         filled_terms: 11,
         fillable_terms: 4,
         ..Limits::STANDARD
     };
-    let case = Case::new(&terms, &pool, &limits, index.totals());
-    for &mode in Mode::ALL {
+    let case = QueryContext::new(&terms, &pool, &limits, index.totals());
+    for &mode in AxiomVariant::ALL {
         let holds = |&(doc, times): &(u32, u32)| {
             let pair = [repeated(doc, times), repeated(doc, 1)];
             let premises = Axiom::Lnc2.premises(mode, &case.with_pool(&pair));
-            premises.iter().all(MeasuredPremise::holds)
+            premises.iter().all(MeasuredPrecondition::holds)
         };
         let every = docs
             .clone()
@@ -131,8 +131,8 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
 }
 
 /// Vectors of all words but one, so that no two texts are quite alike.
-fn vectors() -> Vectors {
-    Vectors::of(&[
+fn vectors() -> WordVectors {
+    WordVectors::of(&[
         ("river", [1.0, 0.2, 0.0]),
         ("bank", [0.1, 1.0, 0.1]),
         ("tide", [0.9, 0.1, 0.3]),
@@ -143,7 +143,7 @@ fn vectors() -> Vectors {
 
 #[test]
 fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
-    let vectors = Vectors::of(&[
+    let vectors = WordVectors::of(&[
         ("river", [1.0, 0.0]),
         ("rivers", [0.0, 1.0]),
         ("streams", [0.9, 0.1]),
@@ -154,14 +154,14 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     docs.iter().for_each(|it| builder.add(it));
     let index = builder.finish().unwrap();
     let rows = vectors.rows_of(&index);
-    let known = Known::new(&vectors, &index, &rows);
+    let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let mine = |mode| {
         let mined = mine_two(Axiom::Stmc1, mode, &index, &known);
         mined.of(0).map(|it| it.texts()).collect::<Vec<_>>()
     };
     // `rivers` has the term of the query, so that only `streams` and `money` count.
-    assert_eq!(mine(Mode::Fixed), [[0, 1]]);
-    assert_eq!(mine(Mode::CodeCamara2020), [[1, 0]]);
+    assert_eq!(mine(AxiomVariant::Fixed), [[0, 1]]);
+    assert_eq!(mine(AxiomVariant::CodeCamara2020), [[1, 0]]);
 }
 
 /// The words of both texts have the same three vectors in another order, so that the rounding of
@@ -169,7 +169,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
 #[test]
 fn equal_means_are_equal_whatever_their_rounding() {
     let (a, b, c) = ([1e-4, 1.0, 0.0], [7e-4, 1.0, 0.0], [1.0, 0.0, 0.5]);
-    let vectors = Vectors::of(&[
+    let vectors = WordVectors::of(&[
         ("river", [0.6, 0.0, 0.7]),
         ("tide", a),
         ("mud", b),
@@ -183,20 +183,20 @@ fn equal_means_are_equal_whatever_their_rounding() {
     docs.iter().for_each(|it| builder.add(it));
     let index = builder.finish().unwrap();
     let rows = vectors.rows_of(&index);
-    let known = Known::new(&vectors, &index, &rows);
+    let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let terms = index.query_terms("river");
     let words = known.words_of_query("river", &terms);
     let mean = |doc: u32| known.alike(doc, &terms, &words).average;
     assert!(mean(0) > mean(1));
-    for &mode in Mode::ALL {
-        let stmc1 = Axiom::Further(Further::Stmc1IrAxioms);
+    for &mode in AxiomVariant::ALL {
+        let stmc1 = Axiom::Further(IrAxiomsAxiom::Stmc1IrAxioms);
         let mined = mine_two(stmc1, mode, &index, &known);
         assert_eq!(mined.len(), 0, "{mode:?}");
     }
 }
 
 /// Mines the first two documents of an index for the query `river`.
-fn mine_two(axiom: Axiom, mode: Mode, index: &Index, known: &Known<'_>) -> Instances {
+fn mine_two(axiom: Axiom, mode: AxiomVariant, index: &Index, known: &IndexedWordVectors<'_>) -> Instances {
     let asked = [(Probe::Axiom(axiom), mode)];
     let miner = Miner {
         index,
@@ -204,8 +204,8 @@ fn mine_two(axiom: Axiom, mode: Mode, index: &Index, known: &Known<'_>) -> Insta
         asked: &asked,
         limits: &EXACT,
     };
-    let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
-    Mined::collect(&asked, vec![shard]).instances.remove(0)
+    let shard = miner.mine(&QueryPool::unjudged("river", &[0, 1]));
+    MiningResult::collect(&asked, vec![shard]).instances.remove(0)
 }
 
 /// A third of the triples that share a pair is enough to find a slip.
@@ -234,7 +234,7 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let texts = texts(40);
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let asked = [(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)];
+    let asked = [(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)];
     let mine = |limits: &Limits| {
         let miner = Miner {
             index: &index,
@@ -242,8 +242,8 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
             asked: &asked,
             limits,
         };
-        let shard = miner.mine(&Pooled::unjudged("river bank", &pool));
-        Mined::collect(&asked, vec![shard]).instances.remove(0)
+        let shard = miner.mine(&QueryPool::unjudged("river bank", &pool));
+        MiningResult::collect(&asked, vec![shard]).instances.remove(0)
     };
     let all = mine(&Limits::STANDARD);
     let capped = mine(&Limits {

@@ -1,10 +1,10 @@
 //! Corrections of classes that hang on the whole sentence.
 
 use super::is_possessive;
-use crate::text::linguistics::{Tag, lemmas, lexicon};
+use crate::text::linguistics::{PartOfSpeech, lemmas, lexicon};
 
 /// Corrects the classes of words in lower case, with straight apostrophes.
-pub(super) fn sentence(forms: Vec<String>, tags: Vec<Tag>) -> Vec<Tag> {
+pub(super) fn sentence(forms: Vec<String>, tags: Vec<PartOfSpeech>) -> Vec<PartOfSpeech> {
     let mut sentence = Sentence { forms, tags };
     let n_words = sentence.tags.len();
     for at in 0..n_words {
@@ -27,7 +27,7 @@ pub(super) fn sentence(forms: Vec<String>, tags: Vec<Tag>) -> Vec<Tag> {
 
 struct Sentence {
     forms: Vec<String>,
-    tags: Vec<Tag>,
+    tags: Vec<PartOfSpeech>,
 }
 
 impl Sentence {
@@ -35,7 +35,7 @@ impl Sentence {
         self.forms.get(at).map_or("", String::as_str)
     }
 
-    fn tag(&self, at: usize) -> Option<Tag> {
+    fn tag(&self, at: usize) -> Option<PartOfSpeech> {
         self.tags.get(at).copied()
     }
 
@@ -43,7 +43,7 @@ impl Sentence {
         at.checked_sub(1).map_or("", |it| self.form(it))
     }
 
-    fn before(&self, at: usize) -> Option<Tag> {
+    fn before(&self, at: usize) -> Option<PartOfSpeech> {
         at.checked_sub(1).and_then(|it| self.tag(it))
     }
 
@@ -52,24 +52,24 @@ impl Sentence {
         match self.form(at) {
             "'s" if at > 0 => {
                 let is_verb = match self.tags[at - 1] {
-                    Tag::Pronoun => true,
-                    Tag::Adverb => matches!(self.form(at - 1), "here" | "where" | "how" | "when"),
+                    PartOfSpeech::Pronoun => true,
+                    PartOfSpeech::Adverb => matches!(self.form(at - 1), "here" | "where" | "how" | "when"),
                     _ => false,
                 };
                 self.tags[at] = match self.form(at - 1) {
-                    "let" => Tag::Pronoun,
-                    "one" | "someone" | "everyone" | "anyone" | "nobody" => Tag::Particle,
-                    _ if is_verb => Tag::Auxiliary,
-                    _ => Tag::Particle,
+                    "let" => PartOfSpeech::Pronoun,
+                    "one" | "someone" | "everyone" | "anyone" | "nobody" => PartOfSpeech::Particle,
+                    _ if is_verb => PartOfSpeech::Auxiliary,
+                    _ => PartOfSpeech::Particle,
                 };
             }
-            "'re" | "'ve" | "'ll" | "'d" | "'m" => self.tags[at] = Tag::Auxiliary,
+            "'re" | "'ve" | "'ll" | "'d" | "'m" => self.tags[at] = PartOfSpeech::Auxiliary,
             // The genitive of a plural.
-            "'" if self.before(at) == Some(Tag::Noun)
+            "'" if self.before(at) == Some(PartOfSpeech::Noun)
                 && self.form_before(at).ends_with('s')
-                && self.tag(at + 1) == Some(Tag::Noun) =>
+                && self.tag(at + 1) == Some(PartOfSpeech::Noun) =>
             {
-                self.tags[at] = Tag::Particle;
+                self.tags[at] = PartOfSpeech::Particle;
             }
             _ => {}
         }
@@ -78,16 +78,16 @@ impl Sentence {
     /// `moves` between a noun in the singular and what a verb takes: the base is a verb.
     fn mend_singular_verb(&mut self, at: usize) {
         let form = self.form(at);
-        if self.tags[at] != Tag::Noun || at == 0 || !form.ends_with('s') {
+        if self.tags[at] != PartOfSpeech::Noun || at == 0 || !form.ends_with('s') {
             return;
         }
         let base = lemmas::of_verb(form);
-        let is_verb = *base != *form && lexicon::commonest(&base) == Some(Tag::Verb);
+        let is_verb = *base != *form && lexicon::commonest(&base) == Some(PartOfSpeech::Verb);
         let can_be = *base != *form && lemmas::can_be_verb(&base);
         let previous = self.form(at - 1);
         let subject = match self.tags[at - 1] {
-            Tag::Noun | Tag::ProperNoun => !previous.ends_with('s'),
-            Tag::Pronoun => {
+            PartOfSpeech::Noun | PartOfSpeech::ProperNoun => !previous.ends_with('s'),
+            PartOfSpeech::Pronoun => {
                 matches!(
                     previous,
                     "he" | "she" | "it" | "who" | "which" | "that" | "what"
@@ -96,37 +96,37 @@ impl Sentence {
             _ => false,
         };
         let takes = match self.tag(at + 1) {
-            Some(Tag::Adposition) => self.form(at + 1) != "of",
+            Some(PartOfSpeech::Adposition) => self.form(at + 1) != "of",
             Some(
-                Tag::Determiner
-                | Tag::Pronoun
-                | Tag::Subordinator
-                | Tag::Adverb
-                | Tag::Numeral
-                | Tag::Adjective
-                | Tag::Particle,
+                PartOfSpeech::Determiner
+                | PartOfSpeech::Pronoun
+                | PartOfSpeech::Subordinator
+                | PartOfSpeech::Adverb
+                | PartOfSpeech::Numeral
+                | PartOfSpeech::Adjective
+                | PartOfSpeech::Particle,
             ) => true,
             _ => false,
         };
         let takes_object = self.takes_object(at) || self.form(at + 1) == "that";
-        let follows_pronoun = self.tags[at - 1] == Tag::Pronoun;
+        let follows_pronoun = self.tags[at - 1] == PartOfSpeech::Pronoun;
         if subject && (is_verb && takes || can_be && (takes_object || follows_pronoun)) {
-            self.tags[at] = Tag::Verb;
+            self.tags[at] = PartOfSpeech::Verb;
         }
     }
 
     /// An article or the like follows.
     fn takes_object(&self, at: usize) -> bool {
         match self.tag(at + 1) {
-            Some(Tag::Determiner) => true,
-            Some(Tag::Pronoun) => self.form(at + 1) != "that" && self.form(at + 1) != "which",
+            Some(PartOfSpeech::Determiner) => true,
+            Some(PartOfSpeech::Pronoun) => self.form(at + 1) != "that" && self.form(at + 1) != "which",
             _ => false,
         }
     }
 
     /// `open` and `rest` in `do n't open`, `may rest`, `to open the`, `birds rest their`.
     fn mend_infinitive(&mut self, at: usize) {
-        let can_be = matches!(self.tags[at], Tag::Noun | Tag::Adjective)
+        let can_be = matches!(self.tags[at], PartOfSpeech::Noun | PartOfSpeech::Adjective)
             && !self.form(at).ends_with('s')
             && lemmas::can_be_verb(self.form(at));
         if at == 0 || !can_be {
@@ -134,7 +134,7 @@ impl Sentence {
         }
         let mut before = at - 1;
         while before > 0
-            && matches!(self.tags[before], Tag::Adverb | Tag::Particle)
+            && matches!(self.tags[before], PartOfSpeech::Adverb | PartOfSpeech::Particle)
             && self.form(before) != "to"
         {
             before -= 1;
@@ -143,14 +143,14 @@ impl Sentence {
         let asked = match self.form(before) {
             "can" | "ca" | "could" | "will" | "'ll" | "wo" | "would" | "shall" | "should"
             | "might" | "must" => true,
-            "may" => self.tags[before] == Tag::Auxiliary,
+            "may" => self.tags[before] == PartOfSpeech::Auxiliary,
             "do" | "does" | "did" => negated,
-            "to" => self.takes_object(at) || self.tag(at + 1) == Some(Tag::Numeral),
+            "to" => self.takes_object(at) || self.tag(at + 1) == Some(PartOfSpeech::Numeral),
             "i" | "you" | "we" | "they" => self.takes_object(at),
-            form => self.tags[before] == Tag::Noun && form.ends_with('s') && self.takes_object(at),
+            form => self.tags[before] == PartOfSpeech::Noun && form.ends_with('s') && self.takes_object(at),
         };
         if asked {
-            self.tags[at] = Tag::Verb;
+            self.tags[at] = PartOfSpeech::Verb;
         }
     }
 
@@ -160,13 +160,13 @@ impl Sentence {
             self.form(at),
             "second" | "third" | "thirds" | "fourth" | "fifth" | "quarter" | "quarters" | "tenth"
         );
-        let counts = matches!(self.before(at), Some(Tag::Numeral)) || self.form_before(at) == "per";
+        let counts = matches!(self.before(at), Some(PartOfSpeech::Numeral)) || self.form_before(at) == "per";
         let has_noun = matches!(
             self.tag(at + 1),
-            Some(Tag::Noun | Tag::ProperNoun | Tag::Adjective)
+            Some(PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Adjective)
         );
         if is_ordinal && counts && !has_noun {
-            self.tags[at] = Tag::Noun;
+            self.tags[at] = PartOfSpeech::Noun;
         }
     }
 
@@ -179,9 +179,9 @@ impl Sentence {
             .iter()
             .take(4)
             .any(|it| matches!(it.as_str(), "and" | "or" | "nor"));
-        let before_noun = matches!(self.tag(at + 1), Some(Tag::Noun | Tag::Adjective));
+        let before_noun = matches!(self.tag(at + 1), Some(PartOfSpeech::Noun | PartOfSpeech::Adjective));
         if before_noun && !links {
-            self.tags[at] = Tag::Determiner;
+            self.tags[at] = PartOfSpeech::Determiner;
         }
     }
 
@@ -192,31 +192,31 @@ impl Sentence {
             self.form(at),
             "as" | "before" | "after" | "since" | "until" | "till"
         );
-        if !either || !matches!(self.tags[at], Tag::Adposition | Tag::Subordinator) {
+        if !either || !matches!(self.tags[at], PartOfSpeech::Adposition | PartOfSpeech::Subordinator) {
             return;
         }
         let clause = (at + 2..self.tags.len())
             .take_while(|&it| {
                 !matches!(
                     self.tags[it],
-                    Tag::Punctuation | Tag::Conjunction | Tag::Subordinator
+                    PartOfSpeech::Punctuation | PartOfSpeech::Conjunction | PartOfSpeech::Subordinator
                 ) && !matches!(self.form(it), "who" | "which" | "that")
             })
             .any(|it| {
                 let finite = match self.tags[it] {
-                    Tag::Auxiliary => true,
-                    Tag::Verb => !self.form(it).ends_with("ing") && self.form(it - 1) != "to",
+                    PartOfSpeech::Auxiliary => true,
+                    PartOfSpeech::Verb => !self.form(it).ends_with("ing") && self.form(it - 1) != "to",
                     _ => false,
                 };
                 let has_subject = matches!(
                     self.tags[it - 1],
-                    Tag::Noun | Tag::ProperNoun | Tag::Pronoun | Tag::Adverb
+                    PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Pronoun | PartOfSpeech::Adverb
                 );
                 finite && has_subject
             });
         self.tags[at] = match clause {
-            true => Tag::Subordinator,
-            false => Tag::Adposition,
+            true => PartOfSpeech::Subordinator,
+            false => PartOfSpeech::Adposition,
         };
     }
 
@@ -226,41 +226,41 @@ impl Sentence {
         let has_verb = self
             .tags
             .iter()
-            .any(|it| matches!(it, Tag::Verb | Tag::Auxiliary));
+            .any(|it| matches!(it, PartOfSpeech::Verb | PartOfSpeech::Auxiliary));
         if !closed || has_verb || self.tags.len() < 4 {
             return;
         }
         let found = (1..self.tags.len() - 1).find(|&at| {
             let before = self.form(at - 1);
             let subject = match self.tags[at - 1] {
-                Tag::Noun => before.ends_with('s') != self.form(at).ends_with('s'),
-                Tag::Pronoun => !is_possessive(before),
-                Tag::ProperNoun => self.form(at).ends_with('s') || self.form(at).ends_with("ed"),
+                PartOfSpeech::Noun => before.ends_with('s') != self.form(at).ends_with('s'),
+                PartOfSpeech::Pronoun => !is_possessive(before),
+                PartOfSpeech::ProperNoun => self.form(at).ends_with('s') || self.form(at).ends_with("ed"),
                 _ => false,
             };
             let takes = !matches!(
                 self.tags[at + 1],
-                Tag::Punctuation | Tag::Conjunction | Tag::Particle
+                PartOfSpeech::Punctuation | PartOfSpeech::Conjunction | PartOfSpeech::Particle
             ) && self.form(at + 1) != "of";
-            matches!(self.tags[at], Tag::Noun | Tag::Adjective) && subject && takes
+            matches!(self.tags[at], PartOfSpeech::Noun | PartOfSpeech::Adjective) && subject && takes
         });
         if let Some(at) = found {
-            self.tags[at] = Tag::Verb;
+            self.tags[at] = PartOfSpeech::Verb;
         }
     }
 
     /// The verb that belongs to the `do` of a question.
     fn find_verb_of_question(&mut self, at: usize) {
         let found = (at + 2..self.tags.len()).find(|&it| {
-            matches!(self.tags[it], Tag::Noun | Tag::Adjective)
+            matches!(self.tags[it], PartOfSpeech::Noun | PartOfSpeech::Adjective)
                 && matches!(
                     self.tags[it - 1],
-                    Tag::Noun | Tag::ProperNoun | Tag::Pronoun
+                    PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Pronoun
                 )
                 && lemmas::can_be_verb(self.form(it))
         });
         if let Some(verb) = found {
-            self.tags[verb] = Tag::Verb;
+            self.tags[verb] = PartOfSpeech::Verb;
         }
     }
 
@@ -269,11 +269,11 @@ impl Sentence {
         if self.form(at) != "to" {
             return;
         }
-        let next = (at + 1..self.tags.len()).find(|&it| self.tags[it] != Tag::Adverb);
+        let next = (at + 1..self.tags.len()).find(|&it| self.tags[it] != PartOfSpeech::Adverb);
         self.tags[at] = match next.and_then(|it| self.tag(it)) {
-            Some(Tag::Verb | Tag::Auxiliary) => Tag::Particle,
-            Some(_) => Tag::Adposition,
-            None => Tag::Particle,
+            Some(PartOfSpeech::Verb | PartOfSpeech::Auxiliary) => PartOfSpeech::Particle,
+            Some(_) => PartOfSpeech::Adposition,
+            None => PartOfSpeech::Particle,
         };
     }
 
@@ -283,7 +283,7 @@ impl Sentence {
         let is_have = matches!(form, "have" | "has" | "had");
         let is_do = matches!(form, "do" | "does" | "did");
         if matches!(form, "be" | "is" | "are" | "was" | "were" | "been" | "am") {
-            self.tags[at] = Tag::Auxiliary;
+            self.tags[at] = PartOfSpeech::Auxiliary;
             return;
         }
         if !is_have && !is_do {
@@ -291,37 +291,37 @@ impl Sentence {
         }
         // What stands between it and the verb: `had already seen`, `did he see`.
         let mut next = at + 1;
-        while let Some(Tag::Adverb | Tag::Particle) = self.tag(next)
+        while let Some(PartOfSpeech::Adverb | PartOfSpeech::Particle) = self.tag(next)
             && self.form(next) != "to"
         {
             next += 1;
         }
         let asks = at == 0
-            || matches!(self.before(at), Some(Tag::Punctuation))
+            || matches!(self.before(at), Some(PartOfSpeech::Punctuation))
             || matches!(
                 self.form_before(at),
                 "how" | "why" | "where" | "when" | "what" | "who"
             );
         let is_participle = |at: usize| {
             self.form(at) == "been"
-                || matches!(self.tag(at), Some(Tag::Verb)) && !self.form(at).ends_with("ing")
+                || matches!(self.tag(at), Some(PartOfSpeech::Verb)) && !self.form(at).ends_with("ing")
         };
         let asks_with_do = is_do && asks && at + 2 < self.tags.len();
         let beside_verb = match is_have {
             true => is_participle(next),
             false => {
-                next > at + 1 && self.tag(at + 1) == Some(Tag::Particle)
-                    || matches!(self.tag(next), Some(Tag::Verb | Tag::Auxiliary))
+                next > at + 1 && self.tag(at + 1) == Some(PartOfSpeech::Particle)
+                    || matches!(self.tag(next), Some(PartOfSpeech::Verb | PartOfSpeech::Auxiliary))
                     || asks_with_do
             }
         };
-        if asks_with_do && !self.tags[at + 1..].contains(&Tag::Verb) {
+        if asks_with_do && !self.tags[at + 1..].contains(&PartOfSpeech::Verb) {
             self.find_verb_of_question(at);
         }
-        let asks_with_have = is_have && asks && self.tags[at + 1..].contains(&Tag::Verb);
+        let asks_with_have = is_have && asks && self.tags[at + 1..].contains(&PartOfSpeech::Verb);
         self.tags[at] = match beside_verb || asks_with_have {
-            true => Tag::Auxiliary,
-            false => Tag::Verb,
+            true => PartOfSpeech::Auxiliary,
+            false => PartOfSpeech::Verb,
         };
     }
 }

@@ -17,7 +17,7 @@ struct Gold {
 
 struct Word {
     bytes: Range<usize>,
-    tags: Vec<Tag>,
+    tags: Vec<PartOfSpeech>,
     lemmas: Vec<String>,
 }
 
@@ -60,10 +60,10 @@ impl Gold {
         let mut fields = glued.unwrap_or(word).splitn(3, '/');
         let form = fields.next().expect("a form");
         let tags = fields.next().unwrap_or_else(|| panic!("no tag: {word}"));
-        let tags: Vec<Tag> = tags.split('|').map(tag).collect();
+        let tags: Vec<PartOfSpeech> = tags.split('|').map(tag).collect();
         let lemmas = match fields.next() {
             Some(given) => given.split('|').map(str::to_owned).collect(),
-            None if tags[0] == Tag::ProperNoun => vec![form.to_owned()],
+            None if tags[0] == PartOfSpeech::ProperNoun => vec![form.to_owned()],
             None => vec![form.to_lowercase()],
         };
         let start = self.text.len();
@@ -77,25 +77,25 @@ impl Gold {
     }
 }
 
-fn tag(name: &str) -> Tag {
+fn tag(name: &str) -> PartOfSpeech {
     match name {
-        "ADJ" => Tag::Adjective,
-        "ADP" => Tag::Adposition,
-        "ADV" => Tag::Adverb,
-        "AUX" => Tag::Auxiliary,
-        "CCONJ" => Tag::Conjunction,
-        "DET" => Tag::Determiner,
-        "INTJ" => Tag::Interjection,
-        "NOUN" => Tag::Noun,
-        "NUM" => Tag::Numeral,
-        "PART" => Tag::Particle,
-        "PRON" => Tag::Pronoun,
-        "PROPN" => Tag::ProperNoun,
-        "PUNCT" => Tag::Punctuation,
-        "SCONJ" => Tag::Subordinator,
-        "SYM" => Tag::Symbol,
-        "VERB" => Tag::Verb,
-        "X" => Tag::Other,
+        "ADJ" => PartOfSpeech::Adjective,
+        "ADP" => PartOfSpeech::Adposition,
+        "ADV" => PartOfSpeech::Adverb,
+        "AUX" => PartOfSpeech::Auxiliary,
+        "CCONJ" => PartOfSpeech::Conjunction,
+        "DET" => PartOfSpeech::Determiner,
+        "INTJ" => PartOfSpeech::Interjection,
+        "NOUN" => PartOfSpeech::Noun,
+        "NUM" => PartOfSpeech::Numeral,
+        "PART" => PartOfSpeech::Particle,
+        "PRON" => PartOfSpeech::Pronoun,
+        "PROPN" => PartOfSpeech::ProperNoun,
+        "PUNCT" => PartOfSpeech::Punctuation,
+        "SCONJ" => PartOfSpeech::Subordinator,
+        "SYM" => PartOfSpeech::Symbol,
+        "VERB" => PartOfSpeech::Verb,
+        "X" => PartOfSpeech::Other,
         _ => panic!("no tag: {name}"),
     }
 }
@@ -149,7 +149,7 @@ fn check(fixture: &str, expect: Expect) {
             let form = &gold.text[word.bytes.clone()];
             let has_lemma = matches!(
                 word.tags[0],
-                Tag::Noun | Tag::Verb | Tag::Adjective | Tag::Adverb
+                PartOfSpeech::Noun | PartOfSpeech::Verb | PartOfSpeech::Adjective | PartOfSpeech::Adverb
             );
             n_with_lemma += usize::from(has_lemma);
             let Some(token) = found.tokens.iter().find(|it| it.bytes == word.bytes) else {

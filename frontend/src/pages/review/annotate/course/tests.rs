@@ -1,28 +1,28 @@
-use shared::api::review::Standing;
-use shared::probe::{Axiom, ClaimKind, Mode, Probe};
-use shared::review::content::Content;
-use shared::review::event::{Skip, SkipReason};
-use shared::review::queue::Offer;
-use shared::review::task::Feedback;
-use shared::review::{Entry, PersonNo, Sides};
-use shared::study::instance::Marked;
+use shared::api::review::TaskProgressSummary;
+use shared::probe::{Axiom, ClaimKind, AxiomVariant, Probe};
+use shared::review::content::ItemContent;
+use shared::review::event::{SkippedItem, SkipReason};
+use shared::review::queue::Assignment;
+use shared::review::task::TrainingFeedback;
+use shared::review::{LogEntry, PersonId, DisplayOrder};
+use shared::study::instance::HighlightedText;
 
 use super::*;
 
-fn item(number: u32, part: Part) -> HandedItem {
-    let text = |it: &str| Marked {
+fn item(number: u32, part: AssignmentPhase) -> AssignedItem {
+    let text = |it: &str| HighlightedText {
         text: it.to_owned(),
         marks: Vec::new(),
     };
-    HandedItem {
-        offer: Offer {
+    AssignedItem {
+        offer: Assignment {
             item: ItemNo(number),
-            sides: Sides::Swapped,
+            sides: DisplayOrder::Swapped,
             part,
         },
-        content: Content {
+        content: ItemContent {
             probe: Probe::Axiom(Axiom::Tfc1),
-            mode: Mode::Fixed,
+            mode: AxiomVariant::Fixed,
             claim: ClaimKind::Above,
             query: text("query"),
             terms: Vec::new(),
@@ -31,42 +31,42 @@ fn item(number: u32, part: Part) -> HandedItem {
             withheld: false,
         },
         until_ms: Some(1_000),
-        feedback: (part == Part::Training).then(|| Feedback {
-            answer: Answer::First,
+        feedback: (part == AssignmentPhase::Training).then(|| TrainingFeedback {
+            answer: AnnotatorAnswer::First,
             why: "so it is".to_owned(),
         }),
     }
 }
 
-fn handed(numbers: &[u32]) -> Handed {
-    Handed {
-        items: numbers.iter().map(|&it| item(it, Part::Work)).collect(),
+fn handed(numbers: &[u32]) -> LeaseItemsResponse {
+    LeaseItemsResponse {
+        items: numbers.iter().map(|&it| item(it, AssignmentPhase::Work)).collect(),
         n_leased: 0,
-        standing: Standing::default(),
+        standing: TaskProgressSummary::default(),
     }
 }
 
 /// A course that was given these items.
-fn course(numbers: &[u32]) -> Course {
-    let mut course = Course::default();
+fn course(numbers: &[u32]) -> AnnotationSession {
+    let mut course = AnnotationSession::default();
     course.take(handed(numbers), numbers.len() as u32, 0);
     course
 }
 
-fn event(byte: u8, what: What) -> Event {
-    Event {
-        key: Key::from_bytes([byte; 16]),
+fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
+    AnnotationEvent {
+        key: EventKey::from_bytes([byte; 16]),
         made_ms: 0,
         what,
     }
 }
 
-fn now(course: &Course) -> Option<u32> {
+fn now(course: &AnnotationSession) -> Option<u32> {
     course.screen().map(|it| it.number().0)
 }
 
 /// Decides on the item that is shown, by the event of this byte.
-fn decide(course: &mut Course, byte: u8, answer: Answer) -> Event {
+fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> AnnotationEvent {
     let screen = course.screen().expect("an item is shown");
     let made = event(byte, screen.decide(answer, AnswerComment::default(), 5));
     course.did(&made);
@@ -77,28 +77,28 @@ fn decide(course: &mut Course, byte: u8, answer: Answer) -> Event {
 fn one_decision_moves_on() {
     let mut course = course(&[4, 2, 9]);
     assert_eq!(now(&course), Some(4));
-    let made = decide(&mut course, 1, Answer::First);
+    let made = decide(&mut course, 1, AnnotatorAnswer::First);
     // The texts stand swapped: the left one is the second of the claim.
-    assert_eq!(made.what.answer(), Some(Answer::Second));
+    assert_eq!(made.what.answer(), Some(AnnotatorAnswer::Second));
     assert_eq!(now(&course), Some(2));
     course.did(&event(
         2,
-        What::Skipped(Skip {
+        AnnotationAction::Skipped(SkippedItem {
             item: ItemNo(2),
             reason: SkipReason::Broken,
             note: String::new(),
         }),
     ));
-    decide(&mut course, 3, Answer::Equal);
+    decide(&mut course, 3, AnnotatorAnswer::Equal);
     assert_eq!((now(&course), course.done().len()), (None, 3));
 }
 
 #[test]
 fn undo_goes_back_across_items_with_the_answer_of_before() {
     let mut course = course(&[0, 1, 2]);
-    decide(&mut course, 1, Answer::First);
-    decide(&mut course, 2, Answer::Second);
-    for (expected, answer) in [(1, Answer::Second), (0, Answer::First)] {
+    decide(&mut course, 1, AnnotatorAnswer::First);
+    decide(&mut course, 2, AnnotatorAnswer::Second);
+    for (expected, answer) in [(1, AnnotatorAnswer::Second), (0, AnnotatorAnswer::First)] {
         let act = course.done().last().cloned().unwrap();
         let item = course.seen(act.item).cloned().unwrap();
         course.take_back(&act, item);
@@ -107,34 +107,34 @@ fn undo_goes_back_across_items_with_the_answer_of_before() {
     }
     assert!(course.done().is_empty());
     // What was taken back is not replaced, and what was on the screen comes again.
-    let made = decide(&mut course, 3, Answer::Equal);
+    let made = decide(&mut course, 3, AnnotatorAnswer::Equal);
     assert!(made.what.replaces().is_empty());
     assert_eq!(now(&course), Some(1));
-    assert_eq!(course.screen().unwrap().answered(), Some(Answer::Second));
-    decide(&mut course, 4, Answer::Second);
+    assert_eq!(course.screen().unwrap().answered(), Some(AnnotatorAnswer::Second));
+    decide(&mut course, 4, AnnotatorAnswer::Second);
     assert_eq!(now(&course), Some(2));
 }
 
 #[test]
 fn a_changed_answer_replaces_the_one_of_before() {
     let mut course = course(&[0, 1]);
-    let first = decide(&mut course, 1, Answer::First);
+    let first = decide(&mut course, 1, AnnotatorAnswer::First);
     let act = course.done().last().cloned().unwrap();
     course.look_again(&act, course.seen(act.item).cloned().unwrap());
     assert!(course.screen().unwrap().changes());
-    let second = decide(&mut course, 2, Answer::Equal);
+    let second = decide(&mut course, 2, AnnotatorAnswer::Equal);
     assert_eq!(second.what.replaces(), [first.key]);
     assert_eq!((now(&course), course.done().len()), (Some(1), 1));
 }
 
 #[test]
 fn training_tells_before_it_goes_on() {
-    let mut course = Course::default();
+    let mut course = AnnotationSession::default();
     let mut given = handed(&[1]);
-    given.items.insert(0, item(0, Part::Training));
+    given.items.insert(0, item(0, AssignmentPhase::Training));
     course.take(given, 2, 0);
-    let made = decide(&mut course, 1, Answer::Second);
-    assert_eq!(course.screen().unwrap().told, Some(Answer::First));
+    let made = decide(&mut course, 1, AnnotatorAnswer::Second);
+    assert_eq!(course.screen().unwrap().told, Some(AnnotatorAnswer::First));
     assert_eq!(course.gained(&[made]), 0);
     course.go_on();
     assert_eq!(now(&course), Some(1));
@@ -143,14 +143,14 @@ fn training_tells_before_it_goes_on() {
 #[test]
 fn what_is_decided_and_not_sent_is_not_shown_again() {
     let mut course = course(&[0, 1, 2]);
-    decide(&mut course, 1, Answer::First);
+    decide(&mut course, 1, AnnotatorAnswer::First);
     assert_eq!(course.wants(1), Some(2 + 1 + 8));
     course.take(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
     assert_eq!(course.wants(1), None);
     let mut order = Vec::new();
     while let Some(number) = now(&course) {
         order.push(number);
-        decide(&mut course, 10 + number as u8, Answer::Equal);
+        decide(&mut course, 10 + number as u8, AnnotatorAnswer::Equal);
     }
     assert_eq!(order, [1, 2, 3, 4, 5]);
 }
@@ -170,18 +170,18 @@ fn the_end_is_asked_for_once() {
 fn a_promise_that_is_over_is_somebody_elses() {
     let mut course = course(&[0, 1, 2]);
     course.take(handed(&[0, 2]), 2, 5_000);
-    decide(&mut course, 1, Answer::First);
+    decide(&mut course, 1, AnnotatorAnswer::First);
     assert_eq!(now(&course), Some(2));
 }
 
 #[test]
 fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
-        let screen = Screen::new(item(number, Part::Work));
-        let what = screen.decide(Answer::First, AnswerComment::default(), 5);
-        Done {
-            entry: Entry {
-                person: PersonNo(1),
+        let screen = DisplayedItem::new(item(number, AssignmentPhase::Work));
+        let what = screen.decide(AnnotatorAnswer::First, AnswerComment::default(), 5);
+        EventRecord {
+            entry: LogEntry {
+                person: PersonId(1),
                 at_ms: 0,
                 event: event(byte, what),
             },
@@ -189,13 +189,13 @@ fn what_was_done_is_there_after_a_reload() {
         }
     };
     let known = [
-        done(3, 7, Fate::Stands),
-        done(2, 6, Fate::Undone),
-        done(1, 5, Fate::Stands),
+        done(3, 7, EventStatus::Stands),
+        done(2, 6, EventStatus::Undone),
+        done(1, 5, EventStatus::Stands),
     ];
-    let of = Key::from_bytes([3; 16]);
-    let unsent = [event(4, What::Undone { of })];
-    let mut course = Course::default();
+    let of = EventKey::from_bytes([3; 16]);
+    let unsent = [event(4, AnnotationAction::Undone { of })];
+    let mut course = AnnotationSession::default();
     course.remember(&known, &unsent);
     let left: Vec<u32> = course.done().iter().map(|it| it.item.0).collect();
     assert_eq!(left, [5]);

@@ -8,7 +8,7 @@ fn row(id: &str, question: &str, answers: &str, rest: (&str, &str)) -> String {
     )
 }
 
-fn convert(file: &str) -> Converted {
+fn convert(file: &str) -> ConvertedDataset {
     read("f.jsonl", 42, file.as_bytes(), &mut |_| {}).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn an_answer_is_replaced_by_one_of_its_type_and_length() {
     assert_eq!(pair.group.as_deref(), Some("2"));
     assert_eq!(
         found.left_out,
-        BTreeMap::from([(LeftOut::NoOtherAnswer, 2)])
+        BTreeMap::from([(RowExclusion::NoOtherAnswer, 2)])
     );
     assert_eq!((found.reading.n_rows, found.reading.n_refused), (4, 0));
 }
@@ -79,9 +79,9 @@ fn each_reason_for_no_pair_is_counted() {
     let ids: Vec<&str> = found.pairs.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["1:0", "2:0", "7:0"]);
     let expected = [
-        (LeftOut::NotOneAnswer, 2),
-        (LeftOut::AnswerNotInPassage, 1),
-        (LeftOut::AnswerInQuestion, 1),
+        (RowExclusion::NotOneAnswer, 2),
+        (RowExclusion::AnswerNotInPassage, 1),
+        (RowExclusion::AnswerInQuestion, 1),
     ];
     assert_eq!(found.left_out, BTreeMap::from(expected));
 }
@@ -98,7 +98,7 @@ fn a_draw_depends_on_the_seed_the_question_and_the_passage_alone() {
             )
         })
         .collect();
-    let by_id = |found: Converted| {
+    let by_id = |found: ConvertedDataset| {
         let pairs = found.pairs.into_iter();
         pairs.map(|it| (it.id, it.b)).collect::<BTreeMap<_, _>>()
     };
