@@ -1,17 +1,17 @@
 //! The command line: the stages of the pipeline as subcommands, in its order.
 
 mod collection;
-mod computing;
-mod differ;
+mod compute;
+mod compare;
 mod expand;
 mod probe;
 mod study;
-mod replay;
+mod reproduce;
 mod serve;
 mod transfer;
 mod tune;
 mod vectors;
-mod whitebox;
+mod late_interaction;
 mod people;
 mod backup;
 
@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 use shared::probe::Probe;
 
+use crate::collection_files::{self, LoadedCollection};
 use crate::error::Error;
-use crate::import::{self, LoadedCollection};
 
 /// The version, and the commit it was built from.
 const VERSION: &str = concat!(
@@ -86,11 +86,11 @@ enum Command {
     /// Make, complete, check and publish studies
     Study(study::StudyArgs),
     /// Say where two rankers differ, of a study or as runs over a collection
-    Differ(differ::CompareArgs),
+    Differ(compare::CompareArgs),
     /// Show a paper's table beside what a study gives
-    Replay(replay::ReproduceArgs),
+    Replay(reproduce::ReproduceArgs),
     /// Look into a ranker that compares piece by piece
-    Whitebox(whitebox::LateInteractionArgs),
+    Whitebox(late_interaction::LateInteractionArgs),
     /// Show the pages and answer programs
     Serve(serve::ServeArgs),
     /// List, fetch and inspect neural models
@@ -159,8 +159,12 @@ fn called(collection: &str) -> Cow<'_, str> {
 
 /// Reads a collection, with its first so many queries if that is asked for, and says on standard
 /// error what its readers had to say.
-fn load(collection: &str, data: &Path, n_queries: Option<usize>) -> Result<LoadedCollection, Error> {
-    let mut loaded = import::load(collection, data)?;
+fn load(
+    collection: &str,
+    data: &Path,
+    n_queries: Option<usize>,
+) -> Result<LoadedCollection, Error> {
+    let mut loaded = collection_files::load(collection, data)?;
     tell_reading(&loaded);
     let most = n_queries.unwrap_or(usize::MAX);
     loaded.collection.queries.truncate(most);
@@ -179,7 +183,7 @@ fn tell_left_out(left_out: &[Probe], setting: &str) {
 
 /// Says on standard error what the readers of a collection had to say.
 fn tell_reading(loaded: &LoadedCollection) {
-    import::tell(&loaded.reading);
+    collection_files::tell(&loaded.reading);
     for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {
         eprintln!("{what}: {unknown}");
     }

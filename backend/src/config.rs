@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use shared::error::Error as InputError;
 use shared::probe::limits::DefinitionSource;
-use shared::probe::{Limits, AxiomVariant, Probe};
+use shared::probe::{AxiomVariant, Limits, Probe};
 use shared::rank::LexicalRanker;
-use shared::study::prepare::MiningSettings;
+use shared::study::preparation::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::service::RemoteRanker;
+use crate::remote_ranker::RemoteRanker;
 use crate::vocabulary;
 
 /// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, an address, a model's folder or
@@ -160,12 +160,20 @@ impl MiningArgs {
     /// Reads the arguments over those of the preset.
     pub(crate) fn resolve(&self) -> Result<MiningInput, Error> {
         let (source, mut limits, pool) = match self.preset {
-            Some(PaperPreset::Rennings2019) => (DefinitionSource::Rennings2019, Limits::RENNINGS_2019, "group"),
+            Some(PaperPreset::Rennings2019) => (
+                DefinitionSource::Rennings2019,
+                Limits::RENNINGS_2019,
+                "group",
+            ),
             Some(PaperPreset::Camara2020) => {
                 let pool = "rank:ql:mu=2500:100";
                 (DefinitionSource::Camara2020, Limits::CAMARA_2020, pool)
             }
-            None => (DefinitionSource::Camara2020, Limits::STANDARD, "rank:bm25:100"),
+            None => (
+                DefinitionSource::Camara2020,
+                Limits::STANDARD,
+                "rank:bm25:100",
+            ),
         };
         if let Some(delta) = &self.delta {
             limits.length_gap_terms = match delta.as_str() {

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
-use shared::study::{StudyDefinition, Study};
-use shared::whitebox::LateInteractionHeader;
+use shared::late_interaction::LateInteractionHeader;
+use shared::study::{Study, StudyDefinition};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, LateInteractionInput};
 use crate::runtime::with_store;
-use crate::store::studies::{Visibility, whitebox};
+use crate::store::studies::{Visibility, late_interaction};
 use crate::store::{DataFolder, Store};
 
 const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
@@ -141,7 +141,7 @@ impl PendingDemoScores {
         const FLOOR: u64 = 10;
 
         let definition = &self.study.definition;
-        let known = whitebox::load(&self.folder, &definition.name)?;
+        let known = late_interaction::load(&self.folder, &definition.name)?;
         let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
         for spec in late {
             if !is_new && known.iter().any(|it| it.head.ranker.spec == *spec) {
@@ -170,7 +170,7 @@ impl PendingDemoScores {
                     floor: FLOOR,
                 },
             })?;
-            whitebox::save(&self.folder, &definition.name, &found)?;
+            late_interaction::save(&self.folder, &definition.name, &found)?;
         }
         Ok(())
     }

@@ -355,7 +355,9 @@ impl fmt::Display for InvitationClosedReason {
             InvitationClosedReason::TakenBack => {
                 "this invitation was taken back; ask whoever invited you for another"
             }
-            InvitationClosedReason::Expired => "this invitation has expired; ask whoever invited you for another",
+            InvitationClosedReason::Expired => {
+                "this invitation has expired; ask whoever invited you for another"
+            }
         })
     }
 }

@@ -7,19 +7,19 @@ mod access;
 mod limits;
 mod connections;
 mod content_coding;
-mod api_call;
+mod api_request;
 mod error;
-mod about;
+mod server_info;
 mod studies;
 mod score;
 mod rerank;
 mod jobs;
-mod review;
+mod annotation;
 mod operator;
 mod people;
 mod health;
 mod openapi;
-mod pages;
+mod static_files;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -33,16 +33,16 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
+use crate::annotation::AnnotationTasks;
 use crate::error::{Error, off_thread};
 use crate::http::access::OperatorLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
 use crate::http::endpoints::Endpoints;
 use crate::http::limits::ServerLimits;
-use crate::http::pages::StaticFiles;
+use crate::http::static_files::StaticFiles;
 use crate::http::studies::StudyCache;
 use crate::jobs::{self as work, JobQueue};
 use crate::models::ModelRegistry;
-use crate::review::AnnotationTasks;
 use crate::store::operator::TokenHash;
 use crate::store::{DataFolder, DatabaseConfig, Store};
 
@@ -179,7 +179,7 @@ fn router(app: AppState) -> Router {
         .into_router(&app)
         .merge(health::router(&app))
         .merge(openapi::router())
-        .fallback(pages::page)
+        .fallback(static_files::page)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(middleware::from_fn_with_state(
@@ -187,7 +187,7 @@ fn router(app: AppState) -> Router {
             content_coding::compress,
         ))
         .layer(middleware::from_fn_with_state(outer, access::check_way))
-        .layer(middleware::from_fn(pages::secure))
+        .layer(middleware::from_fn(static_files::secure))
         .layer(middleware::from_fn(health::measure))
         .with_state(app)
 }

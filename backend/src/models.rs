@@ -8,20 +8,20 @@
 //! EPIC, `NAME:epic`. Without an ending the first of these is meant. `+maxp` and the like say how
 //! long texts are read: `passages`.
 
-mod alike;
-mod certify;
+mod shared_encoding;
+mod stability;
 mod files;
 mod hub;
-mod inside;
+mod internals;
 mod inventory;
-mod named;
+mod spec;
 mod passages;
-mod passes;
+mod forward_passes;
 mod ranker;
-mod reader;
-mod scale;
+mod architecture;
+mod score_scale;
 mod scoring;
-mod steps;
+mod incremental;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,18 +32,18 @@ use neural::{ComputeTarget, Device, Doc2Query, ModelFiles};
 
 use crate::error::Error;
 use crate::models::files::ModelMetadata;
-use crate::models::named::{ModelSpec, ModelUse, spec};
 use crate::models::passages::PassageStrategy;
 use crate::models::ranker::MAX_PAIR_PIECES;
+use crate::models::spec::{ModelSpec, ModelUse, spec};
 
-pub(crate) use alike::score_alike;
-pub(crate) use passes::InferenceCounts;
+pub(crate) use forward_passes::InferenceCounts;
+pub(crate) use incremental::{IncrementalScoring, ScoredDocuments, ScoringRequest, TruncatedInput};
 pub(crate) use ranker::NeuralRanker;
-pub(crate) use scale::ScoreScale;
+pub(crate) use score_scale::ScoreScale;
 pub(crate) use scoring::{
-    TokenizedBatch, PairTexts, PairScore, EncodedQueries, ScoreDetail, TOKEN_BUDGET, DetailedScore,
+    DetailedScore, EncodedQueries, PairScore, PairTexts, ScoreDetail, TOKEN_BUDGET, TokenizedBatch,
 };
-pub(crate) use steps::{ScoredDocuments, ScoringRequest, IncrementalScoring, TruncatedInput};
+pub(crate) use shared_encoding::score_alike;
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -80,7 +80,10 @@ enum Source {
 impl ModelRegistry {
     /// Takes folders and names on the hub. With none, the variable `AXIOSCOPE_MODEL` counts,
     /// or else the folder where `cargo xtask` puts the default model, if it is there.
-    pub(crate) fn new(named: &[String], computing: impl Into<ComputeTarget>) -> Result<ModelRegistry, Error> {
+    pub(crate) fn new(
+        named: &[String],
+        computing: impl Into<ComputeTarget>,
+    ) -> Result<ModelRegistry, Error> {
         let found = match named {
             [] => default_model().into_iter().collect(),
             named => named.to_vec(),
@@ -112,7 +115,10 @@ impl ModelRegistry {
 
     /// As it is typed on the command line: a folder or a name on the hub, with or without an
     /// ending, or the name of the default model.
-    pub(crate) fn open(spec: &str, computing: impl Into<ComputeTarget>) -> Result<Arc<NeuralRanker>, Error> {
+    pub(crate) fn open(
+        spec: &str,
+        computing: impl Into<ComputeTarget>,
+    ) -> Result<Arc<NeuralRanker>, Error> {
         let computing = computing.into();
         let base = ModelSpec::of(spec).name;
         match ModelEntry::parse(base) {
@@ -155,7 +161,9 @@ impl ModelRegistry {
             Source::Folder(_) => None,
             Source::Hub(name) => ModelMetadata::in_cache(name)?.uses(),
         };
-        self.known_uses(place).or_else(held).unwrap_or(ModelUse::ENCODER)
+        self.known_uses(place)
+            .or_else(held)
+            .unwrap_or(ModelUse::ENCODER)
     }
 
     /// The same; none where the files that say it are not here or cannot be read, which is told
@@ -171,7 +179,12 @@ impl ModelRegistry {
     }
 
     /// What a model is used for whose small files are here.
-    fn settle(&self, place: &ModelEntry, wanted: Option<ModelUse>, said: &ModelMetadata) -> Result<ModelUse, Error> {
+    fn settle(
+        &self,
+        place: &ModelEntry,
+        wanted: Option<ModelUse>,
+        said: &ModelMetadata,
+    ) -> Result<ModelUse, Error> {
         let Some(uses) = said.uses() else {
             return Ok(wanted.unwrap_or(ModelUse::ENCODER[0]));
         };
@@ -182,7 +195,12 @@ impl ModelRegistry {
         self.allowed(place, wanted.unwrap_or(uses[0]), uses)
     }
 
-    fn allowed(&self, place: &ModelEntry, used: ModelUse, uses: &[ModelUse]) -> Result<ModelUse, Error> {
+    fn allowed(
+        &self,
+        place: &ModelEntry,
+        used: ModelUse,
+        uses: &[ModelUse],
+    ) -> Result<ModelUse, Error> {
         match uses.contains(&used) {
             true => Ok(used),
             false => Err(self.unknown(&spec(&place.name, used, PassageStrategy::Whole))),
@@ -246,7 +264,11 @@ impl ModelRegistry {
     }
 
     /// A ranker that reads texts whole, loaded unless it is in memory.
-    fn whole(&self, place: &ModelEntry, wanted: Option<ModelUse>) -> Result<Arc<NeuralRanker>, Error> {
+    fn whole(
+        &self,
+        place: &ModelEntry,
+        wanted: Option<ModelUse>,
+    ) -> Result<Arc<NeuralRanker>, Error> {
         let used = || wanted.unwrap_or_else(|| self.uses(place)[0]);
         let spec_of = |used| spec(&place.name, used, PassageStrategy::Whole);
         let loaded = |spec: &str| {

@@ -3,41 +3,41 @@
 //! A shard is a query; shards are computed in any order and put together in the order of
 //! queries, so threads change no bit.
 
-mod cores;
+mod parallel;
 mod expand;
 mod inputs;
 mod score;
 mod study;
-mod whitebox;
+mod late_interaction;
 
 use std::path::Path;
 
 use rayon::prelude::*;
-use shared::collection::{Collection, RunEntry, Run};
+use shared::collection::{Collection, Run, RunEntry};
 use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::PoolSpec;
 use shared::probe::pool::CandidatePools;
 use shared::rank::LexicalRanker;
-use shared::rank::top::TopKSearcher;
+use shared::rank::max_score::TopKSearcher;
 use shared::study::Study;
-use shared::study::cell::{InstanceListOptions, InstancePage};
-use shared::study::prepare::{self, run_at_once};
+use shared::study::instance_list::{InstanceListOptions, InstancePage};
+use shared::study::preparation::{self, run_at_once};
 use shared::text::Analyzer;
-use shared::vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
+use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
+use crate::collection_files;
 use crate::error::Error;
-use crate::import;
 use crate::store::DataFolder;
 use crate::store::studies::files;
-pub(crate) use cores::ParallelExecutor;
 pub(crate) use expand::{Expanded, Expansion, expand};
 pub(crate) use inputs::read_inputs;
+pub(crate) use late_interaction::{LateInteractionInput, look};
+pub(crate) use parallel::ParallelExecutor;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 pub(crate) use study::{
     FinishedStudyPolicy, NewStudy, begin_study, complete_study, mine_again, mine_for, run_study,
     stored_study,
 };
-pub(crate) use whitebox::{LateInteractionInput, look};
 
 /// Analyses and indexes a collection.
 pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
@@ -52,7 +52,7 @@ pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Resu
 
 fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
     let mut cores = ParallelExecutor::default();
-    run_at_once(prepare::index(&collection.docs, builder, &mut cores))
+    run_at_once(preparation::index(&collection.docs, builder, &mut cores))
 }
 
 /// Returns the candidate pool of each query. What there is to say of its files is said where
@@ -65,7 +65,7 @@ pub(crate) fn candidate_pools(
 ) -> Result<Vec<Vec<DocNo>>, Error> {
     pool.check(collection)?;
     let run = match pool {
-        PoolSpec::Run { file, .. } => Some(import::read_run(file, folder)?.0),
+        PoolSpec::Run { file, .. } => Some(collection_files::read_run(file, folder)?.0),
         PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
     };
     let pools = CandidatePools::new(pool, run.as_ref(), collection, index)?;
@@ -74,7 +74,10 @@ pub(crate) fn candidate_pools(
 }
 
 /// Counts which words are neighbours, documents in parts on all cores.
-pub(crate) fn count_neighbours(index: &Index, settings: GloveSettings) -> Result<GloveTrainer<'_>, Error> {
+pub(crate) fn count_neighbours(
+    index: &Index,
+    settings: GloveSettings,
+) -> Result<GloveTrainer<'_>, Error> {
     let corpus = GloveCorpus::new(index, settings)?;
     let n_docs = corpus.n_docs();
     let part = n_docs
@@ -89,7 +92,10 @@ pub(crate) fn count_neighbours(index: &Index, settings: GloveSettings) -> Result
 }
 
 /// One page of the instances of a cell, on all cores.
-pub(crate) fn list(study: &Study, listing: &InstanceListOptions) -> Result<InstancePage, shared::error::Error> {
+pub(crate) fn list(
+    study: &Study,
+    listing: &InstanceListOptions,
+) -> Result<InstancePage, shared::error::Error> {
     let lister = study.lister(listing)?;
     let parts = lister.parts(rayon::current_num_threads());
     let counted: Vec<_> = parts.into_par_iter().map(|it| lister.count(it)).collect();
@@ -99,7 +105,12 @@ pub(crate) fn list(study: &Study, listing: &InstanceListOptions) -> Result<Insta
 }
 
 /// The best `k` documents of each query.
-pub(crate) fn rank(collection: &Collection, index: &Index, ranker: &LexicalRanker, k: usize) -> Run {
+pub(crate) fn rank(
+    collection: &Collection,
+    index: &Index,
+    ranker: &LexicalRanker,
+    k: usize,
+) -> Run {
     let searcher = TopKSearcher::new(index, *ranker);
     let ranked = |query: &shared::collection::Query| {
         let hits = searcher.top(index, &index.query_terms(&query.text), k);

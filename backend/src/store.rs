@@ -46,18 +46,18 @@ mod sqlite;
 mod postgres;
 pub(crate) mod database;
 pub(crate) mod checksum;
-pub(crate) mod leftovers;
-pub(crate) mod columns;
+pub(crate) mod cleanup;
+pub(crate) mod parquet;
 pub(crate) mod instances;
 pub(crate) mod dataset;
 pub(crate) mod studies;
 pub(crate) mod scores;
-pub(crate) mod draft;
+pub(crate) mod partial_scores;
 pub(crate) mod jobs;
-pub(crate) mod secret;
+pub(crate) mod secret_token;
 pub(crate) mod operator;
 pub(crate) mod people;
-pub(crate) mod reviews;
+pub(crate) mod annotation_tasks;
 pub(crate) mod backup;
 
 use std::fs::{self, File, TryLockError};
@@ -120,7 +120,7 @@ impl DataFolder {
                 "the data folder must be one that can be written; take another by `--data`",
             ))?;
         }
-        folder._in_use = leftovers::enter(&folder.root).map(Arc::new);
+        folder._in_use = cleanup::enter(&folder.root).map(Arc::new);
         Ok(folder)
     }
 
@@ -285,7 +285,7 @@ impl Store {
         const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
         let folder = file.parent().unwrap_or(Path::new("."));
-        let scratch = leftovers::scratch(folder, leftovers::NEW);
+        let scratch = cleanup::scratch(folder, cleanup::NEW);
         let scratch = scratch.map_err(Error::file(folder, WAY_OUT))?;
         let beside = scratch.path().join("axioscope.db");
         let store = Store {

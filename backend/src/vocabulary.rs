@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
-use shared::text::{Analyzer, WordpieceVocabulary, Tokenizer};
+use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary};
 
 use crate::error::Error;
 use crate::models;

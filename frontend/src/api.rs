@@ -1,10 +1,10 @@
 //! Every request of a page, and whom it goes to.
 
-pub(crate) mod action;
-pub(crate) mod csrf;
-pub(crate) mod host;
-pub(crate) mod latest;
-pub(crate) mod token;
+pub(crate) mod mutation;
+pub(crate) mod session_identity;
+pub(crate) mod transport;
+pub(crate) mod latest_reply;
+pub(crate) mod operator_token;
 pub(crate) mod worker;
 
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use leptos::prelude::LocalResource;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use shared::api::{GetServerInfoRequest, Endpoint, Method, ErrorResponse, ServerInfoResponse};
+use shared::api::{Endpoint, ErrorResponse, GetServerInfoRequest, Method, ServerInfoResponse};
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -49,8 +49,9 @@ pub(crate) struct OutgoingRequest {
     pub(crate) json: String,
 }
 
-/// Whom requests go to: [`host::ask`], or the page that lent its place.
-pub(crate) type RequestTransport = fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
+/// Whom requests go to: [`transport::ask`], or the page that lent its place.
+pub(crate) type RequestTransport =
+    fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
 
 static WAY: OnceLock<RequestTransport> = OnceLock::new();
 

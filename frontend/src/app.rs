@@ -7,15 +7,15 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::{use_location, use_url};
 use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
-use crate::apart::LazyPage;
-use crate::keys::{self, KEYS, KeyOutcome};
-use crate::page::PageRoute;
+use crate::bundle_loader::LazyPage;
+use crate::keyboard::{self, KEYS, KeyOutcome};
 use crate::pages::instances::Instances;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
 use crate::pages::workbench::Workbench;
+use crate::routes::PageRoute;
 use crate::theme::PageTheme;
-use crate::widgets::error::ErrorBoundaryMessages;
+use crate::widgets::error_message::ErrorBoundaryMessages;
 
 /// Everything.
 #[component]
@@ -71,7 +71,10 @@ impl PossibleRouteMatch for RouteMatcher {
 /// Returns the title of a page of the lazy bundle; none for the pages of this program.
 fn lazy_title(page: &PageRoute) -> Option<&'static str> {
     match page {
-        PageRoute::Studies | PageRoute::Study { .. } | PageRoute::Instances { .. } | PageRoute::Workbench => None,
+        PageRoute::Studies
+        | PageRoute::Study { .. }
+        | PageRoute::Instances { .. }
+        | PageRoute::Workbench => None,
         // Sections of the page of a study.
         PageRoute::Behaviours { .. } | PageRoute::Said { .. } => None,
         PageRoute::Figures { .. } => Some("Figures"),
@@ -98,7 +101,8 @@ fn LazyRoute() -> impl IntoView {
     let url = use_url();
     // The next instance takes the place of the one before it without a pause.
     let path = Memo::new(move |before: Option<&String>| {
-        let is_instance = |it: &str| matches!(PageRoute::parse(it), Some(PageRoute::Instance { .. }));
+        let is_instance =
+            |it: &str| matches!(PageRoute::parse(it), Some(PageRoute::Instance { .. }));
         let path = url.read().path().to_owned();
         match before {
             Some(before) if is_instance(before) && is_instance(&path) => before.clone(),
@@ -132,7 +136,7 @@ fn Header() -> impl IntoView {
             let _ = dialog.show_modal();
         }
     };
-    keys::on_key(move |key| match key {
+    keyboard::on_key(move |key| match key {
         "t" => {
             turn();
             KeyOutcome::Taken
@@ -141,7 +145,7 @@ fn Header() -> impl IntoView {
             show_keys();
             KeyOutcome::Taken
         }
-        "/" => keys::focus_search(),
+        "/" => keyboard::focus_search(),
         _ => KeyOutcome::Passed,
     });
     view! {

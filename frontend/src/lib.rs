@@ -1,7 +1,7 @@
 //! Axioscope's pages: they show, and compute nothing that `shared` could compute.
 //!
 //! Two programs are made of them. `frontend` is the page, small enough to be there at once;
-//! `lab` is what it fetches for the pages that compute while one types ([`lab`]). Each is built
+//! `lab` is what it fetches for the pages that compute while one types ([`lazy_bundle`]). Each is built
 //! with a feature of its name, so that an edit of a page compiles only the program that has it.
 //!
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a
@@ -21,18 +21,18 @@
 )]
 
 #[cfg(feature = "lab")]
-pub mod lab;
+pub mod lazy_bundle;
 
 mod api;
 #[cfg(feature = "frontend")]
 mod app;
-mod apart;
-mod browser;
-mod keys;
-mod later;
-mod numbers;
+mod bundle_loader;
+mod location;
+mod keyboard;
+mod debounce;
+mod number_format;
 mod outbox;
-mod page;
+mod routes;
 mod pages;
 mod theme;
 mod widgets;
@@ -41,6 +41,6 @@ mod widgets;
 /// Shows the page that the address names, in place of the body.
 pub fn start() {
     theme::PageTheme::stored().apply();
-    api::go(|asked| Box::pin(api::host::ask(asked)));
+    api::go(|asked| Box::pin(api::transport::ask(asked)));
     leptos::mount::mount_to_body(app::App);
 }

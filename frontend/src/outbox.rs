@@ -5,8 +5,8 @@
 //! was lost, a tab that was closed and a second tab do no harm. There is one outbox in a tab; it
 //! lives on while pages of the lab come and go.
 
-pub(crate) mod line;
-mod shown;
+pub(crate) mod queue;
+mod view;
 mod store;
 
 use std::cell::RefCell;
@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::api::review::{SubmitEventsRequest, TaskProgressSummary, TaskId};
-use shared::review::{AnnotationEvent, EventKey, PersonId};
+use shared::annotation::{AnnotationEvent, EventKey, PersonId};
+use shared::api::annotation::{SubmitEventsRequest, TaskId, TaskProgressSummary};
 
 use crate::api::{self, Error};
-use line::{QueuedEvent, EventQueue, DeliveryOutcome, DeliveryProblem};
-pub(crate) use shown::{RejectedEvents, OutboxSummary};
+use queue::{DeliveryOutcome, DeliveryProblem, EventQueue, QueuedEvent};
 use store::EventStore;
+pub(crate) use view::{OutboxSummary, RejectedEvents};
 
 /// A request without an answer for so long is sent again.
 const PATIENCE: Duration = Duration::from_secs(20);

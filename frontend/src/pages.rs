@@ -3,14 +3,14 @@
 #[cfg(feature = "frontend")]
 pub(crate) mod studies;
 pub(crate) mod study;
-pub(crate) mod scene;
+pub(crate) mod page_state;
 #[cfg(feature = "lab")]
 pub(crate) mod figures;
 #[cfg(feature = "lab")]
-pub(crate) mod inside;
+pub(crate) mod late_interaction;
 #[cfg(feature = "lab")]
-pub(crate) mod differ;
-pub(crate) mod differ_address;
+pub(crate) mod compare;
+pub(crate) mod compare_address;
 #[cfg(feature = "frontend")]
 pub(crate) mod instances;
 #[cfg(feature = "lab")]
@@ -26,7 +26,7 @@ pub(crate) mod join;
 #[cfg(feature = "lab")]
 pub(crate) mod people;
 #[cfg(feature = "lab")]
-pub(crate) mod replay;
+pub(crate) mod reproductions;
 #[cfg(feature = "lab")]
 pub(crate) mod operator;
 #[cfg(feature = "lab")]

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use neural::{Colbert, Device, EncodedText, ModelFiles, TokenizedText, InputRole};
+use neural::{Colbert, Device, EncodedText, InputRole, ModelFiles, TokenizedText};
 use rayon::prelude::*;
 
 /// So many times each text is scored.

@@ -21,8 +21,8 @@ use std::time::Instant;
 
 use candle_core::{DType, Tensor};
 use neural::{
-    ComputeTarget, CrossEncoder, Device, EmbeddingKind, EmbeddingModel, ModelFiles, TokenizedPair, TokenizedText, Precision,
-    InputRole,
+    ComputeTarget, CrossEncoder, Device, EmbeddingKind, EmbeddingModel, InputRole, ModelFiles,
+    Precision, TokenizedPair, TokenizedText,
 };
 
 /// Pieces in a batch.

@@ -13,7 +13,7 @@ use candle_core::{D, DType, Device, Tensor};
 
 use crate::config::{EncoderConfig, EncoderFamily};
 use crate::error::Error;
-use crate::pieces::EncoderInput;
+use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
 
 /// `y = x W + b`.
@@ -164,7 +164,11 @@ pub(crate) struct BertLayer {
 }
 
 impl BertLayer {
-    fn load(weights: &ModelWeights<'_>, config: &EncoderConfig, layer: usize) -> Result<BertLayer, Error> {
+    fn load(
+        weights: &ModelWeights<'_>,
+        config: &EncoderConfig,
+        layer: usize,
+    ) -> Result<BertLayer, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
         let names = Names::of(config.family);
         let at = |name: &str| format!("{}.{layer}.{name}", names.layers);
@@ -242,7 +246,10 @@ pub(crate) struct BertParameters {
 
 impl BertParameters {
     /// Reads the tensors that `config` asks for.
-    pub(crate) fn load(weights: &ModelWeights<'_>, config: EncoderConfig) -> Result<BertParameters, Error> {
+    pub(crate) fn load(
+        weights: &ModelWeights<'_>,
+        config: EncoderConfig,
+    ) -> Result<BertParameters, Error> {
         let (e, h) = (config.embedding_size, config.hidden_size);
         let embedding = |name: &str, rows: usize| {
             weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
@@ -326,7 +333,8 @@ impl Bert {
                 vector(linear.bias)?,
             ))
         };
-        let norm = |norm: LayerNorm| candle_core::Result::Ok((vector(norm.scale)?, vector(norm.shift)?));
+        let norm =
+            |norm: LayerNorm| candle_core::Result::Ok((vector(norm.scale)?, vector(norm.shift)?));
         let layers = parameters
             .layers
             .into_iter()

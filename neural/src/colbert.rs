@@ -17,17 +17,18 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use crate::bert::LinearLayer;
+use crate::bert_cpu;
 use crate::config::{EncoderConfig, check_bound};
-use crate::declared::{
-    Architecture, QueryAugmentation, ColbertConfig, RankerConfig, ColbertPreset, PunctuationPolicy, SpecialToken,
-};
 use crate::device::ComputeTarget;
+use crate::embedding::{self, EncodedText, TokenMatches};
 use crate::encoder::Encoder;
 use crate::error::Error;
-use crate::files::ModelFiles;
-use crate::fused;
-use crate::matching::{self, EncodedText, TokenMatches};
-use crate::pieces::{TokenLimits, InputTokenizer, EncoderInput, TokenizedText, InputRole};
+use crate::model_files::ModelFiles;
+use crate::ranker_config::{
+    Architecture, ColbertConfig, ColbertPreset, PunctuationPolicy, QueryAugmentation, RankerConfig,
+    SpecialToken,
+};
+use crate::tokenization::{EncoderInput, InputRole, InputTokenizer, TokenLimits, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// An encoder trained for late interaction.
@@ -140,12 +141,12 @@ impl Colbert {
     /// The sum over the query's vectors of the best cosine with one of the text's; always finite.
     /// In a text of which nothing is compared, the best is -1, the least cosine.
     pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
-        matching::late(query, text)
+        embedding::late(query, text)
     }
 
     /// What the score is made of. Pieces that are not of the text have an empty span.
     pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> TokenMatches {
-        matching::matches(&self.cutter, query, text)
+        embedding::matches(&self.cutter, query, text)
     }
 
     /// How many numbers a vector has.
@@ -208,7 +209,7 @@ impl Colbert {
     fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
         let InputLayout { first, sep } = self.layout(text)?;
         let width = self.width();
-        let all = fused::product(hidden, &self.linear); // [t, w]
+        let all = bert_cpu::product(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
         let (mut numbers, mut pieces) = (Vec::new(), Vec::new());
         for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
@@ -258,7 +259,8 @@ impl ColbertPlan {
     /// `artifact` only where there is no preset.
     fn of(declared: &RankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
         let choices = declared.colbert.clone().unwrap_or_default();
-        let mut plan = ColbertPlan::preset(choices.preset.unwrap_or(ColbertPreset::Khattab2020), most);
+        let mut plan =
+            ColbertPlan::preset(choices.preset.unwrap_or(ColbertPreset::Khattab2020), most);
         if let Some(artifact) = artifact {
             artifact.change(&mut plan);
         }
@@ -298,7 +300,12 @@ impl ColbertPlan {
             markers,
             augmentation,
             punctuation: PunctuationPolicy::LeftOut,
-            query_keeps: vec![SpecialToken::Cls, SpecialToken::Marker, SpecialToken::Sep, SpecialToken::Mask],
+            query_keeps: vec![
+                SpecialToken::Cls,
+                SpecialToken::Marker,
+                SpecialToken::Sep,
+                SpecialToken::Mask,
+            ],
             text_keeps: vec![SpecialToken::Cls, SpecialToken::Marker, SpecialToken::Sep],
         }
     }

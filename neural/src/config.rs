@@ -5,11 +5,11 @@
 //! normalised after it. They differ in the names of tensors, in where positions begin, in segments
 //! and in the width of the embeddings.
 
-mod modern;
+mod modern_bert;
 
 use serde::Deserialize;
 
-pub(crate) use modern::{HeadPooling, ModernBertConfig, AttentionWindow};
+pub(crate) use modern_bert::{AttentionWindow, HeadPooling, ModernBertConfig};
 
 use crate::error::{Error, unsupported};
 
@@ -66,7 +66,10 @@ impl EncoderFamily {
     pub(crate) fn separators(self) -> usize {
         match self {
             EncoderFamily::Roberta => 2,
-            EncoderFamily::Bert | EncoderFamily::Electra | EncoderFamily::DistilBert | EncoderFamily::ModernBert => 1,
+            EncoderFamily::Bert
+            | EncoderFamily::Electra
+            | EncoderFamily::DistilBert
+            | EncoderFamily::ModernBert => 1,
         }
     }
 

@@ -11,12 +11,12 @@
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::declared::RankerConfig;
 use crate::device::ComputeTarget;
 use crate::error::Error;
-use crate::files::ModelFiles;
-use crate::pieces::{EncoderInput, InputRole};
-use crate::t5::{self, T5Config, DecodingState, CrossAttentionCache, T5, T5Tokenizer};
+use crate::model_files::ModelFiles;
+use crate::ranker_config::RankerConfig;
+use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
+use crate::tokenization::{EncoderInput, InputRole};
 
 /// Queries of a text that are written at once: weights are read once for all of them, and their
 /// keys and values are in memory together.
@@ -82,7 +82,11 @@ pub struct Doc2Query {
 impl Doc2Query {
     /// Reads and checks the files. Of a text at most `max_pieces` pieces are read, its end among
     /// them. Computes on the CPU only.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        device: ComputeTarget,
+    ) -> Result<Self, Error> {
         let config = T5Config::read(&files.config)?;
         if files.declared()? != RankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
@@ -100,7 +104,11 @@ impl Doc2Query {
     }
 
     /// The queries of each text, in order; texts are shared among the threads.
-    pub fn write(&self, texts: &[&str], sampling: &GenerationConfig) -> Result<Vec<GeneratedQueries>, Error> {
+    pub fn write(
+        &self,
+        texts: &[&str],
+        sampling: &GenerationConfig,
+    ) -> Result<Vec<GeneratedQueries>, Error> {
         sampling.check(self.model.config().vocab_size)?;
         let each = texts.par_iter().map(|it| self.write_of(it, sampling));
         each.collect()
@@ -169,8 +177,16 @@ impl GenerationConfig {
     fn check(&self, vocab_size: usize) -> Result<(), Error> {
         for (what, found, most) in [
             ("pieces to draw from (k)", self.k, vocab_size),
-            ("queries of a text", self.n_queries, GenerationConfig::MOST_QUERIES),
-            ("pieces of a query", self.max_new, GenerationConfig::MOST_NEW),
+            (
+                "queries of a text",
+                self.n_queries,
+                GenerationConfig::MOST_QUERIES,
+            ),
+            (
+                "pieces of a query",
+                self.max_new,
+                GenerationConfig::MOST_NEW,
+            ),
         ] {
             if !(1..=most).contains(&found) {
                 return Err(Error::Sampling { what, found, most });

@@ -1,12 +1,12 @@
 //! An encoder on a device, whatever its family.
 
 use crate::bert::{Bert, BertParameters};
+use crate::bert_cpu;
 use crate::config::EncoderConfig;
 use crate::device::ComputeTarget;
 use crate::error::Error;
-use crate::fused;
-use crate::modern;
-use crate::pieces::{EncoderInput, TokenizedText};
+use crate::modern_bert;
+use crate::tokenization::{EncoderInput, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// An encoder with its weights in place.
@@ -23,7 +23,7 @@ pub(crate) struct Encoder {
 enum Pass {
     Fused(BertParameters),
     Plain(Bert),
-    Modern(modern::ModernBertParameters),
+    Modern(modern_bert::ModernBertParameters),
 }
 
 /// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
@@ -61,7 +61,8 @@ impl Encoder {
         let pass = match &config.modern {
             Some(modern) => {
                 computing.usual_for("a ModernBERT")?;
-                let parameters = modern::ModernBertParameters::load(weights, &config, modern, max_pieces)?;
+                let parameters =
+                    modern_bert::ModernBertParameters::load(weights, &config, modern, max_pieces)?;
                 Pass::Modern(parameters)
             }
             None if computing.is_usual() => Pass::Fused(BertParameters::load(weights, config)?),
@@ -86,7 +87,8 @@ impl Encoder {
 
     /// Encodes texts at once, each by itself.
     pub(crate) fn forward_alone(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
-        let inputs: Vec<EncoderInput<'_>> = batch.iter().map(|it| EncoderInput::alone(it)).collect();
+        let inputs: Vec<EncoderInput<'_>> =
+            batch.iter().map(|it| EncoderInput::alone(it)).collect();
         self.forward(&inputs)
     }
 
@@ -94,9 +96,9 @@ impl Encoder {
     pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<HiddenStates, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
         let numbers = match &self.pass {
-            Pass::Fused(parameters) => fused::forward(parameters, inputs),
+            Pass::Fused(parameters) => bert_cpu::forward(parameters, inputs),
             Pass::Plain(bert) => bert.forward(inputs)?,
-            Pass::Modern(parameters) => modern::forward(parameters, inputs),
+            Pass::Modern(parameters) => modern_bert::forward(parameters, inputs),
         };
         Ok(HiddenStates {
             numbers,
@@ -119,7 +121,7 @@ impl Encoder {
     ) -> Result<Option<Vec<f32>>, Error> {
         self.check(input.ids)?;
         Ok(match &self.pass {
-            Pass::Fused(parameters) => fused::attention(parameters, input, layer),
+            Pass::Fused(parameters) => bert_cpu::attention(parameters, input, layer),
             Pass::Plain(_) | Pass::Modern(_) => None,
         })
     }

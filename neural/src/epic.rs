@@ -28,14 +28,14 @@ use rayon::prelude::*;
 
 use crate::bert::LinearLayer;
 use crate::config::{EncoderConfig, EncoderFamily, check_bound};
-use crate::declared::Architecture;
 use crate::device::ComputeTarget;
+use crate::embedding::dot;
 use crate::encoder::Encoder;
 use crate::error::Error;
-use crate::files::ModelFiles;
-use crate::masked::MaskedLmHead;
-use crate::matching::dot;
-use crate::pieces::{InputTokenizer, EncoderInput, TokenizedText, InputRole};
+use crate::masked_lm::MaskedLmHead;
+use crate::model_files::ModelFiles;
+use crate::ranker_config::Architecture;
+use crate::tokenization::{EncoderInput, InputRole, InputTokenizer, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// An encoder that says how much each piece matters.
@@ -83,7 +83,11 @@ impl EpicDocument {
 impl Epic {
     /// Reads and checks the files and puts the encoder where `device` says. A query or a text
     /// has at most `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        device: ComputeTarget,
+    ) -> Result<Self, Error> {
         let config = EncoderConfig::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         if config.family != EncoderFamily::Bert {

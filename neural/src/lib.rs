@@ -36,46 +36,46 @@ mod error;
 mod device;
 mod weights;
 mod tokenizer;
-mod pieces;
+mod tokenization;
 mod batch;
 mod config;
 mod encoder;
-mod declared;
-mod files;
+mod ranker_config;
+mod model_files;
 mod bert;
-mod fused;
+mod bert_cpu;
 mod maxsim;
-mod modern;
-mod matching;
+mod modern_bert;
+mod embedding;
 mod spectra;
-mod sentence;
-mod model;
-mod cross;
-mod masked;
+mod sentence_transformers;
+mod embedding_model;
+mod cross_encoder;
+mod masked_lm;
 mod splade;
 mod colbert;
 mod epic;
 mod t5;
-mod mono;
+mod mono_t5;
 mod doc2query;
 
 pub use batch::plan_batches;
 pub use colbert::Colbert;
 pub use config::is_encoder;
-pub use cross::CrossEncoder;
-pub use declared::{
-    Architecture, QueryAugmentation, ColbertConfig, RankerConfig, PromptConfig, ColbertPreset, PunctuationPolicy,
-    SpecialToken,
-};
+pub use cross_encoder::CrossEncoder;
 pub use device::{ComputeTarget, Device, Precision};
-pub use doc2query::{Doc2Query, GenerationConfig, GeneratedQueries, GeneratedQuery};
-pub use epic::{Epic, EpicQuery, EpicDocument};
+pub use doc2query::{Doc2Query, GeneratedQueries, GeneratedQuery, GenerationConfig};
+pub use embedding::{EmbeddingKind, EncodedText, Pooling, SubwordToken, TokenMatches};
+pub use embedding_model::EmbeddingModel;
+pub use epic::{Epic, EpicDocument, EpicQuery};
 pub use error::Error;
-pub use files::{ModelFiles, ModuleFiles};
-pub use matching::{EncodedText, TokenMatches, EmbeddingKind, SubwordToken, Pooling};
-pub use model::EmbeddingModel;
-pub use mono::MonoT5;
-pub use pieces::{TokenizedPair, TokenizedText, InputRole};
-pub use sentence::{Similarity, module_folders};
+pub use model_files::{ModelFiles, ModuleFiles};
+pub use mono_t5::MonoT5;
+pub use ranker_config::{
+    Architecture, ColbertConfig, ColbertPreset, PromptConfig, PunctuationPolicy, QueryAugmentation,
+    RankerConfig, SpecialToken,
+};
+pub use sentence_transformers::{Similarity, module_folders};
 pub use spectra::{SpectrumAccumulator, TokenSpectrum};
 pub use splade::{SparseVector, Splade};
+pub use tokenization::{InputRole, TokenizedPair, TokenizedText};

@@ -192,7 +192,11 @@ pub(crate) mod tests {
 
     #[test]
     fn nothing_has_no_products() {
-        assert!(InnerProducts::of(&[], &drawn(8, 3), 4).most(-1.0).is_empty());
+        assert!(
+            InnerProducts::of(&[], &drawn(8, 3), 4)
+                .most(-1.0)
+                .is_empty()
+        );
         let nothing = InnerProducts::of(&drawn(8, 3), &[], 4);
         assert_eq!(nothing.most(-1.0), [-1.0; 2]);
         assert_eq!(nothing.best(), [None; 2]);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use faer::{Mat, Par, Side};
 use rayon::prelude::*;
 
-use crate::matching::EncodedText;
+use crate::embedding::EncodedText;
 
 /// Vectors of some pieces, summed text by text.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl Sums {
                 let rows: Vec<&[f32]> = numbers.chunks_exact(width).collect();
                 let products = (0..rows.len())
                     .flat_map(|a| (0..=a).map(move |b| (a, b)))
-                    .map(|(a, b)| crate::matching::dot(rows[a], rows[b]));
+                    .map(|(a, b)| crate::embedding::dot(rows[a], rows[b]));
                 (rows.len(), products.collect())
             }
         };

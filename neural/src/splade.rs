@@ -7,15 +7,15 @@
 
 use rayon::prelude::*;
 
+use crate::bert_cpu;
 use crate::config::{EncoderConfig, check_bound};
-use crate::declared::Architecture;
 use crate::device::ComputeTarget;
 use crate::encoder::Encoder;
 use crate::error::Error;
-use crate::files::ModelFiles;
-use crate::fused;
-use crate::masked::MaskedLmHead;
-use crate::pieces::{InputTokenizer, TokenizedText, InputRole};
+use crate::masked_lm::MaskedLmHead;
+use crate::model_files::ModelFiles;
+use crate::ranker_config::Architecture;
+use crate::tokenization::{InputRole, InputTokenizer, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// A text as weights of pieces of the vocabulary.
@@ -50,7 +50,11 @@ impl Splade {
 
     /// Reads and checks the files and puts the encoder where `device` says. A text has at most
     /// `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: ComputeTarget) -> Result<Self, Error> {
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        device: ComputeTarget,
+    ) -> Result<Self, Error> {
         let config = EncoderConfig::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sides = files
@@ -111,7 +115,7 @@ impl Splade {
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform(hidden); // [t, h]
         let words = &self.head.words;
-        let most = fused::most_of_columns(&transformed, words, self.hidden_size); // [v]
+        let most = bert_cpu::most_of_columns(&transformed, words, self.hidden_size); // [v]
         let mut weights = Vec::new();
         for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {
             let logit = f64::from(most) + f64::from(*bias);

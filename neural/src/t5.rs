@@ -15,23 +15,23 @@
 //! units of the feed forward layer, `v` pieces of the vocabulary.
 
 mod config;
-mod distance;
+mod relative_position;
 mod parameters;
-mod rows;
+mod kernels;
 mod encoder;
 mod decoder;
-mod words;
+mod tokenizer;
 
 pub(crate) use config::T5Config;
-pub(crate) use decoder::{T5Decoder, DecodingState, CrossAttentionCache};
-pub(crate) use words::T5Tokenizer;
+pub(crate) use decoder::{CrossAttentionCache, DecodingState, T5Decoder};
+pub(crate) use tokenizer::T5Tokenizer;
 
 use gemm::Parallelism;
 
 use crate::device::ComputeTarget;
 use crate::error::Error;
-use crate::files::ModelFiles;
-use crate::pieces::EncoderInput;
+use crate::model_files::ModelFiles;
+use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
 use parameters::T5Parameters;
 

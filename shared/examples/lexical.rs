@@ -22,17 +22,17 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use shared::collection::{Run, beir, trec};
-use shared::index::stats::QueryTerms;
+use shared::index::term_statistics::QueryTerms;
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::counts::{QueryContext, DocumentFeatures};
-use shared::probe::manipulation::{Manipulation, ManipulationInput, LookupTables};
-use shared::probe::mine::{MiningResult, Miner, QueryPool, QueryMiningResult};
-use shared::probe::{Axiom, Limits, AxiomVariant, Probe};
+use shared::probe::features::{DocumentFeatures, QueryContext};
+use shared::probe::manipulation::{LookupTables, Manipulation, ManipulationInput};
+use shared::probe::mining::{Miner, MiningResult, QueryMiningResult, QueryPool};
+use shared::probe::{Axiom, AxiomVariant, Limits, Probe};
 use shared::rank::LexicalRanker;
-use shared::rank::top::TopKSearcher;
+use shared::rank::max_score::TopKSearcher;
 use shared::text::linguistics::{LinguisticAnalysis, analyze};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
-use shared::vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
+use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
 use clock::Clock;
 
@@ -256,8 +256,8 @@ impl Bench {
                     .map(|&it| self.given.texts[it as usize].as_str());
                 let read = Index::build(&analyzer, texts).expect("a pool is small");
                 let query = here(terms, &read);
-                let counted =
-                    (0..pool.len() as DocNo).map(|it| DocumentFeatures::new(read.terms(it), &query));
+                let counted = (0..pool.len() as DocNo)
+                    .map(|it| DocumentFeatures::new(read.terms(it), &query));
                 let counted: Vec<DocumentFeatures> = counted.collect();
                 mine(&query, &counted);
             }
@@ -340,7 +340,8 @@ impl Bench {
             .take(8)
             .map(|it| (it.as_str(), analyze(it)))
             .collect();
-        let others: Vec<(&str, &LinguisticAnalysis)> = others.iter().map(|it| (it.0, &it.1)).collect();
+        let others: Vec<(&str, &LinguisticAnalysis)> =
+            others.iter().map(|it| (it.0, &it.1)).collect();
         let tools = LookupTables::default();
         let make = |from: usize, texts: &[String]| -> (usize, f64) {
             let mut n_made = 0;

@@ -3,9 +3,9 @@
 //! A read is a GET whose fields stand in the query string (nested parts as JSON under `q`),
 //! everything else a POST with a JSON body. Errors come as [`ErrorResponse`] with a status.
 
-pub mod operator;
+pub mod models;
 pub mod people;
-pub mod review;
+pub mod annotation;
 pub mod rerank;
 pub mod study_request;
 pub mod worker;
@@ -13,27 +13,27 @@ pub mod worker;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::differ::listing::QueryListOptions;
-use crate::differ::listing::QueryPage;
-use crate::differ::sample::ComparedQuery;
-use crate::differ::{ComparisonOptions, RankerComparison};
+use crate::compare::compared_query::ComparedQuery;
+use crate::compare::query_list::QueryListOptions;
+use crate::compare::query_list::QueryPage;
+use crate::compare::{ComparisonOptions, RankerComparison};
 use crate::index::CollectionTotals;
+use crate::late_interaction::LateInteractionAnalysis;
 use crate::probe::AxiomVariant;
 use crate::probe::Probe;
-use crate::replay::PaperTable;
 use crate::report::ReportTable;
+use crate::reproduce::PaperTable;
 use crate::score::RankerInfo;
-use crate::score::certificate::RescoringRecord;
-use crate::study::behaviour::{BehavioralTestOptions, BehavioralTestResults};
-use crate::study::cell::{InstanceListOptions, InstancePage};
-use crate::study::dials::StudyControls;
+use crate::score::rescoring::RescoringRecord;
+use crate::study::behavioral_tests::{BehavioralTestOptions, BehavioralTestResults};
+use crate::study::controls::StudyControls;
 use crate::study::figures::{FigureOptions, StudyFigures};
-use crate::study::firsts::TopDocuments;
-use crate::study::instance::InstanceDetails;
-use crate::study::overview::{StudySummary, StudyOverview};
-use crate::study::{Study, TermStatistics, StudyWordVectors};
+use crate::study::instance_details::InstanceDetails;
+use crate::study::instance_list::{InstanceListOptions, InstancePage};
+use crate::study::overview::{StudyOverview, StudySummary};
+use crate::study::top_documents::TopDocuments;
+use crate::study::{Study, StudyWordVectors, TermStatistics};
 use crate::text::Analyzer;
-use crate::whitebox::LateInteractionAnalysis;
 
 /// A request, tied to its path and its reply.
 pub trait Endpoint: Serialize + DeserializeOwned {

@@ -6,8 +6,8 @@
 pub mod lines;
 pub mod beir;
 pub mod trec;
-pub mod tables;
-pub mod pairs;
+pub mod tsv;
+pub mod document_pairs;
 pub mod wikipassageqa;
 
 use std::collections::BTreeMap;

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Qrels, RunEntry, Run};
+use crate::collection::{Qrels, Run, RunEntry};
 
 pub use measure::Measure;
 

@@ -88,7 +88,11 @@ impl Error {
     }
 
     /// Returns the error of a value that cannot be read as what is expected.
-    pub fn not_a(field: impl Into<InvalidField>, value: impl ToString, expected: impl ToString) -> Error {
+    pub fn not_a(
+        field: impl Into<InvalidField>,
+        value: impl ToString,
+        expected: impl ToString,
+    ) -> Error {
         let (value, expected) = (value.to_string(), expected.to_string());
         FieldError::NotA { value, expected }.of(field)
     }

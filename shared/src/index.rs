@@ -4,13 +4,13 @@
 //! a position is a place in it; postings are made from it by counting. Everything is a flat
 //! column of 32-bit integers: for English passages about twice the size of the text.
 
-pub mod stats;
+pub mod term_statistics;
 
 use crate::error::Error;
 use crate::text::vocabulary::{TermNo, TokenNo};
 use crate::text::{Analyzer, Vocabulary};
 
-pub use stats::CollectionTotals;
+pub use term_statistics::CollectionTotals;
 
 /// Number of a document: its place in the collection.
 pub type DocNo = u32;

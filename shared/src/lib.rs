@@ -13,11 +13,11 @@
 #![warn(missing_docs)]
 
 pub mod error;
-pub mod written;
+pub mod user_text;
 pub mod collection;
 pub mod text;
 pub mod index;
-pub mod vectors;
+pub mod word_vectors;
 pub mod rank;
 pub mod probe;
 pub mod score;
@@ -25,11 +25,11 @@ pub mod verdict;
 pub mod stats;
 pub mod effectiveness;
 pub mod tune;
-pub mod whitebox;
+pub mod late_interaction;
 pub mod study;
-pub mod differ;
+pub mod compare;
 pub mod report;
-pub mod review;
+pub mod annotation;
 pub mod plot;
-pub mod replay;
+pub mod reproduce;
 pub mod api;

@@ -4,29 +4,29 @@
 //! builders decide what is drawn where, and put the finding into words for those who do not
 //! see it.
 
-pub mod ink;
+pub mod color;
 pub mod scale;
-mod bars;
-pub mod change;
-pub mod rows;
+mod funnel;
+pub mod rr_change;
+pub mod heatmap_rows;
 mod heatmap;
 mod histogram;
 mod points;
-pub mod paired;
-pub mod review;
+pub mod group_bars;
+pub mod annotation;
 mod scatter;
-mod surface;
+mod grid_search;
 mod svg;
 mod thumbnail;
 
-pub use bars::{funnel, thirds};
+pub use color::{FigureColor, FigureTheme};
+pub use funnel::{funnel, thirds};
+pub use grid_search::surface;
 pub use heatmap::heatmap;
 pub use histogram::{differences, histogram};
-pub use ink::{FigureColor, FigureTheme};
 pub use points::{Points, points};
 pub use scale::{step_of_effect, step_of_fraction};
 pub use scatter::scatter;
-pub use surface::surface;
 pub use svg::to_svg;
 pub use thumbnail::thumbnail;
 
@@ -159,7 +159,12 @@ fn line(from: [f64; 2], to: [f64; 2], stroke: FigureColor) -> FigureMark {
     }
 }
 
-fn text(at: [f64; 2], anchor: TextAnchor, TextStyle(font, fill): TextStyle, text: String) -> FigureMark {
+fn text(
+    at: [f64; 2],
+    anchor: TextAnchor,
+    TextStyle(font, fill): TextStyle,
+    text: String,
+) -> FigureMark {
     FigureMark::Text {
         at,
         anchor,

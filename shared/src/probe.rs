@@ -6,17 +6,17 @@
 //! beside the collection. Mining sees texts, never scores.
 
 mod claim;
-mod premise;
+mod precondition;
 pub mod limits;
-pub mod counts;
+pub mod features;
 pub mod pool;
 pub mod axiom;
-pub mod matching;
+pub mod measure_and_match;
 pub mod manipulation;
 pub mod transfer;
-pub mod beside;
-pub mod mine;
-pub mod column;
+pub mod additions;
+pub mod mining;
+pub mod doc_column;
 mod instances;
 
 use std::borrow::Cow;
@@ -24,18 +24,18 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use counts::{QueryContext, QueryInstances, RequiredFeatures};
+use features::{QueryContext, QueryInstances, RequiredFeatures};
 
 pub use axiom::{Axiom, AxiomFormula, IrAxiomsAxiom};
 pub use claim::{Claim, ClaimKind, TiePolicy};
 pub(crate) use instances::starts_fit;
 pub use instances::{Instances, InstancesHeader};
-pub use limits::{Limits, AxiomVariant, DefinitionSource};
+pub use limits::{AxiomVariant, DefinitionSource, Limits};
 pub use manipulation::Manipulation;
-pub use matching::{MeasureAndMatch, Measurement};
-pub use mine::MiningResult;
+pub use measure_and_match::{MeasureAndMatch, Measurement};
+pub use mining::MiningResult;
 pub use pool::PoolSpec;
-pub use premise::{MeasuredPrecondition, MeasuredQuantity, BoundRelation};
+pub use precondition::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 pub use transfer::DatasetTransfer;
 
 /// Place of a text in [`MiningResult::texts`].
@@ -159,7 +159,11 @@ impl Probe {
     }
 
     /// The premises of an axiom or a measurement, see [`Axiom::premises`].
-    pub fn premises(self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
+    pub fn premises(
+        self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+    ) -> Vec<MeasuredPrecondition> {
         match self {
             Probe::Axiom(it) => it.premises(mode, case),
             Probe::MeasureAndMatch(it) => it.premises(case.pool),
@@ -234,7 +238,7 @@ impl Probe {
         probes.sort_unstable();
         probes.dedup();
         match probes.iter().find(|it| it.needs_vectors() && !with_vectors) {
-            Some(probe) => Err(crate::vectors::missing(&probe.slug())),
+            Some(probe) => Err(crate::word_vectors::missing(&probe.slug())),
             None => Ok(probes),
         }
     }

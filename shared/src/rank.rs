@@ -4,17 +4,17 @@
 //! explanation adds up to the very bits of the score.
 
 pub mod bm25;
-pub mod likelihood;
-pub mod top;
+pub mod query_likelihood;
+pub mod max_score;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
-use crate::index::stats::QueryTerms;
+use crate::index::term_statistics::QueryTerms;
 
 pub use bm25::Bm25;
-pub use likelihood::QueryLikelihood;
+pub use query_likelihood::QueryLikelihood;
 
 /// A formula with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,14 +55,14 @@ pub enum LexicalScorer {
         /// k1·b / average length.
         per_term: f64,
     },
-    /// Dirichlet smoothing, see [`likelihood`].
+    /// Dirichlet smoothing, see [`query_likelihood`].
     Dirichlet {
         /// For each query term c(w, Q) and μ·cf/T; none for a term the collection lacks.
         terms: Vec<Option<(f64, f64)>>,
         /// μ, in terms.
         mu: f64,
     },
-    /// Jelinek-Mercer smoothing, see [`likelihood`].
+    /// Jelinek-Mercer smoothing, see [`query_likelihood`].
     JelinekMercer {
         /// For each query term c(w, Q) and λ·cf/T; none for a term the collection lacks.
         terms: Vec<Option<(f64, f64)>>,

@@ -8,32 +8,32 @@
 
 pub mod format;
 pub mod markup;
-pub mod premise;
+pub mod precondition;
 mod csv;
 mod html;
 mod latex;
 mod markdown;
-mod overview;
-mod behaviours;
+mod study_tables;
+mod behavioral_tests;
 mod figures;
-mod compared;
-mod whitebox;
-pub mod differ;
+mod regression;
+mod late_interaction;
+pub mod comparison;
 
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
 pub use self::csv::to_csv;
-pub use behaviours::of_behaviours;
-pub use compared::{of_baseline, of_diff, to_junit};
-pub use differ::of_differences;
+pub use behavioral_tests::of_behaviours;
+pub use comparison::of_differences;
 pub use figures::{of_figures, premise_label, reading};
 pub use html::to_html;
+pub use late_interaction::of_whitebox;
 pub use latex::to_latex;
 pub use markdown::to_markdown;
-pub use overview::{certificates, of_overview};
-pub use whitebox::of_whitebox;
+pub use regression::{of_baseline, of_diff, to_junit};
+pub use study_tables::{certificates, of_overview};
 
 /// Rows of values under named columns, with what has to be known to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,13 +4,13 @@
 //! makes no difference from here on.
 
 pub mod lexical;
-pub mod certificate;
+pub mod rescoring;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, InvalidField, FieldError};
+use crate::error::{Error, FieldError, InvalidField};
 use crate::probe::{MiningResult, StudyDocNo, starts_fit};
-use certificate::RescoringRecord;
+use rescoring::RescoringRecord;
 
 /// The unique pairs of a query and a text that have to be scored, by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

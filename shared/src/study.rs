@@ -6,24 +6,24 @@
 //! type and answer with the functions of `study/`, so a page shows the same numbers with and
 //! without a server.
 
-pub mod prepare;
-pub mod make;
-mod check;
-pub mod dials;
-pub mod certified;
+pub mod preparation;
+pub mod build;
+mod validation;
+pub mod controls;
+pub mod score_stability;
 pub mod overview;
 pub mod findings;
-pub mod behaviour;
-pub mod audit;
-pub mod dataset;
+pub mod behavioral_tests;
+pub mod analyzer_audit;
+pub mod export;
 pub mod figures;
-pub mod diff;
+pub mod verdict_diff;
 pub mod baseline;
-pub mod cell;
-pub mod instance;
-pub mod firsts;
-pub mod bench;
-pub mod withheld;
+pub mod instance_list;
+pub mod instance_details;
+pub mod top_documents;
+pub mod playground;
+pub mod withheld_texts;
 #[cfg(test)]
 pub(crate) mod fixture;
 
@@ -32,18 +32,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Document, Qrels, Query};
-use crate::error::{Error, InvalidField, FieldError};
+use crate::error::{Error, FieldError, InvalidField};
 use crate::index::CollectionTotals;
-use crate::probe::beside::AdditionCounts;
-use crate::probe::mine::StudyDocument;
-use crate::probe::transfer::{TransferQuerySource, TransferPairCounts};
-use crate::probe::{Instances, Limits, Manipulation, AxiomVariant, PoolSpec, Probe, StudyDocNo, DatasetTransfer};
+use crate::probe::additions::AdditionCounts;
+use crate::probe::mining::StudyDocument;
+use crate::probe::transfer::{TransferPairCounts, TransferQuerySource};
+use crate::probe::{
+    AxiomVariant, DatasetTransfer, Instances, Limits, Manipulation, PoolSpec, Probe, StudyDocNo,
+};
 use crate::score::{QueryDocumentPairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
-use crate::vectors::{WordVectors, WordVectorsInfo};
-use crate::written::{check_seen, shows_nothing};
-use audit::AnalyzerAudit;
-use withheld::WithheldTexts;
+use crate::user_text::{check_seen, shows_nothing};
+use crate::word_vectors::{WordVectors, WordVectorsInfo};
+use analyzer_audit::AnalyzerAudit;
+use withheld_texts::WithheldTexts;
 
 /// What a study is made from, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +83,7 @@ pub struct StudyDefinition {
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
-    /// Other analysers, which are asked about the instances: [`audit`].
+    /// Other analysers, which are asked about the instances: [`analyzer_audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
@@ -257,7 +259,7 @@ impl StudyDefinition {
         }
         let without = |it: &&Probe| it.needs_vectors() && self.vectors.is_none();
         if let Some(probe) = self.probes.iter().find(without) {
-            return Err(crate::vectors::missing(&probe.slug()));
+            return Err(crate::word_vectors::missing(&probe.slug()));
         }
         for probe in self.behaviours() {
             self.check_behaviour(probe)?;
@@ -272,9 +274,9 @@ impl StudyDefinition {
                 let mut files = self.transfers.iter();
                 let is_there = files.any(|file| file.transfer().is_ok_and(|of| of == it));
                 let way_out = "give its pairs in a [[transfers]] with `name` and `file`";
-                is_there
-                    .then_some(())
-                    .ok_or_else(|| Error::missing(InvalidField::shown("transfers", probe.slug()), way_out))
+                is_there.then_some(()).ok_or_else(|| {
+                    Error::missing(InvalidField::shown("transfers", probe.slug()), way_out)
+                })
             }
             Probe::Manipulation(Manipulation::Expand) if self.lookups.expansions.is_none() => {
                 let way_out = "give what `expand` has written as `expansions` in [lookups]";
@@ -319,7 +321,7 @@ pub struct Study {
     pub software: String,
     /// [`crate::collection::Collection::hash`].
     pub collection_hash: String,
-    /// [`crate::probe::mine::MiningResult::hash`].
+    /// [`crate::probe::mining::MiningResult::hash`].
     pub instances_hash: String,
     /// Of the whole collection.
     pub totals: CollectionTotals,
@@ -365,7 +367,7 @@ pub struct Study {
     pub kept: Vec<(Probe, TransferPairCounts)>,
     /// Never written.
     #[serde(skip)]
-    pub lengths: dials::DocumentLengths,
+    pub lengths: controls::DocumentLengths,
 }
 
 /// Word vectors of a study.

@@ -2,11 +2,11 @@
 //!
 //! An analyser is data, travels with every result, and gives the same terms everywhere.
 
-pub mod tokens;
+pub mod tokenize;
 pub mod wordpiece;
 pub mod stopwords;
-pub mod stem;
-pub(crate) mod names;
+pub mod stemming;
+pub(crate) mod interner;
 pub mod vocabulary;
 pub mod linguistics;
 
@@ -117,7 +117,7 @@ impl Analyzer {
     /// Terms of a text with their places, in order. For one text at a time; for many use
     /// a [`Vocabulary`], which stems each token once.
     pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
-        let stem = stem::TokenStemmer::new(self.stemmer);
+        let stem = stemming::TokenStemmer::new(self.stemmer);
         let mut terms = Vec::new();
         self.each_token(text, |token, span| {
             if !stopwords::drops(&self.stopwords, token) {
@@ -130,10 +130,10 @@ impl Analyzer {
     /// Calls `take` with each token, stop words among them, and its place in the text.
     pub(crate) fn each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
         match self.first_tokens {
-            None => tokens::each(&self.tokenizer, text, take),
+            None => tokenize::each(&self.tokenizer, text, take),
             Some(most) => {
                 let mut n_read = 0;
-                tokens::each(&self.tokenizer, text, |token, span| {
+                tokenize::each(&self.tokenizer, text, |token, span| {
                     n_read += 1;
                     if n_read <= most {
                         take(token, span);

@@ -6,13 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Qrels, RunEntry, Run};
+use crate::collection::{Qrels, Run, RunEntry};
 use crate::effectiveness::{Measure, evaluate};
 use crate::error::Error;
-use crate::index::stats::QueryTerms;
-use crate::index::{DocNo, Index, CollectionTotals};
-use crate::probe::counts::DocumentFeatures;
-use crate::rank::{Bm25, QueryLikelihood, LexicalRanker};
+use crate::index::term_statistics::QueryTerms;
+use crate::index::{CollectionTotals, DocNo, Index};
+use crate::probe::features::DocumentFeatures;
+use crate::rank::{Bm25, LexicalRanker, QueryLikelihood};
 
 /// Values to be tried, row by row.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,7 +170,13 @@ mod tests {
         let index = index.unwrap();
         let ids = ["a", "b", "c", "d"];
         let name = |it: DocNo| ids[it as usize].to_owned();
-        let queries = [GridSearchQuery::new(&index, "q", "river", &[0, 1, 2, 3], name)];
+        let queries = [GridSearchQuery::new(
+            &index,
+            "q",
+            "river",
+            &[0, 1, 2, 3],
+            name,
+        )];
         let mut qrels = Qrels::default();
         qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
         let grid = ParameterGrid::around(&LexicalRanker::Bm25(Bm25::STANDARD)).unwrap();

@@ -119,7 +119,12 @@ pub fn judge<'a>(
 }
 
 /// The tally of each query.
-pub fn tally(instances: &Instances, pairs: &QueryDocumentPairs, scores: &Scores, tie_width: f64) -> Vec<OutcomeCounts> {
+pub fn tally(
+    instances: &Instances,
+    pairs: &QueryDocumentPairs,
+    scores: &Scores,
+    tie_width: f64,
+) -> Vec<OutcomeCounts> {
     let mut verdicts = judge(instances, pairs, scores, tie_width);
     (0..instances.n_queries())
         .map(|query| {

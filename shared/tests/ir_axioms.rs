@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use shared::index::{Index, IndexBuilder};
-use shared::probe::mine::{Miner, QueryPool};
-use shared::probe::{Axiom, Limits, MiningResult, AxiomVariant, Probe};
+use shared::probe::mining::{Miner, QueryPool};
+use shared::probe::{Axiom, AxiomVariant, Limits, MiningResult, Probe};
 use shared::text::{Analyzer, Stemmer};
-use shared::vectors::{IndexedWordVectors, WordVectors};
+use shared::word_vectors::{IndexedWordVectors, WordVectors};
 
 #[derive(Deserialize)]
 struct Stored {
@@ -53,7 +53,8 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
     let n = stored.texts.len();
     let pool: Vec<u32> = (0..n as u32).collect();
     let mined = |query: &String| {
-        let mined = MiningResult::collect(&asked, vec![miner.mine(&QueryPool::unjudged(query, &pool))]);
+        let mined =
+            MiningResult::collect(&asked, vec![miner.mine(&QueryPool::unjudged(query, &pool))]);
         let mut preferred = vec![vec![false; n]; n];
         for claim in mined.instances[0].of(0) {
             let texts = claim.texts();

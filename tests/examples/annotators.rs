@@ -18,12 +18,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
-use shared::api::people::{CSRF, CreateInvitationRequest, AcceptInvitationRequest, AccessRole};
-use shared::api::review::{UpdateTaskRequest, CreateTaskRequest, LeaseItemsRequest, EventOutcome, SubmitEventsRequest, TaskStatus, TaskId};
+use shared::annotation::assignment::{Assignment, PREFETCH};
+use shared::annotation::event::{AnnotationAction, AnswerComment, Decision};
+use shared::annotation::{AnnotationEvent, AnnotationTask, AnnotatorAnswer, EventKey};
+use shared::api::annotation::{
+    CreateTaskRequest, EventOutcome, LeaseItemsRequest, SubmitEventsRequest, TaskId, TaskStatus,
+    UpdateTaskRequest,
+};
+use shared::api::people::{AcceptInvitationRequest, AccessRole, CSRF, CreateInvitationRequest};
 use shared::api::{Endpoint, Method};
-use shared::review::event::{AnswerComment, Decision, AnnotationAction};
-use shared::review::queue::{Assignment, PREFETCH};
-use shared::review::{AnnotatorAnswer, AnnotationEvent, EventKey, AnnotationTask};
 use tokio::time::{Instant, sleep_until};
 
 type Fallible<T> = Result<T, Box<dyn Error + std::marker::Send + Sync>>;

@@ -11,7 +11,7 @@ mod disk;
 
 use expect_test::Expect;
 
-use crate::harness::{TestHome, LIMITS};
+use crate::harness::{LIMITS, TestHome};
 
 /// A folder with a collection `c` of these files.
 fn collection(corpus: impl AsRef<[u8]>, queries: impl AsRef<[u8]>) -> TestHome {

@@ -4,29 +4,29 @@
 //! of accessibility, `AXIOSCOPE_DIST` the built front end; what needs an absent one is
 //! skipped. With `AXIOSCOPE_SHOTS` pictures of all pages are left in that folder.
 
-mod lasting;
+mod background_process;
 mod driver;
 pub(crate) mod tab;
-pub(crate) mod host;
-mod site;
+pub(crate) mod static_server;
+mod demo_site;
 mod network;
 
 mod studies;
 mod study;
 mod playground;
 mod workbench;
-mod behaviours;
+mod behavioral_tests;
 mod figures;
-mod differ;
-mod inside;
+mod compare;
+mod late_interaction;
 mod about;
-mod files_only;
+mod static_host;
 mod operator;
 mod rebinding;
-mod looks;
-mod tasks;
-mod review;
-mod development;
+mod readability;
+mod long_tasks;
+mod annotation;
+mod live_reload;
 
 use std::path::PathBuf;
 
@@ -40,6 +40,10 @@ pub(crate) fn front_end() -> Option<PathBuf> {
 
 /// The script of the checker of accessibility. Without it this test is skipped.
 pub(crate) fn axe() -> Option<String> {
-    let file = or_skip(named("AXIOSCOPE_AXE"), TestDependency::Browser, "no axe-core")?;
+    let file = or_skip(
+        named("AXIOSCOPE_AXE"),
+        TestDependency::Browser,
+        "no axe-core",
+    )?;
     Some(std::fs::read_to_string(file).unwrap())
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::rerank::RerankRequest;
-use shared::api::{GetServerInfoRequest, Endpoint, ScoreDocumentsRequest, ListStudiesRequest};
+use shared::api::{Endpoint, GetServerInfoRequest, ListStudiesRequest, ScoreDocumentsRequest};
 use tokio::net::TcpSocket;
 
 use crate::exposure::{HOST, Visitor, deployed_behind_nginx};
@@ -46,7 +46,9 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
         let _ = stream.write_all(head.as_bytes());
         stream
     };
-    let paths = [ScoreDocumentsRequest::PATH, RerankRequest::PATH].into_iter().cycle();
+    let paths = [ScoreDocumentsRequest::PATH, RerankRequest::PATH]
+        .into_iter()
+        .cycle();
     let mut slow: Vec<TcpStream> = paths.take(N_SLOW).map(slow).collect();
     for _ in 0..10 {
         // Their bodies come on, a byte at a time.

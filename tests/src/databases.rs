@@ -1,9 +1,11 @@
 //! SQLite and PostgreSQL: backups from one to the other while a server works, and what is said of a
 //! server that cannot be used.
 
-use shared::api::{CreateJobRequest, GetJobScoresRequest, Job, JobState, ListStudiesRequest, GetJobRequest};
+use shared::api::{
+    CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobState, ListStudiesRequest,
+};
 
-use crate::harness::{TestHome, CommandOutput, TestServer, study_file, tiny, tiny_model};
+use crate::harness::{CommandOutput, TestHome, TestServer, study_file, tiny, tiny_model};
 
 fn serve(home: &TestHome) -> TestServer {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
@@ -11,7 +13,11 @@ fn serve(home: &TestHome) -> TestServer {
 
 /// Long enough to be met in its middle.
 fn create(server: &TestServer) -> Job {
-    let ranker = server.ask(&shared::api::GetServerInfoRequest {}).models.remove(0).spec;
+    let ranker = server
+        .ask(&shared::api::GetServerInfoRequest {})
+        .models
+        .remove(0)
+        .spec;
     let text = |at: u32| format!("{at} {}", "river bank stone ".repeat(1 + at as usize % 40));
     server.ask(&CreateJobRequest {
         ranker,

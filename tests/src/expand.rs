@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{TestHome, PATIENCE, CommandOutput, tiny};
+use crate::harness::{CommandOutput, PATIENCE, TestHome, tiny};
 
 #[test]
 fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {

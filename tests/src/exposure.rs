@@ -14,9 +14,11 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use shared::api::people::{CSRF, OperatorSignInRequest, SessionResponse};
-use shared::api::{GetServerInfoRequest, Endpoint, ListJobsRequest};
+use shared::api::{Endpoint, GetServerInfoRequest, ListJobsRequest};
 
-use crate::harness::{TestDependency, TestHome, PATIENCE, TestServer, named, or_skip, reply, tiny_model};
+use crate::harness::{
+    PATIENCE, TestDependency, TestHome, TestServer, named, or_skip, reply, tiny_model,
+};
 
 /// The page whose blocks are taken.
 const GUIDE: &str = include_str!("../../docs/guide/deployment.md");
@@ -149,10 +151,18 @@ fn nginx_by_default_makes_nobody_the_operator() {
         format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://{to}; }} }}");
     let proxy = Proxy::nginx(&program, &config, port);
     let visitor = Visitor::new(&proxy, 2);
-    let about = visitor.request("GET", GetServerInfoRequest::PATH, &[]).send().unwrap();
+    let about = visitor
+        .request("GET", GetServerInfoRequest::PATH, &[])
+        .send()
+        .unwrap();
     let about: shared::api::ServerInfoResponse = reply(about).unwrap();
     assert!(!about.may_create_jobs);
-    for path in [ListJobsRequest::PATH, "/api/models", "/api/people", "/metrics"] {
+    for path in [
+        ListJobsRequest::PATH,
+        "/api/models",
+        "/api/people",
+        "/metrics",
+    ] {
         assert_eq!(visitor.get(path, &[]), 401, "{path}");
     }
 }
@@ -231,7 +241,12 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
         &[("authorization", "Bearer wrong")],
         &[("cookie", "__Host-axioscope=wrong; axioscope-8017=wrong")],
     ] {
-        for path in [ListJobsRequest::PATH, "/api/models", "/api/people", "/metrics"] {
+        for path in [
+            ListJobsRequest::PATH,
+            "/api/models",
+            "/api/people",
+            "/metrics",
+        ] {
             assert_eq!(visitor.get(path, headers), 401, "{path} {headers:?}");
         }
     }
@@ -260,7 +275,10 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
     );
     let cookie = format!("__Host-axioscope={}", session(&answer));
     let who: SessionResponse = reply(answer).unwrap();
-    assert_eq!(operator.get(ListJobsRequest::PATH, &[("cookie", &cookie)]), 200);
+    assert_eq!(
+        operator.get(ListJobsRequest::PATH, &[("cookie", &cookie)]),
+        200
+    );
     // A page of another site does nothing with it.
     let csrf = who.csrf.expect("a session has a token for its requests");
     let create = |origin: &str| {
@@ -269,7 +287,9 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
             (CSRF, csrf.as_str()),
             ("origin", origin),
         ];
-        let asked = operator.request("POST", ListJobsRequest::PATH, &headers).body("{}");
+        let asked = operator
+            .request("POST", ListJobsRequest::PATH, &headers)
+            .body("{}");
         asked.send().unwrap().status().as_u16()
     };
     assert_eq!(create("https://evil.example"), 403);

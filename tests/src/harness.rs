@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::Value;
-use shared::api::{Endpoint, Method, ErrorResponse};
+use shared::api::{Endpoint, ErrorResponse, Method};
 use tempfile::TempDir;
 use tests::postgres::Database;
 

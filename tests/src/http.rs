@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, Weak};
 
 use serde_json::{Value, json};
 use shared::api::{
-    GetServerInfoRequest, CancelJobRequest, CreateJobRequest, Endpoint, ExportStudyRequest, GetJobScoresRequest, Job, JobState, ListJobsRequest, ListInstancesRequest, GetStudyRequest, ErrorResponse,
-    ResumeJobRequest, ScoreDocumentsRequest, GetInstanceRequest, GetCollectionStatisticsRequest, ListStudiesRequest, GetJobRequest,
+    CancelJobRequest, CreateJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
+    GetCollectionStatisticsRequest, GetInstanceRequest, GetJobRequest, GetJobScoresRequest,
+    GetServerInfoRequest, GetStudyRequest, Job, JobState, ListInstancesRequest, ListJobsRequest,
+    ListStudiesRequest, ResumeJobRequest, ScoreDocumentsRequest,
 };
 use shared::probe::{Axiom, AxiomVariant, Probe};
-use shared::study::cell::InstanceListOptions;
-use shared::study::dials::StudyControls;
+use shared::study::controls::StudyControls;
+use shared::study::instance_list::InstanceListOptions;
 
 use crate::harness::{TestHome, TestServer, reply, tiny, tiny_model};
 
@@ -130,8 +132,16 @@ fn what_is_not_there_is_unknown() {
     }
     let job = || "0".repeat(32);
     unknown(server.try_ask(&GetJobRequest { job: job() }).unwrap_err());
-    unknown(server.try_ask(&CancelJobRequest { job: job() }).unwrap_err());
-    unknown(server.try_ask(&ResumeJobRequest { job: job() }).unwrap_err());
+    unknown(
+        server
+            .try_ask(&CancelJobRequest { job: job() })
+            .unwrap_err(),
+    );
+    unknown(
+        server
+            .try_ask(&ResumeJobRequest { job: job() })
+            .unwrap_err(),
+    );
     unknown(
         server
             .try_ask(&GetJobScoresRequest {
@@ -190,7 +200,9 @@ fn wrong_requests_are_the_callers_fault() {
     let site = site();
     let server = &site.server;
     let get = |q: &str| {
-        let request = server.request("GET", GetStudyRequest::PATH).query(&[("q", q)]);
+        let request = server
+            .request("GET", GetStudyRequest::PATH)
+            .query(&[("q", q)]);
         reply::<Value>(request.send().unwrap()).unwrap_err()
     };
     let post = |path: &str, body: Vec<u8>| {
@@ -231,9 +243,18 @@ fn wrong_requests_are_the_callers_fault() {
     asked.listing.margin_from = Some(1e308);
     assert_eq!(server.ask(&asked).n_instances, 0);
 
-    is(post(ScoreDocumentsRequest::PATH, b"\xff\x00".to_vec()), (400, "json"));
-    is(post(ScoreDocumentsRequest::PATH, b"".to_vec()), (400, "json"));
-    is(post(ScoreDocumentsRequest::PATH, vec![b'['; 1 << 20]), (422, "json"));
+    is(
+        post(ScoreDocumentsRequest::PATH, b"\xff\x00".to_vec()),
+        (400, "json"),
+    );
+    is(
+        post(ScoreDocumentsRequest::PATH, b"".to_vec()),
+        (400, "json"),
+    );
+    is(
+        post(ScoreDocumentsRequest::PATH, vec![b'['; 1 << 20]),
+        (422, "json"),
+    );
     is(
         post(ScoreDocumentsRequest::PATH, vec![b' '; (16 << 20) + 1]),
         (413, "too-large"),
@@ -259,7 +280,10 @@ fn wrong_requests_are_the_callers_fault() {
     is(job(json!([[0, -1]])), (422, "json"));
 
     is(post(GetStudyRequest::PATH, b"{}".to_vec()), (405, "method"));
-    let deleted = server.request("DELETE", ListJobsRequest::PATH).send().unwrap();
+    let deleted = server
+        .request("DELETE", ListJobsRequest::PATH)
+        .send()
+        .unwrap();
     is(reply::<Value>(deleted).unwrap_err(), (405, "method"));
     let posted = server.request("POST", "/study/demo").send().unwrap();
     is(reply::<Value>(posted).unwrap_err(), (405, "method"));
@@ -321,7 +345,10 @@ fn every_answer_carries_what_keeps_a_browser_safe() {
 fn on_loopback_pages_of_other_sites_are_kept_out() {
     let site = site();
     let send = |method: &str, headers: &[(&str, &str)]| {
-        let request = site.server.request(method, ListJobsRequest::PATH).body("{}");
+        let request = site
+            .server
+            .request(method, ListJobsRequest::PATH)
+            .body("{}");
         let request = headers
             .iter()
             .fold(request, |request, it| request.header(it.0, it.1));
@@ -371,7 +398,9 @@ fn the_api_describes_every_path_it_has() {
         .filter(|it| !described.contains(it))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
-    let jobs = document["paths"][ListJobsRequest::PATH].as_object().unwrap();
+    let jobs = document["paths"][ListJobsRequest::PATH]
+        .as_object()
+        .unwrap();
     assert!(jobs.contains_key("get") && jobs.contains_key("post"));
     let docs = site.server.get("/api/docs").text().unwrap();
     assert!(described.iter().all(|it| docs.contains(it)));
@@ -464,7 +493,10 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
             "{in_job:?} {at_once}"
         );
     }
-    assert_eq!(server.ask(&ListJobsRequest {}), std::slice::from_ref(&ended));
+    assert_eq!(
+        server.ask(&ListJobsRequest {}),
+        std::slice::from_ref(&ended)
+    );
     // What has ended stays as it is, and whoever watches it is told so once.
     assert_eq!(server.ask(&CancelJobRequest { job: id() }), ended);
     assert_eq!(server.ask(&ResumeJobRequest { job: id() }), ended);

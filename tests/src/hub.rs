@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::harness::{TestHome, CommandOutput, tiny_model};
-use crate::peer::{RecordedRequest, MockServer, MockReply, answer};
+use crate::harness::{CommandOutput, TestHome, tiny_model};
+use crate::mock_server::{MockReply, MockServer, RecordedRequest, answer};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -383,7 +383,8 @@ fn the_token_goes_to_no_other_host() {
 #[test]
 fn a_download_that_was_cut_off_goes_on_where_it_ended() {
     let home = TestHome::new();
-    let weights = |asked: &RecordedRequest| asked.line.ends_with("safetensors") && !is_size_asked(asked);
+    let weights =
+        |asked: &RecordedRequest| asked.line.ends_with("safetensors") && !is_size_asked(asked);
     let cut = MockServer::new(move |asked| match (weights(asked), file(asked)) {
         (true, MockReply::Answer(status, headers, body)) => {
             MockReply::Answer(status, headers, body[..1_000].to_vec())

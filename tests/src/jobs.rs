@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use shared::api::{CreateJobRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState, GetJobRequest};
+use shared::api::{
+    CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState,
+};
 
 use crate::harness::{TestHome, TestServer, model, tiny_model};
 
@@ -64,7 +66,11 @@ fn serve(home: &TestHome, model: &Path) -> TestServer {
 
 /// Makes the job with the model's first use, as a bi-encoder.
 fn create(server: &TestServer, size: JobSize) -> Job {
-    let ranker = server.ask(&shared::api::GetServerInfoRequest {}).models.remove(0).spec;
+    let ranker = server
+        .ask(&shared::api::GetServerInfoRequest {})
+        .models
+        .remove(0)
+        .spec;
     assert!(ranker.ends_with(":bi"), "{ranker}");
     server.ask(&job(ranker, size))
 }

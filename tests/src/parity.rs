@@ -14,21 +14,21 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::api::worker::{WorkerRequest, WorkerMessage, LOCAL, WorkerResponse};
+use shared::api::worker::{LOCAL, WorkerMessage, WorkerRequest, WorkerResponse};
 use shared::api::{Endpoint, ExportStudyRequest, GetStudyRequest};
-use shared::collection::{Collection, beir, pairs, text_hash, trec};
+use shared::collection::{Collection, beir, document_pairs, text_hash, trec};
 use shared::probe::transfer::TransferSet;
-use shared::probe::{Axiom, Limits, Manipulation, AxiomVariant, Probe};
-use shared::study::dials::StudyControls;
-use shared::study::make::{StudyInputs, make_study};
-use shared::study::prepare::{InputFiles, SequentialExecutor, run_at_once};
-use shared::study::{StudyDefinition, LookupFiles, Study};
+use shared::probe::{Axiom, AxiomVariant, Limits, Manipulation, Probe};
+use shared::study::build::{StudyInputs, make_study};
+use shared::study::controls::StudyControls;
+use shared::study::preparation::{InputFiles, SequentialExecutor, run_at_once};
+use shared::study::{LookupFiles, Study, StudyDefinition};
 use shared::text::Analyzer;
 
 use crate::browser::front_end;
-use crate::browser::host::StaticServer;
+use crate::browser::static_server::StaticServer;
 use crate::browser::tab::{BrowserTab, with_tab};
-use crate::harness::{self, TestHome, CommandOutput};
+use crate::harness::{self, CommandOutput, TestHome};
 
 const MADE: &str = "2026-11-20";
 
@@ -105,7 +105,11 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
             .chain(Probe::further(true))
             .chain([formula])
             .collect(),
-        modes: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020, AxiomVariant::CodeCamara2020],
+        modes: vec![
+            AxiomVariant::Fixed,
+            AxiomVariant::PaperCamara2020,
+            AxiomVariant::CodeCamara2020,
+        ],
         rankers: vec!["bm25".to_owned()],
         vectors: Some(vectors.to_owned()),
         ..trecdl()
@@ -275,7 +279,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
             files.sets.push(TransferSet {
                 of: set.transfer().unwrap(),
                 inference: set.queries,
-                pairs: pairs::read(&name, bytes, quiet).unwrap().0,
+                pairs: document_pairs::read(&name, bytes, quiet).unwrap().0,
             });
             continue;
         }
@@ -285,7 +289,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
             "qrels" => collection.qrels = trec::read_qrels(&name, bytes, quiet).unwrap().0,
             "BM25" => files.run = Some(trec::read_run(&name, bytes, quiet).unwrap().0),
             _ => {
-                let (vectors, _) = shared::vectors::read(&name, bytes, quiet).unwrap();
+                let (vectors, _) = shared::word_vectors::read(&name, bytes, quiet).unwrap();
                 files.vectors = Some(Arc::new(vectors));
             }
         }
@@ -390,7 +394,8 @@ fn asked<E: Endpoint>(tab: &BrowserTab, request: &E) -> String {
 }
 
 fn tell(json: &Value) -> WorkerResponse {
-    let envelope: WorkerMessage<WorkerResponse> = serde_json::from_str(json.as_str().unwrap()).unwrap();
+    let envelope: WorkerMessage<WorkerResponse> =
+        serde_json::from_str(json.as_str().unwrap()).unwrap();
     envelope.says
 }
 

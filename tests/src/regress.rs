@@ -1,19 +1,19 @@
 //! Long checks with the real model, for `cargo xtask regress`.
 
-mod attack;
+mod overload;
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::behaviours::{self, MATCHED, count};
-use crate::harness::{TestHome, LIMITS, CommandOutput, collections, model, tiny, tiny_model};
+use crate::annotation::crashes::{self, CrashPlan};
+use crate::annotation::seeded_random::SeededRandom;
+use crate::behavioral_tests::{self, MATCHED, count};
+use crate::harness::{CommandOutput, LIMITS, TestHome, collections, model, tiny, tiny_model};
 use crate::jobs::{JobSize, survives};
-use crate::published::RUNS;
-use crate::review::loss::{self, CrashPlan};
-use crate::review::random::SeededRandom;
-use crate::whitebox;
+use crate::late_interaction;
+use crate::published_numbers::RUNS;
 
 #[test]
 fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
@@ -29,7 +29,7 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
 /// With each database.
 #[test]
 fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times() {
-    loss::survives(CrashPlan {
+    crashes::survives(CrashPlan {
         n_people: 20,
         seconds: 60,
         n_kills: 10,
@@ -107,11 +107,11 @@ fn behaviours_on_trec_deep_learning_2019() {
     let name = model.file_name().unwrap().to_string_lossy();
     let rankers = format!("[\"bm25\", \"ql\", \"{name}:bi\", \"{name}:late\"]");
     let probes = "[\"match\", \"manipulations\"]";
-    let transfers = behaviours::transfers(&data);
+    let transfers = behavioral_tests::transfers(&data);
     let home = TestHome::new();
     home.write(
         "study.toml",
-        behaviours::definition(&data, &rankers, probes, &transfers),
+        behavioral_tests::definition(&data, &rankers, probes, &transfers),
     );
     let program = || {
         let mut program = home.program();
@@ -226,7 +226,7 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
 /// of it is refused with the name of the file, or is as it was.
 #[test]
 fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
-    let home = whitebox::published("small", "Small");
+    let home = late_interaction::published("small", "Small");
     home.run(&format!("import {} --to tiny", tiny())).done();
     let look = format!(
         "whitebox --study small --ranker {}:late --pool all --floor 2",

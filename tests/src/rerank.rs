@@ -6,10 +6,12 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shared::api::rerank::{CohereRerankResponse, RankedText, RerankRequest, CohereRerankRequest};
-use shared::api::{Endpoint, GetStudyRequest, ScoreDocumentsRequest, ScoreDocumentsResponse, ListStudiesRequest};
+use shared::api::rerank::{CohereRerankRequest, CohereRerankResponse, RankedText, RerankRequest};
+use shared::api::{
+    Endpoint, GetStudyRequest, ListStudiesRequest, ScoreDocumentsRequest, ScoreDocumentsResponse,
+};
 
-use crate::harness::{TestHome, PATIENCE, TestServer, reply, tiny_model};
+use crate::harness::{PATIENCE, TestHome, TestServer, reply, tiny_model};
 
 /// A server with the smallest model.
 pub(crate) fn ranking(home: &TestHome) -> TestServer {
@@ -96,8 +98,13 @@ fn published_requests_get_the_scores_of_the_command_line() {
     let asked = json!({"model": "tiny:late", "query": query, "documents": texts, "top_n": 1,
                        "return_documents": true, "raw_scores": true});
     let best = late.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
-    for path in ["/rerank", CohereRerankRequest::PATH, CohereRerankRequest::SECOND] {
-        let ranked: CohereRerankResponse = serde_json::from_value(post(&server, path, &asked)).unwrap();
+    for path in [
+        "/rerank",
+        CohereRerankRequest::PATH,
+        CohereRerankRequest::SECOND,
+    ] {
+        let ranked: CohereRerankResponse =
+            serde_json::from_value(post(&server, path, &asked)).unwrap();
         let [first] = &ranked.results[..] else {
             panic!("{path}: {ranked:?}")
         };
@@ -111,7 +118,11 @@ fn published_requests_get_the_scores_of_the_command_line() {
     let counted = "axioscope_requests_total{path=\"/rerank\",method=\"POST\",status=\"200\"} 3";
     assert!(metrics.contains(counted), "{metrics}");
     let document: Value = server.get("/api/openapi.json").json().unwrap();
-    for path in [RerankRequest::PATH, CohereRerankRequest::PATH, CohereRerankRequest::SECOND] {
+    for path in [
+        RerankRequest::PATH,
+        CohereRerankRequest::PATH,
+        CohereRerankRequest::SECOND,
+    ] {
         assert!(document["paths"][path]["post"].is_object(), "{path}");
     }
 }

@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shared::api::{ListInstancesRequest, GetStudyRequest, ListStudiesRequest};
-use shared::study::dials::StudyControls;
+use shared::api::{GetStudyRequest, ListInstancesRequest, ListStudiesRequest};
+use shared::study::controls::StudyControls;
 
 use crate::harness::{TestHome, demo, study_file, tiny_model};
 

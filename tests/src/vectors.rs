@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{TestHome, CommandOutput, demo, study_file};
+use crate::harness::{CommandOutput, TestHome, demo, study_file};
 
 #[test]
 fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {

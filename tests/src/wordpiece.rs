@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use shared::text::{Analyzer, WordpieceVocabulary, Stemmer, Tokenizer};
+use shared::text::{Analyzer, Stemmer, Tokenizer, WordpieceVocabulary};
 
 use crate::harness::{TestHome, demo, model, study_file, tiny};
 
@@ -50,7 +50,9 @@ fn pieces_are_those_of_the_reference_tokenizer() {
     reference.with_padding(None);
     let text = std::fs::read_to_string(&file).unwrap();
     let analyzer = Analyzer {
-        tokenizer: Tokenizer::Wordpiece(WordpieceVocabulary::read("tokenizer.json", &text).unwrap()),
+        tokenizer: Tokenizer::Wordpiece(
+            WordpieceVocabulary::read("tokenizer.json", &text).unwrap(),
+        ),
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };

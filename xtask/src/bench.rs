@@ -3,22 +3,22 @@
 //! Peers are installed into `target/bench/` and left out by name when they cannot be had.
 
 mod peers;
-mod asked;
+mod timing_process;
 mod lexical;
-mod page;
+mod browser;
 mod neural;
 mod cuda;
 mod scale;
-mod served;
-mod review;
+mod load;
+mod annotation;
 mod server;
 mod table;
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use table::{MachineInfo, BenchTable};
+use table::{BenchTable, MachineInfo};
 
 /// Runs of each side, one after the other in turn.
 const RUNS: usize = 5;
@@ -54,11 +54,11 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
         let done = match part {
             "lexical" => lexical::measure(&bench, &mut table),
             "scale" => scale::measure(&bench, &mut table),
-            "parity" => page::parity(&bench, &mut table),
-            "page" => page::first_view(&bench, &mut table),
+            "parity" => browser::parity(&bench, &mut table),
+            "page" => browser::first_view(&bench, &mut table),
             "neural" => neural::measure(&bench, &mut table),
-            "served" => served::measure(&bench, &mut table),
-            "review" => review::measure(&bench, &mut table),
+            "served" => load::measure(&bench, &mut table),
+            "review" => annotation::measure(&bench, &mut table),
             "cuda" => cuda::measure(&bench, &mut table),
             _ => cuda::rehearse(&bench, &mut table),
         };

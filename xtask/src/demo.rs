@@ -3,7 +3,7 @@
 //! The last line is the server's own: the link that makes a browser the operator's. It comes again
 //! when the neural rankers are scored, unless it was used.
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::{dist, process, setup, web};
 use anyhow::{Context, Result};
 use std::io::{Read, Write};

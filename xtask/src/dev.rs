@@ -6,7 +6,7 @@
 //! link that makes a browser the operator's leads to Trunk's pages, and is shown when they are
 //! there.
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::setup::WebTools;
 use crate::{demo, process, setup};
 use anyhow::{Context, Result, bail};
@@ -113,7 +113,12 @@ impl Drop for Running {
     }
 }
 
-fn serve_pages(place: &ProjectPaths, tools: &WebTools, pages: &str, server: &str) -> Result<Running> {
+fn serve_pages(
+    place: &ProjectPaths,
+    tools: &WebTools,
+    pages: &str,
+    server: &str,
+) -> Result<Running> {
     // Below the checkout, so that cargo finds the settings of `.cargo` from there.
     let folder = place.root.join("target/dev");
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;

@@ -1,6 +1,6 @@
 //! One release binary with the front end inside.
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::{digest, process, setup, web};
 use anyhow::{Context, Result};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Everything that is run twice: demo, test, regress, tidy, bench, dist, setup, web.
 
 mod process;
-mod place;
+mod paths;
 mod digest;
 mod setup;
 mod web;
@@ -13,7 +13,7 @@ mod tidy;
 mod bench;
 
 use anyhow::{Result, bail};
-use place::ProjectPaths;
+use paths::ProjectPaths;
 use std::process::ExitCode;
 
 const USAGE: &str = "\

@@ -11,7 +11,7 @@ pub(crate) mod model;
 pub(crate) mod nginx;
 pub(crate) mod postgres;
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::process;
 use anyhow::Result;
 use std::ffi::OsString;

@@ -7,22 +7,22 @@
 pub(crate) mod check;
 mod dependency;
 mod report;
-mod tally;
+mod counts;
 pub(crate) mod postgres;
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::setup::{self, WebTools};
 use crate::{process, tidy, web};
 use anyhow::{Context, Result, bail};
+pub(crate) use counts::TestCounts;
+use counts::TestEvent;
 use dependency::RequiredDependency;
-use postgres::{PostgresServer, Durability};
+use postgres::{Durability, PostgresServer};
 use report::TestReport;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
-use tally::TestEvent;
-pub(crate) use tally::TestCounts;
 
 /// Names the server of PostgreSQL to tests; `tests/src/postgres.rs` reads it.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
@@ -265,8 +265,8 @@ impl<'a> TestContext<'a> {
     /// they ran on SQLite alone.
     fn database(&mut self) -> Result<String> {
         if self.database.is_none() {
-            let started =
-                setup::postgres::get().and_then(|it| PostgresServer::start(&it, Durability::Nothing));
+            let started = setup::postgres::get()
+                .and_then(|it| PostgresServer::start(&it, Durability::Nothing));
             self.database = Some(match started {
                 Ok(server) => Found::Server(server),
                 Err(error) => {

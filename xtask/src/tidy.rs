@@ -5,7 +5,7 @@
 mod code;
 mod rust;
 mod modules;
-mod tree;
+mod files;
 mod manifest;
 mod features;
 mod demo;
@@ -119,7 +119,7 @@ fn print(findings: &[Finding]) {
 }
 
 fn findings(root: &Path, files: &[File]) -> Vec<Finding> {
-    let mut findings = tree::check(files, &tree::machine_folders(root));
+    let mut findings = files::check(files, &files::machine_folders(root));
     for file in files.iter().filter(|it| it.path.ends_with(".rs")) {
         findings.extend(rust::check(file));
     }

@@ -1,6 +1,6 @@
 //! Builds the front end and its worker into `dist/`, unless what is there is current.
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::setup::WebTools;
 use crate::{digest, process};
 use anyhow::{Context, Result};

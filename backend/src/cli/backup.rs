@@ -19,7 +19,9 @@ impl BackupArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         if !data.is_dir() {
             let reason = "is no folder, so there is nothing to back up; name the one by `--data`";
-            return Err(InputError::missing(InvalidField::shown("data", data.display()), reason).into());
+            return Err(
+                InputError::missing(InvalidField::shown("data", data.display()), reason).into(),
+            );
         }
         let folder = DataFolder::open(data)?;
         let beside = match self.file.parent() {

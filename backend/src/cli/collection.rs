@@ -12,9 +12,9 @@ use shared::rank::LexicalRanker;
 use shared::text::Analyzer;
 
 use super::{CommandOutcome, called, load, print_json, tell_reading};
+use crate::collection_files::{self, CollectionFileArgs};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
-use crate::import::{self, CollectionFileArgs};
 use crate::pipeline;
 use crate::store::{DataFolder, write_whole};
 
@@ -47,9 +47,9 @@ struct ImportOutput {
 impl ImportArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         shared::study::check_name(&self.to)?;
-        let loaded = import::load_folder(&self.src, &self.files)?;
+        let loaded = collection_files::load_folder(&self.src, &self.files)?;
         tell_reading(&loaded);
-        let target = import::import(&loaded, &self.to, &DataFolder::open(data)?)?;
+        let target = collection_files::import(&loaded, &self.to, &DataFolder::open(data)?)?;
         let (docs, queries) = (
             loaded.collection.docs.len(),
             loaded.collection.queries.len(),
@@ -131,7 +131,12 @@ impl RankArgs {
 
 /// What a run says of itself, as `ir_metadata` (Breuer, Keller & Schaer, SIGIR 2022) has it: the
 /// parts that are known here, in YAML.
-fn metadata(named: &str, collection: &Collection, ranker: &LexicalRanker, analyzer: &Analyzer) -> String {
+fn metadata(
+    named: &str,
+    collection: &Collection,
+    ranker: &LexicalRanker,
+    analyzer: &Analyzer,
+) -> String {
     let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
     let (name, parameters) = ranker.words();
     let named = called(named);
@@ -215,14 +220,15 @@ impl EvalArgs {
         let measures = measures.collect::<Result<Vec<Measure>, shared::error::Error>>()?;
         let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
             (true, [run]) => {
-                let (run, qrels, reading) = import::with_bar(run, |name, bytes, progress| {
-                    trec::read_labelled_run(name, bytes, progress)
-                })?;
+                let (run, qrels, reading) =
+                    collection_files::with_bar(run, |name, bytes, progress| {
+                        trec::read_labelled_run(name, bytes, progress)
+                    })?;
                 (qrels, run, reading)
             }
             (false, [qrels, run]) => {
-                let (qrels, mut reading) = import::read_qrels(qrels)?;
-                let (run, of_run) = import::with_bar(run, |name, bytes, progress| {
+                let (qrels, mut reading) = collection_files::read_qrels(qrels)?;
+                let (run, of_run) = collection_files::with_bar(run, |name, bytes, progress| {
                     trec::read_run(name, bytes, progress)
                 })?;
                 reading.absorb(of_run);
@@ -236,7 +242,7 @@ impl EvalArgs {
                 .into());
             }
         };
-        import::tell(&reading);
+        collection_files::tell(&reading);
         let evaluation = effectiveness::evaluate(&qrels, &run, &measures)
             .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgement"))?;
         self.print(&evaluation);

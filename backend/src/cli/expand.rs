@@ -9,7 +9,7 @@ use super::{CommandOutcome, load, print_json};
 use crate::config::count;
 use crate::error::Error;
 use crate::models::open_doc2query;
-use crate::pipeline::{self, ExpansionSummary, ExpansionSettings};
+use crate::pipeline::{self, ExpansionSettings, ExpansionSummary};
 
 /// Runs on the CPU. Stopped in between it leaves no folder, and goes on where it was when it is
 /// started again in the same way.

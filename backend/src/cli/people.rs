@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use clap::{Subcommand, ValueEnum};
-use shared::api::people::{PeopleResponse, PendingInvitation, CreateInvitationResponse, AccessRole, PersonAccount};
+use shared::api::people::{
+    AccessRole, CreateInvitationResponse, PendingInvitation, PeopleResponse, PersonAccount,
+};
 use shared::error::Error as Wrong;
 
 use super::{CommandOutcome, print_json};
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::runtime::with_store;
-use crate::store::people::{PersonRecord, NewInvitationRow};
+use crate::store::people::{NewInvitationRow, PersonRecord};
 use crate::store::{DataFolder, Store};
 
 #[derive(clap::Args)]

@@ -11,23 +11,23 @@ use std::time::Instant;
 use shared::collection::Collection;
 use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
-use shared::probe::mine::{InstanceHasher, QueryMiningResult, StudyDocument};
-use shared::probe::{MiningResult, AxiomVariant, Probe};
+use shared::probe::mining::{InstanceHasher, QueryMiningResult, StudyDocument};
+use shared::probe::{AxiomVariant, MiningResult, Probe};
 use shared::score::{QueryDocumentPairs, Scores};
-use shared::study::prepare::{PreparedCollection, run_at_once};
+use shared::study::preparation::{PreparedCollection, run_at_once};
 
 pub(crate) use judge::JudgeArgs;
 pub(crate) use pairs::PairsArgs;
 
-use super::computing::ComputeArgs;
+use super::compute::ComputeArgs;
 use super::{CommandOutcome, print_json, tell_left_out, tell_reading};
+use crate::collection_files::{self, LoadedCollection};
 use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
-use crate::import::{self, LoadedCollection};
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, ParallelExecutor, ScoringInput};
-use crate::store::draft::PartialScores;
 use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
+use crate::store::partial_scores::PartialScores;
 use crate::store::{DataFolder, write_whole};
 
 const WAY_OUT: &str = "make room, or choose another file";
@@ -58,7 +58,7 @@ impl MineArgs {
         let input = self.probes.resolve()?;
         tell_left_out(&input.left_out, "--vectors FILE");
         let began = Instant::now();
-        let mut loaded = import::load(&self.collection, data)?;
+        let mut loaded = collection_files::load(&self.collection, data)?;
         tell_reading(&loaded);
         loaded
             .collection
@@ -280,7 +280,12 @@ struct CollectionVersionArgs {
 impl CollectionVersionArgs {
     /// Takes the queries that a file was mined from. A file of another version of the collection is
     /// refused, or told of if it is taken all the same.
-    fn check(&self, loaded: &mut LoadedCollection, file: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
+    fn check(
+        &self,
+        loaded: &mut LoadedCollection,
+        file: &Path,
+        origin: &InstanceFileMetadata,
+    ) -> Result<(), Error> {
         loaded.collection.queries.truncate(origin.n_queries);
         let hash = loaded.collection.hash();
         if hash == origin.collection_hash {
@@ -331,7 +336,7 @@ struct ScoringWork {
 impl ScoringWork {
     fn from_study(file: &Path, data: &Path) -> Result<ScoringWork, Error> {
         let definition = super::study::read_definition(file)?;
-        let mut loaded = import::load(&definition.collection, data)?;
+        let mut loaded = collection_files::load(&definition.collection, data)?;
         tell_reading(&loaded);
         let analyzer = definition.analyzer.clone();
         let (mined, collection) =
@@ -351,7 +356,7 @@ impl ScoringWork {
         data: &Path,
         version: &CollectionVersionArgs,
     ) -> Result<ScoringWork, Error> {
-        let mut loaded = import::load(named, data)?;
+        let mut loaded = collection_files::load(named, data)?;
         let reader = instances::InstanceReader::open(file, &ids(&loaded.collection))?;
         refuse_manipulations(file, &reader.origin)?;
         let (mined, origin) = reader.read(&ids(&loaded.collection))?;
@@ -371,7 +376,7 @@ impl ScoringWork {
         data: &Path,
         analyzer: shared::text::Analyzer,
     ) -> Result<ScoringWork, Error> {
-        let loaded = import::load(named, data)?;
+        let loaded = collection_files::load(named, data)?;
         let collection = &loaded.collection;
         let query_of: BTreeMap<&str, usize> = collection
             .queries

@@ -9,10 +9,12 @@ use ipnet::IpNet;
 use shared::error::Error as InputError;
 
 use super::CommandOutcome;
-use super::computing::ComputeArgs;
+use super::compute::ComputeArgs;
 use crate::demo::{self, PendingDemoScores};
 use crate::error::Error;
-use crate::http::{self, ListenScope, NetworkExposure, PublicUrl, ServerSettings, OperatorTokenPolicy};
+use crate::http::{
+    self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, ServerSettings,
+};
 use crate::models::{ModelRegistry, NeuralRanker};
 use crate::runtime::runtime;
 use crate::store::DataFolder;

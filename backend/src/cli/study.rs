@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use shared::plot;
 use shared::report;
-use shared::study::behaviour::{BehavioralTestOptions, TieThreshold};
-use shared::study::dials::StudyControls;
+use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
+use shared::study::controls::StudyControls;
 use shared::study::figures::FigureOptions;
 use shared::study::overview::StudySummary;
-use shared::study::{StudyDefinition, Study, StudyFile};
+use shared::study::{Study, StudyDefinition, StudyFile};
 
-use super::computing::ComputeArgs;
+use super::compute::ComputeArgs;
 use super::{CommandOutcome, load};
+use crate::collection_files;
 use crate::error::Error;
-use crate::import;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
@@ -179,9 +179,14 @@ pub(super) fn read_definition(file: &Path) -> Result<StudyDefinition, Error> {
     Ok(definition)
 }
 
-fn resume(name: &str, folder: &DataFolder, data: &Path, models: &ModelRegistry) -> Result<CommandOutcome, Error> {
+fn resume(
+    name: &str,
+    folder: &DataFolder,
+    data: &Path,
+    models: &ModelRegistry,
+) -> Result<CommandOutcome, Error> {
     let mut study = pipeline::load_study(folder, name)?;
-    let place = import::load(&study.definition.collection, data).map(|it| it.folder);
+    let place = collection_files::load(&study.definition.collection, data).map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
     let n_added = pipeline::complete_study(&mut study, &place, folder, models)?;
     with_store(folder, async |store| store.put_study(&study).await)?;
@@ -197,7 +202,7 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
         n_files => eprintln!("{n_files} files are as they were written"),
     }
     let stored = pipeline::load_study(folder, name)?;
-    let loaded = import::load(&stored.definition.collection, data)?;
+    let loaded = collection_files::load(&stored.definition.collection, data)?;
     let again = pipeline::mine_again(&stored, loaded.collection, &loaded.folder)?;
     if again == stored.instances_hash {
         println!("the same instances: {again}");

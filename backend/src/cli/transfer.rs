@@ -5,15 +5,15 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::collection::pairs::layouts::stories::{StorySubset, StoryLayout};
-use shared::collection::pairs::layouts::{RowExclusion, TitlesById};
+use shared::collection::document_pairs::layouts::stories::{StoryLayout, StorySubset};
+use shared::collection::document_pairs::layouts::{RowExclusion, TitlesById};
 use shared::error::ReadReport;
 use shared::probe::Limits;
 
 use super::{CommandOutcome, print_json};
+use crate::collection_files;
+use crate::collection_files::transfer_sets::{self, LoadedTransferSet};
 use crate::error::Error;
-use crate::import;
-use crate::import::transfers::{self, LoadedTransferSet};
 use crate::store::write_whole;
 
 #[derive(clap::Args)]
@@ -141,7 +141,7 @@ impl TransferArgs {
         let from = &ways.from;
         fs::metadata(from).map_err(Error::file(from, "check the path and its rights"))?;
         let (titles, mut of_titles) = match queries {
-            Some(path) => transfers::titles(path)?,
+            Some(path) => transfer_sets::titles(path)?,
             None => (TitlesById::new(), ReadReport::default()),
         };
         let mut gathered = self.set.gather(from, &titles)?;
@@ -149,7 +149,7 @@ impl TransferArgs {
         // What is counted are rows of the data set.
         of_titles.n_rows = 0;
         gathered.converted.reading.absorb(of_titles);
-        import::tell(&gathered.converted.reading);
+        collection_files::tell(&gathered.converted.reading);
         for name in &gathered.absent {
             eprintln!("there is no {name}: pairs are made of the other files");
         }
@@ -167,20 +167,20 @@ impl DataSet {
         };
         match self {
             DataSet::Jfleg { spellchecked, .. } => match spellchecked {
-                true => transfers::jfleg(from, "spellchecked.src"),
-                false => transfers::jfleg(from, "src"),
+                true => transfer_sets::jfleg(from, "spellchecked.src"),
+                false => transfer_sets::jfleg(from, "src"),
             },
-            DataSet::Gyafc { .. } => transfers::gyafc(from, titles),
+            DataSet::Gyafc { .. } => transfer_sets::gyafc(from, titles),
             DataSet::Xsum { all, .. } => {
-                transfers::stories(from, StoryLayout::Xsum, sample(*all), titles)
+                transfer_sets::stories(from, StoryLayout::Xsum, sample(*all), titles)
             }
             DataSet::Cnndm { all, .. } => {
-                transfers::stories(from, StoryLayout::Cnndm, sample(*all), titles)
+                transfer_sets::stories(from, StoryLayout::Cnndm, sample(*all), titles)
             }
-            DataSet::Mspc(_) => transfers::mspc(from),
-            DataSet::Wikiturk(_) => transfers::wikiturk(from),
-            DataSet::Wnc(_) => transfers::wnc(from),
-            DataSet::Factuality { seed, .. } => transfers::factuality(from, *seed),
+            DataSet::Mspc(_) => transfer_sets::mspc(from),
+            DataSet::Wikiturk(_) => transfer_sets::wikiturk(from),
+            DataSet::Wnc(_) => transfer_sets::wnc(from),
+            DataSet::Factuality { seed, .. } => transfer_sets::factuality(from, *seed),
         }
     }
 
@@ -208,7 +208,11 @@ impl DataSet {
 }
 
 /// Writes the pairs, if there are any and none of the files that they come from is in the way.
-fn write(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescription) -> Result<(), Error> {
+fn write(
+    gathered: &LoadedTransferSet,
+    ways: &TransferPaths,
+    words: &DataSetDescription,
+) -> Result<(), Error> {
     let (converted, to) = (&gathered.converted, &ways.to);
     if converted.pairs.is_empty() {
         let from = ways.from.display().to_string();

@@ -11,13 +11,13 @@ use shared::plot;
 use shared::probe::PoolSpec;
 use shared::rank::LexicalRanker;
 use shared::study::StudyDefinition;
-use shared::tune::{GridSearchQuery, ParameterGrid, GridSearchResult, surface, value};
+use shared::tune::{GridSearchQuery, GridSearchResult, ParameterGrid, surface, value};
 
 use super::study::read_definition;
 use super::{CommandOutcome, load, print_json};
+use crate::collection_files::LoadedCollection;
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
-use crate::import::LoadedCollection;
 use crate::pipeline;
 use crate::progress::ProgressBar;
 use crate::store::write_whole;
@@ -134,7 +134,11 @@ impl TuneArgs {
         Ok(())
     }
 
-    fn search(&self, loaded: &LoadedCollection, grid: &ParameterGrid) -> Result<GridSearchResult, Error> {
+    fn search(
+        &self,
+        loaded: &LoadedCollection,
+        grid: &ParameterGrid,
+    ) -> Result<GridSearchResult, Error> {
         let collection = &loaded.collection;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(collection, &analyzer)?;
@@ -166,7 +170,11 @@ impl TuneArgs {
 }
 
 /// The first ranker of the same formula gives way to the winner, or it is put at the end.
-fn write_study(path: &Path, mut definition: StudyDefinition, best: &LexicalRanker) -> Result<(), Error> {
+fn write_study(
+    path: &Path,
+    mut definition: StudyDefinition,
+    best: &LexicalRanker,
+) -> Result<(), Error> {
     let spec = best.to_string();
     let formula = spec.split(':').next().unwrap_or_default().to_owned();
     let same = |it: &String| it.split(':').next() == Some(&formula);

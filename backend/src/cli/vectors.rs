@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use shared::vectors::glove::{GloveSettings, TrainingShard};
+use shared::word_vectors::glove::{GloveSettings, TrainingShard};
 
 use super::{CommandOutcome, load, print_json};
 use crate::config::{AnalyzerArgs, count};

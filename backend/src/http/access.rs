@@ -4,13 +4,13 @@
 //! role, or an operator who came in by the link that the server printed. Everybody else is a
 //! visitor, on loopback too: a proxy on this machine brings people from anywhere. What has to be
 //! kept out everywhere are pages of other sites in somebody's browser (forged requests): see
-//! [`way`].
+//! [`origin_check`].
 
 mod cookie;
-mod link;
+mod operator_link;
 mod proxy;
 mod public_url;
-mod way;
+mod origin_check;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Once;
@@ -20,20 +20,20 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ipnet::IpNet;
-use shared::api::people::{CSRF, Person, AccessRole, SessionResponse};
-use shared::review::PersonId;
+use shared::annotation::PersonId;
+use shared::api::people::{AccessRole, CSRF, Person, SessionResponse};
 
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::http::AppState;
 use crate::http::limits::ClientKey;
-use crate::store::secret::{self, SecretToken};
+use crate::store::secret_token::{self, SecretToken};
 
 pub(super) use cookie::{forget, keep};
-pub(super) use link::OperatorLink;
+pub(super) use operator_link::OperatorLink;
+pub(super) use origin_check::{check_way, names_loopback};
 pub(crate) use proxy::parse_network;
 pub(crate) use public_url::PublicUrl;
-pub(super) use way::{check_way, names_loopback};
 
 /// How the server is reached, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,7 +164,9 @@ impl AccessLevel {
     /// The least role that is let in.
     pub(super) fn role(self) -> AccessRole {
         match self {
-            AccessLevel::Everybody | AccessLevel::Scorers | AccessLevel::Secrets => AccessRole::Visitor,
+            AccessLevel::Everybody | AccessLevel::Scorers | AccessLevel::Secrets => {
+                AccessRole::Visitor
+            }
             AccessLevel::Annotator => AccessRole::Annotator,
             AccessLevel::Curator => AccessRole::Curator,
             AccessLevel::Operator => AccessRole::Operator,
@@ -216,7 +218,11 @@ impl Caller {
     }
 
     /// The same browser, now with a session or without one.
-    pub(super) async fn with(self, app: &AppState, session: Option<SecretToken>) -> Result<Caller, Error> {
+    pub(super) async fn with(
+        self,
+        app: &AppState,
+        session: Option<SecretToken>,
+    ) -> Result<Caller, Error> {
         match session {
             Some(session) => {
                 let found = Caller::by_session(app, session, self.ip).await?;
@@ -249,7 +255,11 @@ impl Caller {
         })
     }
 
-    async fn by_session(app: &AppState, session: SecretToken, ip: IpAddr) -> Result<Option<Caller>, Error> {
+    async fn by_session(
+        app: &AppState,
+        session: SecretToken,
+        ip: IpAddr,
+    ) -> Result<Option<Caller>, Error> {
         let found = app.store.session(&session, now_ms()).await?;
         Ok(found.map(|it| Caller {
             role: it.role,
@@ -324,7 +334,7 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     }
     let shown = request.headers().get(CSRF).and_then(|it| it.to_str().ok());
     match shown {
-        Some(shown) if secret::equal(shown, &session.csrf()) => Ok(()),
+        Some(shown) if secret_token::equal(shown, &session.csrf()) => Ok(()),
         Some(_) => Err(Error::Refused {
             reason: format!("the header `{CSRF}` is not that of this session; load the page again"),
         }),

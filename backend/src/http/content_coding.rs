@@ -117,7 +117,11 @@ pub(super) fn is_worth_it(content_type: &str) -> bool {
 
 /// Compresses answers that are not compressed yet. Whoever takes neither a coding nor none is
 /// told so before anything is done.
-pub(super) async fn compress(State(app): State<AppState>, request: Request, next: Next) -> Response {
+pub(super) async fn compress(
+    State(app): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
     let coding = ContentCoding::accepted(request.headers());
     if coding.is_none() && !accepts(request.headers(), "identity") {
         return Error::NoCoding.into_response();

@@ -8,29 +8,38 @@ use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use shared::api::operator::{LoadModelRequest, ListModelsRequest};
+use shared::api::annotation::{
+    CreateTaskRequest, ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest,
+    GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest,
+    GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest, ListHumanJudgmentsRequest,
+    ListOwnEventsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
+    UpdateTaskRequest,
+};
+use shared::api::models::{ListModelsRequest, LoadModelRequest};
 use shared::api::people::{
-    LookUpInvitationRequest, CreateInvitationRequest, AcceptInvitationRequest, GetSessionRequest, ListPeopleRequest, Revoke, SetPasswordRequest, SignInRequest, OperatorSignInRequest, SignOutRequest,
+    AcceptInvitationRequest, CreateInvitationRequest, GetSessionRequest, ListPeopleRequest,
+    LookUpInvitationRequest, OperatorSignInRequest, Revoke, SetPasswordRequest, SignInRequest,
+    SignOutRequest,
 };
-use shared::api::rerank::{RerankRequest, CohereRerankRequest};
-use shared::api::review::{
-    GetAssignedItemRequest, GetAgreementRequest, GetTaskProgressRequest, UpdateTaskRequest, ListDisputesRequest, ExportTaskRequest, GetItemHistoryRequest, CreateTaskRequest, ListOwnEventsRequest, LeaseItemsRequest,
-    GetTaskRequest, PreviewTaskRequest, ListHumanJudgmentsRequest, SubmitEventsRequest, ListTasksRequest, GetTrialItemsRequest, GetTaskDefinitionRequest,
-};
+use shared::api::rerank::{CohereRerankRequest, RerankRequest};
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    GetServerInfoRequest, GetAttentionRequest, GetBehavioralTestsRequest, CancelJobRequest, CreateJobRequest, CompareRankersRequest, ListComparedQueriesRequest, GetComparedQueryRequest, GetFiguresRequest, Endpoint,
-    ExportStudyRequest, GetJobScoresRequest, ListLateInteractionAnalysesRequest, GetTopDocumentsRequest, ListJobsRequest, ListInstancesRequest, GetStudyRequest, Method, GetReproductionRequest, ResumeJobRequest, ScoreDocumentsRequest, GetInstanceRequest,
-    GetCollectionStatisticsRequest, ListStudiesRequest, GetJobRequest,
+    CancelJobRequest, CompareRankersRequest, CreateJobRequest, Endpoint, ExportStudyRequest,
+    GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
+    GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobRequest,
+    GetJobScoresRequest, GetReproductionRequest, GetServerInfoRequest, GetStudyRequest,
+    GetTopDocumentsRequest, ListComparedQueriesRequest, ListInstancesRequest, ListJobsRequest,
+    ListLateInteractionAnalysesRequest, ListStudiesRequest, Method, ResumeJobRequest,
+    ScoreDocumentsRequest,
 };
 use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::http::access::{self, AccessLevel};
+use crate::http::annotation::{self, curation};
 use crate::http::limits;
 use crate::http::openapi::Operation;
-use crate::http::review::{self, curate};
-use crate::http::{AppState, about, jobs, operator, people, rerank, score, studies};
+use crate::http::{AppState, jobs, operator, people, rerank, score, server_info, studies};
 
 /// A request is answered in this time after its body has been read, or not at all.
 const TIME: Duration = Duration::from_secs(60);
@@ -64,17 +73,21 @@ impl Endpoints {
     /// In the order of the pages that ask for them.
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
-            on::<GetServerInfoRequest, _, _>(AccessLevel::Everybody, about::about),
+            on::<GetServerInfoRequest, _, _>(AccessLevel::Everybody, server_info::about),
             on::<GetSessionRequest, _, _>(AccessLevel::Everybody, people::me),
-            on::<LookUpInvitationRequest, _, _>(AccessLevel::Secrets, people::invitation).with_body(WRITTEN),
-            on::<AcceptInvitationRequest, _, _>(AccessLevel::Secrets, people::join).with_body(WRITTEN),
+            on::<LookUpInvitationRequest, _, _>(AccessLevel::Secrets, people::invitation)
+                .with_body(WRITTEN),
+            on::<AcceptInvitationRequest, _, _>(AccessLevel::Secrets, people::join)
+                .with_body(WRITTEN),
             on::<SignInRequest, _, _>(AccessLevel::Secrets, people::sign_in).with_body(WRITTEN),
             on::<OperatorSignInRequest, _, _>(AccessLevel::Secrets, people::sign_in_as_operator)
                 .with_body(WRITTEN),
             on::<SignOutRequest, _, _>(AccessLevel::Annotator, people::sign_out).with_body(WRITTEN),
-            on::<SetPasswordRequest, _, _>(AccessLevel::Annotator, people::set_password).with_body(WRITTEN),
+            on::<SetPasswordRequest, _, _>(AccessLevel::Annotator, people::set_password)
+                .with_body(WRITTEN),
             on::<ListPeopleRequest, _, _>(AccessLevel::Curator, people::list),
-            on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::invite).with_body(WRITTEN),
+            on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::invite)
+                .with_body(WRITTEN),
             on::<Revoke, _, _>(AccessLevel::Curator, people::revoke).with_body(WRITTEN),
             on::<ListStudiesRequest, _, _>(AccessLevel::Everybody, studies::list),
             on::<GetStudyRequest, _, _>(AccessLevel::Everybody, studies::look),
@@ -93,7 +106,8 @@ impl Endpoints {
             on::<ScoreDocumentsRequest, _, _>(AccessLevel::Scorers, score::score),
             on::<GetAttentionRequest, _, _>(AccessLevel::Scorers, score::attention),
             on::<RerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank).within(TIME_OF_A_JOB),
-            on::<CohereRerankRequest, _, _>(AccessLevel::Scorers, rerank::documents).within(TIME_OF_A_JOB),
+            on::<CohereRerankRequest, _, _>(AccessLevel::Scorers, rerank::documents)
+                .within(TIME_OF_A_JOB),
             second_version().within(TIME_OF_A_JOB),
             on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create)
                 .with_body(MAX_JOB)
@@ -104,25 +118,33 @@ impl Endpoints {
             on::<CancelJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
             on::<ResumeJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
-            on::<ListHumanJudgmentsRequest, _, _>(AccessLevel::Everybody, review::results).within(TIME_OF_A_JOB),
+            on::<ListHumanJudgmentsRequest, _, _>(AccessLevel::Everybody, annotation::results)
+                .within(TIME_OF_A_JOB),
             of_study::<GetTrialItemsRequest>(),
-            on::<ListTasksRequest, _, _>(AccessLevel::Everybody, review::tasks),
-            on::<GetTaskRequest, _, _>(AccessLevel::Annotator, review::task),
-            on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, review::next).with_body(MAX_REVIEW),
-            on::<GetAssignedItemRequest, _, _>(AccessLevel::Annotator, review::again),
-            on::<ListOwnEventsRequest, _, _>(AccessLevel::Annotator, review::mine),
-            on::<SubmitEventsRequest, _, _>(AccessLevel::Annotator, review::send).with_body(MAX_REVIEW),
-            on::<PreviewTaskRequest, _, _>(AccessLevel::Curator, curate::preview).with_body(MAX_REVIEW),
-            on::<CreateTaskRequest, _, _>(AccessLevel::Curator, curate::make).with_body(MAX_REVIEW),
-            on::<GetTaskDefinitionRequest, _, _>(AccessLevel::Curator, curate::task),
-            on::<UpdateTaskRequest, _, _>(AccessLevel::Curator, curate::change).with_body(MAX_REVIEW),
-            on::<GetTaskProgressRequest, _, _>(AccessLevel::Curator, curate::progress),
-            on::<GetAgreementRequest, _, _>(AccessLevel::Curator, curate::agreement).within(TIME_OF_A_JOB),
-            on::<ListDisputesRequest, _, _>(AccessLevel::Curator, curate::disputes),
-            on::<GetItemHistoryRequest, _, _>(AccessLevel::Curator, curate::history),
+            on::<ListTasksRequest, _, _>(AccessLevel::Everybody, annotation::tasks),
+            on::<GetTaskRequest, _, _>(AccessLevel::Annotator, annotation::task),
+            on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, annotation::next)
+                .with_body(MAX_REVIEW),
+            on::<GetAssignedItemRequest, _, _>(AccessLevel::Annotator, annotation::again),
+            on::<ListOwnEventsRequest, _, _>(AccessLevel::Annotator, annotation::mine),
+            on::<SubmitEventsRequest, _, _>(AccessLevel::Annotator, annotation::send)
+                .with_body(MAX_REVIEW),
+            on::<PreviewTaskRequest, _, _>(AccessLevel::Curator, curation::preview)
+                .with_body(MAX_REVIEW),
+            on::<CreateTaskRequest, _, _>(AccessLevel::Curator, curation::make)
+                .with_body(MAX_REVIEW),
+            on::<GetTaskDefinitionRequest, _, _>(AccessLevel::Curator, curation::task),
+            on::<UpdateTaskRequest, _, _>(AccessLevel::Curator, curation::change)
+                .with_body(MAX_REVIEW),
+            on::<GetTaskProgressRequest, _, _>(AccessLevel::Curator, curation::progress),
+            on::<GetAgreementRequest, _, _>(AccessLevel::Curator, curation::agreement)
+                .within(TIME_OF_A_JOB),
+            on::<ListDisputesRequest, _, _>(AccessLevel::Curator, curation::disputes),
+            on::<GetItemHistoryRequest, _, _>(AccessLevel::Curator, curation::history),
             download(),
             on::<ListModelsRequest, _, _>(AccessLevel::Operator, operator::models),
-            on::<LoadModelRequest, _, _>(AccessLevel::Operator, operator::load).within(TIME_OF_A_JOB),
+            on::<LoadModelRequest, _, _>(AccessLevel::Operator, operator::load)
+                .within(TIME_OF_A_JOB),
         ])
     }
 
@@ -208,7 +230,7 @@ fn download() -> EndpointEntry {
         reply: "text/plain",
         ..Operation::of::<ExportTaskRequest>(AccessLevel::Curator)
     };
-    EndpointEntry::new(operation, get(curate::download))
+    EndpointEntry::new(operation, get(curation::download))
 }
 
 async fn in_time(State(time): State<Duration>, request: Request, next: Next) -> Response {

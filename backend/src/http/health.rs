@@ -13,10 +13,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use shared::api::Endpoint;
-use shared::api::operator::{HealthCheckScore, GetHealthRequest, HealthResponse};
+use shared::api::models::{GetHealthRequest, HealthCheckScore, HealthResponse};
 use shared::index::Index;
 use shared::rank::Bm25;
-use shared::rank::top::TopKSearcher;
+use shared::rank::max_score::TopKSearcher;
 use shared::text::Analyzer;
 use tokio::sync::Mutex;
 
@@ -46,7 +46,8 @@ static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
 
 pub(super) fn router(app: &AppState) -> Router<AppState> {
     LazyLock::force(&METRICS);
-    let operator = middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::check);
+    let operator =
+        middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::check);
     Router::new()
         .route(GetHealthRequest::PATH, get(health))
         .route("/ready", get(ready))

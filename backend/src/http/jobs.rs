@@ -10,25 +10,34 @@ use axum::Json;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream;
-use shared::api::{CancelJobRequest, CreateJobRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState, ListJobsRequest, ResumeJobRequest, GetJobRequest};
+use shared::api::{
+    CancelJobRequest, CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobScoresResponse,
+    JobState, ListJobsRequest, ResumeJobRequest,
+};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
 use crate::error::Error;
-use crate::http::api_call::{ApiRequest, JsonResult};
+use crate::http::api_request::{ApiRequest, JsonResult};
 
 /// A proxy drops a connection that is silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-pub(super) async fn create(ApiRequest { app, asked, .. }: ApiRequest<CreateJobRequest>) -> JsonResult<Job> {
+pub(super) async fn create(
+    ApiRequest { app, asked, .. }: ApiRequest<CreateJobRequest>,
+) -> JsonResult<Job> {
     Ok(Json(app.jobs.create(asked).await?))
 }
 
-pub(super) async fn list(ApiRequest { app, .. }: ApiRequest<ListJobsRequest>) -> JsonResult<Vec<Job>> {
+pub(super) async fn list(
+    ApiRequest { app, .. }: ApiRequest<ListJobsRequest>,
+) -> JsonResult<Vec<Job>> {
     Ok(Json(app.jobs.list().await?))
 }
 
-pub(super) async fn job(ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>) -> JsonResult<Job> {
+pub(super) async fn job(
+    ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>,
+) -> JsonResult<Job> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
@@ -94,14 +103,20 @@ impl JobWatcher {
     }
 }
 
-pub(super) async fn cancel(ApiRequest { app, asked, .. }: ApiRequest<CancelJobRequest>) -> JsonResult<Job> {
+pub(super) async fn cancel(
+    ApiRequest { app, asked, .. }: ApiRequest<CancelJobRequest>,
+) -> JsonResult<Job> {
     Ok(Json(app.jobs.cancel(&asked.job).await?))
 }
 
-pub(super) async fn resume(ApiRequest { app, asked, .. }: ApiRequest<ResumeJobRequest>) -> JsonResult<Job> {
+pub(super) async fn resume(
+    ApiRequest { app, asked, .. }: ApiRequest<ResumeJobRequest>,
+) -> JsonResult<Job> {
     Ok(Json(app.jobs.resume(&asked.job).await?))
 }
 
-pub(super) async fn scores(ApiRequest { app, asked, .. }: ApiRequest<GetJobScoresRequest>) -> JsonResult<JobScoresResponse> {
+pub(super) async fn scores(
+    ApiRequest { app, asked, .. }: ApiRequest<GetJobScoresRequest>,
+) -> JsonResult<JobScoresResponse> {
     Ok(Json(app.jobs.scores(&asked.job).await?))
 }

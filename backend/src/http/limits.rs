@@ -1,7 +1,7 @@
 //! How much is done at once, and for one visitor.
 
 mod body;
-mod places;
+mod slots;
 mod rate_limit;
 mod recent;
 
@@ -12,8 +12,8 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use shared::annotation::PersonId;
 use shared::api::people::AccessRole;
-use shared::review::PersonId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
@@ -23,7 +23,7 @@ use crate::http::access::Caller;
 use body::read_body;
 use rate_limit::RateLimit;
 
-pub(super) use places::{Slot, SlotPool};
+pub(super) use slots::{Slot, SlotPool};
 
 /// Requests that are answered at once; more are turned away.
 const REQUESTS: usize = 256;

@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use serde_json::Value;
 use shared::api::people::CSRF;
-use shared::api::{Endpoint, Method, ErrorResponse};
+use shared::api::{Endpoint, ErrorResponse, Method};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;

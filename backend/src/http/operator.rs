@@ -1,18 +1,22 @@
 //! Models for the operator: which there are, and loading one now.
 
 use axum::Json;
-use shared::api::operator::{ModelStatus, LoadModelRequest, ListModelsRequest};
+use shared::api::models::{ListModelsRequest, LoadModelRequest, ModelStatus};
 
 use crate::error::off_thread;
-use crate::http::api_call::{ApiRequest, JsonResult};
+use crate::http::api_request::{ApiRequest, JsonResult};
 
-pub(super) async fn models(ApiRequest { app, .. }: ApiRequest<ListModelsRequest>) -> JsonResult<Vec<ModelStatus>> {
+pub(super) async fn models(
+    ApiRequest { app, .. }: ApiRequest<ListModelsRequest>,
+) -> JsonResult<Vec<ModelStatus>> {
     let models = app.models.clone();
     let held = off_thread("listing models", move || Ok(models.inventory())).await?;
     Ok(Json(held))
 }
 
-pub(super) async fn load(ApiRequest { app, asked, .. }: ApiRequest<LoadModelRequest>) -> JsonResult<ModelStatus> {
+pub(super) async fn load(
+    ApiRequest { app, asked, .. }: ApiRequest<LoadModelRequest>,
+) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
     let held = off_thread("loading a model", move || models.load(&asked.spec)).await?;
     Ok(Json(held))

@@ -5,24 +5,31 @@ mod password;
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, header};
 use shared::api::people::{
-    PeopleResponse, LookUpInvitationRequest, CreateInvitationRequest, InvitationResponse, AcceptInvitationRequest, GetSessionRequest, CreateInvitationResponse, ListPeopleRequest, Person, Revoke,
-    AccessRole, SetPasswordRequest, SignInRequest, OperatorSignInRequest, SignOutRequest, SessionResponse,
+    AcceptInvitationRequest, AccessRole, CreateInvitationRequest, CreateInvitationResponse,
+    GetSessionRequest, InvitationResponse, ListPeopleRequest, LookUpInvitationRequest,
+    OperatorSignInRequest, PeopleResponse, Person, Revoke, SessionResponse, SetPasswordRequest,
+    SignInRequest, SignOutRequest,
 };
 use shared::error::Error as InputError;
-use shared::written::LONGEST_NAME;
+use shared::user_text::LONGEST_NAME;
 
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::{self, Caller};
-use crate::http::api_call::{ApiRequest, JsonResult};
-use crate::store::people::{JoinDetails, PersonRecord, NewInvitationRow, name_key};
-use crate::store::secret::SecretToken;
+use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::store::people::{JoinDetails, NewInvitationRow, PersonRecord, name_key};
+use crate::store::secret_token::SecretToken;
 
 /// Who somebody is now, and what their browser keeps of it.
-type SignedInResponse = ([(header::HeaderName, HeaderValue); 1], Json<SessionResponse>);
+type SignedInResponse = (
+    [(header::HeaderName, HeaderValue); 1],
+    Json<SessionResponse>,
+);
 
-pub(super) async fn me(ApiRequest { caller, .. }: ApiRequest<GetSessionRequest>) -> Json<SessionResponse> {
+pub(super) async fn me(
+    ApiRequest { caller, .. }: ApiRequest<GetSessionRequest>,
+) -> Json<SessionResponse> {
     Json(caller.who())
 }
 
@@ -116,7 +123,11 @@ struct PasswordAttempt<'a> {
 }
 
 /// Takes as long, and says the same, whether there is somebody of this name or not.
-async fn check_password(app: &AppState, caller: &Caller, guess: PasswordAttempt<'_>) -> Result<(), Error> {
+async fn check_password(
+    app: &AppState,
+    caller: &Caller,
+    guess: PasswordAttempt<'_>,
+) -> Result<(), Error> {
     let name: String = name_key(guess.name).chars().take(LONGEST_NAME).collect();
     let from_here = (name.clone(), caller.address());
     app.limits.guesses_of_name.check(&name)?;
@@ -215,7 +226,9 @@ pub(super) async fn set_password(
     Ok(Json(caller.with(&app, session).await?.who()))
 }
 
-pub(super) async fn list(ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>) -> JsonResult<PeopleResponse> {
+pub(super) async fn list(
+    ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>,
+) -> JsonResult<PeopleResponse> {
     Ok(Json(app.store.everybody(now_ms()).await?))
 }
 

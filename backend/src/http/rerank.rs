@@ -4,8 +4,9 @@
 
 use axum::Json;
 use shared::api::rerank::{
-    CohereRerankResult, CohereRerankResponse, RankedText, RerankResponse, RerankRequest, CohereRerankRequest, CohereRerankMeta,
-    CohereBilledUnits, CohereRerankUsage, CohereApiVersion, CohereResultDocument, TruncationDirection,
+    CohereApiVersion, CohereBilledUnits, CohereRerankMeta, CohereRerankRequest,
+    CohereRerankResponse, CohereRerankResult, CohereRerankUsage, CohereResultDocument, RankedText,
+    RerankRequest, RerankResponse, TruncationDirection,
 };
 use shared::collection::hex;
 use shared::error::{Error as InputError, InvalidField};
@@ -13,12 +14,16 @@ use shared::error::{Error as InputError, InvalidField};
 use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiRequest, JsonResult};
-use crate::http::score::{ScoringLimits, RequestedRanker, score_in_turns};
-use crate::models::{ScoreScale, ScoreDetail, ScoredDocuments, ScoringRequest, DetailedScore, TruncatedInput};
+use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::score::{RequestedRanker, ScoringLimits, score_in_turns};
+use crate::models::{
+    DetailedScore, ScoreDetail, ScoreScale, ScoredDocuments, ScoringRequest, TruncatedInput,
+};
 
 /// `/rerank`: a list of texts or of documents.
-pub(super) async fn rerank(ApiRequest { app, caller, asked }: ApiRequest<RerankRequest>) -> JsonResult<RerankResponse> {
+pub(super) async fn rerank(
+    ApiRequest { app, caller, asked }: ApiRequest<RerankRequest>,
+) -> JsonResult<RerankResponse> {
     let cut = TruncationPolicy::of(asked.truncate, asked.truncation_direction);
     // Each of the two shapes has a name of its own for it.
     let back = asked.return_text.or(asked.return_documents);
@@ -56,21 +61,27 @@ pub(super) async fn rerank(ApiRequest { app, caller, asked }: ApiRequest<RerankR
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
-            return Err(InputError::conflict(InvalidField::shown("texts", "rerank"), reason).into());
+            return Err(
+                InputError::conflict(InvalidField::shown("texts", "rerank"), reason).into(),
+            );
         }
     };
     Ok(Json(ranking))
 }
 
 /// `/v1/rerank`.
-pub(super) async fn documents(call: ApiRequest<CohereRerankRequest>) -> JsonResult<CohereRerankResponse> {
+pub(super) async fn documents(
+    call: ApiRequest<CohereRerankRequest>,
+) -> JsonResult<CohereRerankResponse> {
     rank_documents(call, RerankApiVersion::First, TruncationPolicy::End)
         .await
         .map(Json)
 }
 
 /// `/v2/rerank`.
-pub(super) async fn documents_again(call: ApiRequest<CohereRerankRequest>) -> JsonResult<CohereRerankResponse> {
+pub(super) async fn documents_again(
+    call: ApiRequest<CohereRerankRequest>,
+) -> JsonResult<CohereRerankResponse> {
     rank_documents(call, RerankApiVersion::Second, TruncationPolicy::End)
         .await
         .map(Json)
@@ -100,7 +111,11 @@ async fn rank_documents(
     let texts = texts.map(|(place, it)| it.into_text(place, &fields));
     let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
     let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
-    Ok(ranked.documents(most(asked.top_n), ReturnTexts::of(asked.return_documents), version))
+    Ok(ranked.documents(
+        most(asked.top_n),
+        ReturnTexts::of(asked.return_documents),
+        version,
+    ))
 }
 
 /// How many come back; 0 is all.
@@ -227,7 +242,12 @@ impl RerankResult {
         ranked.collect()
     }
 
-    fn documents(mut self, most: usize, back: ReturnTexts, version: RerankApiVersion) -> CohereRerankResponse {
+    fn documents(
+        mut self,
+        most: usize,
+        back: ReturnTexts,
+        version: RerankApiVersion,
+    ) -> CohereRerankResponse {
         let mut id = [0; 16];
         getrandom::fill(&mut id).expect("the operating system gives random numbers");
         let mut order = std::mem::take(&mut self.order);
@@ -354,7 +374,11 @@ mod tests {
     fn what_is_left_out_is_cut_at_its_end() {
         use TruncationDirection::{Left, Right};
         let text = TruncatedInput::Text(1);
-        let fine = |truncate, direction| TruncationPolicy::of(truncate, direction).check(text).is_ok();
+        let fine = |truncate, direction| {
+            TruncationPolicy::of(truncate, direction)
+                .check(text)
+                .is_ok()
+        };
         assert!(fine(None, None) && fine(Some(true), Some(Right)));
         assert!(!fine(Some(false), None) && !fine(None, Some(Left)));
     }

@@ -6,14 +6,18 @@ use std::time::Instant;
 
 use axum::Json;
 use shared::api::people::AccessRole;
-use shared::api::{GetAttentionRequest, AttentionResponse, ScoreDocumentsRequest, ScoreDocumentsResponse};
+use shared::api::{
+    AttentionResponse, GetAttentionRequest, ScoreDocumentsRequest, ScoreDocumentsResponse,
+};
 use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::{Error, off_thread};
 use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiRequest, JsonResult};
-use crate::models::{NeuralRanker, ScoreDetail, ScoredDocuments, ScoringRequest, IncrementalScoring};
+use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::models::{
+    IncrementalScoring, NeuralRanker, ScoreDetail, ScoredDocuments, ScoringRequest,
+};
 
 /// What one request may hold.
 pub(super) struct ScoringLimits {
@@ -87,7 +91,9 @@ impl ScoringLimits {
     }
 }
 
-pub(super) async fn score(ApiRequest { app, caller, asked }: ApiRequest<ScoreDocumentsRequest>) -> JsonResult<ScoreDocumentsResponse> {
+pub(super) async fn score(
+    ApiRequest { app, caller, asked }: ApiRequest<ScoreDocumentsRequest>,
+) -> JsonResult<ScoreDocumentsResponse> {
     let bounds = ScoringLimits::of(&caller);
     bounds.check(&asked.query, &asked.texts)?;
     let wanted = RequestedRanker {
@@ -103,7 +109,8 @@ pub(super) async fn score(ApiRequest { app, caller, asked }: ApiRequest<ScoreDoc
         detail: ScoreDetail::Matches,
         too_long: Box::new(|_| Ok(())),
     };
-    let ScoredDocuments { ranker, scores, .. } = score_in_turns(&app, &caller, wanted, request).await?;
+    let ScoredDocuments { ranker, scores, .. } =
+        score_in_turns(&app, &caller, wanted, request).await?;
     Ok(Json(ScoreDocumentsResponse {
         ranker: ranker.about.clone(),
         scores: scores.iter().map(|it| it.score).collect(),

@@ -1,6 +1,6 @@
 //! Studies: their list, one for a state of its dials, its instances, its whole.
 
-mod shelf;
+mod cache;
 
 use std::io::{BufWriter, Cursor, Read, Write};
 
@@ -12,28 +12,33 @@ use flate2::read::GzDecoder;
 use futures_util::stream;
 use shared::api::people::AccessRole;
 use shared::api::study_request::StudyRequest;
-use shared::api::{ExportStudyRequest, ListLateInteractionAnalysesRequest, ListInstancesRequest, GetStudyRequest, ListStudiesRequest};
+use shared::api::{
+    ExportStudyRequest, GetStudyRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest,
+    ListStudiesRequest,
+};
 use shared::error::Error as Wrong;
+use shared::late_interaction::LateInteractionAnalysis;
 use shared::study::Study;
-use shared::study::cell::InstancePage;
-use shared::study::overview::{StudySummary, StudyOverview};
-use shared::whitebox::LateInteractionAnalysis;
+use shared::study::instance_list::InstancePage;
+use shared::study::overview::{StudyOverview, StudySummary};
 
 use crate::error::{Error, off_thread};
 use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::api_call::{ApiRequest, JsonResult};
+use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::content_coding::{ContentCoding, FAST};
 use crate::http::limits::Slot;
 use crate::pipeline;
-use crate::store::studies::{StudyEntry, whitebox};
+use crate::store::studies::{StudyEntry, late_interaction};
 
-pub(super) use shelf::StudyCache;
+pub(super) use cache::StudyCache;
 
 /// Bytes of a file that are read and sent at a time.
 const CHUNK: usize = 1 << 16;
 
-pub(super) async fn list(ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>) -> JsonResult<Vec<StudySummary>> {
+pub(super) async fn list(
+    ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>,
+) -> JsonResult<Vec<StudySummary>> {
     let mut cards = Vec::new();
     for listed in app.store.studies().await? {
         if !may_see(&caller, &listed) {
@@ -49,7 +54,9 @@ pub(super) async fn list(ApiRequest { app, caller, .. }: ApiRequest<ListStudiesR
 }
 
 /// The overview of a state of the dials is cached.
-pub(super) async fn look(ApiRequest { app, caller, asked }: ApiRequest<GetStudyRequest>) -> JsonResult<StudyOverview> {
+pub(super) async fn look(
+    ApiRequest { app, caller, asked }: ApiRequest<GetStudyRequest>,
+) -> JsonResult<StudyOverview> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
@@ -74,14 +81,16 @@ pub(super) async fn inside(
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let folder = app.shelf.folder().clone();
-    let load = move || whitebox::load(&folder, &listed.name);
+    let load = move || late_interaction::load(&folder, &listed.name);
     Ok(Json(
         off_thread("reading what was looked into", load).await?,
     ))
 }
 
 /// One page of instances is counted on all cores.
-pub(super) async fn instances(ApiRequest { app, caller, asked }: ApiRequest<ListInstancesRequest>) -> JsonResult<InstancePage> {
+pub(super) async fn instances(
+    ApiRequest { app, caller, asked }: ApiRequest<ListInstancesRequest>,
+) -> JsonResult<InstancePage> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let listing = asked.listing;
@@ -125,7 +134,11 @@ pub(super) async fn export(
 
 /// Writes a study when it has its turn, unless somebody did meanwhile. Whoever leaves waits no
 /// more, but does not undo what has begun for those who wait for it too.
-async fn write_export(app: AppState, listed: StudyEntry, coding: ContentCoding) -> Result<Bytes, Error> {
+async fn write_export(
+    app: AppState,
+    listed: StudyEntry,
+    coding: ContentCoding,
+) -> Result<Bytes, Error> {
     let turn = app.limits.export().await;
     let making = tokio::spawn(async move {
         let _turn = turn;

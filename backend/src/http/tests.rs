@@ -18,10 +18,11 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::api::people::{CSRF, Person, AccessRole};
+use shared::api::people::{AccessRole, CSRF, Person};
 use shared::api::{
-    GetServerInfoRequest, Endpoint, ExportStudyRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState, ListInstancesRequest, GetStudyRequest, Method, ErrorResponse, ScoreDocumentsRequest,
-    ScoreDocumentsResponse, ServerInfoResponse, ListStudiesRequest, GetJobRequest,
+    Endpoint, ErrorResponse, ExportStudyRequest, GetJobRequest, GetJobScoresRequest,
+    GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState, ListInstancesRequest,
+    ListStudiesRequest, Method, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
 };
 use shared::study::Study;
 use tower::ServiceExt;
@@ -31,7 +32,7 @@ use crate::clock::now_ms;
 use crate::jobs::tests::create;
 use crate::models;
 use crate::store::people::{JoinDetails, NewInvitationRow};
-use crate::store::secret::SecretToken;
+use crate::store::secret_token::SecretToken;
 use crate::store::studies::Visibility;
 
 /// A server with a data folder of its own.
@@ -281,7 +282,7 @@ fn study(name: &str) -> Study {
         },
         "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
         // Of no instances.
-        "instances_hash": shared::probe::mine::InstanceHasher::new([(
+        "instances_hash": shared::probe::mining::InstanceHasher::new([(
             "tfc1".parse().unwrap(),
             shared::probe::AxiomVariant::Fixed,
         )])

@@ -68,9 +68,11 @@ fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
     for (at, it) in list.iter().enumerate() {
         if let Some(before) = first.insert(it, at) {
             let reason = format!("is the same as {what}[{before}]; give each once");
-            return Err(
-                InputError::conflict(InvalidField::shown(what, format!("{what}[{at}]")), reason).into(),
-            );
+            return Err(InputError::conflict(
+                InvalidField::shown(what, format!("{what}[{at}]")),
+                reason,
+            )
+            .into());
         }
     }
     Ok(())

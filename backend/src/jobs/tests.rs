@@ -1,11 +1,11 @@
 //! Jobs with the smallest model: undisturbed, killed in their middle, cancelled, broken.
 
-use shared::score::certificate::RescoringCondition;
+use shared::score::rescoring::RescoringCondition;
 
 use super::*;
 use crate::models::{self, PairTexts};
 use crate::store::DatabaseConfig;
-use crate::store::draft::PartialScores;
+use crate::store::partial_scores::PartialScores;
 use crate::store::tests::TestFolder;
 
 /// A job of many small batches: 4 queries, 600 texts of up to 64 pieces.
@@ -117,8 +117,13 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         let certificate = certificate.unwrap();
         assert!(certificate.fits(scores.len()));
         assert_eq!(certificate.computation.device, "cpu");
-        let conditions: Vec<RescoringCondition> = certificate.again.iter().map(|it| it.condition).collect();
-        let expected = [RescoringCondition::Alone, RescoringCondition::OtherOrder, RescoringCondition::F16];
+        let conditions: Vec<RescoringCondition> =
+            certificate.again.iter().map(|it| it.condition).collect();
+        let expected = [
+            RescoringCondition::Alone,
+            RescoringCondition::OtherOrder,
+            RescoringCondition::F16,
+        ];
         assert_eq!(conditions, expected);
         for it in certificate.again {
             // Sixteen of each of four queries.

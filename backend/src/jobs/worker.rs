@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 
 use shared::api::JobState;
 use shared::score::QueryDocumentPairs;
-use shared::score::certificate::{self, RescoringRecord};
+use shared::score::rescoring::{self, RescoringRecord};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, off_thread};
 use crate::jobs::{JobQueue, Speed};
-use crate::models::{TokenizedBatch, PairTexts, PairScore, EncodedQueries, NeuralRanker, InferenceCounts};
+use crate::models::{
+    EncodedQueries, InferenceCounts, NeuralRanker, PairScore, PairTexts, TokenizedBatch,
+};
 use crate::store::JobsLock;
 use crate::store::jobs::{BatchCommit, JobInput};
 
@@ -317,7 +319,7 @@ async fn certify(
         by_query[query as usize].push(text);
     }
     let unique = QueryDocumentPairs::new(by_query);
-    let sample = certificate::sample(&unique, &[]);
+    let sample = rescoring::sample(&unique, &[]);
     let chosen: Vec<(u32, u32)> = unique
         .iter()
         .map(|(query, text)| (query as u32, text))

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use neural::{Colbert, CrossEncoder, RankerConfig, ModelFiles, ModuleFiles, MonoT5, Splade};
+use neural::{Colbert, CrossEncoder, ModelFiles, ModuleFiles, MonoT5, RankerConfig, Splade};
 
 use crate::error::Error;
 use crate::models::hub;
-use crate::models::named::ModelUse;
+use crate::models::spec::ModelUse;
 
 /// How sentence-transformers says what it does with the vectors of pieces.
 const POOLING: &str = "1_Pooling/config.json";

@@ -19,7 +19,7 @@ use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
 use crate::models::files::FILES;
-use download::{FileDownload, HubFileMetadata, HubFile};
+use download::{FileDownload, HubFile, HubFileMetadata};
 
 /// A hub that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(20);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 use neural::ComputeTarget;
-use shared::api::operator::{ModelStatus, LoadedModel, ModelSource, ModelState};
+use shared::api::models::{LoadedModel, ModelSource, ModelState, ModelStatus};
 
 use crate::error::Error;
-use crate::models::named::{ModelSpec, spec};
 use crate::models::passages::PassageStrategy;
-use crate::models::{ModelRegistry, ModelEntry, NeuralRanker, Source, reason};
+use crate::models::spec::{ModelSpec, spec};
+use crate::models::{ModelEntry, ModelRegistry, NeuralRanker, Source, reason};
 
 impl ModelRegistry {
     /// Every use of every model, in the order they were named. Waits for nothing that is being

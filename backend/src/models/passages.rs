@@ -141,11 +141,13 @@ impl PassageStrategy {
         let (n_words, stride) = USUAL;
         match self {
             PassageStrategy::Whole => PassageStrategy::Whole,
-            PassageStrategy::Passages(PassageSettings { how, .. }) => PassageStrategy::Passages(PassageSettings {
-                how,
-                n_words,
-                stride,
-            }),
+            PassageStrategy::Passages(PassageSettings { how, .. }) => {
+                PassageStrategy::Passages(PassageSettings {
+                    how,
+                    n_words,
+                    stride,
+                })
+            }
         }
     }
 
@@ -169,8 +171,12 @@ impl PassageStrategy {
         let (n_words, stride) = (cut.n_words, cut.stride);
         match cut.how {
             PassageAggregation::First => format!("; the first {n_words} words"),
-            PassageAggregation::Max => format!("; best of passages of {n_words} words, every {stride}"),
-            PassageAggregation::Mean => format!("; mean over passages of {n_words} words, every {stride}"),
+            PassageAggregation::Max => {
+                format!("; best of passages of {n_words} words, every {stride}")
+            }
+            PassageAggregation::Mean => {
+                format!("; mean over passages of {n_words} words, every {stride}")
+            }
         }
     }
 

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use neural::{
-    QueryAugmentation, Colbert, ComputeTarget, CrossEncoder, RankerConfig, Epic, EmbeddingKind, EmbeddingModel, ModelFiles,
-    MonoT5, Precision, Splade,
+    Colbert, ComputeTarget, CrossEncoder, EmbeddingKind, EmbeddingModel, Epic, ModelFiles, MonoT5,
+    Precision, QueryAugmentation, RankerConfig, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
 
 use crate::error::Error;
 use crate::models::ModelEntry;
-use crate::models::named::{ModelUse, spec};
+use crate::models::architecture::{IndependentEncoder, JointEncoder, ScoringModel};
+use crate::models::forward_passes::{ForwardPassMonitor, InferenceCounts};
 use crate::models::passages::PassageStrategy;
-use crate::models::passes::{ForwardPassMonitor, InferenceCounts};
-use crate::models::reader::{IndependentEncoder, ScoringModel, JointEncoder};
+use crate::models::spec::{ModelUse, spec};
 
 /// Pieces of a text that a model reads at most, as sentence-transformers has it for MiniLM.
 const MAX_PIECES: usize = 256;
@@ -101,9 +101,12 @@ impl NeuralRanker {
             ModelUse::Matching(EmbeddingKind::BiEncoder) => {
                 let (pooling, similarity) = match reader.alone() {
                     Some(IndependentEncoder::Dense(it)) => (it.pooling(), it.similarity()),
-                    Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Colbert(_) | IndependentEncoder::Epic(_)) | None => {
-                        Default::default()
-                    }
+                    Some(
+                        IndependentEncoder::Sparse(_)
+                        | IndependentEncoder::Colbert(_)
+                        | IndependentEncoder::Epic(_),
+                    )
+                    | None => Default::default(),
                 };
                 let (pooling, similarity) = (pooling.name(), similarity.name());
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
@@ -185,7 +188,9 @@ impl NeuralRanker {
     pub(super) fn dense(&self) -> Option<&EmbeddingModel> {
         match self.reader.alone()? {
             IndependentEncoder::Dense(model) => Some(model),
-            IndependentEncoder::Sparse(_) | IndependentEncoder::Colbert(_) | IndependentEncoder::Epic(_) => None,
+            IndependentEncoder::Sparse(_)
+            | IndependentEncoder::Colbert(_)
+            | IndependentEncoder::Epic(_) => None,
         }
     }
 

@@ -4,15 +4,15 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{TokenizedPair, TokenizedText, InputRole};
+use neural::{InputRole, TokenizedPair, TokenizedText};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::TokenSimilarities;
 
 use crate::error::Error;
 use crate::models::NeuralRanker;
+use crate::models::architecture::{EncodedInput, IndependentEncoder, JointEncoder, ScoringModel};
 use crate::models::passages::DocumentPassages;
-use crate::models::reader::{IndependentEncoder, ScoringModel, JointEncoder, EncodedInput};
 
 /// Pieces in a batch: enough to keep two cores busy.
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
@@ -232,7 +232,10 @@ impl NeuralRanker {
 
     /// What is read of the texts of a batch, which needs no device: the next batch is cut while
     /// this one is scored.
-    pub(crate) fn cut_batch<T: AsRef<str>>(&self, texts: &[(u32, T)]) -> Result<TokenizedBatch, Error> {
+    pub(crate) fn cut_batch<T: AsRef<str>>(
+        &self,
+        texts: &[(u32, T)],
+    ) -> Result<TokenizedBatch, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
         Ok(TokenizedBatch {
             places: texts.iter().map(|it| it.0).collect(),
@@ -366,7 +369,11 @@ impl NeuralRanker {
     }
 
     /// One score for each pair, like lengths together, within the usual budget.
-    fn score_together(&self, cross: &JointEncoder, pairs: &[TokenizedPair]) -> Result<Vec<f64>, Error> {
+    fn score_together(
+        &self,
+        cross: &JointEncoder,
+        pairs: &[TokenizedPair],
+    ) -> Result<Vec<f64>, Error> {
         let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
         let mut scores = vec![0.0; pairs.len()];
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
@@ -419,7 +426,12 @@ impl NeuralRanker {
         Ok(each.collect())
     }
 
-    fn encode(&self, model: &IndependentEncoder, side: InputRole, pieces: &[&TokenizedText]) -> Result<Vec<EncodedInput>, Error> {
+    fn encode(
+        &self,
+        model: &IndependentEncoder,
+        side: InputRole,
+        pieces: &[&TokenizedText],
+    ) -> Result<Vec<EncodedInput>, Error> {
         self.in_batches(pieces, |it| model.encode(side, it))
     }
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use super::files::{CONFIG, FILES, MODULES, RANKER};
 use super::*;
-use crate::store::draft::PartialScores;
+use crate::store::partial_scores::PartialScores;
 
 /// A folder with a model of 24,000 parameters that were drawn at random.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/tiny");
@@ -337,7 +337,11 @@ fn each_with_each(n_queries: u32, n_texts: u32) -> Vec<(u32, u32)> {
     (0..n_queries).flat_map(of_query).collect()
 }
 
-fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)]) -> PairTexts<'a> {
+fn listed<'a>(
+    queries: &'a [String],
+    texts: &'a [String],
+    pairs: &'a [(u32, u32)],
+) -> PairTexts<'a> {
     PairTexts {
         queries,
         texts,

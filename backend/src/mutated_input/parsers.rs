@@ -6,18 +6,18 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use clap::Parser as _;
-use neural::{RankerConfig, Device, EmbeddingKind, EmbeddingModel, ModelFiles, InputRole};
-use shared::collection::pairs::{self, layouts};
-use shared::collection::{Collection, beir, tables, trec, wikipassageqa};
+use neural::{Device, EmbeddingKind, EmbeddingModel, InputRole, ModelFiles, RankerConfig};
+use shared::annotation::AnnotationTask;
+use shared::collection::document_pairs::{self, layouts};
+use shared::collection::{Collection, beir, trec, tsv, wikipassageqa};
 use shared::effectiveness::Measure;
 use shared::error::{Error, ReadReport};
 use shared::probe::manipulation::LookupTables;
 use shared::probe::{PoolSpec, Probe};
-use shared::review::AnnotationTask;
-use shared::study::make::{self, StudyInputs};
-use shared::study::prepare::{InputFiles, run_at_once};
-use shared::study::{StudyDefinition, Study};
-use shared::text::{Analyzer, WordpieceVocabulary, Tokenizer, linguistics};
+use shared::study::build::{self, StudyInputs};
+use shared::study::preparation::{InputFiles, run_at_once};
+use shared::study::{Study, StudyDefinition};
+use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary, linguistics};
 
 use super::{Parser, Seeds};
 use crate::cli::Cli;
@@ -28,7 +28,7 @@ use crate::store::DataFolder;
 use crate::store::instances::{self, ExternalIds};
 use crate::store::scores::StudyScores;
 use crate::store::studies::files;
-use crate::{http, service, store};
+use crate::{http, remote_ranker, store};
 
 /// Every parser of files and requests.
 pub(super) const PARSERS: &[Parser] = &[
@@ -41,16 +41,16 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(beir::read_queries("a", it, &mut |_| ()))
     }),
     of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
-        rows(tables::read_passages("a", it, &mut |_| ()))
+        rows(tsv::read_passages("a", it, &mut |_| ()))
     }),
     of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
-        rows(tables::read_documents("a", it, &mut |_| ()))
+        rows(tsv::read_documents("a", it, &mut |_| ()))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tables::read_plain("a", it, &mut |_| ()))
+        rows(tsv::read_plain("a", it, &mut |_| ()))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
-        rows(tables::read_splits("a", it, &mut |_| ()))
+        rows(tsv::read_splits("a", it, &mut |_| ()))
     }),
     of(
         "wikipassageqa-passages",
@@ -83,30 +83,34 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(trec::topics::read_topics("a", it, &mut |_| ()))
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(pairs::read("a", it, &mut |_| ()))
+        rows(document_pairs::read("a", it, &mut |_| ()))
     }),
     of(
         "expansions",
         &[r#"{"_id": "d1", "queries": ["river", "bank"]}"#],
-        |it| pairs::expansions("a", &text(it)).is_ok(),
+        |it| document_pairs::expansions("a", &text(it)).is_ok(),
     ),
     of(
         "misspellings",
         &["rivver\triver\nbnak\tbank, banks\n"],
-        |it| LookupTables::default().set_misspellings("a", &text(it)).is_ok(),
+        |it| {
+            LookupTables::default()
+                .set_misspellings("a", &text(it))
+                .is_ok()
+        },
     ),
     of("mspc", &[MSPC], |it| {
-        layouts::tables::read_mspc("train", "a", it, &mut |_| ()).is_ok()
+        layouts::tsv::read_mspc("train", "a", it, &mut |_| ()).is_ok()
     }),
     of(
         "wikiturk",
         &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
-        |it| layouts::tables::read_wikiturk("tune", "a", it, &mut |_| ()).is_ok(),
+        |it| layouts::tsv::read_wikiturk("tune", "a", it, &mut |_| ()).is_ok(),
     ),
     of(
         "wnc",
         &["1\ta\tb\tthe biased one\tthe neutral one\n"],
-        |it| layouts::tables::read_wnc("a", it, &mut |_| ()).is_ok(),
+        |it| layouts::tsv::read_wnc("a", it, &mut |_| ()).is_ok(),
     ),
     of("factuality", &[FACTUALITY], |it| {
         layouts::factuality::read("a", 42, it, &mut |_| ()).is_ok()
@@ -120,7 +124,7 @@ pub(super) const PARSERS: &[Parser] = &[
             "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
             "2 3\nriver 1 0 0\nbank 0 1 0\n",
         ],
-        |it| rows(shared::vectors::read("a", it, &mut |_| ())),
+        |it| rows(shared::word_vectors::read("a", it, &mut |_| ())),
     ),
     of(
         "vocabulary",
@@ -238,7 +242,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "service-answer",
         &[r#"[{"index": 1, "score": 0.5}, {"index": 0, "score": -1}]"#],
-        service::tests::takes_answer,
+        remote_ranker::tests::takes_answer,
     ),
     of(
         "api-request",
@@ -321,7 +325,7 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
         rankers: vec!["bm25".parse().unwrap()],
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(make::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
+    run_at_once(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
 });
 
 /// The same, in a data folder.

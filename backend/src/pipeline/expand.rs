@@ -7,14 +7,14 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use neural::{Doc2Query, GenerationConfig, GeneratedQueries};
+use neural::{Doc2Query, GeneratedQueries, GenerationConfig};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Document};
 use shared::error::Error as InputError;
 
+use crate::collection_files::{LoadedCollection, write_files, write_lines};
 use crate::error::Error;
-use crate::import::{LoadedCollection, write_files, write_lines};
 use crate::progress::ProgressBar;
 
 /// Documents that each thread writes for between two times that they are kept.
@@ -96,7 +96,10 @@ struct Line<'a> {
 
 /// Writes the new folder: the collection, each document's text with its queries after it, what
 /// was added, and how it was made.
-pub(crate) fn expand(mut loaded: LoadedCollection, wanted: &ExpansionSettings<'_>) -> Result<ExpansionSummary, Error> {
+pub(crate) fn expand(
+    mut loaded: LoadedCollection,
+    wanted: &ExpansionSettings<'_>,
+) -> Result<ExpansionSummary, Error> {
     let record = ExpansionRecord::of(&loaded.collection, wanted);
     let parent = check_out(wanted.out)?;
     let mut draft = Draft::open(wanted.out, parent, &record)?;
@@ -270,7 +273,7 @@ fn json(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import;
+    use crate::collection_files;
     use crate::models::open_doc2query;
 
     const T5: &str = concat!(
@@ -279,7 +282,7 @@ mod tests {
     );
 
     fn loaded(folder: &Path) -> LoadedCollection {
-        import::load_folder(folder, &Default::default()).unwrap()
+        collection_files::load_folder(folder, &Default::default()).unwrap()
     }
 
     /// Four documents, of which the third has no text of its own and the last a long one.

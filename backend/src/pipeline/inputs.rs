@@ -11,12 +11,12 @@ use shared::collection::{Collection, Run};
 use shared::probe::PoolSpec;
 use shared::probe::manipulation::LookupTables;
 use shared::probe::transfer::TransferSet;
-use shared::study::prepare::InputFiles;
-use shared::study::{StudyDefinition, LookupFiles};
-use shared::vectors::WordVectors;
+use shared::study::preparation::InputFiles;
+use shared::study::{LookupFiles, StudyDefinition};
+use shared::word_vectors::WordVectors;
 
+use crate::collection_files;
 use crate::error::Error;
-use crate::import;
 
 /// Reads the run of a pool and the word vectors, which lie where runs may lie. Says on standard
 /// error what is wrong with their rows.
@@ -29,8 +29,8 @@ pub(crate) fn read_inputs(
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
     let run = match pool {
         PoolSpec::Run { file, .. } => {
-            let (run, reading) = import::read_run(file, folder)?;
-            import::tell(&reading);
+            let (run, reading) = collection_files::read_run(file, folder)?;
+            collection_files::tell(&reading);
             tell_misfit(file, &run, collection);
             Some(run)
         }
@@ -58,11 +58,11 @@ pub(super) fn read_study_inputs(
 }
 
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
-    let path = import::locate(file, folder)?;
-    let (vectors, reading) = import::with_bar(&path, |name, bytes, progress| {
-        shared::vectors::read(name, bytes, progress)
+    let path = collection_files::locate(file, folder)?;
+    let (vectors, reading) = collection_files::with_bar(&path, |name, bytes, progress| {
+        shared::word_vectors::read(name, bytes, progress)
     })?;
-    import::tell(&reading);
+    collection_files::tell(&reading);
     Ok(vectors)
 }
 
@@ -88,8 +88,8 @@ fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
 fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     let mut tools = LookupTables::default();
     let read = |file: &str| {
-        let path = import::locate(file, folder)?;
-        let text = import::with_bar(&path, read_text)?;
+        let path = collection_files::locate(file, folder)?;
+        let text = collection_files::with_bar(&path, read_text)?;
         Ok::<_, Error>((path.display().to_string(), text))
     };
     if let Some(file) = &lookups.stop_words {
@@ -101,7 +101,7 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     }
     if let Some(file) = &lookups.expansions {
         let (name, text) = read(file)?;
-        let expansions = shared::collection::pairs::expansions(&name, &text)?;
+        let expansions = shared::collection::document_pairs::expansions(&name, &text)?;
         tools.set_expansions(expansions.into_iter().collect::<BTreeMap<_, _>>());
     }
     Ok(tools)
@@ -110,11 +110,11 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
 /// Reads the pairs of every transfer set.
 fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>, Error> {
     let read = |file: &shared::study::TransferFile| {
-        let path = import::locate(&file.file, folder)?;
-        let (pairs, reading) = import::with_bar(&path, |name, bytes, progress| {
-            shared::collection::pairs::read(name, bytes, progress)
+        let path = collection_files::locate(&file.file, folder)?;
+        let (pairs, reading) = collection_files::with_bar(&path, |name, bytes, progress| {
+            shared::collection::document_pairs::read(name, bytes, progress)
         })?;
-        import::tell(&reading);
+        collection_files::tell(&reading);
         Ok(TransferSet {
             of: file.transfer()?,
             inference: file.queries,

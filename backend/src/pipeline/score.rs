@@ -6,20 +6,20 @@ use std::time::Instant;
 use shared::collection::Collection;
 use shared::collection::trec::ImportedScores;
 use shared::index::Index;
-use shared::probe::mine::StudyDocument;
+use shared::probe::mining::StudyDocument;
 use shared::rank::LexicalRanker;
 use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
-use shared::study::make::LexicalScoring;
-use shared::study::prepare::run_at_once;
+use shared::study::build::LexicalScoring;
+use shared::study::preparation::run_at_once;
 
 use super::ParallelExecutor;
+use crate::collection_files;
 use crate::config::RankerSpec;
 use crate::error::Error;
-use crate::import;
-use crate::models::{self, PairTexts, ModelRegistry};
+use crate::models::{self, ModelRegistry, PairTexts};
 use crate::progress::ProgressBar;
-use crate::service::{RequestCost, RemoteRanker};
-use crate::store::draft::PartialScores;
+use crate::remote_ranker::{RemoteRanker, RequestCost};
+use crate::store::partial_scores::PartialScores;
 
 /// Pairs to score, and where their texts come from.
 pub(crate) struct ScoringInput<'a> {
@@ -84,7 +84,9 @@ pub(crate) fn score(
     models: &ModelRegistry,
 ) -> Result<(Scores, PartialScores), Error> {
     match ranker {
-        RankerSpec::Formula(formula) => Ok((score_formula(scoring, formula)?, PartialScores::none())),
+        RankerSpec::Formula(formula) => {
+            Ok((score_formula(scoring, formula)?, PartialScores::none()))
+        }
         RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::none())),
         RankerSpec::Model(spec) => {
             let model = models.get(spec)?;
@@ -113,8 +115,8 @@ fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<Scores, Error> {
 
 /// The scores of a file, with its name.
 pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, ImportedScores), Error> {
-    let path = import::locate(file, folder)?;
-    let brought = import::with_bar(&path, |name, bytes, progress| {
+    let path = collection_files::locate(file, folder)?;
+    let brought = collection_files::with_bar(&path, |name, bytes, progress| {
         shared::collection::trec::read_scores(name, bytes, progress)
     })?;
     let name = path.file_name().unwrap_or_default();
@@ -293,7 +295,10 @@ pub(crate) fn score_service(
 }
 
 /// What scoring with a ranker behind an address would send.
-pub(crate) fn cost(scoring: &ScoringInput<'_>, service: &RemoteRanker) -> Result<RequestCost, Error> {
+pub(crate) fn cost(
+    scoring: &ScoringInput<'_>,
+    service: &RemoteRanker,
+) -> Result<RequestCost, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = match scoring.drafts {

@@ -7,10 +7,10 @@ use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
 use shared::probe::MiningResult;
 use shared::probe::transfer::TransferPairCounts;
-use shared::score::{RankerInfo, Scores, certificate};
-use shared::study::make::{self, StudyInputs};
-use shared::study::prepare::{PreparedCollection, run_at_once};
-use shared::study::{StudyDefinition, Study};
+use shared::score::{RankerInfo, Scores, rescoring};
+use shared::study::build::{self, StudyInputs};
+use shared::study::preparation::{PreparedCollection, run_at_once};
+use shared::study::{Study, StudyDefinition};
 
 use super::inputs::read_study_inputs;
 use super::score::{ScoringInput, read_scores, score_all};
@@ -19,7 +19,7 @@ use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::store::DataFolder;
-use crate::store::draft::PartialScores;
+use crate::store::partial_scores::PartialScores;
 use crate::store::studies::files;
 use crate::vocabulary;
 
@@ -171,7 +171,7 @@ pub(crate) fn begin_study(
         rankers: formulas,
         made: today(),
     };
-    let mut study = run_at_once(make::make_study(inputs, &mut ParallelExecutor::default()))?;
+    let mut study = run_at_once(build::make_study(inputs, &mut ParallelExecutor::default()))?;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
@@ -327,7 +327,7 @@ pub(crate) fn complete_study(
             index: &index,
             texts: &texts,
             pairs: &pairs,
-            sample: certificate::sample(&pairs, &study.instances),
+            sample: rescoring::sample(&pairs, &study.instances),
             folder,
             drafts: Some(&drafts),
         };

@@ -28,7 +28,8 @@ use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
 use crate::store::{
-    DataFolder, DatabaseConfig, DataFolderLock, OWNER_ALONE, Store, leftovers, sqlite, write_with_mode,
+    DataFolder, DataFolderLock, DatabaseConfig, OWNER_ALONE, Store, cleanup, sqlite,
+    write_with_mode,
 };
 
 use archive::ArchiveWriter;
@@ -63,7 +64,11 @@ pub(crate) struct BackupSize {
 
 /// Writes a backup: rows that were taken before, and the files as they are. It appears whole or
 /// not at all, for its owner alone: it holds names and what tokens and passwords are compared with.
-pub(crate) fn write(folder: &DataFolder, rows: DatabaseRows, path: &Path) -> Result<BackupSize, Error> {
+pub(crate) fn write(
+    folder: &DataFolder,
+    rows: DatabaseRows,
+    path: &Path,
+) -> Result<BackupSize, Error> {
     const WAY_OUT: &str = "make room, or choose another file";
 
     let head = BackupManifest {
@@ -105,8 +110,8 @@ pub(crate) async fn restore(
     fs::create_dir_all(root).map_err(Error::file(root, WAY_OUT))?;
     let lock = folder.lock()?;
     // Of a restore that was killed: its lock is ours now.
-    leftovers::remove_all(root, SCRATCH).map_err(Error::file(root, WAY_OUT))?;
-    let scratch = leftovers::scratch(root, SCRATCH);
+    cleanup::remove_all(root, SCRATCH).map_err(Error::file(root, WAY_OUT))?;
+    let scratch = cleanup::scratch(root, SCRATCH);
     let scratch = scratch.map_err(Error::file(root, WAY_OUT))?;
     let packed = File::open(from).map_err(Error::file(from, "give the path of a backup"))?;
     let mut head = None;
@@ -119,7 +124,9 @@ pub(crate) async fn restore(
     // A file of SQLite is filled beside its place and appears last, as rows do behind files.
     let beside = scratch.path().join("axioscope.db");
     let store = match database {
-        DatabaseConfig::Sqlite(_) => Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?,
+        DatabaseConfig::Sqlite(_) => {
+            Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
+        }
         DatabaseConfig::Postgres(_) => Store::connect(database).await?,
     };
     let unpacked = Unpacked {
@@ -154,7 +161,12 @@ impl Unpacked<'_> {
 
     /// Fills an empty database, and with a server the data folder too: before the rows are there
     /// for others.
-    async fn put(&self, store: &Store, folder: &DataFolder, lock: DataFolderLock) -> Result<BackupSize, Error> {
+    async fn put(
+        &self,
+        store: &Store,
+        folder: &DataFolder,
+        lock: DataFolderLock,
+    ) -> Result<BackupSize, Error> {
         store.migrate(self.layout).await?;
         let _lock = store.lock_jobs(lock).await?;
         let mut transaction = store.begin().await?;
@@ -203,7 +215,9 @@ fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest,
     if head.format > 1 || head.layout > known_layout {
         let BackupManifest { software, .. } = head;
         let reason = format!("was made by a later version of axioscope, {software}; update it");
-        return Err(InputError::unsupported(InvalidField::shown("file", from.display()), reason).into());
+        return Err(
+            InputError::unsupported(InvalidField::shown("file", from.display()), reason).into(),
+        );
     }
     if head.format < 1 || head.layout < 1 {
         return Err(archive::damaged(from, &format!("{HEAD} names no layout")));
@@ -228,7 +242,9 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
                 "is not empty, `{name}` lies there; a backup is restored into a folder with \
                  nothing in it, named by `--data`"
             );
-            return Err(InputError::conflict(InvalidField::shown("data", root.display()), reason).into());
+            return Err(
+                InputError::conflict(InvalidField::shown("data", root.display()), reason).into(),
+            );
         }
     }
     Ok(())

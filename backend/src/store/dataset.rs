@@ -12,11 +12,11 @@ use serde_json::json;
 use shared::probe::MiningResult;
 use shared::report;
 use shared::study::Study;
-use shared::study::dials::StudyControls;
+use shared::study::controls::StudyControls;
 
 use crate::error::Error;
 use crate::store::studies::files::{ids, origin};
-use crate::store::{columns, instances, write_whole};
+use crate::store::{instances, parquet, write_whole};
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
@@ -90,7 +90,7 @@ fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
 
 /// Columns `ranker`, `query_id`, `text_id`, `score`, `truncated`.
 fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
-    let mut writer = columns::create(
+    let mut writer = parquet::create(
         file,
         "message scores {
              required binary ranker (UTF8);
@@ -123,13 +123,13 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
                 .collect(),
         ];
         for values in words {
-            columns::write::<ByteArrayType>(&mut group, &values, None)?;
+            parquet::write::<ByteArrayType>(&mut group, &values, None)?;
         }
         let values: Vec<f64> = known.iter().map(|it| it.3).collect();
-        columns::write::<DoubleType>(&mut group, &values, None)?;
+        parquet::write::<DoubleType>(&mut group, &values, None)?;
         let truncated = |at: usize| scores.truncated.binary_search(&(at as u32)).is_ok();
         let truncated: Vec<bool> = known.iter().map(|it| truncated(it.0)).collect();
-        columns::write::<BoolType>(&mut group, &truncated, None)?;
+        parquet::write::<BoolType>(&mut group, &truncated, None)?;
         group.close()?;
     }
     writer.close()?;

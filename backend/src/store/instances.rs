@@ -16,13 +16,13 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use serde::{Deserialize, Serialize};
-use shared::probe::mine::{InstanceHasher, StudyDocument};
-use shared::probe::{ClaimKind, Instances, Limits, MiningResult, AxiomVariant, PoolSpec, Probe};
+use shared::probe::mining::{InstanceHasher, StudyDocument};
+use shared::probe::{AxiomVariant, ClaimKind, Instances, Limits, MiningResult, PoolSpec, Probe};
 use shared::text::Analyzer;
-use shared::vectors::WordVectorsInfo;
+use shared::word_vectors::WordVectorsInfo;
 
 use crate::error::Error;
-use crate::store::{columns, write_whole};
+use crate::store::{parquet, write_whole};
 
 /// What decided the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ impl InstanceWriter {
         };
         let part = |_| {
             let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-            let writer = columns::create(file.try_clone()?, SCHEMA)?;
+            let writer = parquet::create(file.try_clone()?, SCHEMA)?;
             Ok(Part { writer, file })
         };
         let parts = asked.map(part).collect::<Result<_, ParquetError>>();
@@ -143,7 +143,7 @@ impl InstanceWriter {
     pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         write_whole(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
-            let mut writer = columns::create(file, SCHEMA)?;
+            let mut writer = parquet::create(file, SCHEMA)?;
             for part in self.parts {
                 let file = part.file;
                 part.writer.close()?;
@@ -216,7 +216,7 @@ fn write_groups(
             };
             let present = i16::from(arity == 3);
             let levels = (*name == "text_3").then(|| vec![present; rows.len()]);
-            columns::write::<ByteArrayType>(&mut group, &values, levels.as_deref())?;
+            parquet::write::<ByteArrayType>(&mut group, &values, levels.as_deref())?;
         }
         group.close()?;
     }
@@ -224,7 +224,10 @@ fn write_groups(
 }
 
 /// Reads a file over the queries and documents it was mined from. `pools` stay empty.
-pub(crate) fn read(path: &Path, ids: &ExternalIds<'_>) -> Result<(MiningResult, InstanceFileMetadata), Error> {
+pub(crate) fn read(
+    path: &Path,
+    ids: &ExternalIds<'_>,
+) -> Result<(MiningResult, InstanceFileMetadata), Error> {
     InstanceReader::open(path, ids)?.read(ids)
 }
 
@@ -260,7 +263,7 @@ impl InstanceReader {
             reason,
         };
         let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
-        let reader = columns::open(file)
+        let reader = parquet::open(file)
             .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
         let metadata = reader.metadata().file_metadata().key_value_metadata();
         let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
@@ -313,7 +316,10 @@ impl InstanceReader {
     }
 
     /// Reads all groups; `ids` are those it was opened with.
-    pub(crate) fn read(self, ids: &ExternalIds<'_>) -> Result<(MiningResult, InstanceFileMetadata), Error> {
+    pub(crate) fn read(
+        self,
+        ids: &ExternalIds<'_>,
+    ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
         let mut texts: Vec<StudyDocument> = Vec::new();
         self.scan(|group| {
             texts.extend(&group.texts);

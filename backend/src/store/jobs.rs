@@ -10,7 +10,7 @@ use crate::store::scores::ScoreColumns;
 use crate::store::{Store, may_be_stored, places};
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
-use shared::score::certificate::RescoringRecord;
+use shared::score::rescoring::RescoringRecord;
 use shared::score::{RankerInfo, RankerKind};
 use sqlx::AssertSqlSafe;
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::store::Store;
-use crate::store::secret::{self, SecretToken};
+use crate::store::secret_token::{self, SecretToken};
 
 /// What is kept of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl TokenHash {
 
     /// Compares in a time that does not depend on where the two differ.
     pub(crate) fn matches(&self, token: &str) -> bool {
-        secret::equal(&self.0, &TokenHash::of(token).0)
+        secret_token::equal(&self.0, &TokenHash::of(token).0)
     }
 }
 

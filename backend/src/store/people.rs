@@ -6,10 +6,10 @@
 mod invitations;
 mod sessions;
 
-use shared::api::people::{PeopleResponse, PendingInvitation, Person, AccessRole, PersonAccount};
+use shared::annotation::PersonId;
+use shared::api::people::{AccessRole, PendingInvitation, PeopleResponse, Person, PersonAccount};
 use shared::error::Error as Wrong;
-use shared::review::PersonId;
-use shared::written::check_person_name;
+use shared::user_text::check_person_name;
 use sqlx::{Any, Transaction};
 use unicode_normalization::UnicodeNormalization;
 

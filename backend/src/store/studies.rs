@@ -1,8 +1,8 @@
 //! Which studies there are, and who may see them.
 
 pub(crate) mod files;
-mod mapped;
-pub(crate) mod whitebox;
+mod mapped_columns;
+pub(crate) mod late_interaction;
 
 use sha2::{Digest, Sha256};
 use shared::collection::hex;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Function, Promise};
 use shared::api::ErrorResponse;
-use shared::api::worker::{WorkerRequest, WorkerMessage, WorkerProgress, WorkerResponse};
+use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerRequest, WorkerResponse};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
@@ -54,7 +54,11 @@ impl WorkerTask {
 }
 
 /// Asks for something; `beside` is a `File` or a text, or undefined.
-pub(crate) fn ask(ask: WorkerRequest, beside: &JsValue, progress: impl Fn(WorkerProgress) + 'static) -> WorkerTask {
+pub(crate) fn ask(
+    ask: WorkerRequest,
+    beside: &JsValue,
+    progress: impl Fn(WorkerProgress) + 'static,
+) -> WorkerTask {
     CREW.with(|crew| crew.ask(ask, beside, Rc::new(progress)))
 }
 
@@ -65,7 +69,11 @@ pub(crate) async fn tell(asked: WorkerRequest, beside: &JsValue) -> Result<Worke
 
 /// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
 pub(crate) fn cancel(number: u64) {
-    drop(ask(WorkerRequest::Cancel { number }, &JsValue::UNDEFINED, |_| ()));
+    drop(ask(
+        WorkerRequest::Cancel { number },
+        &JsValue::UNDEFINED,
+        |_| (),
+    ));
 }
 
 /// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
@@ -115,7 +123,12 @@ impl WorkerClient {
         }
     }
 
-    fn ask(&self, ask: WorkerRequest, beside: &JsValue, progress: Rc<dyn Fn(WorkerProgress)>) -> WorkerTask {
+    fn ask(
+        &self,
+        ask: WorkerRequest,
+        beside: &JsValue,
+        progress: Rc<dyn Fn(WorkerProgress)>,
+    ) -> WorkerTask {
         let number = self.last.get() + 1;
         self.last.set(number);
         let answer = Promise::new(&mut |resolve, _| {

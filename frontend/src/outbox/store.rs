@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use gloo_timers::future::TimeoutFuture;
 use idb::{Database, DatabaseEvent, Error, Factory, ObjectStoreParams, TransactionMode};
-use shared::review::EventKey;
+use shared::annotation::EventKey;
 use wasm_bindgen::JsValue;
 
-use super::line::QueuedEvent;
+use super::queue::QueuedEvent;
 
 const DATABASE: &str = "axioscope-review";
 const EVENTS: &str = "events";
@@ -33,7 +33,10 @@ async fn in_time<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, S
     let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(PATIENCE_MS)));
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(done.map_err(StorageError::Refused)),
-        Poll::Pending => late.as_mut().poll(context).map(|()| Err(StorageError::Silent)),
+        Poll::Pending => late
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(StorageError::Silent)),
     })
     .await
 }

@@ -1,26 +1,26 @@
 //! What each axiom says, which behaviours there are, what else is asked of rankers, how the numbers
 //! are made, the API, and how to cite.
 
-mod behaviours;
-mod beyond;
-pub(crate) mod example;
+mod behavioral_tests;
+mod ranker_analysis;
+pub(crate) mod worked_example;
 mod method;
-mod reviewing;
+mod human_judgments;
 
 use leptos::prelude::*;
 use shared::probe::Axiom;
 
-use crate::browser::PageLocation;
-use crate::keys::KEYS;
-use crate::page::PageRoute;
-use crate::pages::playground::sheet::PlaygroundInput;
+use crate::keyboard::KEYS;
+use crate::location::PageLocation;
+use crate::pages::playground::input::PlaygroundInput;
 use crate::pages::study::address::query_string;
+use crate::routes::PageRoute;
 use crate::widgets::section::Section;
-use behaviours::BehavioralTests;
-use beyond::{CompareRankersHelp, LateInteractionHelp};
-use example::WorkedExample;
-use method::{VariantsHelp, StatisticsHelp};
-use reviewing::HumanJudgmentsHelp;
+use behavioral_tests::BehavioralTests;
+use human_judgments::HumanJudgmentsHelp;
+use method::{StatisticsHelp, VariantsHelp};
+use ranker_analysis::{CompareRankersHelp, LateInteractionHelp};
+use worked_example::WorkedExample;
 
 /// The page.
 #[component]

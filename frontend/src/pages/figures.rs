@@ -6,17 +6,17 @@ use shared::api::GetFiguresRequest;
 use shared::plot;
 use shared::probe::AxiomVariant;
 use shared::report::{self, format};
-use shared::study::dials::StudyControls;
+use shared::study::controls::StudyControls;
 use shared::study::figures::{FigureOptions, StudyFigures};
 
 use crate::api;
-use crate::browser::PageLocation;
-use crate::page::PageRoute;
+use crate::location::PageLocation;
 use crate::pages::study::address;
-use crate::widgets::answered::{ResourceView, Crumbs};
-use crate::widgets::dials::SplitSelect;
+use crate::routes::PageRoute;
+use crate::widgets::controls::SplitSelect;
+use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::form::SelectField;
-use crate::widgets::part::{InteractiveFigure, FigureSection};
+use crate::widgets::resource_view::{Crumbs, ResourceView};
 
 /// The page of a study.
 #[component]
@@ -31,7 +31,8 @@ pub(crate) fn Figures(
         choice: choice.get(),
     });
     let name = study.clone();
-    let shown = move |figures| view! { <FiguresView figures choice study=name.clone()/> }.into_any();
+    let shown =
+        move |figures| view! { <FiguresView figures choice study=name.clone()/> }.into_any();
     view! {
         <Crumbs study here="Figures"/>
         <ResourceView
@@ -74,7 +75,11 @@ fn choose(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
 }
 
 #[component]
-fn FiguresView(figures: StudyFigures, choice: RwSignal<FigureOptions>, study: String) -> impl IntoView {
+fn FiguresView(
+    figures: StudyFigures,
+    choice: RwSignal<FigureOptions>,
+    study: String,
+) -> impl IntoView {
     let tables = report::of_figures(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();

@@ -1,13 +1,13 @@
 //! One instance: why it is one, what each ranker said, and which term decided it.
 
-mod around;
-mod changes;
-mod likeness;
-mod premises;
-mod reason;
-mod said;
-mod terms;
-mod texts;
+mod neighbors;
+mod edits;
+mod word_similarity;
+mod preconditions;
+mod explanation;
+mod scores;
+mod term_contributions;
+mod documents;
 
 use leptos::html;
 use leptos::prelude::*;
@@ -15,26 +15,26 @@ use shared::api::GetInstanceRequest;
 use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
 use shared::score::RankerKind;
-use shared::study::instance::InstanceDetails;
+use shared::study::instance_details::InstanceDetails;
 
 use super::study::address::{InstanceView, StudyView, query_string};
 use crate::api;
-use crate::browser::{self, PageLocation};
-use crate::keys::{self, KeyOutcome};
-use crate::page::PageRoute;
+use crate::keyboard::{self, KeyOutcome};
+use crate::location::{self, PageLocation};
+use crate::routes::PageRoute;
 use crate::widgets::attention::{AttentionMaps, CROSS};
-use crate::widgets::dials::mode_word;
-use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
-use crate::widgets::looked::TokenMatchesSection;
-use crate::widgets::marked::HighlightedTextView;
+use crate::widgets::controls::mode_word;
+use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
-use around::InstanceNeighbors;
-use changes::Edits;
-use likeness::SimilarWords;
-use premises::PreconditionTable;
-use said::RankerScores;
-use terms::TermContributionsSection;
-use texts::InstanceDocuments;
+use crate::widgets::token_matches::TokenMatchesSection;
+use documents::InstanceDocuments;
+use edits::Edits;
+use neighbors::InstanceNeighbors;
+use preconditions::PreconditionTable;
+use scores::RankerScores;
+use term_contributions::TermContributionsSection;
+use word_similarity::SimilarWords;
 
 /// What the path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(crate) fn Instance() -> impl IntoView {
     let view = Memo::new(move |_| {
         let mode = place.get().map_or(AxiomVariant::Fixed, |it| it.mode);
         let search = search.get();
-        InstanceView::read(&|key| browser::word(&search, key), mode)
+        InstanceView::read(&|key| location::word(&search, key), mode)
     });
     let tie = Memo::new(move |_| view.get().list.dials.delta_score);
     let show = LocalResource::new(move || {
@@ -174,7 +174,11 @@ fn Crumbs(
             (None, _) => view! { <span>{called}</span> }.into_any(),
         };
         let here = ways.map_or(
-            format!("{} {}", around::one(probe), format::count(place.number + 1)),
+            format!(
+                "{} {}",
+                neighbors::one(probe),
+                format::count(place.number + 1)
+            ),
             |it| it.said(probe),
         );
         Some(view! {
@@ -206,13 +210,13 @@ fn InstanceContent(
     let lit = RwSignal::new(None::<u32>);
     let ranker = view.get_untracked().ranker.unwrap_or(0);
     let why = match shown.withheld {
-        true => format!("{}.", reason::says(&shown)),
-        false => reason::claim(&shown),
+        true => format!("{}.", explanation::says(&shown)),
+        false => explanation::claim(&shown),
     };
     let said = shown
         .said
         .get(ranker)
-        .map(|it| reason::said(&shown, it))
+        .map(|it| explanation::said(&shown, it))
         .unwrap_or_default();
     let mode = format!("{}, {}", shown.probe.name(), mode_word(shown.mode));
     let caption = format!("Premises of {} with value and bound", shown.probe.name());
@@ -220,7 +224,7 @@ fn InstanceContent(
     document().set_title(&format!("{} · Axioscope", shown.query.text));
     let measured = !shown.withheld && !shown.premises.is_empty();
     let premises = measured.then(|| {
-        let name = format!("Why this is {}", around::an(shown.probe));
+        let name = format!("Why this is {}", neighbors::an(shown.probe));
         let header = move || view! { <span class="note">{mode.clone()}</span> };
         let (premises, terms) = (shown.premises.clone(), shown.terms.clone());
         view! {
@@ -315,7 +319,7 @@ fn InstanceButtons(
             button.click();
         }
     };
-    keys::on_key(move |key| {
+    keyboard::on_key(move |key| {
         let (button, step) = match key {
             "k" => (previous, Some(ListDirection::Previous)),
             "j" => (next, Some(ListDirection::Next)),

@@ -10,25 +10,25 @@ use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
 use shared::plot::{self, FigureTheme};
 use shared::probe::{AxiomVariant, Probe};
-use shared::report::{self, TableColumn, ColumnKind, TableValue, format};
-use shared::study::cell::{MarginHistogram, ListedInstance, InstanceSort};
-use shared::study::dials::StudyControls;
+use shared::report::{self, ColumnKind, TableColumn, TableValue, format};
+use shared::study::controls::StudyControls;
+use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
 use shared::verdict::Outcome;
 
-use super::study::address::{InstanceView, InstanceListView, StudyView};
+use super::study::address::{InstanceListView, InstanceView, StudyView};
 use super::study::{margin, margin_digits, margin_label, texts_said};
-use crate::api::latest::LatestReply;
-use crate::numbers::plural;
-use crate::page::PageRoute;
-use crate::widgets::contributions::DifferenceBar;
-use crate::widgets::dials::{ControlBar, ControlOptions, DebouncedControls};
+use crate::api::latest_reply::LatestReply;
+use crate::number_format::plural;
+use crate::routes::PageRoute;
+use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls};
 use crate::widgets::download;
-use crate::widgets::drawing::FigureView;
-use crate::widgets::error::ErrorMessage;
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::figure::FigureView;
 use crate::widgets::heatmap::{MapPosition, MapRow};
 use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
-use crate::widgets::takes::ExportButtons;
+use crate::widgets::term_contributions::DifferenceBar;
 use crate::widgets::verdict::VerdictChip;
 use crate::widgets::virtual_list::{VirtualList, row_id};
 use filters::Filters;
@@ -37,7 +37,7 @@ use rows::{InstanceListQuery, InstanceRow, InstanceRows};
 /// The page.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
-    crate::apart::fetch_ahead();
+    crate::bundle_loader::fetch_ahead();
     let url = use_url();
     let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
     move || match page.get() {
@@ -98,7 +98,11 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     };
     let heading = move || format!("{} on {}", title(), probe.name());
     // The dials are built once the study has said what they can be turned to.
-    let reach = Memo::new(move |_| overview.get().map(|it| ControlOptions::of_probe(&it, probe)));
+    let reach = Memo::new(move |_| {
+        overview
+            .get()
+            .map(|it| ControlOptions::of_probe(&it, probe))
+    });
     let bar = move || match reach.get() {
         Some(reach) => view! { <ControlBar reach turned/> }.into_any(),
         None => {
@@ -237,7 +241,11 @@ fn bins(histogram: &MarginHistogram, name: &str) -> report::ReportTable {
     let mut rows: Vec<Vec<TableValue>> = rows.collect();
     if histogram.n_tied > 0 {
         let tied = TableValue::Text("tied".to_owned());
-        rows.push(vec![tied, TableValue::Missing, TableValue::Count(histogram.n_tied)]);
+        rows.push(vec![
+            tied,
+            TableValue::Missing,
+            TableValue::Count(histogram.n_tied),
+        ]);
     }
     let columns = [
         ("from", ColumnKind::Number),
@@ -247,7 +255,9 @@ fn bins(histogram: &MarginHistogram, name: &str) -> report::ReportTable {
     report::ReportTable {
         name: name.to_owned(),
         title: "Margins".to_owned(),
-        columns: columns.map(|(name, kind)| TableColumn::new(name, kind)).to_vec(),
+        columns: columns
+            .map(|(name, kind)| TableColumn::new(name, kind))
+            .to_vec(),
         rows,
         notes: Vec::new(),
     }
@@ -278,7 +288,8 @@ fn InstanceList(
         rows.about.track();
         rows.see(seen.get());
     });
-    let row = Callback::new(move |at: u64| view! { <InstanceListRow at rows current mode/> }.into_any());
+    let row =
+        Callback::new(move |at: u64| view! { <InstanceListRow at rows current mode/> }.into_any());
     let is_empty = Memo::new(move |_| n.get() == Some(0));
     let body = move || {
         // Another list begins at its top.
@@ -310,11 +321,18 @@ fn InstanceList(
 }
 
 #[component]
-fn InstanceListRow(at: u64, rows: InstanceRows, current: RwSignal<u64>, mode: Memo<AxiomVariant>) -> impl IntoView {
+fn InstanceListRow(
+    at: u64,
+    rows: InstanceRows,
+    current: RwSignal<u64>,
+    mode: Memo<AxiomVariant>,
+) -> impl IntoView {
     let found = Memo::new(move |_| rows.row(at));
     let tabindex = move || if current.get() == at { "0" } else { "-1" };
     move || match found.get() {
-        InstanceRow::Waits => view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any(),
+        InstanceRow::Waits => {
+            view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any()
+        }
         InstanceRow::Failed(error) => view! {
             <span class="line">
                 <span class="miss">{error.to_string()}</span>
@@ -380,7 +398,11 @@ fn share(line: &ListedInstance, histogram: &MarginHistogram) -> Option<f64> {
 
 /// No instance, and what to do.
 #[component]
-fn NoInstances(probe: Probe, view: Memo<InstanceListView>, go: Callback<InstanceListView>) -> impl IntoView {
+fn NoInstances(
+    probe: Probe,
+    view: Memo<InstanceListView>,
+    go: Callback<InstanceListView>,
+) -> impl IntoView {
     let now = view.get();
     let filtered = !now.query.is_empty() || now.from.is_some() || now.to.is_some();
     let said = match now.outcome {

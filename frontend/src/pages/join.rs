@@ -4,14 +4,16 @@ mod account;
 mod forms;
 
 use leptos::prelude::*;
-use shared::api::people::{LookUpInvitationRequest, InvitationResponse, AccessRole, SessionResponse};
+use shared::api::people::{
+    AccessRole, InvitationResponse, LookUpInvitationRequest, SessionResponse,
+};
 
 use crate::api::{self, Error};
-use crate::browser::{self, PageLocation};
-use crate::page::PageRoute;
-use crate::pages::review::who::who;
-use crate::widgets::answered::ResourceView;
-use crate::widgets::error::ErrorMessage;
+use crate::location::{self, PageLocation};
+use crate::pages::review::identity::who;
+use crate::routes::PageRoute;
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::resource_view::ResourceView;
 use account::{Account, SignOutHere};
 use forms::{JoinForm, SignInForm};
 
@@ -28,7 +30,7 @@ pub(crate) fn Join() -> impl IntoView {
                 token.set(Some(found));
             }
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            browser::go(&PageRoute::Join.href());
+            location::go(&PageRoute::Join.href());
         }
     });
     let asked = LocalResource::new(move || {
@@ -180,7 +182,9 @@ pub(super) fn may(role: AccessRole) -> &'static str {
             "You say of two texts which answers a query better. You need no account elsewhere, \
              only a name."
         }
-        AccessRole::Curator => "You make review tasks, invite annotators, and see how far they agree.",
+        AccessRole::Curator => {
+            "You make review tasks, invite annotators, and see how far they agree."
+        }
         AccessRole::Operator => "You may do everything on this server.",
     }
 }

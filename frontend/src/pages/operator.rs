@@ -3,20 +3,20 @@
 mod health;
 mod jobs;
 mod models;
-mod shelf;
+mod model_list;
 
 use leptos::prelude::*;
-use shared::api::people::{GetSessionRequest, AccessRole, OperatorSignInRequest};
+use shared::api::people::{AccessRole, GetSessionRequest, OperatorSignInRequest};
 
 use crate::api::{self, Error};
-use crate::browser::{self, PageLocation};
-use crate::page::PageRoute;
-use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
-use crate::widgets::token_form::OperatorTokenForm;
+use crate::location::{self, PageLocation};
+use crate::routes::PageRoute;
+use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::operator_sign_in::OperatorTokenForm;
 use health::Health;
 use jobs::Jobs;
+use model_list::{ModelList, ModelListState};
 use models::Models;
-use shelf::{ModelList, ModelListState};
 
 /// The page, and where the link leads that the server prints when it starts.
 #[component]
@@ -31,14 +31,16 @@ pub(crate) fn Operator() -> impl IntoView {
         let token = hash.get();
         if !token.is_empty() {
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            browser::go(&PageRoute::Operator.href());
+            location::go(&PageRoute::Operator.href());
             follow_link(token, shelf, failed);
         }
     });
     let again = Callback::new(move |()| shelf.ask());
     let stand = Memo::new(move |_| shelf.stand.get());
     let body = move || match stand.get() {
-        ModelListState::Asking => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
+        ModelListState::Asking => {
+            view! { <p class="note" role="status">"Asking the server"</p> }.into_any()
+        }
         ModelListState::NoServer => view! {
             <p class="ahead">
                 "There is no server here: this page comes from a host of files only. Run "
@@ -46,7 +48,9 @@ pub(crate) fn Operator() -> impl IntoView {
             </p>
         }
         .into_any(),
-        ModelListState::Visitor => view! { <OperatorSignIn refused=shelf.refused again/> }.into_any(),
+        ModelListState::Visitor => {
+            view! { <OperatorSignIn refused=shelf.refused again/> }.into_any()
+        }
         ModelListState::Failed(error) => view! { <ErrorMessage error retry=again/> }.into_any(),
         ModelListState::Operator => view! {
             <Models shelf/>
@@ -69,7 +73,9 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
     leptos::task::spawn_local(async move {
         let known = api::call(&GetSessionRequest {}).await;
         let who = match known {
-            Ok(who) if who.role < AccessRole::Operator => api::call(&OperatorSignInRequest { token }).await,
+            Ok(who) if who.role < AccessRole::Operator => {
+                api::call(&OperatorSignInRequest { token }).await
+            }
             known => known,
         };
         // The reader may be on another page by now.
@@ -77,7 +83,7 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
             return;
         }
         match who {
-            Ok(_) => browser::go(&PageRoute::Studies.href()),
+            Ok(_) => location::go(&PageRoute::Studies.href()),
             Err(error) if error.is(api::NO_SERVER) => shelf.ask(),
             Err(error) => {
                 failed.set(Some(error));

@@ -1,18 +1,18 @@
 //! People and invitations.
 
-mod board;
+mod state;
 mod invite;
-mod rows;
+mod tables;
 
 use leptos::prelude::*;
 use shared::api::people::SessionResponse;
 
-use crate::pages::review::gate::CuratorsOnly;
-use crate::widgets::error::OptionalErrorMessage;
-use board::{ActionNotice, PeopleState};
+use crate::pages::review::curator_gate::CuratorsOnly;
+use crate::widgets::error_message::OptionalErrorMessage;
 use invite::InviteForm;
-pub(crate) use rows::minute;
-use rows::{Invitations, PeopleTable};
+use state::{ActionNotice, PeopleState};
+pub(crate) use tables::minute;
+use tables::{Invitations, PeopleTable};
 
 /// The page.
 #[component]
@@ -26,7 +26,12 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
     let board = PeopleState::new(who);
     board.ask();
     let retry = Callback::new(move |()| board.ask());
-    let told = move || board.told.get().map(|told| view! { <ActionNoticeView board told/> });
+    let told = move || {
+        board
+            .told
+            .get()
+            .map(|told| view! { <ActionNoticeView board told/> })
+    };
     let waits = move || board.everybody.with(Option::is_none) && board.failed.with(Option::is_none);
     view! {
         <h1>"People"</h1>

@@ -2,22 +2,22 @@
 //! every key.
 
 mod axioms;
-mod contributions;
-mod desk;
-mod edits;
-mod effect;
-mod history;
-pub(crate) mod link;
-mod marks;
+mod term_scores;
+mod state;
+mod manipulations;
+mod manipulation_effect;
+mod text_history;
+pub(crate) mod share_link;
+mod highlights;
 mod neural;
-mod open;
-pub(crate) mod premises;
-mod rankers;
+mod initial_content;
+pub(crate) mod preconditions;
+mod lexical_rankers;
 mod settings;
-pub(crate) mod sheet;
-mod terms;
-mod texts;
-pub(crate) mod verdict;
+pub(crate) mod input;
+mod query_terms;
+mod documents;
+pub(crate) mod verdict_chip;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,20 +25,20 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::GetCollectionStatisticsRequest;
 use shared::probe::Probe;
-use shared::study::bench::{CollectionStatistics, answer};
+use shared::study::playground::{CollectionStatistics, answer};
 use shared::text::Analyzer;
 
 use crate::api;
-use crate::later::Debounce;
+use crate::debounce::Debounce;
 use crate::widgets::download;
-use desk::{SelectedCollection, PlaygroundState, NeuralRankerState, AnswerState};
-use history::TextHistory;
-use sheet::PlaygroundInput;
+use input::PlaygroundInput;
+use state::{AnswerState, NeuralRankerState, PlaygroundState, SelectedCollection};
+use text_history::TextHistory;
 
 /// The page.
 #[component]
 pub(crate) fn Playground() -> impl IntoView {
-    let (sheet, opening) = open::at_first();
+    let (sheet, opening) = initial_content::at_first();
     let settings = RwSignal::new(sheet.settings);
     let study = Memo::new(move |_| settings.with(|it| it.study.clone()));
     let collection = LocalResource::new(move || {
@@ -65,8 +65,8 @@ pub(crate) fn Playground() -> impl IntoView {
         manipulated: RwSignal::new(None),
     };
     keep_answered(desk);
-    link::keep_address(desk);
-    let opened = open::follow(desk, opening);
+    share_link::keep_address(desk);
+    let opened = initial_content::follow(desk, opening);
     view! {
         <div class="head">
             <div>
@@ -77,8 +77,8 @@ pub(crate) fn Playground() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <open::OriginNotice desk opened/>
-                <link::ShareButton desk/>
+                <initial_content::OriginNotice desk opened/>
+                <share_link::ShareButton desk/>
                 <button class="btn" type="button" on:click=move |_| save(desk)>
                     "Save as instance"
                 </button>
@@ -91,15 +91,15 @@ pub(crate) fn Playground() -> impl IntoView {
                 </button>
             </div>
         </div>
-        <open::RestorePrevious desk/>
-        <texts::DocumentFields desk/>
-        <effect::ManipulationEffect desk/>
+        <initial_content::RestorePrevious desk/>
+        <documents::DocumentFields desk/>
+        <manipulation_effect::ManipulationEffect desk/>
         <settings::AnalysisSettings desk/>
         <div class="bench">
             <axioms::Axioms desk/>
             <div>
-                <terms::QueryTermSection desk/>
-                <rankers::LexicalRankers desk/>
+                <query_terms::QueryTermSection desk/>
+                <lexical_rankers::LexicalRankers desk/>
                 <neural::Neural desk/>
             </div>
         </div>
@@ -181,7 +181,7 @@ struct SavedInstance {
     /// What was asked, with analyser, limits, mode and rankers.
     settings: SavedSettings,
     /// Axioms that apply.
-    instances: Vec<shared::study::bench::AxiomResult>,
+    instances: Vec<shared::study::playground::AxiomResult>,
     /// Axioms by name that do not apply.
     others: Vec<Probe>,
     /// What neural rankers said.

@@ -1,32 +1,35 @@
 //! Reviewing: tasks, the queue of one, its curator's page, and what a visitor may try.
 
 mod annotate;
-mod clock;
+mod item_timer;
 mod curate;
-mod desk;
-pub(crate) mod gate;
-mod make;
+mod item;
+pub(crate) mod curator_gate;
+mod new_task;
 mod tasks;
 mod trial;
-pub(crate) mod who;
+pub(crate) mod identity;
 
 use leptos::prelude::*;
 
-use crate::page::PageRoute;
 use crate::pages::join::Join;
 use crate::pages::people::People;
+use crate::routes::PageRoute;
 use annotate::Annotate;
 use curate::Curate;
-use make::NewTaskPage;
+use new_task::NewTaskPage;
 use tasks::Tasks;
 use trial::Trial;
 
 /// A page of reviewing.
 pub(crate) fn view(page: PageRoute) -> AnyView {
     // Whichever page it is, what was left unsent before is sent. The others ask themselves.
-    if !matches!(page, PageRoute::Review | PageRoute::Annotate { .. } | PageRoute::Join) {
+    if !matches!(
+        page,
+        PageRoute::Review | PageRoute::Annotate { .. } | PageRoute::Join
+    ) {
         leptos::task::spawn_local(async {
-            let _ = who::who().await;
+            let _ = identity::who().await;
         });
     }
     match page {

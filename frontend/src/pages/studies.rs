@@ -8,9 +8,9 @@ use shared::report::format;
 use shared::study::overview::StudySummary;
 
 use crate::api;
-use crate::numbers;
-use crate::page::PageRoute;
-use crate::widgets::answered::ResourceView;
+use crate::number_format;
+use crate::routes::PageRoute;
+use crate::widgets::resource_view::ResourceView;
 
 /// What hosted studies there are, and how to read them.
 #[component]
@@ -177,8 +177,8 @@ fn sentence(found: &[StudySummary]) -> String {
     let rankers = found.iter().map(|it| it.rankers.len() as u64);
     format!(
         "{}, {}",
-        numbers::plural(found.len() as u64, "study", "studies"),
-        numbers::plural(rankers.sum(), "ranker", "rankers")
+        number_format::plural(found.len() as u64, "study", "studies"),
+        number_format::plural(rankers.sum(), "ranker", "rankers")
     )
 }
 
@@ -205,16 +205,16 @@ fn StudyCard(
     let who = who.collect_view();
     let cells = card.fractions.iter().flatten().map(|it| match it {
         Some(fraction) => {
-            view! { <i data-step=numbers::step(*fraction).to_string()></i> }.into_any()
+            view! { <i data-step=number_format::step(*fraction).to_string()></i> }.into_any()
         }
         None => view! { <i class="none"></i> }.into_any(),
     });
     let cells = cells.collect_view();
     let n_instances = (!card.probes.is_empty()).then(|| {
-        view! { <span>{numbers::short_count(card.n_instances)} " instances"</span> }
+        view! { <span>{number_format::short_count(card.n_instances)} " instances"</span> }
     });
     let n_behaviours = (card.n_behaviours > 0).then(|| {
-        view! { <span>{numbers::plural(card.n_behaviours, "behaviour", "behaviours")}</span> }
+        view! { <span>{number_format::plural(card.n_behaviours, "behaviour", "behaviours")}</span> }
     });
     let counts = (n_instances, n_behaviours);
     // Without an axiom there is no map.
@@ -236,11 +236,11 @@ fn StudyCard(
                 {thumb}
                 <p class="facts">
                     {counts}
-                    <span>{numbers::plural(card.n_queries, "query", "queries")}</span>
-                    <span>{numbers::plural(card.n_docs, "text", "texts")}</span>
-                    <span>{numbers::day(&card.made)}</span>
+                    <span>{number_format::plural(card.n_queries, "query", "queries")}</span>
+                    <span>{number_format::plural(card.n_docs, "text", "texts")}</span>
+                    <span>{number_format::day(&card.made)}</span>
                     <span class="hash" title="hash of the instances">
-                        {numbers::hash(&card.hash)}
+                        {number_format::hash(&card.hash)}
                     </span>
                     {(!card.published).then(|| view! { <span>"not published"</span> })}
                 </p>
@@ -336,7 +336,7 @@ fn Legend(sample: LegendExample) -> impl IntoView {
          ordered as the axiom says; the dot shows it between 0 and 1; the tick in the middle is a \
          coin toss."
     );
-    let step = numbers::step(fraction);
+    let step = number_format::step(fraction);
     let fill = format!("var(--{})", STEPS[(step + 5) as usize]);
     let ink = if step.abs() >= 4 {
         "var(--on-strong)"

@@ -2,16 +2,16 @@
 
 pub(crate) mod address;
 mod panel;
-mod head;
+mod header;
 mod cite;
-mod certificates;
+mod stability_check;
 mod export;
 mod findings;
-mod own_copy;
+mod restore_texts;
 #[cfg(feature = "lab")]
-pub(crate) mod behaviours;
+pub(crate) mod behavioral_tests;
 #[cfg(feature = "lab")]
-pub(crate) mod said;
+pub(crate) mod human_judgments;
 
 use std::sync::Arc;
 
@@ -20,32 +20,32 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
-use shared::api::people::{GetSessionRequest, AccessRole};
-use shared::api::review::ListHumanJudgmentsRequest;
+use shared::api::annotation::ListHumanJudgmentsRequest;
+use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL;
 use shared::plot::{self, FigureTheme};
 use shared::report;
-use shared::study::dials::StudyControls;
+use shared::study::controls::StudyControls;
 use shared::study::overview::StudyOverview;
 use shared::verdict::Outcome;
 
-use crate::apart::LazyPage;
 use crate::api;
-use crate::keys::{self, KeyOutcome};
-use crate::later::Debounce;
-use crate::page::PageRoute;
-use crate::widgets::dials::{ControlBar, ControlOptions, SplitSelect, DebouncedControls};
+use crate::bundle_loader::LazyPage;
+use crate::debounce::Debounce;
+use crate::keyboard::{self, KeyOutcome};
+use crate::routes::PageRoute;
+use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls, SplitSelect};
 use crate::widgets::download;
-use crate::widgets::error::ErrorMessage;
-use crate::widgets::heatmap::{HeatMap, MapPosition, HeatMapPlaceholder, MapRow};
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, MapPosition, MapRow};
 use crate::widgets::table::DataTable;
-use crate::widgets::takes::ExportButtons;
-use address::{InstanceListView, FigureDisplay, StudyView};
-use certificates::StabilityCheck;
+use address::{FigureDisplay, InstanceListView, StudyView};
 use findings::Findings;
-use head::StudyHeader;
-use own_copy::RestoreTexts;
+use header::StudyHeader;
 use panel::CellPanel;
+use restore_texts::RestoreTexts;
+use stability_check::StabilityCheck;
 
 pub(crate) use panel::{margin, margin_digits, margin_label, texts_said};
 
@@ -212,7 +212,7 @@ fn StudyContent(
     let href = Callback::new(move |spot: MapPosition| way(spot, None));
     let open = use_navigate();
     let for_keys = reach.clone();
-    keys::on_key(move |key| {
+    keyboard::on_key(move |key| {
         let now = turned.dials.get_untracked();
         match key {
             "[" => turned.soon(for_keys.by(&now, -1)),

@@ -1,12 +1,12 @@
 //! Own files to a study: read, set, run, look, and only then send anything.
 
-mod bench;
+mod state;
 mod files;
 mod form;
 mod neural;
 mod results;
 mod run;
-mod sample;
+mod demo_files;
 mod settings;
 mod train;
 
@@ -15,15 +15,15 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-use shared::api::worker::{WorkerRequest, LOCAL};
+use shared::api::worker::{LOCAL, WorkerRequest};
 use wasm_bindgen::JsValue;
 use web_sys::{File, HtmlInputElement};
 
 use crate::api::{Error, worker};
-use crate::keys::{self, KeyOutcome};
-use crate::page::PageRoute;
-use bench::{WorkbenchState, JobLink, RunState};
+use crate::keyboard::{self, KeyOutcome};
+use crate::routes::PageRoute;
 use settings::LocalStudySettings;
+use state::{JobLink, RunState, WorkbenchState};
 
 /// The page.
 #[component]
@@ -44,7 +44,7 @@ pub(crate) fn Workbench() -> impl IntoView {
     };
     write_address(bench);
     recall(bench);
-    keys::on_key(move |key| match key {
+    keyboard::on_key(move |key| match key {
         "o" => {
             files::choose();
             KeyOutcome::Taken
@@ -62,7 +62,7 @@ pub(crate) fn Workbench() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <sample::LoadDemoButton bench/>
+                <demo_files::LoadDemoButton bench/>
                 <label class="btn file">
                     "Open a study file"
                     <input type="file" class="unseen" on:change:target=move |it| open(bench, it)/>

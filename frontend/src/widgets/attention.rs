@@ -1,16 +1,16 @@
 //! Where a cross-encoder looks: how much each piece of the query takes of each piece of a text.
 
 use leptos::prelude::*;
-use shared::api::{GetAttentionRequest, AttentionResponse, TokenSimilarities};
-use shared::plot::{self, PlotFigure, FigureTheme};
+use shared::api::{AttentionResponse, GetAttentionRequest, TokenSimilarities};
+use shared::plot::{self, FigureTheme, PlotFigure};
 use shared::report::format;
 
-use super::answered::ResourceView;
-use super::drawing::FigureView;
+use super::export_buttons::ExportButtons;
+use super::figure::FigureView;
 use super::form::SelectField;
+use super::resource_view::ResourceView;
 use super::section::Section;
-use super::takes::ExportButtons;
-use super::{download, token_map};
+use super::{download, token_match_map};
 use crate::api;
 
 /// How the name of a cross-encoder ends.
@@ -225,7 +225,7 @@ fn figure(name: &str, it: &AttentionResponse, direction: AttentionDirection) -> 
         label: format!("{name}{cut}: {}.", most.join("; ")),
         detail: "Rows are pieces of the query, columns pieces of the text; darker is more."
             .to_owned(),
-        ..token_map::figure(name, &matches)
+        ..token_match_map::figure(name, &matches)
     }
 }
 

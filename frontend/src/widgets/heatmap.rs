@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::plot::rows::{HeatmapCount, HeatmapRow};
+use shared::plot::heatmap_rows::{HeatmapCount, HeatmapRow};
 use shared::plot::step_of_fraction;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::stats::correction::LEVEL;
-use shared::study::overview::{OverviewCell, StudyOverview, OverviewRow};
+use shared::stats::multiple_testing::LEVEL;
+use shared::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 use wasm_bindgen::JsCast;
 
 use layout::{GridTrack, ON_PHONE, TrackContent, families, measure_track, track};
@@ -98,7 +98,9 @@ impl CellState {
 
     fn number(&self) -> String {
         match self {
-            CellState::Known(cell) => format::fraction_within(cell.micro.value, cell.micro.interval),
+            CellState::Known(cell) => {
+                format::fraction_within(cell.micro.value, cell.micro.interval)
+            }
             CellState::Undefined => format::MISSING.to_owned(),
             CellState::Failed => "✕".to_owned(),
         }
@@ -189,7 +191,9 @@ pub(crate) fn HeatMap(
     let lines = layout::lines(&frame);
     let grid = layout::whos(&lines).into_iter().map(|who| {
         let columns = frame.probes.iter().map(|it| it.probe);
-        columns.map(|probe| Some(MapPosition { who, probe })).collect()
+        columns
+            .map(|probe| Some(MapPosition { who, probe }))
+            .collect()
     });
     let grid: Vec<Vec<Option<MapPosition>>> = grid.collect();
     let [wide, turned_columns, turned_rows] = layout::tracks(&frame, &lines);

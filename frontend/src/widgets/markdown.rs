@@ -54,7 +54,8 @@ enum ContainerKind {
 
 /// The pieces of a text.
 fn nodes(text: &str) -> Vec<MarkdownNode> {
-    let mut open: Vec<(ContainerKind, Vec<MarkdownNode>)> = vec![(ContainerKind::Plain, Vec::new())];
+    let mut open: Vec<(ContainerKind, Vec<MarkdownNode>)> =
+        vec![(ContainerKind::Plain, Vec::new())];
     for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH) {
         let node = match event {
             Event::Start(tag) => {
@@ -103,7 +104,9 @@ fn kind(tag: Tag<'_>) -> ContainerKind {
         Tag::Paragraph => ContainerKind::Paragraph,
         Tag::Heading { level, .. } => ContainerKind::Heading((level as u8 + 2).min(6)),
         Tag::BlockQuote(_) => ContainerKind::Quote,
-        Tag::CodeBlock(CodeBlockKind::Indented | CodeBlockKind::Fenced(_)) => ContainerKind::CodeBlock,
+        Tag::CodeBlock(CodeBlockKind::Indented | CodeBlockKind::Fenced(_)) => {
+            ContainerKind::CodeBlock
+        }
         Tag::List(Some(first)) => ContainerKind::Counted(first),
         Tag::List(None) => ContainerKind::List,
         Tag::Item => ContainerKind::Item,
@@ -151,7 +154,9 @@ fn shown(node: MarkdownNode) -> AnyView {
         ContainerKind::Quote => view! { <blockquote>{inner}</blockquote> }.into_any(),
         ContainerKind::CodeBlock => view! { <pre><code>{inner}</code></pre> }.into_any(),
         ContainerKind::List => view! { <ul>{inner}</ul> }.into_any(),
-        ContainerKind::Counted(first) => view! { <ol start=first.to_string()>{inner}</ol> }.into_any(),
+        ContainerKind::Counted(first) => {
+            view! { <ol start=first.to_string()>{inner}</ol> }.into_any()
+        }
         ContainerKind::Item => view! { <li>{inner}</li> }.into_any(),
         ContainerKind::Emphasis => view! { <em>{inner}</em> }.into_any(),
         ContainerKind::Strong => view! { <strong>{inner}</strong> }.into_any(),

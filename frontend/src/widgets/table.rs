@@ -105,13 +105,17 @@ pub(crate) fn HeadedTable(
     /// Its rows.
     children: Children,
 ) -> impl IntoView {
-    let heads = heads.into_iter().map(|ColumnHeading { name, kind }| match kind {
-        ColumnHeadingKind::Words => view! { <th scope="col">{name}</th> }.into_any(),
-        ColumnHeadingKind::Number => view! { <th scope="col" class="num">{name}</th> }.into_any(),
-        ColumnHeadingKind::Unseen => {
-            view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
-        }
-    });
+    let heads = heads
+        .into_iter()
+        .map(|ColumnHeading { name, kind }| match kind {
+            ColumnHeadingKind::Words => view! { <th scope="col">{name}</th> }.into_any(),
+            ColumnHeadingKind::Number => {
+                view! { <th scope="col" class="num">{name}</th> }.into_any()
+            }
+            ColumnHeadingKind::Unseen => {
+                view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
+            }
+        });
     let heads = heads.collect_view();
     let caption = caption.map_or_else(|| name.clone(), str::to_owned);
     let table = view! {

@@ -148,14 +148,14 @@ pub(crate) fn VirtualList(
         event.prevent_default();
         go(to);
     };
-    crate::keys::on_key(move |key| {
+    crate::keyboard::on_key(move |key| {
         let now = current.get_untracked();
         match key {
             "j" => go(now + u64::from(has_focus(now))),
             "k" => go(now.saturating_sub(1)),
-            _ => return crate::keys::KeyOutcome::Passed,
+            _ => return crate::keyboard::KeyOutcome::Passed,
         }
-        crate::keys::KeyOutcome::Taken
+        crate::keyboard::KeyOutcome::Taken
     });
     let children = move |at: u64| {
         let place = move || format!("translateY({:.1}px)", window().place(at));

@@ -7,18 +7,18 @@ use js_sys::{Array, Uint8Array};
 use shared::api::ErrorResponse;
 use shared::api::worker::{FileKind, FileSummary, WorkerStage};
 use shared::collection::QuerySplits;
+use shared::collection::document_pairs::{self, DocumentPair};
 use shared::collection::lines::{FileSizeLimits, LineReader};
-use shared::collection::pairs::{self, DocumentPair};
 use shared::collection::trec::{self, ImportedScores, topics};
-use shared::collection::{Document, Qrels, Query, Run, beir, tables};
+use shared::collection::{Document, Qrels, Query, Run, beir, tsv};
 use shared::error::Error;
 use shared::probe::transfer::TransferQuerySource;
-use shared::vectors::WordVectors;
+use shared::word_vectors::WordVectors;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync};
 
-use crate::answer::refused;
-use crate::post::{self, ProgressReporter};
+use crate::messages::{self, ProgressReporter};
+use crate::study_requests::refused;
 
 /// A file that was read.
 pub(crate) struct LoadedFile {
@@ -52,7 +52,8 @@ impl FileContent {
         let FileContent::Pairs(pairs) = self else {
             return None;
         };
-        let has_query = |it: &DocumentPair| it.query.as_ref().is_some_and(|it| !it.trim().is_empty());
+        let has_query =
+            |it: &DocumentPair| it.query.as_ref().is_some_and(|it| !it.trim().is_empty());
         Some(match pairs.iter().all(has_query) {
             true => TransferQuerySource::Given,
             false => TransferQuerySource::NounPhrase,
@@ -67,7 +68,7 @@ pub(crate) fn read(
     kind: Option<FileKind>,
     file: &File,
 ) -> Result<LoadedFile, ErrorResponse> {
-    let began = post::now_ms();
+    let began = messages::now_ms();
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
@@ -80,25 +81,26 @@ pub(crate) fn read(
     let bytes = BlobReader::of(file);
     let (holds, reading) = match kind {
         FileKind::Corpus => beir::read_corpus(name, bytes, &mut progress).map(docs),
-        FileKind::Passages => tables::read_passages(name, bytes, &mut progress).map(docs),
-        FileKind::Documents => tables::read_documents(name, bytes, &mut progress).map(docs),
-        FileKind::Plain => tables::read_plain(name, bytes, &mut progress).map(docs),
+        FileKind::Passages => tsv::read_passages(name, bytes, &mut progress).map(docs),
+        FileKind::Documents => tsv::read_documents(name, bytes, &mut progress).map(docs),
+        FileKind::Plain => tsv::read_plain(name, bytes, &mut progress).map(docs),
         FileKind::Queries => beir::read_queries(name, bytes, &mut progress).map(queries),
         FileKind::Topics => topics::read_topics(name, bytes, &mut progress).map(queries),
         FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Qrels(it), reading)),
         FileKind::Run => trec::read_run(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Run(it), reading)),
-        FileKind::Vectors => shared::vectors::read(name, bytes, &mut progress)
+        FileKind::Vectors => shared::word_vectors::read(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Vectors(Arc::new(it)), reading)),
-        FileKind::Splits => tables::read_splits(name, bytes, &mut progress)
+        FileKind::Splits => tsv::read_splits(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Splits(it), reading)),
         FileKind::Pairs | FileKind::SymmetricPairs => {
-            pairs::read(name, bytes, &mut progress).map(|(it, reading)| (FileContent::Pairs(it), reading))
+            document_pairs::read(name, bytes, &mut progress)
+                .map(|(it, reading)| (FileContent::Pairs(it), reading))
         }
     }
     .map_err(refused)?;
-    let took_ms = post::now_ms() - began;
+    let took_ms = messages::now_ms() - began;
     let read = FileSummary {
         name: name.to_owned(),
         kind,
@@ -125,7 +127,11 @@ pub(crate) fn docs_of(number: u64, files: &JsValue) -> Result<Vec<Document>, Err
 }
 
 /// Reads a file of scores to its end.
-pub(crate) fn scores(number: u64, name: &str, file: &File) -> Result<ImportedScores, ErrorResponse> {
+pub(crate) fn scores(
+    number: u64,
+    name: &str,
+    file: &File,
+) -> Result<ImportedScores, ErrorResponse> {
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
@@ -139,7 +145,12 @@ const LOOKED_AT: usize = 20;
 
 fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
     let mut nobody = |_: u64| ();
-    let mut lines = LineReader::open(name, BlobReader::of(file), FileSizeLimits::FILES, &mut nobody)?;
+    let mut lines = LineReader::open(
+        name,
+        BlobReader::of(file),
+        FileSizeLimits::FILES,
+        &mut nobody,
+    )?;
     let mut first = Vec::new();
     while first.len() < LOOKED_AT {
         match lines.next_line()?.map(|it| it.text) {
@@ -151,7 +162,7 @@ fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
     if first.iter().all(|it| it.trim().is_empty()) {
         return Err(Error::file(name, "the file is empty"));
     }
-    crate::kind::of(name, &first).ok_or_else(|| {
+    crate::file_kind::of(name, &first).ok_or_else(|| {
         Error::file(
             name,
             "neither its name nor its first lines say what it is; choose it in the list of files",

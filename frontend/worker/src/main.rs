@@ -5,24 +5,27 @@
 //! gives way to other messages between steps. Reading a file cannot, since a browser reads
 //! synchronously only in one go; whoever wants to stop that ends the worker.
 
-mod answer;
-mod bench;
+mod study_requests;
+mod state;
 mod file;
-mod kind;
-mod memory;
-mod post;
-mod runs;
+mod file_kind;
+mod local_study_store;
+mod messages;
+mod run_comparison;
 mod train;
 
 use std::cell::RefCell;
 
 use js_sys::Array;
-use shared::api::worker::{WorkerRequest, WorkerMessage, LOCAL, ManipulateTextRequest, GetPublishedTableRequest, WorkerResponse};
+use shared::api::worker::{
+    GetPublishedTableRequest, LOCAL, ManipulateTextRequest, WorkerMessage, WorkerRequest,
+    WorkerResponse,
+};
 use shared::api::{Endpoint, ErrorResponse};
 use wasm_bindgen::prelude::*;
 use web_sys::{File, MessageEvent};
 
-use bench::WorkerState;
+use state::WorkerState;
 
 thread_local! {
     static BENCH: RefCell<WorkerState> = RefCell::new(WorkerState::default());
@@ -33,10 +36,10 @@ fn main() {
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
         wasm_bindgen_futures::spawn_local(hear(event.data()));
     });
-    post::scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    messages::scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // It listens for as long as the worker lives.
     on_message.forget();
-    post::tell(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
+    messages::tell(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
 }
 
 /// Answers one message.
@@ -48,13 +51,21 @@ async fn hear(message: JsValue) {
     };
     let number = envelope.number;
     match act(number, envelope.says, message.get(1)).await {
-        Ok((tell, beside)) => post::tell(number, &tell, &beside),
-        Err(problem) => post::tell(number, &WorkerResponse::Failed(problem), &JsValue::UNDEFINED),
+        Ok((tell, beside)) => messages::tell(number, &tell, &beside),
+        Err(problem) => messages::tell(
+            number,
+            &WorkerResponse::Failed(problem),
+            &JsValue::UNDEFINED,
+        ),
     }
 }
 
 /// Does what was asked. The bench is borrowed only between two points where others may act.
-async fn act(number: u64, ask: WorkerRequest, beside: JsValue) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
+async fn act(
+    number: u64,
+    ask: WorkerRequest,
+    beside: JsValue,
+) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
     let text = || {
         beside
             .as_string()
@@ -76,12 +87,16 @@ async fn act(number: u64, ask: WorkerRequest, beside: JsValue) -> Result<(Worker
             BENCH.with_borrow_mut(|it| it.files.remove(&name));
             silent(WorkerResponse::Done)
         }
-        WorkerRequest::Make { definition, made } => silent(bench::make(number, *definition, made).await?),
-        WorkerRequest::Train { analyzer, settings } => train::train(number, analyzer, settings).await,
+        WorkerRequest::Make { definition, made } => {
+            silent(state::make(number, *definition, made).await?)
+        }
+        WorkerRequest::Train { analyzer, settings } => {
+            train::train(number, analyzer, settings).await
+        }
         WorkerRequest::Hold { study, file } => {
             let tell = BENCH.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
             if let WorkerResponse::Made(_) = tell {
-                bench::remember().await;
+                state::remember().await;
             }
             silent(tell)
         }
@@ -89,38 +104,39 @@ async fn act(number: u64, ask: WorkerRequest, beside: JsValue) -> Result<(Worker
             let docs = file::docs_of(number, &beside)?;
             BENCH.with_borrow_mut(|it| it.restore(&study, &docs))?;
             if study == LOCAL {
-                bench::remember().await;
+                state::remember().await;
             }
             silent(WorkerResponse::Done)
         }
         WorkerRequest::Answer { path, request } if path == ManipulateTextRequest::PATH => {
-            let reply = answer::manipulated(&request)?;
+            let reply = study_requests::manipulated(&request)?;
             Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
         WorkerRequest::Answer { path, request } if path == GetPublishedTableRequest::PATH => {
-            let reply = answer::printed(&request)?;
+            let reply = study_requests::printed(&request)?;
             Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
         WorkerRequest::Answer { path, request } => {
-            let study = answer::study_of(&request)?;
-            if let Some(runs) = answer::runs_of(&path, &request)?.filter(|_| study == LOCAL) {
+            let study = study_requests::study_of(&request)?;
+            if let Some(runs) = study_requests::runs_of(&path, &request)?.filter(|_| study == LOCAL)
+            {
                 let reply = BENCH.with_borrow(|it| {
-                    let source = runs::compared(it, &runs)?;
-                    answer::of_runs(&source, &path, &request)
+                    let source = run_comparison::compared(it, &runs)?;
+                    study_requests::of_runs(&source, &path, &request)
                 })?;
                 return Ok((WorkerResponse::Answer, JsValue::from_str(&reply)));
             }
             if study == LOCAL {
-                bench::recall().await?;
+                state::recall().await?;
             }
             let reply = BENCH.with_borrow(|it| {
                 let held = it.studies.get(&study).ok_or_else(|| not_held(&study))?;
-                answer::answer(held, &path, &request)
+                study_requests::answer(held, &path, &request)
             })?;
             Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
         WorkerRequest::Local => {
-            bench::recall().await?;
+            state::recall().await?;
             silent(
                 BENCH
                     .with_borrow(|it| it.made())
@@ -128,35 +144,36 @@ async fn act(number: u64, ask: WorkerRequest, beside: JsValue) -> Result<(Worker
             )
         }
         WorkerRequest::Export => {
-            bench::recall().await?;
-            let text = BENCH.with_borrow(|it| it.local().map(answer::export))?;
-            Ok((WorkerResponse::Answer, post::blob(&text)?))
+            state::recall().await?;
+            let text = BENCH.with_borrow(|it| it.local().map(study_requests::export))?;
+            Ok((WorkerResponse::Answer, messages::blob(&text)?))
         }
         WorkerRequest::Pairs => {
-            bench::recall().await?;
-            let lines = BENCH.with_borrow(|it| it.local_with_texts().map(answer::pair_lines))?;
-            Ok((WorkerResponse::Answer, post::blob(&lines)?))
+            state::recall().await?;
+            let lines =
+                BENCH.with_borrow(|it| it.local_with_texts().map(study_requests::pair_lines))?;
+            Ok((WorkerResponse::Answer, messages::blob(&lines)?))
         }
         WorkerRequest::Job { ranker, title } => {
-            bench::recall().await?;
+            state::recall().await?;
             let job = BENCH.with_borrow(|it| {
                 it.local_with_texts()
-                    .map(|it| answer::job(it, ranker, title))
+                    .map(|it| study_requests::job(it, ranker, title))
             })?;
-            Ok((WorkerResponse::Answer, post::blob(&job)?))
+            Ok((WorkerResponse::Answer, messages::blob(&job)?))
         }
         WorkerRequest::Merge { of } => {
-            bench::recall().await?;
+            state::recall().await?;
             let text = text()?;
             let tell = BENCH.with_borrow_mut(|it| it.merge(&of, &text))?;
-            bench::remember().await;
+            state::remember().await;
             silent(tell)
         }
         WorkerRequest::Bring { name } => {
-            bench::recall().await?;
+            state::recall().await?;
             let scores = file::scores(number, &name, &file()?)?;
             let tell = BENCH.with_borrow_mut(|it| it.bring(&name, &scores))?;
-            bench::remember().await;
+            state::remember().await;
             silent(tell)
         }
         WorkerRequest::Cancel { number } => {
@@ -165,7 +182,7 @@ async fn act(number: u64, ask: WorkerRequest, beside: JsValue) -> Result<(Worker
         }
         WorkerRequest::Clear => {
             BENCH.with_borrow_mut(|it| *it = WorkerState::default());
-            memory::forget().await;
+            local_study_store::forget().await;
             silent(WorkerResponse::Done)
         }
     }

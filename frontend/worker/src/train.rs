@@ -1,15 +1,17 @@
 //! Word vectors of the texts on the bench.
 
 use shared::api::ErrorResponse;
-use shared::api::worker::{WorkerStage, WorkerResponse, TrainedVectorsSummary};
+use shared::api::worker::{TrainedVectorsSummary, WorkerResponse, WorkerStage};
 use shared::collection::Document;
 use shared::index::{Index, IndexBuilder};
 use shared::text::Analyzer;
-use shared::vectors::glove::{GloveCorpus, CooccurrenceCounts, GloveSettings, TrainingShard, GloveTrainer};
+use shared::word_vectors::glove::{
+    CooccurrenceCounts, GloveCorpus, GloveSettings, GloveTrainer, TrainingShard,
+};
 use wasm_bindgen::JsValue;
 
-use crate::answer::refused;
-use crate::post::{self, ProgressReporter, ReportOutcome};
+use crate::messages::{self, ProgressReporter, ReportOutcome};
+use crate::study_requests::refused;
 use crate::{BENCH, problem};
 
 /// Documents read between two reports of progress.
@@ -41,7 +43,10 @@ pub(crate) async fn train(
     let mut trainer = GloveTrainer::new(corpus, vec![counted]);
     loop {
         let (done, of) = trainer.progress();
-        if watch.stopped(WorkerStage::Train, done.into(), of.into()).await {
+        if watch
+            .stopped(WorkerStage::Train, done.into(), of.into())
+            .await
+        {
             return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
         }
         if done == of {
@@ -62,7 +67,7 @@ pub(crate) async fn train(
         n_pairs,
         cost: [costs.first(), costs.last()].map(|it| it.copied().unwrap_or_default()),
     };
-    Ok((WorkerResponse::Trained(trained), post::blob(&text)?))
+    Ok((WorkerResponse::Trained(trained), messages::blob(&text)?))
 }
 
 /// Says how far the work is, and hears whether it is to stop.
@@ -74,7 +79,7 @@ struct TrainingMonitor {
 impl TrainingMonitor {
     async fn stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
         if self.clock.at(stage, done, of, None) == ReportOutcome::Yes {
-            post::give_way().await;
+            messages::give_way().await;
             return BENCH.with_borrow(|it| it.cancelled == Some(self.number));
         }
         false
@@ -91,7 +96,10 @@ async fn index(
     for some in docs.chunks(DOCS_A_STEP) {
         some.iter().for_each(|it| builder.add(&it.body()));
         let done = builder.n_docs() as u64;
-        if watch.stopped(WorkerStage::Index, done, docs.len() as u64).await {
+        if watch
+            .stopped(WorkerStage::Index, done, docs.len() as u64)
+            .await
+        {
             return Ok(None);
         }
     }
@@ -99,7 +107,10 @@ async fn index(
 }
 
 /// None if it was stopped.
-async fn count(corpus: &GloveCorpus<'_>, watch: &mut TrainingMonitor) -> Option<CooccurrenceCounts> {
+async fn count(
+    corpus: &GloveCorpus<'_>,
+    watch: &mut TrainingMonitor,
+) -> Option<CooccurrenceCounts> {
     let mut counted = CooccurrenceCounts::default();
     let n_docs = corpus.n_docs();
     for from in (0..n_docs).step_by(DOCS_A_STEP) {

@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use gemm::Parallelism;
 use pulp::Arch;
 
-use super::distance;
-use super::parameters::{CrossAttention, FeedForwardLayer, T5Parameters, SelfAttention};
-use super::rows::{MatrixProduct, AttentionKeys, VectorKernel};
-use crate::fused::{MatrixRowsMut, MatrixView, multiply};
+use super::kernels::{AttentionKeys, MatrixProduct, VectorKernel};
+use super::parameters::{CrossAttention, FeedForwardLayer, SelfAttention, T5Parameters};
+use super::relative_position;
+use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
 
 /// What the decoder looks up of a text that was read.
 pub(crate) struct CrossAttentionCache {
@@ -38,7 +38,11 @@ pub(crate) struct T5Decoder<'a> {
 
 impl CrossAttentionCache {
     /// Of a text's states `[l, h]`.
-    pub(super) fn of(model: &T5Parameters, states: &[f32], parallelism: Parallelism) -> CrossAttentionCache {
+    pub(super) fn of(
+        model: &T5Parameters,
+        states: &[f32],
+        parallelism: Parallelism,
+    ) -> CrossAttentionCache {
         let layers = model.decoder.iter();
         let layers = layers.map(|it| look_up_of(model, &it.cross, states, parallelism));
         CrossAttentionCache {
@@ -59,7 +63,12 @@ fn look_up_of(
     let mut pairs = vec![0.0; l * 2 * i];
     let states = MatrixView::new(states, [l, h], h);
     let weight = MatrixView::new(&cross.memory, [2 * i, h], h).transposed();
-    multiply(states, weight, MatrixRowsMut::new(&mut pairs, 2 * i), parallelism);
+    multiply(
+        states,
+        weight,
+        MatrixRowsMut::new(&mut pairs, 2 * i),
+        parallelism,
+    );
     pairs
 }
 
@@ -71,7 +80,7 @@ impl T5Decoder<'_> {
         T5Decoder {
             model,
             arch: Arch::new(),
-            distances: distance::behind(table, heads, buckets, max_new),
+            distances: relative_position::behind(table, heads, buckets, max_new),
         }
     }
 
@@ -85,7 +94,11 @@ impl T5Decoder<'_> {
 
     /// Reads the last piece of each line, with the memory of the text that it is written about.
     /// Gives the states that tell the next ones, `[r, h]`.
-    pub(crate) fn step(&self, lines: &mut [&mut DecodingState], memories: &[&CrossAttentionCache]) -> Vec<f32> {
+    pub(crate) fn step(
+        &self,
+        lines: &mut [&mut DecodingState],
+        memories: &[&CrossAttentionCache],
+    ) -> Vec<f32> {
         self.run(lines, |at| {
             let each = memories.iter();
             each.map(|it| Cow::Borrowed(it.layers[at].as_slice()))
@@ -200,8 +213,11 @@ impl T5Decoder<'_> {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let width = part.up.len() / h; // m or 2m
         let mut wide = self.linear(&normed, h, &part.up); // [r, width]
-        self.arch
-            .dispatch(VectorKernel::Activate(&mut wide, width, config.feed_forward));
+        self.arch.dispatch(VectorKernel::Activate(
+            &mut wide,
+            width,
+            config.feed_forward,
+        ));
         let mut more = vec![0.0; hidden.len()];
         self.arch.dispatch(VectorKernel::Multiply(MatrixProduct {
             x: &wide,
@@ -216,7 +232,8 @@ impl T5Decoder<'_> {
     fn norm(&self, x: &[f32], scale: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len()];
         let eps = self.model.config.layer_norm_epsilon;
-        self.arch.dispatch(VectorKernel::Norm(x, scale, eps, &mut y));
+        self.arch
+            .dispatch(VectorKernel::Norm(x, scale, eps, &mut y));
         y
     }
 

@@ -3,11 +3,11 @@
 use gemm::Parallelism;
 use pulp::Arch;
 
-use super::distance;
+use super::kernels::VectorKernel;
 use super::parameters::{T5EncoderLayer, T5Parameters};
-use super::rows::VectorKernel;
-use crate::fused::{MatrixRowsMut, MatrixView, multiply};
-use crate::pieces::EncoderInput;
+use super::relative_position;
+use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
+use crate::tokenization::EncoderInput;
 
 /// `[t, h]`: the last states, normalised.
 pub(super) fn forward(
@@ -27,7 +27,7 @@ pub(super) fn forward(
         texts,
         arch: Arch::new(),
         parallelism,
-        distances: distance::around(table, heads, model.config.buckets, longest.max(1)),
+        distances: relative_position::around(table, heads, model.config.buckets, longest.max(1)),
     };
     let mut hidden = Vec::with_capacity(t * h);
     for &id in texts.iter().flat_map(|it| it.ids) {
@@ -123,8 +123,9 @@ impl Pass<'_> {
         for l in self.texts.iter().map(|text| text.ids.len()) {
             let scores = &mut scores[..l * l];
             for (head, distances) in (0..i).step_by(d).zip(of_heads.clone()) {
-                let part =
-                    |part: usize| MatrixView::new(&qkv[first * 3 * i + part * i + head..], [l, d], 3 * i);
+                let part = |part: usize| {
+                    MatrixView::new(&qkv[first * 3 * i + part * i + head..], [l, d], 3 * i)
+                };
                 let [query, key, value] = [part(0), part(1), part(2)]; // [l, d] each
                 let matrix = MatrixRowsMut::new(scores, l);
                 multiply(query, key.transposed(), matrix, self.parallelism); // [l, l]

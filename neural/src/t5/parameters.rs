@@ -1,6 +1,6 @@
 //! Every number of a T5, in the order of its file: weights are `[outputs, inputs]`.
 
-use super::config::{T5Config, FeedForwardKind};
+use super::config::{FeedForwardKind, T5Config};
 use crate::error::Error;
 use crate::weights::ModelWeights;
 
@@ -66,7 +66,10 @@ pub(super) struct FeedForwardLayer {
 }
 
 impl T5Parameters {
-    pub(super) fn load(weights: &ModelWeights<'_>, config: T5Config) -> Result<T5Parameters, Error> {
+    pub(super) fn load(
+        weights: &ModelWeights<'_>,
+        config: T5Config,
+    ) -> Result<T5Parameters, Error> {
         let (v, h) = (config.vocab_size, config.d_model);
         let tables = [config.buckets.n, config.num_heads];
         let own_output = match weights.has("lm_head.weight") || !config.scales_output {

@@ -50,7 +50,8 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
             .iter()
             .map(|it| serde_json::from_value(it["ids"].clone()).unwrap())
             .collect();
-        let inputs: Vec<EncoderInput<'_>> = ids.iter().map(|ids| EncoderInput::whole(ids)).collect();
+        let inputs: Vec<EncoderInput<'_>> =
+            ids.iter().map(|ids| EncoderInput::whole(ids)).collect();
         assert!(ids.iter().any(|it| it.len() == 1) && ids.iter().any(|it| it.len() == 48));
         let states = model.read(&inputs, Parallelism::None);
         let mut rest = states.as_slice();
@@ -91,7 +92,8 @@ fn distances_fall_into_the_buckets_of_the_reference() {
     let [(_, fixture), _] = fixtures();
     for it in fixture["buckets"].as_array().unwrap() {
         let [n, most] = ["n", "most"].map(|name| it[name].as_u64().unwrap() as usize);
-        let around = |distance| distance::bucket_around(distance, RelativePositionBuckets { n, most });
+        let around =
+            |distance| distance::bucket_around(distance, RelativePositionBuckets { n, most });
         assert!(equals_runs((-600..=600).map(around), &it["around"]), "{n}");
         let behind = |distance| distance::bucket(distance, n, most);
         assert!(equals_runs((0..=600).map(behind), &it["behind"]), "{n}");
@@ -114,7 +116,8 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
         let decoder = model.decoder(6);
         let run = |places: &[usize]| {
             let mut lines: Vec<DecodingState> = places.iter().map(|_| decoder.begin()).collect();
-            let memories: Vec<&CrossAttentionCache> = places.iter().map(|it| &memories[it % 2]).collect();
+            let memories: Vec<&CrossAttentionCache> =
+                places.iter().map(|it| &memories[it % 2]).collect();
             let mut logits = vec![Vec::new(); places.len()];
             for step in 0..6 {
                 let states = decoder.step(&mut lines.iter_mut().collect::<Vec<_>>(), &memories);

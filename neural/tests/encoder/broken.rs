@@ -3,7 +3,7 @@
 use super::sides::{colbert_tiny, dense_tiny, epic_tiny};
 use super::*;
 use expect_test::Expect;
-use neural::{Colbert, RankerConfig, Epic};
+use neural::{Colbert, Epic, RankerConfig};
 
 #[test]
 fn a_folder_without_weights_says_so() {
@@ -395,8 +395,8 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
         let failed = match loaded {
             Err(error) => Some(error),
             Ok(model) => {
-                let [query, text] =
-                    [InputRole::Query, InputRole::Text].map(|it| model.tokenize(it, "river").unwrap());
+                let [query, text] = [InputRole::Query, InputRole::Text]
+                    .map(|it| model.tokenize(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
                 query.or(model.encode_texts(&[&text]).err())
             }
@@ -417,7 +417,8 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
 
 #[test]
 fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
-    let load = |files: &ModelFiles| EmbeddingModel::load(files, EmbeddingKind::BiEncoder, 32, Device::Cpu);
+    let load =
+        |files: &ModelFiles| EmbeddingModel::load(files, EmbeddingKind::BiEncoder, 32, Device::Cpu);
     let mut cross = tiny();
     let mut config: TableValue = serde_json::from_slice(&cross.config).unwrap();
     config["architectures"] = json!(["BertForSequenceClassification"]);

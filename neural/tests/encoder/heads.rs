@@ -1,7 +1,7 @@
 //! What is built on an encoder: pooling, SPLADE, cross-encoders.
 
 use super::*;
-use neural::{ComputeTarget, CrossEncoder, TokenizedPair, Pooling, Precision, Similarity, Splade};
+use neural::{ComputeTarget, CrossEncoder, Pooling, Precision, Similarity, Splade, TokenizedPair};
 
 /// As sentence-transformers writes it.
 pub(crate) fn pooling(mode: &str) -> Vec<u8> {
@@ -145,7 +145,12 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
             device: Device::Cpu,
             precision,
         };
-        let model = EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, fixture.max_pieces, computing);
+        let model = EmbeddingModel::load(
+            &tiny(),
+            EmbeddingKind::BiEncoder,
+            fixture.max_pieces,
+            computing,
+        );
         let model = model.unwrap();
         let pieces = fixture.tokenized(&model);
         let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();

@@ -16,7 +16,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use neural::{Device, EncodedText, Error, EmbeddingKind, EmbeddingModel, ModelFiles, ModuleFiles, TokenizedText, InputRole};
+use neural::{
+    Device, EmbeddingKind, EmbeddingModel, EncodedText, Error, InputRole, ModelFiles, ModuleFiles,
+    TokenizedText,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use test_dependencies::{TestDependency, or_skip};
@@ -139,7 +142,9 @@ fn a_million_characters_are_cut_to_the_bound() {
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
-    let one_word = model.tokenize(InputRole::Text, &"x".repeat(1_000_000)).unwrap();
+    let one_word = model
+        .tokenize(InputRole::Text, &"x".repeat(1_000_000))
+        .unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
 
@@ -270,7 +275,8 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
 #[test]
 fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() {
     for max_pieces in [0, 2, 65, usize::MAX] {
-        let error = EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_pieces, Device::Cpu).err();
+        let error =
+            EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_pieces, Device::Cpu).err();
         let Some(Error::MaxPieces {
             found,
             least: 3,

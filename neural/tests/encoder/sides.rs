@@ -2,7 +2,7 @@
 //! are made by `fixtures/sides.py`.
 
 use super::*;
-use neural::{QueryAugmentation, Colbert, CrossEncoder, Epic, EpicQuery, EpicDocument, Splade};
+use neural::{Colbert, CrossEncoder, Epic, EpicDocument, EpicQuery, QueryAugmentation, Splade};
 
 /// Scores of every text as a query with every text, and those of each alone.
 const SAME: f64 = 1e-5;
@@ -135,7 +135,8 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
 #[test]
 fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
-    let [query, text] = [InputRole::Query, InputRole::Text].map(|it| model.tokenize(it, "the sea").unwrap());
+    let [query, text] =
+        [InputRole::Query, InputRole::Text].map(|it| model.tokenize(it, "the sea").unwrap());
     assert_ne!(query.ids, text.ids);
     let encoded = model.encode(&[&query, &text]).unwrap();
     assert_ne!(encoded[0], encoded[1]);
@@ -159,7 +160,9 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.markers(), None);
     let query = model.tokenize(InputRole::Query, "the").unwrap();
-    let text = model.tokenize(InputRole::Text, "where do rivers end").unwrap();
+    let text = model
+        .tokenize(InputRole::Text, "where do rivers end")
+        .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.matches(&encoded[0], &encoded[1]);
     let pieces: Vec<&str> = matches.query.iter().map(|it| it.piece.as_str()).collect();
@@ -310,9 +313,15 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     };
     let plain = |text: &str| ids(&tiny(), InputRole::Text, text);
     let mut files = dense_tiny();
-    assert_eq!(ids(&files, InputRole::Query, "the sea"), plain("query: the sea"));
+    assert_eq!(
+        ids(&files, InputRole::Query, "the sea"),
+        plain("query: the sea")
+    );
     files.ranker = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
-    assert_eq!(ids(&files, InputRole::Query, "the sea"), plain("where the sea"));
+    assert_eq!(
+        ids(&files, InputRole::Query, "the sea"),
+        plain("where the sea")
+    );
     assert_eq!(ids(&files, InputRole::Text, "the sea"), plain("the sea"));
     files.ranker = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
     let many = "the sea ".repeat(20);
@@ -345,7 +354,9 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     for n in [5, 6] {
         let files = with(tiny(), n);
         for &matching in EmbeddingKind::ALL {
-            found.push(told(EmbeddingModel::load(&files, matching, 48, Device::Cpu).err()));
+            found.push(told(
+                EmbeddingModel::load(&files, matching, 48, Device::Cpu).err(),
+            ));
         }
     }
     for n in [6, 7] {
@@ -418,8 +429,11 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
 #[test]
 fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     let mut files = colbert_tiny();
-    let loaded = |files: &ModelFiles, matching| EmbeddingModel::load(files, matching, 48, Device::Cpu).err();
-    let refused = loaded(&files, EmbeddingKind::BiEncoder).unwrap().to_string();
+    let loaded =
+        |files: &ModelFiles, matching| EmbeddingModel::load(files, matching, 48, Device::Cpu).err();
+    let refused = loaded(&files, EmbeddingKind::BiEncoder)
+        .unwrap()
+        .to_string();
     expect![[
         r#"config.json says that this is a ColBERT and no bi-encoder; ask for it by the ending `:colbert`, or write `architecture = "bi-encoder"` into ranker.toml"#
     ]]

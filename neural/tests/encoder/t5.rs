@@ -4,7 +4,7 @@ use super::broken::{edit_config, edit_header};
 use super::heads::check_pairs;
 use super::*;
 use expect_test::Expect;
-use neural::{ComputeTarget, Doc2Query, MonoT5, TokenizedPair, Precision, GenerationConfig};
+use neural::{ComputeTarget, Doc2Query, GenerationConfig, MonoT5, Precision, TokenizedPair};
 
 /// What t5.py wrote.
 #[derive(Deserialize)]
@@ -66,8 +66,8 @@ fn mono_t5_equals_the_reference() {
         assert!(MonoT5::is_in(&files.config), "{name}");
         let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
-            let [query, text] =
-                [&it.query, &it.text].map(|it| model.tokenize(neural::InputRole::Text, it).unwrap());
+            let [query, text] = [&it.query, &it.text]
+                .map(|it| model.tokenize(neural::InputRole::Text, it).unwrap());
             let pair = model.pair(&query, &text);
             let found = (&pair.ids, pair.truncated);
             assert_eq!(
@@ -230,7 +230,9 @@ fn what_cannot_be_drawn_is_refused() {
     };
     for k in [0, 124] {
         let what = format!("{k} pieces to draw from (k) were asked for; from 1 to 123 can be had");
-        let error = model.write(&["a"], &GenerationConfig { k, ..good }).unwrap_err();
+        let error = model
+            .write(&["a"], &GenerationConfig { k, ..good })
+            .unwrap_err();
         assert_eq!(error.to_string(), what);
     }
     check(

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoints;
-use crate::review::PersonId;
+use crate::annotation::PersonId;
 
 endpoints! {
     Get "/api/me" GetSessionRequest => SessionResponse;

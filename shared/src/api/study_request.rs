@@ -1,14 +1,16 @@
 //! Requests that are answered from one study alone: by the server, and by the browser for the
 //! studies that its worker holds.
 
-use super::review::GetTrialItemsRequest;
+use super::annotation::GetTrialItemsRequest;
 use super::{
-    GetBehavioralTestsRequest, CollectionStatisticsResponse, CompareRankersRequest, ListComparedQueriesRequest, GetComparedQueryRequest, GetFiguresRequest, Endpoint, GetTopDocumentsRequest, ListInstancesRequest,
-    GetStudyRequest, GetReproductionRequest, GetInstanceRequest, GetCollectionStatisticsRequest,
+    CollectionStatisticsResponse, CompareRankersRequest, Endpoint, GetBehavioralTestsRequest,
+    GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
+    GetReproductionRequest, GetStudyRequest, GetTopDocumentsRequest, ListComparedQueriesRequest,
+    ListInstancesRequest,
 };
+use crate::annotation::trial::trial;
 use crate::error::Error;
-use crate::replay::replay;
-use crate::review::trial::trial;
+use crate::reproduce::replay;
 use crate::study::Study;
 
 /// A request that is answered from one study alone.

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::api::{ErrorResponse, endpoints};
 use crate::error::ReadReport;
 use crate::probe::transfer::TransferQuerySource;
-use crate::replay::PaperTable;
 use crate::report::ReportTable;
+use crate::reproduce::PaperTable;
 use crate::score::RankerInfo;
 use crate::study::StudyDefinition;
-use crate::study::bench::PlaygroundManipulation;
+use crate::study::playground::PlaygroundManipulation;
 use crate::text::Analyzer;
-use crate::vectors::glove;
+use crate::word_vectors::glove;
 
 endpoints! {
     // One for each manipulation; none where it changes nothing.

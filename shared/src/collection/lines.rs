@@ -5,14 +5,14 @@
 //! gzip and Zstandard are unpacked on the way, told by their first bytes. Memory is bounded
 //! by [`FileSizeLimits`] whatever the file holds.
 
-mod archive;
+mod decompression;
 pub(super) mod rows;
 #[cfg(test)]
 mod tests;
 
 use std::io::{BufRead, BufReader, Read};
 
-use archive::DecompressedStream;
+use decompression::DecompressedStream;
 
 use crate::error::Error;
 
@@ -68,7 +68,7 @@ impl<'a> DecompressedReader<'a> {
         let bytes = DecompressedStream::open(Box::new(bytes), bounds, progress)
             .map_err(|error| Error::file(name, error))?;
         Ok(DecompressedReader(BufReader::with_capacity(
-            archive::CHUNK_BYTES,
+            decompression::CHUNK_BYTES,
             bytes,
         )))
     }

@@ -14,8 +14,8 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
-use super::lines::{FileSizeLimits, TextLine, LineReader};
-use super::{Collection, Qrels, RunEntry, Run, QuerySplits};
+use super::lines::{FileSizeLimits, LineReader, TextLine};
+use super::{Collection, Qrels, QuerySplits, Run, RunEntry};
 use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, ReadReport};
 

@@ -12,8 +12,10 @@ use std::io::Read;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
-use super::lines::rows::{FirstOccurrences, RowWarnings, check_doc, check_id, check_query, read_rows};
-use super::lines::{FileSizeLimits, DecompressedReader};
+use super::lines::rows::{
+    FirstOccurrences, RowWarnings, check_doc, check_id, check_query, read_rows,
+};
+use super::lines::{DecompressedReader, FileSizeLimits};
 use super::{Document, Qrels, Query};
 use crate::collection::{ByteProgress, ReadRows};
 use crate::error::{Error, ReadReport};
@@ -21,7 +23,11 @@ use crate::error::{Error, ReadReport};
 /// Reads `document_passages.json`; passages in the order of the file. An id that cannot be one
 /// is an error of the whole file.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_passages(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
+pub fn read_passages(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadRows<Document> {
     let mut articles = Articles {
         docs: Vec::new(),
         seen: FirstOccurrences::default(),
@@ -51,7 +57,8 @@ pub fn read_questions(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Vec<Query>, Qrels, ReadReport), Error> {
     const COLUMNS: [&str; 4] = ["QID", "Question", "DocumentID", "RelevantPassages"];
-    let (mut queries, mut qrels, mut seen) = (Vec::new(), Qrels::default(), FirstOccurrences::default());
+    let (mut queries, mut qrels, mut seen) =
+        (Vec::new(), Qrels::default(), FirstOccurrences::default());
     let mut places: Option<[usize; 4]> = None;
     let mut reading = read_rows(name, bytes, progress, |line, row| {
         let cells: Vec<&str> = row.split('\t').map(str::trim).collect();

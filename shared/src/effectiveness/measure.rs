@@ -54,7 +54,10 @@ impl FromStr for Measure {
     /// Reads a name of `ir_measures` or of `trec_eval`, in any case.
     fn from_str(text: &str) -> Result<Measure, Error> {
         let refuse = |reason: &str| {
-            Error::malformed(InvalidField::shown("measure", format!("measure `{text}`")), reason)
+            Error::malformed(
+                InvalidField::shown("measure", format!("measure `{text}`")),
+                reason,
+            )
         };
         let from_trec_eval = of_trec_eval(text);
         let written = from_trec_eval.as_deref().unwrap_or(text);

@@ -1,13 +1,16 @@
 //! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with relevance
 //! and counts below.
 
-use super::rows::{HeatmapCount, HeatmapRow, rows};
-use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, fit, rect, step_of_fraction, text};
+use super::heatmap_rows::{HeatmapCount, HeatmapRow, rows};
+use super::{
+    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect,
+    step_of_fraction, text,
+};
 use crate::report::format;
 use crate::report::markup::one_line;
 use crate::stats::Estimate;
-use crate::stats::correction::LEVEL;
-use crate::study::overview::{OverviewCell, StudyOverview, OverviewRow};
+use crate::stats::multiple_testing::LEVEL;
+use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 
 /// Ground around the whole.
 const MARGIN: f64 = 16.0;
@@ -178,8 +181,12 @@ impl Drawing<'_> {
 
     fn counts(&mut self, count: HeatmapCount) {
         let y = self.y + 17.0;
-        self.marks
-            .push(text([0.0, y], TextAnchor::Start, BASE, count.name().to_owned()));
+        self.marks.push(text(
+            [0.0, y],
+            TextAnchor::Start,
+            BASE,
+            count.name().to_owned(),
+        ));
         for (n, column) in self.overview.probes.iter().enumerate() {
             let at = [column_at(n) + CELL[0] / 2.0, y];
             self.marks
@@ -226,7 +233,8 @@ impl Drawing<'_> {
                 format!("not told apart from chance (Holm, {n_tests} tests)"),
             ),
         ] {
-            self.marks.extend(whisker([310.0, y], &it, FigureColor::Ink, fill));
+            self.marks
+                .extend(whisker([310.0, y], &it, FigureColor::Ink, fill));
             self.marks
                 .push(text([372.0, y + 4.0], TextAnchor::Start, NOTE, words));
         }
@@ -265,7 +273,12 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
     let shown = format::fraction_within(cell.micro.value, cell.micro.interval);
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
-        text(number, TextAnchor::Middle, TextStyle(FontStyle::Cell, ink), shown),
+        text(
+            number,
+            TextAnchor::Middle,
+            TextStyle(FontStyle::Cell, ink),
+            shown,
+        ),
     ];
     let fill = if cell.p_holm >= LEVEL { ground } else { ink };
     marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro, ink, fill));
@@ -279,7 +292,12 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
     let number = [x, y + 21.0];
     let Some(value) = value else {
         let ink = TextStyle(FontStyle::Cell, FigureColor::Ink3);
-        return vec![text(number, TextAnchor::Start, ink, format::MISSING.to_owned())];
+        return vec![text(
+            number,
+            TextAnchor::Start,
+            ink,
+            format::MISSING.to_owned(),
+        )];
     };
     let length = MEASURE - 8.0;
     let bar = [length * value.clamp(0.0, 1.0), 3.0];
@@ -296,7 +314,12 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
 }
 
 /// A line from 0 to 1 with a tick at .5, the interval and a dot filled with `fill`.
-fn whisker([x, y]: [f64; 2], estimate: &Estimate, ink: FigureColor, fill: FigureColor) -> [FigureMark; 4] {
+fn whisker(
+    [x, y]: [f64; 2],
+    estimate: &Estimate,
+    ink: FigureColor,
+    fill: FigureColor,
+) -> [FigureMark; 4] {
     const LENGTH: f64 = 52.0;
     let place = |value: f64| x + value.clamp(0.0, 1.0) * LENGTH;
     let line = |from, to, opacity| FigureMark::Line {

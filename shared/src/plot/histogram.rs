@@ -2,9 +2,9 @@
 //! apart; and differences of one ranker on one behaviour, with δ around 0.
 
 use super::scale::LinearScale;
-use super::{TextAnchor, PlotFigure, FigureColor, FigureMark, NOTE, line, rect, text};
+use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, line, rect, text};
 use crate::report::format;
-use crate::study::cell::MarginHistogram;
+use crate::study::instance_list::MarginHistogram;
 
 /// Width and height of the figure.
 const SIZE: [f64; 2] = [344.0, 122.0];
@@ -116,7 +116,11 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Ink2));
         marks.extend(edges);
     }
-    marks.push(line([LEFT, FLOOR + 0.5], [right, FLOOR + 0.5], FigureColor::Edge));
+    marks.push(line(
+        [LEFT, FLOOR + 0.5],
+        [right, FLOOR + 0.5],
+        FigureColor::Edge,
+    ));
     let zero = x.at(0.0).clamp(LEFT, right);
     marks.push(line([zero, 2.0], [zero, FLOOR + 6.0], FigureColor::Ink));
     // The words need some 54 pixels beside the line.

@@ -2,10 +2,12 @@
 //! and pieces by idf and what was found of them.
 
 use super::scale::LinearScale;
-use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, NOTE, TextStyle, fit, line, text};
+use super::{
+    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, line, text,
+};
+use crate::late_interaction::{LateInteractionAnalysis, TokenStatistics, WordStatistics};
 use crate::report::{ColumnKind, ReportTable, TableValue, format};
 use crate::stats::correlation::Correlation;
-use crate::whitebox::{TokenStatistics, LateInteractionAnalysis, WordStatistics};
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
@@ -56,13 +58,21 @@ impl PointPlot {
         is_known.then(|| points.with(found.r_ratio_before))
     }
 
-    fn of_words(found: &LateInteractionAnalysis, up: &str, value: fn(&WordStatistics) -> Option<f64>) -> PointPlot {
+    fn of_words(
+        found: &LateInteractionAnalysis,
+        up: &str,
+        value: fn(&WordStatistics) -> Option<f64>,
+    ) -> PointPlot {
         let each = found.words.iter();
         let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));
         PointPlot::new("word", up, points.collect())
     }
 
-    fn of_pieces(found: &LateInteractionAnalysis, up: &str, value: fn(&TokenStatistics) -> Option<f64>) -> PointPlot {
+    fn of_pieces(
+        found: &LateInteractionAnalysis,
+        up: &str,
+        value: fn(&TokenStatistics) -> Option<f64>,
+    ) -> PointPlot {
         let each = found.pieces.iter();
         let points = each.filter_map(|it| Some((it.piece.clone(), [it.idf?, value(it)?])));
         PointPlot::new("piece", up, points.collect())
@@ -170,7 +180,11 @@ pub fn points(of: &PointPlot, named: &[&str]) -> PlotFigure {
         let shown = format::score(tick, digits);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
-    marks.push(line([LEFT, FLOOR], [WIDTH - 10.0, FLOOR], FigureColor::Edge));
+    marks.push(line(
+        [LEFT, FLOOR],
+        [WIDTH - 10.0, FLOOR],
+        FigureColor::Edge,
+    ));
     marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColor::Edge));
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 4.0];
     marks.push(text(below, TextAnchor::Middle, NOTE, of.across.clone()));

@@ -1,7 +1,7 @@
 //! One dot for each ranker: effectiveness from left to right, the axioms from below.
 
 use super::scale::LinearScale;
-use super::{TextAnchor, PlotFigure, FigureColor, FigureMark, NOTE, fit, line, text};
+use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text};
 use crate::report::format;
 use crate::study::figures::scatter::EffectivenessScatter;
 
@@ -46,7 +46,12 @@ pub fn scatter(names: &[String], scatter: &EffectivenessScatter) -> PlotFigure {
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 6.0];
-    marks.push(text(below, TextAnchor::Middle, NOTE, scatter.measure.clone()));
+    marks.push(text(
+        below,
+        TextAnchor::Middle,
+        NOTE,
+        scatter.measure.clone(),
+    ));
     let above = "mean fraction over axioms".to_owned();
     marks.push(text([LEFT + 6.0, 12.0], TextAnchor::Start, NOTE, above));
     for (name, point) in &points {

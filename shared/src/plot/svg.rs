@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{TextAnchor, PlotFigure, FontStyle, FigureColor, FigureMark, FigureTheme};
+use super::{FigureColor, FigureMark, FigureTheme, FontStyle, PlotFigure, TextAnchor};
 use crate::report::markup::escape;
 
 const SANS: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif";

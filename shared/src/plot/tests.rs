@@ -3,7 +3,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::probe::{Axiom, Probe};
 use crate::report::fixture;
-use crate::study::cell::MarginHistogram;
+use crate::study::instance_list::MarginHistogram;
 use crate::study::overview::StudySummary;
 
 fn check(figure: &PlotFigure, expect: Expect) {
@@ -197,9 +197,10 @@ fn a_dot_is_hollow_where_chance_explains_it() {
         if let FigureMark::Group { marks, .. } = mark {
             dots.extend(marks.iter().filter_map(|it| match it {
                 FigureMark::Dot { fill, stroke, .. } => Some(fill == stroke),
-                FigureMark::Rect { .. } | FigureMark::Line { .. } | FigureMark::Text { .. } | FigureMark::Group { .. } => {
-                    None
-                }
+                FigureMark::Rect { .. }
+                | FigureMark::Line { .. }
+                | FigureMark::Text { .. }
+                | FigureMark::Group { .. } => None,
             }));
         }
     }
@@ -327,7 +328,7 @@ fn a_card_has_a_small_map() {
 /// What can be pointed at stands in groups, in the order that the page knows.
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
-    let found = crate::differ::fixture::found();
+    let found = crate::compare::fixture::found();
     let titles = |figure: &PlotFigure| {
         let groups = figure.marks.iter().filter_map(|it| match it {
             FigureMark::Group { title, .. } => Some(title.clone()),
@@ -346,12 +347,12 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     let changes = titles(&change::change(&found));
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "level: 1 query");
-    let many = crate::differ::RankerComparison {
-        change: crate::differ::paired::RrChanges {
+    let many = crate::compare::RankerComparison {
+        change: crate::compare::paired_means::RrChanges {
             n_won: 9_000,
             n_better: 9_000,
             series: vec![1.0; 9_000],
-            ..crate::differ::paired::RrChanges::default()
+            ..crate::compare::paired_means::RrChanges::default()
         },
         ..found
     };

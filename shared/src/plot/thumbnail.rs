@@ -1,6 +1,8 @@
 //! The heat map of a study in a hand's breadth, for its card.
 
-use super::{TextAnchor, PlotFigure, FigureColor, FigureMark, NOTE, fit, rect, step_of_fraction, text};
+use super::{
+    FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, rect, step_of_fraction, text,
+};
 use crate::report::format;
 use crate::study::overview::StudySummary;
 
@@ -18,7 +20,12 @@ pub fn thumbnail(card: &StudySummary) -> PlotFigure {
     if names.iter().all(|it| 7.0 * it.len() as f64 <= column) {
         for (n, name) in names.iter().enumerate() {
             let at = [NAMES + (n as f64 + 0.5) * column, 12.0];
-            marks.push(text(at, TextAnchor::Middle, NOTE, (*name).clone().into_owned()));
+            marks.push(text(
+                at,
+                TextAnchor::Middle,
+                NOTE,
+                (*name).clone().into_owned(),
+            ));
         }
     }
     for (row, ranker) in card.rankers.iter().enumerate() {

@@ -9,19 +9,22 @@ pub mod tp;
 pub mod stmc1;
 pub mod stmc2;
 pub mod stmc3;
-mod further;
+mod ir_axioms;
 mod formula;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::{QueryContext, DocumentFeatures, QueryInstances, RequiredFeatures};
-use super::{ProbeDescription, ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, Probe, MeasuredQuantity, BoundRelation};
+use super::features::{DocumentFeatures, QueryContext, QueryInstances, RequiredFeatures};
+use super::{
+    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity, Probe,
+    ProbeDescription,
+};
 use crate::error::{Error, InvalidField};
 
 pub use formula::AxiomFormula;
-pub use further::IrAxiomsAxiom;
+pub use ir_axioms::IrAxiomsAxiom;
 
 /// A heuristic that a good ranking function should follow. Written as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -169,7 +172,12 @@ impl Axiom {
 
     /// Calls `take` with the places of each preferred text and of the other, for an axiom about
     /// two texts of the pool.
-    fn each_preferred(self, mode: AxiomVariant, case: &QueryContext<'_>, mut take: impl FnMut(usize, usize)) {
+    fn each_preferred(
+        self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+        mut take: impl FnMut(usize, usize),
+    ) {
         for pair in self.mine(mode, case).places.as_chunks::<2>().0 {
             take(pair[0] as usize, pair[1] as usize);
         }
@@ -179,7 +187,11 @@ impl Axiom {
     /// whether they hold or not. They must carry [`DocumentFeatures::others`] and
     /// [`DocumentFeatures::positions`], and [`DocumentFeatures::meaning`] where the axiom needs it: without, its
     /// premises have no value and fail. They are an instance iff all hold.
-    pub fn premises(self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
+    pub fn premises(
+        self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+    ) -> Vec<MeasuredPrecondition> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
             Axiom::Tfc1 => tfc1::premises(mode, limits, texts),
@@ -203,10 +215,14 @@ impl Axiom {
                 others: lnc1::needs_others(mode),
                 ..RequiredFeatures::default()
             },
-            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => RequiredFeatures::default(),
+            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => {
+                RequiredFeatures::default()
+            }
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredFeatures::default(),
             Axiom::Further(it) => it.needs(),
-            Axiom::Combined(it) => RequiredFeatures::of_all(it.axioms().iter().map(|it| it.needs(mode))),
+            Axiom::Combined(it) => {
+                RequiredFeatures::of_all(it.axioms().iter().map(|it| it.needs(mode)))
+            }
         }
     }
 
@@ -255,7 +271,12 @@ fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrec
 }
 
 /// Σ(text b) − Σ(text a) against 0.
-fn occurrence_lead(texts: &[DocumentFeatures], a: u8, b: u8, relation: BoundRelation) -> MeasuredPrecondition {
+fn occurrence_lead(
+    texts: &[DocumentFeatures],
+    a: u8,
+    b: u8,
+    relation: BoundRelation,
+) -> MeasuredPrecondition {
     let total = |text: u8| f64::from(texts[text as usize - 1].total);
     MeasuredPrecondition {
         quantity: MeasuredQuantity::OccurrenceLead { a, b },

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{DocColumn, DocColumnSource};
-use super::{Claim, ClaimKind, AxiomVariant, Probe, StudyDocNo};
+use super::doc_column::{DocColumn, DocColumnSource};
+use super::{AxiomVariant, Claim, ClaimKind, Probe, StudyDocNo};
 use crate::error::{Error, InvalidField};
 
 /// Whether `starts` say for each query where its rows begin, and at last their number.
@@ -65,7 +65,10 @@ impl Instances {
     }
 
     /// The same instances with their texts from a lender, which has to have the same.
-    pub fn lent(head: InstancesHeader, texts: Arc<dyn DocColumnSource>) -> Result<Instances, Error> {
+    pub fn lent(
+        head: InstancesHeader,
+        texts: Arc<dyn DocColumnSource>,
+    ) -> Result<Instances, Error> {
         let InstancesHeader {
             probe,
             mode,

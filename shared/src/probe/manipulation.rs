@@ -10,7 +10,7 @@
 //! What is drawn is drawn from a generator seeded with the study's seed, the manipulation, the
 //! query and the text: the same wherever and in whatever order texts are made.
 
-mod about;
+mod descriptions;
 mod surface;
 mod order;
 mod sentences;
@@ -32,7 +32,7 @@ use crate::error::{Error, InvalidField, serialize_as_text};
 use crate::text::linguistics::{LinguisticAnalysis, LinguisticUnit};
 use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
-use crate::vectors::SynonymFinder;
+use crate::word_vectors::SynonymFinder;
 
 /// A way to change a text. Written as its slug: `shuffle-words`, `repeat:3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -363,7 +363,9 @@ impl Manipulation {
             | Manipulation::ShufflePhrases
             | Manipulation::ReversePhrases
             | Manipulation::SwapWords => &[LinguisticUnit::NounPhrase],
-            Manipulation::ShuffleAroundPhrasesInSentences => &[LinguisticUnit::Sentence, LinguisticUnit::NounPhrase],
+            Manipulation::ShuffleAroundPhrasesInSentences => {
+                &[LinguisticUnit::Sentence, LinguisticUnit::NounPhrase]
+            }
             Manipulation::ShufflePrepositions => &[LinguisticUnit::Preposition],
             Manipulation::Negate => &[LinguisticUnit::Sentence, LinguisticUnit::Auxiliary],
             Manipulation::RemoveStops
@@ -532,7 +534,10 @@ impl Manipulation {
         };
         let shown: String = word.chars().take(80).collect();
         let refuse = |reason: String| {
-            Error::out_of_range(InvalidField::shown("probes", format!("probe `{shown}`")), reason)
+            Error::out_of_range(
+                InvalidField::shown("probes", format!("probe `{shown}`")),
+                reason,
+            )
         };
         let least = if name == "repeat" { 2 } else { 1 };
         let fine = number.parse::<u16>().ok();

@@ -8,7 +8,7 @@ use crate::collection::{Collection, Run};
 use crate::error::{Error, InvalidField, serialize_as_text};
 use crate::index::{DocNo, Index};
 use crate::rank::LexicalRanker;
-use crate::rank::top::TopKSearcher;
+use crate::rank::max_score::TopKSearcher;
 
 /// How the documents of a query are chosen. Written as `run:FILE:K`, `rank:RANKER:K`,
 /// `group`, `judged`, `all`.
@@ -50,7 +50,9 @@ impl PoolSpec {
             ))
         };
         match self {
-            PoolSpec::Run { k: 0, .. } | PoolSpec::Rank { k: 0, .. } => refuse("k must be at least 1"),
+            PoolSpec::Run { k: 0, .. } | PoolSpec::Rank { k: 0, .. } => {
+                refuse("k must be at least 1")
+            }
             PoolSpec::All if collection.docs.len() > PoolSpec::MOST_FOR_ALL => {
                 refuse("the collection is too large to compare all documents; take rank:bm25:100")
             }
@@ -60,7 +62,11 @@ impl PoolSpec {
             PoolSpec::Judged if collection.qrels.0.is_empty() => {
                 refuse("the collection has no qrels; take rank:bm25:100 or add them")
             }
-            PoolSpec::Run { .. } | PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => Ok(()),
+            PoolSpec::Run { .. }
+            | PoolSpec::Rank { .. }
+            | PoolSpec::Group
+            | PoolSpec::Judged
+            | PoolSpec::All => Ok(()),
         }
     }
 }
@@ -97,7 +103,9 @@ impl<'a> CandidatePools<'a> {
         let source = match (pool, run) {
             (PoolSpec::Run { k, .. }, Some(run)) => PoolSource::Run(run, *k),
             (PoolSpec::Run { file, .. }, None) => return Err(Error::unknown("run", file)),
-            (PoolSpec::Rank { ranker, k }, _) => PoolSource::Searcher(TopKSearcher::new(index, *ranker), *k),
+            (PoolSpec::Rank { ranker, k }, _) => {
+                PoolSource::Searcher(TopKSearcher::new(index, *ranker), *k)
+            }
             (PoolSpec::Group, _) => PoolSource::Group,
             (PoolSpec::Judged, _) => PoolSource::Judged,
             (PoolSpec::All, _) => PoolSource::All,

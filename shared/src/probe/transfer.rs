@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::collection::pairs::DocumentPair;
+use crate::collection::document_pairs::DocumentPair;
 use crate::error::{Error, InvalidField};
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze};
 use crate::text::stopwords::EN_FUNCTION;
@@ -233,7 +233,10 @@ fn lemmas(text: &str) -> BTreeSet<String> {
     let tokens = analysis.tokens.iter();
     let words = tokens.filter(|it| {
         let word = text[it.bytes.clone()].to_lowercase();
-        let is_word = !matches!(it.tag, PartOfSpeech::Punctuation | PartOfSpeech::Symbol | PartOfSpeech::Numeral);
+        let is_word = !matches!(
+            it.tag,
+            PartOfSpeech::Punctuation | PartOfSpeech::Symbol | PartOfSpeech::Numeral
+        );
         is_word && EN_FUNCTION.binary_search(&word.as_str()).is_err()
     });
     words.map(|it| it.lemma(text).to_lowercase()).collect()
@@ -265,7 +268,10 @@ mod tests {
             ["the old lighthouse", "the cliff"].contains(&&*query),
             "{query}"
         );
-        assert_eq!(TransferQuerySource::NounPhrase.query(&same, 42), Some(query));
+        assert_eq!(
+            TransferQuerySource::NounPhrase.query(&same, 42),
+            Some(query)
+        );
         let other = pair(None, "Bats sleep.", "Rivers run.");
         assert_eq!(TransferQuerySource::NounPhrase.query(&other, 42), None);
     }
@@ -286,7 +292,10 @@ mod tests {
         );
         assert_eq!(TransferQuerySource::Shared.query(&one, 1), None);
         assert_eq!(TransferQuerySource::Given.query(&one, 1).as_deref(), title);
-        assert_eq!(TransferQuerySource::Given.query(&pair(Some(" "), "a", "b"), 1), None);
+        assert_eq!(
+            TransferQuerySource::Given.query(&pair(Some(" "), "a", "b"), 1),
+            None
+        );
     }
 
     #[test]

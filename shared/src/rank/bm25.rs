@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{LexicalRanker, LexicalScorer, number, parameters};
 use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
-use crate::index::stats::QueryTerms;
+use crate::index::term_statistics::QueryTerms;
 
 /// Parameters of BM25.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A table as comma-separated values (RFC 4180), for programs.
 
-use super::{TableColumn, ColumnKind, ReportTable, TableValue};
+use super::{ColumnKind, ReportTable, TableColumn, TableValue};
 
 /// Header and rows, lines ending in CR LF. Numbers keep every digit and have no separators; a
 /// value that does not exist is an empty field. A column of estimates becomes three: the name,
@@ -46,9 +46,10 @@ fn fields(kind: ColumnKind, value: &TableValue) -> Vec<String> {
     let (first, bounds) = match value {
         TableValue::Text(it) => (text(it), None),
         TableValue::Count(it) => (it.to_string(), None),
-        TableValue::Fraction(it) | TableValue::Signed(it) | TableValue::P(it) | TableValue::Tiny(it) => {
-            (number(*it), None)
-        }
+        TableValue::Fraction(it)
+        | TableValue::Signed(it)
+        | TableValue::P(it)
+        | TableValue::Tiny(it) => (number(*it), None),
         TableValue::Score { value, .. } => (number(*value), None),
         TableValue::Estimate(it) => (number(it.value), Some(it.interval)),
         TableValue::Interval(bounds) => (String::new(), Some(*bounds)),

@@ -1,12 +1,12 @@
 //! What the papers show beside a table of fractions, as tables.
 
-use super::overview::of_split;
-use super::{ColumnKind, ReportTable, TableValue, premise};
+use super::study_tables::of_split;
+use super::{ColumnKind, ReportTable, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
 use crate::study::figures::StudyFigures;
 use crate::study::figures::effectiveness::EffectivenessCell;
-use crate::study::figures::funnel::{AxiomFunnel, PreconditionFailures, FunnelStage};
-use crate::study::figures::overlap::OverlapThirds;
+use crate::study::figures::funnel::{AxiomFunnel, FunnelStage, PreconditionFailures};
+use crate::study::figures::query_overlap::OverlapThirds;
 
 /// In the order of the page, those that there is something to say in:
 ///
@@ -110,11 +110,12 @@ fn premises(figures: &StudyFigures) -> ReportTable {
             vec![
                 text(funnel.probe.name()),
                 text(premise_label(it)),
-                text(premise::bound(&measured(it))),
+                text(precondition::bound(&measured(it))),
                 share(it.n_failed),
                 share(it.n_alone),
-                it.missing
-                    .map_or(TableValue::Missing, |by| text(premise::number(it.quantity, by))),
+                it.missing.map_or(TableValue::Missing, |by| {
+                    text(precondition::number(it.quantity, by))
+                }),
                 TableValue::Count(funnel.n_asked),
             ]
         }));
@@ -129,7 +130,7 @@ fn premises(figures: &StudyFigures) -> ReportTable {
 /// A premise in words; one of every query term says so.
 pub fn premise_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
-    let label = premise::label(missed.quantity, missed.relation);
+    let label = precondition::label(missed.quantity, missed.relation);
     match missed.quantity {
         MeasuredQuantity::TermLead { .. } => format!("{label} of every query term"),
         MeasuredQuantity::StepChange { .. } => format!("{label} every query term"),
@@ -154,7 +155,10 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let mut table = head(figures, "tokenisation", what)
         .with_texts("analyser")
         .with_columns(ColumnKind::Number, axioms);
-    let counts = first.rows.iter().map(|it| TableValue::Count(it.n_instances));
+    let counts = first
+        .rows
+        .iter()
+        .map(|it| TableValue::Count(it.n_instances));
     let own = [text(figures.analyzer.clone())].into_iter().chain(counts);
     table.rows.push(own.collect());
     table.rows.extend(figures.audits.iter().map(|audit| {
@@ -199,7 +203,8 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
                 text(funnel.probe.name()),
                 TableValue::Signed(it.micro.value),
                 text(bounds),
-                it.effect_size.map_or(TableValue::Missing, TableValue::Signed),
+                it.effect_size
+                    .map_or(TableValue::Missing, TableValue::Signed),
                 TableValue::P(it.p),
                 TableValue::P(it.p_holm),
                 TableValue::Count(it.n_judged),

@@ -1,13 +1,13 @@
 //! A study small enough to check by eye, for the tests of tables and figures.
 
 use crate::index::CollectionTotals;
-use crate::probe::{Axiom, ClaimKind, Limits, AxiomVariant, Probe};
-use crate::score::certificate::{ComputeEnvironment, RescoringCondition};
+use crate::probe::{Axiom, AxiomVariant, ClaimKind, Limits, Probe};
+use crate::score::rescoring::{ComputeEnvironment, RescoringCondition};
 use crate::score::{RankerInfo, RankerKind};
 use crate::stats::Estimate;
-use crate::study::certified::{StabilitySummary, ConditionStability};
-use crate::study::dials::StudyControls;
-use crate::study::overview::{OverviewCell, OverviewColumn, StudyOverview, OverviewRow};
+use crate::study::controls::StudyControls;
+use crate::study::overview::{OverviewCell, OverviewColumn, OverviewRow, StudyOverview};
+use crate::study::score_stability::{ConditionStability, StabilitySummary};
 use crate::text::Analyzer;
 use crate::verdict::OutcomeCounts;
 

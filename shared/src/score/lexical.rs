@@ -7,8 +7,8 @@ use crate::collection::text_hash;
 use crate::error::Error;
 use crate::index::Index;
 use crate::probe::StudyDocNo;
-use crate::probe::counts::DocumentFeatures;
-use crate::probe::mine::StudyDocument;
+use crate::probe::features::DocumentFeatures;
+use crate::probe::mining::StudyDocument;
 use crate::rank::LexicalRanker;
 
 /// Scores texts for one query: a shard.
@@ -41,7 +41,11 @@ pub fn score_query(
 }
 
 /// Puts the shards of all queries together.
-pub fn collect(ranker: &LexicalRanker, shards: Vec<Vec<f64>>, pairs: &QueryDocumentPairs) -> Result<Scores, Error> {
+pub fn collect(
+    ranker: &LexicalRanker,
+    shards: Vec<Vec<f64>>,
+    pairs: &QueryDocumentPairs,
+) -> Result<Scores, Error> {
     let values = shards.into_iter().flatten().map(Some).collect();
     Scores::new(about(ranker), values, pairs)
 }

@@ -26,7 +26,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
-use super::bootstrap::{DRAWS, BootstrapSampler, percentiles};
+use super::bootstrap::{BootstrapSampler, DRAWS, percentiles};
 
 /// Of so many draws one may be undefined; beyond that there are no bounds.
 const ONE_UNDEFINED_IN: usize = 20;
@@ -68,7 +68,8 @@ pub struct AgreementCoefficient {
 /// Raw agreement, from 0 to 1; none if no thing has two ratings.
 pub fn raw(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     let of = |it: &CategoryCounts| vec![it.agreeing(), 1.0];
-    Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?))).agreement(0.0, |it| ratio(it[0], it[1]))
+    Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?)))
+        .agreement(0.0, |it| ratio(it[0], it[1]))
 }
 
 /// How far one rater agrees with the others, from 0 to 1: the mean over things of the share of the

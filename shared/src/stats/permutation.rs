@@ -49,7 +49,8 @@ pub struct FractionDifference {
 
 /// Compares two rankers; none where there is no instance that both were judged on.
 pub fn compare(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
-    let units: Vec<PairedVerdictCounts> = queries.iter().copied().filter(|it| it.judged > 0).collect();
+    let units: Vec<PairedVerdictCounts> =
+        queries.iter().copied().filter(|it| it.judged > 0).collect();
     let micro = difference(&units)?;
     let p = p_of(&units);
     Some(FractionDifference {

@@ -98,7 +98,7 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::dials::StudyControls;
+    use crate::study::controls::StudyControls;
     use crate::study::fixture;
 
     fn baseline(query: &str) -> Baseline {

@@ -2,24 +2,24 @@
 //! rankers are apart, and how axioms and effectiveness go together.
 
 pub mod funnel;
-pub mod compared;
+pub mod reference_comparison;
 pub mod effectiveness;
-pub mod overlap;
+pub mod query_overlap;
 pub mod scatter;
 
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::audit::AnalyzerAudit;
-use super::dials::{StudyControls, InstanceFilter};
-use super::overview::{StudyOverview, SplitSize};
+use super::analyzer_audit::AnalyzerAudit;
+use super::controls::{InstanceFilter, StudyControls};
+use super::overview::{SplitSize, StudyOverview};
 use crate::error::{Error, FieldError};
-use crate::probe::{Instances, AxiomVariant};
+use crate::probe::{AxiomVariant, Instances};
 use crate::score::RankerInfo;
-use compared::ReferenceComparison;
 use effectiveness::EffectivenessTable;
 use funnel::AxiomFunnel;
-use overlap::QueryOverlapFigure;
+use query_overlap::QueryOverlapFigure;
+use reference_comparison::ReferenceComparison;
 use scatter::EffectivenessScatter;
 
 /// What a reader chooses.

@@ -69,9 +69,8 @@ impl StudyFinding {
     fn size(&self) -> f64 {
         const CHANCE: f64 = 0.5;
         match self {
-            StudyFinding::Against { fraction, .. } | StudyFinding::Contradicted { fraction, .. } => {
-                CHANCE - fraction.interval[1]
-            }
+            StudyFinding::Against { fraction, .. }
+            | StudyFinding::Contradicted { fraction, .. } => CHANCE - fraction.interval[1],
             StudyFinding::Apart {
                 fraction_of_more,
                 fraction_of_less,
@@ -140,11 +139,16 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
                 fraction_of_less: other.micro,
             }));
         }
-        all.extend(column.relevance.as_ref().map(|it| StudyFinding::Contradicted {
-            probe,
-            fraction: it.micro,
-            n_judged: it.tally.judged(),
-        }));
+        all.extend(
+            column
+                .relevance
+                .as_ref()
+                .map(|it| StudyFinding::Contradicted {
+                    probe,
+                    fraction: it.micro,
+                    n_judged: it.tally.judged(),
+                }),
+        );
     }
     all
 }

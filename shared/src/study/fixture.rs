@@ -1,10 +1,10 @@
 //! Studies for tests: one query or several over a few texts, in order.
 
-use super::make::{StudyInputs, make_study};
-use super::prepare::{InputFiles, SequentialExecutor, run_at_once};
-use super::{StudyDefinition, LookupFiles, Study};
+use super::build::{StudyInputs, make_study};
+use super::preparation::{InputFiles, SequentialExecutor, run_at_once};
+use super::{LookupFiles, Study, StudyDefinition};
 use crate::collection::{Collection, Document, Qrels, Query};
-use crate::probe::{Limits, AxiomVariant, Probe};
+use crate::probe::{AxiomVariant, Limits, Probe};
 use crate::text::Analyzer;
 
 /// Texts over a few words, of which some have the same terms in another number.

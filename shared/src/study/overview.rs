@@ -3,16 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::audit::AnalyzerAudit;
-use super::certified::StabilitySummary;
-use super::dials::{StudyControls, InstanceFilter};
+use super::analyzer_audit::AnalyzerAudit;
+use super::controls::{InstanceFilter, StudyControls};
+use super::score_stability::StabilitySummary;
 use crate::collection::Query;
 use crate::error::Error;
 use crate::index::CollectionTotals;
-use crate::probe::{Claim, ClaimKind, Instances, Limits, AxiomVariant, PoolSpec, Probe, StudyDocNo, TiePolicy};
+use crate::probe::{
+    AxiomVariant, Claim, ClaimKind, Instances, Limits, PoolSpec, Probe, StudyDocNo, TiePolicy,
+};
 use crate::score::{RankerInfo, Scores};
 use crate::stats::bootstrap::{self, VerdictCounts};
-use crate::stats::correction::holm;
+use crate::stats::multiple_testing::holm;
 use crate::stats::{Estimate, bootstrap::SatisfiedFraction};
 use crate::verdict::{OutcomeCounts, Verdict};
 
@@ -98,7 +100,7 @@ pub struct StudyOverview {
     pub n_unscored_rankers: u64,
     /// Columns.
     pub probes: Vec<OverviewColumn>,
-    /// Behaviours, which have answers of their own: [`super::behaviour`].
+    /// Behaviours, which have answers of their own: [`super::behavioral_tests`].
     #[serde(default)]
     pub n_behaviours: u64,
     /// How many tests the correction of `p_holm` reckons with.
@@ -368,7 +370,12 @@ impl Study {
         splits_of(&self.queries)
     }
 
-    fn column(&self, instances: &Instances, filter: &InstanceFilter<'_>, splits: &[SplitSize]) -> OverviewColumn {
+    fn column(
+        &self,
+        instances: &Instances,
+        filter: &InstanceFilter<'_>,
+        splits: &[SplitSize],
+    ) -> OverviewColumn {
         let probe = instances.probe;
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
         let mut n_of_splits = vec![0; splits.len()];

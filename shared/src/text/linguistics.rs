@@ -13,9 +13,9 @@
 //! period of an abbreviation; a contraction is cut as treebanks cut it (`do` `n't`, `dog` `'s`).
 
 mod lexicon;
-mod words;
+mod tokens;
 mod sentences;
-mod tags;
+mod tagger;
 mod phrases;
 mod lemmas;
 
@@ -139,7 +139,7 @@ fn span(first: &Range<usize>, last: &Range<usize>) -> Span {
 
 /// Cuts a text into sentences and tokens, tags these and finds its noun phrases.
 pub fn analyze(text: &str) -> LinguisticAnalysis {
-    let words = words::cut(text);
+    let words = tokens::cut(text);
     let sentences = sentences::find(text, &words);
     let mut analysis = LinguisticAnalysis {
         tokens: Vec::with_capacity(words.len()),
@@ -151,7 +151,7 @@ pub fn analyze(text: &str) -> LinguisticAnalysis {
             .iter()
             .map(|it| &text[it.clone()])
             .collect();
-        let tags = tags::of(&forms);
+        let tags = tagger::of(&forms);
         for phrase in phrases::find(&forms, &tags) {
             let start = sentence.start;
             analysis

@@ -1,7 +1,7 @@
 //! Terms as numbers: each distinct token is stemmed once, however often it occurs.
 
-use super::names::StringInterner;
-use super::stem::TokenStemmer;
+use super::interner::StringInterner;
+use super::stemming::TokenStemmer;
 use super::{Analyzer, stopwords};
 
 /// Number of a term, in order of first appearance.

@@ -16,7 +16,7 @@ use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::Span;
-use super::names::StringInterner;
+use super::interner::StringInterner;
 use crate::error::Error;
 
 /// What stands for a word that the vocabulary cannot spell.
@@ -72,7 +72,11 @@ pub enum LetterCase {
 
 impl WordpieceVocabulary {
     /// A file's pieces. Refuses a vocabulary without `[UNK]`: it is no WordPiece vocabulary.
-    pub fn new(file: &str, case: LetterCase, all: Vec<String>) -> Result<WordpieceVocabulary, Error> {
+    pub fn new(
+        file: &str,
+        case: LetterCase,
+        all: Vec<String>,
+    ) -> Result<WordpieceVocabulary, Error> {
         if !all.iter().any(|it| it == UNKNOWN) {
             let reason = "it has no piece `[UNK]`; a WordPiece vocabulary has one piece a line, \
                           as vocab.txt of a BERT model";
@@ -427,7 +431,11 @@ mod tests {
             ("\u{5ddd}", "\u{5ddd}"),
             ("\u{5ddd}", "\u{5ddd}"),
         ];
-        check(LetterCase::Folded, "The river?! \u{5ddd}\u{5ddd}", &expected);
+        check(
+            LetterCase::Folded,
+            "The river?! \u{5ddd}\u{5ddd}",
+            &expected,
+        );
     }
 
     #[test]
@@ -441,7 +449,9 @@ mod tests {
     #[test]
     fn what_is_no_vocabulary_is_refused() {
         for (text, said) in [("river\nbank\n", "[UNK]"), ("{\"model\":{}}", "WordPiece")] {
-            let error = WordpieceVocabulary::read("words.txt", text).unwrap_err().to_string();
+            let error = WordpieceVocabulary::read("words.txt", text)
+                .unwrap_err()
+                .to_string();
             assert!(
                 error.contains("words.txt") && error.contains(said),
                 "{error}"
@@ -456,7 +466,9 @@ mod tests {
         let read = WordpieceVocabulary::read("tokenizer.json", text).unwrap();
         assert_eq!((read.len(), read.case()), (2, LetterCase::Kept));
         assert_eq!(
-            WordpieceVocabulary::read("vocab.txt", "[UNK]\r\nr\r\n").unwrap().len(),
+            WordpieceVocabulary::read("vocab.txt", "[UNK]\r\nr\r\n")
+                .unwrap()
+                .len(),
             2
         );
     }

@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 
 use super::{CORPUS, QUERIES, collection, study};
-use crate::harness::{TestHome, CommandOutput};
+use crate::harness::{CommandOutput, TestHome};
 
 /// Runs a line where no file may grow beyond so many KiB, as on a full disk.
 #[cfg(unix)]

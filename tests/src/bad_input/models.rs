@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 
 use super::{CORPUS, MINE, QUERIES, check_refused, collection};
-use crate::harness::{TestHome, CommandOutput, tiny_model};
+use crate::harness::{CommandOutput, TestHome, tiny_model};
 
 /// Puts the tiny model into `m/`, changed.
 fn change_model(home: &TestHome, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) {

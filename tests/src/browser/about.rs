@@ -2,12 +2,12 @@
 
 use shared::probe::{Axiom, Manipulation};
 
-use super::site;
+use super::demo_site;
 use super::tab::{AriaRole, with_tab};
 
 #[test]
 fn every_axiom_is_told_with_a_live_example() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/about");
         for axiom in Axiom::ALL {
             let part = tab.text(&format!("#{}", axiom.slug()));
@@ -52,7 +52,7 @@ fn every_axiom_is_told_with_a_live_example() {
 
 #[test]
 fn keys_and_theme_are_everywhere() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/about");
         tab.press("?");
         tab.until(

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use thirtyfour::LoggingPrefsLogLevel;
 use thirtyfour::prelude::*;
 
-use super::lasting::BackgroundProcess;
+use super::background_process::BackgroundProcess;
 use crate::harness::named;
 
 /// A running chromedriver.

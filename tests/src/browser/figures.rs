@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::site;
+use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 
 /// Chooses a value in one of the fields of a page.
@@ -15,7 +15,7 @@ fn choose(tab: &BrowserTab, field: usize, value: &str) {
 
 #[test]
 fn the_figures_of_a_study_follow_what_is_chosen() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/study/demo");
         tab.click(AriaRole::Link, "Figures");
         tab.at("/study/demo/figures");
@@ -43,7 +43,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
 
 #[test]
 fn a_table_of_a_paper_stands_beside_a_study() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/replay");
         tab.see("DistilBERT");
         tab.see("No study was chosen");

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use shared::api::{CreateJobRequest, GetJobRequest};
 
-use super::host::StaticServer;
+use super::static_server::StaticServer;
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use super::{front_end, looks};
+use super::{front_end, readability};
 use crate::harness::{TestHome, TestServer, tiny_model};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -91,7 +91,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         let said = tab.text("main");
         let place = home.path("").display().to_string();
         assert!(!said.contains(place.trim_end_matches('/')), "{said}");
-        looks::expect_readable(tab, "operator, failed");
+        readability::expect_readable(tab, "operator, failed");
 
         home.write(&format!("models/own/{WEIGHTS}"), &weights);
         tab.click(AriaRole::Button, "Try again: own:bi");
@@ -124,7 +124,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         see_in_row(tab, "Long", "cancelled after");
         see_in_row(tab, "Long", "of 80,000 pairs, which are kept");
         tab.see("nothing under way");
-        looks::expect_readable(tab, "operator, loaded");
+        readability::expect_readable(tab, "operator, loaded");
     });
 }
 
@@ -155,7 +155,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.open(path);
         tab.see("this link lets in nobody");
         tab.expect_in_console("/api/operator/sign-in");
-        looks::expect_readable(tab, "operator, visitor");
+        readability::expect_readable(tab, "operator, visitor");
     });
 }
 
@@ -175,7 +175,7 @@ fn a_host_of_files_has_no_models_and_says_so() {
 
 #[test]
 fn a_server_without_a_model_says_how_to_add_one() {
-    with_tab(super::site::origin(), |tab| {
+    with_tab(super::demo_site::origin(), |tab| {
         tab.open("/operator");
         tab.see("This server has no neural model");
         tab.see("axioscope serve --model");

@@ -1,6 +1,6 @@
 //! The Playground answers at every key.
 
-use super::site;
+use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 
 /// What stands beside an axiom.
@@ -25,7 +25,7 @@ fn until_stands(tab: &BrowserTab, axiom: &str, pattern: &str) {
 
 #[test]
 fn typing_changes_what_applies_and_what_rankers_say() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/playground");
         tab.fill("Query", "river bank");
         tab.fill("Text A", "the river took the bank and the river stayed");
@@ -60,7 +60,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
 
 #[test]
 fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/playground");
         tab.click(AriaRole::Button, "TFC1 example");
         until_stands(tab, "TFC1", "applies");
@@ -90,7 +90,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
 
 #[test]
 fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river&text1=a river&text2=a bank");
         until_stands(tab, "TFC1", "premises? fails?");
         tab.js("location.hash = '#query=lake&text1=a lake&text2=mud'", &[]);
@@ -104,7 +104,7 @@ fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
 
 #[test]
 fn further_axioms_and_formulas_are_measured_as_one_types() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river bank&text1=the river bank&text2=a bank by the river");
         until_stands(tab, "TP", "applies");
         let field = "Further axioms: prox1, tfc1 & tp";
@@ -119,7 +119,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
 
 #[test]
 fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=ice&text1=Ice melts. Mud stays.&text2=mud");
         let text_b = "return document.querySelector('#text-B').value";
         tab.choose("Manipulation of text A", "Reverse sentences");

@@ -1,9 +1,14 @@
 //! DNS rebinding: a page of another site whose name leads to this machine by now.
 
 use serde_json::{Value, json};
-use shared::api::operator::ListModelsRequest;
-use shared::api::people::{CreateInvitationRequest, GetSessionRequest, ListPeopleRequest, OperatorSignInRequest, SignOutRequest};
-use shared::api::{GetServerInfoRequest, CreateJobRequest, Endpoint, ListJobsRequest, Method, ListStudiesRequest};
+use shared::api::models::ListModelsRequest;
+use shared::api::people::{
+    CreateInvitationRequest, GetSessionRequest, ListPeopleRequest, OperatorSignInRequest,
+    SignOutRequest,
+};
+use shared::api::{
+    CreateJobRequest, Endpoint, GetServerInfoRequest, ListJobsRequest, ListStudiesRequest, Method,
+};
 
 use super::front_end;
 use super::tab::{BrowserTab, with_tab};

@@ -1,11 +1,11 @@
 //! The list of studies.
 
-use super::site;
+use super::demo_site;
 use super::tab::{AriaRole, with_tab};
 
 #[test]
 fn a_card_says_what_the_study_is_and_leads_to_it() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/");
         tab.see("Why does a ranker rank as it does?");
         tab.see("1 study, 2 rankers");
@@ -24,7 +24,7 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
 
 #[test]
 fn an_address_that_no_page_has_says_so() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/no/such/page");
         tab.see("There is no such page");
         tab.click(AriaRole::Link, "See all studies");

@@ -1,6 +1,6 @@
 //! From the map of a study down to the term that decided one instance.
 
-use super::site;
+use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 use thirtyfour::Key;
 
@@ -35,7 +35,7 @@ fn numbers(tab: &BrowserTab) -> String {
 
 #[test]
 fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo");
         tab.js("document.querySelector('#cell-0-tfc1').focus()", &[]);
         tab.see("BM25 on TFC1");
@@ -59,7 +59,7 @@ fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
 
 #[test]
 fn another_reading_changes_numbers_and_address() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo");
         let fixed = numbers(tab);
         tab.click(AriaRole::Radio, "code");
@@ -80,7 +80,7 @@ fn another_reading_changes_numbers_and_address() {
 
 #[test]
 fn what_stands_out_is_told_and_leads_to_its_cell() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo");
         let told = tab.js(
             "return [...document.querySelectorAll('.findings li')]
@@ -102,7 +102,7 @@ fn what_stands_out_is_told_and_leads_to_its_cell() {
 
 #[test]
 fn every_figure_has_its_table() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo");
         tab.click(AriaRole::Button, "Table");
         tab.at("/study/demo?show=table");
@@ -112,7 +112,7 @@ fn every_figure_has_its_table() {
 
 #[test]
 fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo?cell=lnc2.0");
         tab.click_at("#cell-0-tfc1");
         tab.at("/study/demo?cell=tfc1.0");

@@ -7,8 +7,8 @@ use shared::study::Study;
 use tempfile::TempDir;
 
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use super::{front_end, site};
-use crate::harness::{TestHome, CommandOutput, demo, tiny_model};
+use super::{demo_site, front_end};
+use crate::harness::{CommandOutput, TestHome, demo, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -83,7 +83,7 @@ fn pairs_of_texts_become_transfer_sets() {
         "refs": ["The stone bridge is old.", "This stone bridge is old."],
     });
     let corrected = files.write("fluency.jsonl", &corrected.to_string());
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries, &short, &corrected]);
         read(tab, 4);
@@ -114,7 +114,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
     let files = Files::new();
     let corpus = files.write("corpus.jsonl", CORPUS);
     let queries = files.write("queries.jsonl", QUERIES);
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.see("Bring texts and queries first");
         tab.bring(PICKER, &[&corpus]);
@@ -228,7 +228,7 @@ fn a_run_can_be_cancelled_and_started_again() {
     let files = Files::new();
     let corpus = files.write("corpus.jsonl", &long_corpus());
     let queries = files.write("queries.jsonl", QUERIES);
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
         read(tab, 2);
@@ -279,7 +279,7 @@ fn what_texts_say_is_never_markup() {
     let corpus = files.write("<img src=x onerror=alert(3)>.jsonl", &corpus);
     let query = json!({"_id": SCRIPT, "text": format!("river ferry {IMAGE}")});
     let queries = files.write("queries.jsonl", &format!("{query}\n"));
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
@@ -320,7 +320,7 @@ fn a_file_that_cannot_be_read_says_why() {
     let cut = files.path("corpus.jsonl.gz");
     std::fs::write(&cut, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 75]).unwrap();
     let paths: [&Path; 2] = [&nothing, &cut];
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &paths);
         tab.see("the file is empty");
@@ -352,7 +352,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         files.write("queries.jsonl", QUERIES),
         files.write("words.vec", VECTORS),
     ];
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&brought[0], &brought[1]]);
         read(tab, 2);
@@ -391,7 +391,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         .canonicalize()
         .unwrap()
         .join("corpus.jsonl");
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus]);
         read(tab, 1);
@@ -424,7 +424,7 @@ fn queries_in_splits_are_counted_apart() {
         files.write("queries.jsonl", QUERIES),
         files.write("splits.tsv", "q1\ttrain\nq2\ttest\nq9\ttest\n"),
     ];
-    with_tab(site::origin(), |tab| {
+    with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&brought[0], &brought[1], &brought[2]]);
         read(tab, 3);

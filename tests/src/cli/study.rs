@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 use super::check;
-use crate::harness::{TestHome, LIMITS, tiny};
+use crate::harness::{LIMITS, TestHome, tiny};
 
 const STUDY: &str = r#"
 format = 1

@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 use shared::api::people::OperatorSignInRequest;
-use shared::api::{GetServerInfoRequest, Endpoint, ListJobsRequest};
+use shared::api::{Endpoint, GetServerInfoRequest, ListJobsRequest};
 
 use super::{
     HOST, HSTS, Proxy, deployed, free_port, guide_config, link_token, nginx, on_path, replaced,
 };
-use crate::harness::{TestDependency, PATIENCE, or_skip};
+use crate::harness::{PATIENCE, TestDependency, or_skip};
 
 /// Where the guide has the certificate and its key.
 const LETSENCRYPT: &str = "/etc/letsencrypt/live/axioscope.example";
@@ -71,7 +71,12 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
         "{kept}"
     );
     let cookie = kept.split(';').next().unwrap();
-    let jobs = ask("GET", ListJobsRequest::PATH, &format!("cookie: {cookie}\r\n"), "");
+    let jobs = ask(
+        "GET",
+        ListJobsRequest::PATH,
+        &format!("cookie: {cookie}\r\n"),
+        "",
+    );
     assert!(jobs.starts_with("HTTP/1.1 200 "), "{jobs}");
     let again = ask("POST", OperatorSignInRequest::PATH, &origin, &sign_in);
     assert!(again.starts_with("HTTP/1.1 401 "), "{again}");

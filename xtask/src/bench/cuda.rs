@@ -1,9 +1,9 @@
 //! Cross-encoders of three sizes on an NVIDIA GPU, against PyTorch on the same one; every weight is
 //! drawn at random. Measured only when named.
 
-use super::asked::number;
 use super::neural::{BenchEngines, EngineTask, against, apart, given, pairs, pass, rate, scores};
 use super::table::{BenchRow, BenchTable};
+use super::timing_process::number;
 use super::{BenchContext, RUNS, median};
 use crate::{process, setup};
 use anyhow::{Context, Result};
@@ -93,7 +93,12 @@ pub(super) fn rehearse(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resu
     all(bench, &REHEARSAL, program, table)
 }
 
-fn all(bench: &BenchContext<'_>, setting: &Setting, program: PathBuf, table: &mut BenchTable) -> Result<()> {
+fn all(
+    bench: &BenchContext<'_>,
+    setting: &Setting,
+    program: PathBuf,
+    table: &mut BenchTable,
+) -> Result<()> {
     let engines = BenchEngines::new(bench, program, table);
     table.note(format!(
         "Cross-encoders: every weight drawn at random; % of TFLOP/s: useful operations, of what a \

@@ -1,7 +1,7 @@
 //! Index, top 100, mining and memory, one thread, on `trecdl-passage`.
 
-use super::asked::{TimingProcess, number};
 use super::table::{BenchRow, BenchTable};
+use super::timing_process::{TimingProcess, number};
 use super::{BenchContext, RUNS, median, peers, text};
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -60,7 +60,11 @@ pub(super) fn ours(bench: &BenchContext<'_>) -> Result<TimingProcess> {
 }
 
 /// Word vectors: GloVe here, word2vec there, by tokens and passes.
-fn vectors(ours: &mut TimingProcess, peer: Option<&mut TimingProcess>, table: &mut BenchTable) -> Result<()> {
+fn vectors(
+    ours: &mut TimingProcess,
+    peer: Option<&mut TimingProcess>,
+    table: &mut BenchTable,
+) -> Result<()> {
     let mut peer = peer;
     if let Some(peer) = peer.as_mut() {
         let version = peer.ask("version")?["version"]
@@ -151,7 +155,11 @@ fn found<T>(table: &mut BenchTable, name: &str, get: impl FnOnce() -> Result<T>)
         .ok()
 }
 
-fn index(ours: &mut TimingProcess, peer: Option<&mut TimingProcess>, table: &mut BenchTable) -> Result<()> {
+fn index(
+    ours: &mut TimingProcess,
+    peer: Option<&mut TimingProcess>,
+    table: &mut BenchTable,
+) -> Result<()> {
     let mut peer = peer;
     let (mut here, mut there) = (Vec::new(), Vec::new());
     let (mut told, mut told_there) = (Value::Null, Value::Null);
@@ -240,7 +248,11 @@ fn differing(ours: &Value, theirs: &Value) -> usize {
         .count()
 }
 
-fn mining(ours: &mut TimingProcess, peer: Option<&mut TimingProcess>, table: &mut BenchTable) -> Result<()> {
+fn mining(
+    ours: &mut TimingProcess,
+    peer: Option<&mut TimingProcess>,
+    table: &mut BenchTable,
+) -> Result<()> {
     let mut peer = peer;
     let mut here: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut there: BTreeMap<&str, Vec<f64>> = BTreeMap::new();

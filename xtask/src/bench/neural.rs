@@ -1,7 +1,7 @@
 //! Neural scoring against PyTorch and onnxruntime on the CPU: same model, texts and threads.
 
-use super::asked::{TimingProcess, number};
 use super::table::{BenchRow, BenchTable};
+use super::timing_process::{TimingProcess, number};
 use super::{BenchContext, RUNS, lexical, median, peers};
 use crate::{process, setup};
 use anyhow::{Context, Result, bail};
@@ -71,7 +71,11 @@ impl<'a> EngineTask<'a> {
 
 impl BenchEngines {
     /// Ours is `program`; peers that cannot be had are left out by name.
-    pub(super) fn new(bench: &BenchContext<'_>, program: PathBuf, table: &mut BenchTable) -> BenchEngines {
+    pub(super) fn new(
+        bench: &BenchContext<'_>,
+        program: PathBuf,
+        table: &mut BenchTable,
+    ) -> BenchEngines {
         let python = peers::neural_python(bench);
         match &python {
             Ok(python) => {
@@ -118,7 +122,12 @@ pub(super) fn rate(answer: &Value) -> Result<f64> {
     number(answer, "sequences_per_s")
 }
 
-fn encode(bench: &BenchContext<'_>, engines: &BenchEngines, model: &Path, table: &mut BenchTable) -> Result<()> {
+fn encode(
+    bench: &BenchContext<'_>,
+    engines: &BenchEngines,
+    model: &Path,
+    table: &mut BenchTable,
+) -> Result<()> {
     let texts = bench.folder.join("passages.txt");
     let given = given(bench, "texts.jsonl")?;
     // Every tenth, so that lengths vary as in the collection.

@@ -113,7 +113,12 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
 }
 
 /// However many instances share them, pairs are read once: a cross-encoder of random weights.
-fn unique_pairs(bench: &BenchContext<'_>, program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
+fn unique_pairs(
+    bench: &BenchContext<'_>,
+    program: &Path,
+    folder: &Path,
+    table: &mut BenchTable,
+) -> Result<()> {
     let at = |name: &str| text(&folder.join(name));
     let mut mine = Command::new(program);
     mine.args([

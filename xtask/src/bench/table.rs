@@ -1,7 +1,7 @@
 //! The table, and the machine that it was measured on.
 
 use super::text;
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::process;
 use std::fs;
 use std::process::Command;

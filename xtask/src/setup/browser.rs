@@ -1,7 +1,7 @@
 //! A browser and its driver for the browser tests.
 
 use super::{debian, first_number, programs, say};
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::process;
 use anyhow::{Result, bail};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! digest here; whoever has a hub takes the same four files from there.
 
 use super::say;
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::{digest, process};
 use anyhow::{Context, Result, bail};
 use std::fs;

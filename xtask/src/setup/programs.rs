@@ -1,7 +1,7 @@
 //! The programs that build the front end, each at one version, and the packages of node.
 
 use super::say;
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::process;
 use anyhow::{Context, Result, bail};
 use std::fs;

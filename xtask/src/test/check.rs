@@ -2,8 +2,8 @@
 //! packages that changed and of those that depend on them.
 
 use super::report::TestReport;
-use super::{TestContext, Step};
-use crate::place::ProjectPaths;
+use super::{Step, TestContext};
+use crate::paths::ProjectPaths;
 use crate::{process, setup};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

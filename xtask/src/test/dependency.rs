@@ -1,6 +1,6 @@
 //! What tests need beside the code: found by setup, absent, or required by this run.
 
-use crate::place::ProjectPaths;
+use crate::paths::ProjectPaths;
 use crate::setup;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -81,9 +81,13 @@ fn parse(names: &str) -> Result<Vec<RequiredDependency>> {
     let names = names.split(',').map(str::trim).filter(|it| !it.is_empty());
     names
         .map(|name| {
-            let known = RequiredDependency::ALL.into_iter().find(|it| it.name() == name);
+            let known = RequiredDependency::ALL
+                .into_iter()
+                .find(|it| it.name() == name);
             known.with_context(|| {
-                let all = RequiredDependency::ALL.map(RequiredDependency::name).join(", ");
+                let all = RequiredDependency::ALL
+                    .map(RequiredDependency::name)
+                    .join(", ");
                 format!("{REQUIRED} names `{name}`, which is none of {all}")
             })
         })

@@ -49,7 +49,10 @@ pub(crate) struct PostgresServer {
 
 impl PostgresServer {
     /// Starts one, and returns when it answers.
-    pub(crate) fn start(programs: &PostgresPrograms, survives: Durability) -> Result<PostgresServer> {
+    pub(crate) fn start(
+        programs: &PostgresPrograms,
+        survives: Durability,
+    ) -> Result<PostgresServer> {
         let name = format!("axioscope-postgres-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         // Of an earlier process with the same number.

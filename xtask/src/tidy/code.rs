@@ -93,8 +93,10 @@ pub(super) fn read(text: &str) -> MaskedSource {
         for &c in chars.iter().skip(at).take(n_taken) {
             if c == '\n' {
                 code.lines.push(String::new());
-                code.continues_string
-                    .push(matches!(inside, LexerState::Text | LexerState::RawText { .. }));
+                code.continues_string.push(matches!(
+                    inside,
+                    LexerState::Text | LexerState::RawText { .. }
+                ));
             } else if let Some(line) = code.lines.last_mut() {
                 line.push(if shown { c } else { ' ' });
             }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use shared::probe::mine::{InstanceHasher, StudyDocument};
-use shared::probe::{MiningResult, AxiomVariant, Probe};
+use shared::probe::mining::{InstanceHasher, StudyDocument};
+use shared::probe::{AxiomVariant, MiningResult, Probe};
 use shared::score::{QueryDocumentPairs, Scores};
 use shared::study::overview;
 use shared::verdict;
 
 use super::{CollectionVersionArgs, ScoringWork, ids, refuse_manipulations};
-use crate::cli::computing::ComputeArgs;
+use crate::cli::compute::ComputeArgs;
 use crate::cli::{CommandOutcome, print_json};
+use crate::collection_files;
 use crate::config::{RankerSpec, tie_width};
 use crate::error::Error;
-use crate::import;
-use crate::store::draft::PartialScores;
 use crate::store::instances;
+use crate::store::partial_scores::PartialScores;
 
 #[derive(clap::Args)]
 pub(crate) struct JudgeArgs {
@@ -47,7 +47,7 @@ impl JudgeArgs {
         let rankers = self.ranker.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
         let width = self.delta_score.as_deref().map(tie_width).transpose()?;
-        let mut loaded = import::load(&self.collection, data)?;
+        let mut loaded = collection_files::load(&self.collection, data)?;
         let file = instances::InstanceReader::open(&self.instances, &ids(&loaded.collection))?;
         refuse_manipulations(&self.instances, &file.origin)?;
         self.version
@@ -73,7 +73,8 @@ impl JudgeArgs {
             .zip(tallies)
             .map(|(scores, by_probe)| {
                 let found = file.origin.found.iter().zip(by_probe);
-                let rows = found.map(|(it, tallies)| (it.0, JudgeOutput::of((it.0, it.1), &tallies)));
+                let rows =
+                    found.map(|(it, tallies)| (it.0, JudgeOutput::of((it.0, it.1), &tallies)));
                 (scores.ranker.spec.clone(), rows.collect())
             })
             .collect();
@@ -113,7 +114,9 @@ impl JudgeArgs {
 }
 
 /// The texts of a file, ascending, and what has to be scored.
-fn unique(file: &instances::InstanceReader) -> Result<(Vec<StudyDocument>, QueryDocumentPairs), Error> {
+fn unique(
+    file: &instances::InstanceReader,
+) -> Result<(Vec<StudyDocument>, QueryDocumentPairs), Error> {
     let mut by_query: Vec<Vec<StudyDocument>> = vec![Vec::new(); file.origin.n_queries];
     file.scan(|group| {
         // The texts of a query stand together: few are met twice in a row of it.

@@ -4,12 +4,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
-use shared::probe::beside::is_added_id;
+use shared::probe::additions::is_added_id;
 
-use super::{CollectionVersionArgs, WAY_OUT, ScoringWork};
+use super::{CollectionVersionArgs, ScoringWork, WAY_OUT};
 use crate::cli::CommandOutcome;
+use crate::collection_files;
 use crate::error::Error;
-use crate::import;
 use crate::store::write_whole;
 
 #[derive(clap::Args)]
@@ -59,7 +59,7 @@ pub(super) fn each_pair(
     mut take: impl FnMut(PairIds) -> Result<(), String>,
 ) -> Result<(), Error> {
     let mut columns = false;
-    import::each_line(file, |line, row| {
+    collection_files::each_line(file, |line, row| {
         if line == 1 && row.starts_with(COLUMNS) {
             columns = true;
             return Ok(());

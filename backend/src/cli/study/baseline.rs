@@ -8,8 +8,8 @@ use shared::report;
 use shared::score::Scores;
 use shared::study::Study;
 use shared::study::baseline::Baseline;
-use shared::study::dials::StudyControls;
-use shared::study::diff::diff;
+use shared::study::controls::StudyControls;
+use shared::study::verdict_diff::diff;
 
 use super::super::CommandOutcome;
 use crate::error::Error;

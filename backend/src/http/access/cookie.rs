@@ -7,7 +7,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::{ListenScope, NetworkExposure, names_loopback, text};
-use crate::store::secret::SecretToken;
+use crate::store::secret_token::SecretToken;
 
 /// What browsers keep a cookie for at most, 400 days. When a session ends the server knows.
 const MAX_AGE_S: u32 = 400 * 24 * 3_600;
@@ -36,7 +36,12 @@ pub(in crate::http) fn forget(exposure: &NetworkExposure, headers: &HeaderMap) -
     set(exposure, headers, "", 0)
 }
 
-fn set(exposure: &NetworkExposure, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
+fn set(
+    exposure: &NetworkExposure,
+    headers: &HeaderMap,
+    value: &str,
+    max_age_s: u32,
+) -> HeaderValue {
     let name = name(exposure, headers);
     let secure = if is_plain(exposure, headers) {
         ""

@@ -114,7 +114,7 @@ impl<K: Eq + Hash> RateLimit<K> {
 
 #[cfg(test)]
 mod tests {
-    use shared::review::PersonId;
+    use shared::annotation::PersonId;
 
     use super::*;
     use crate::http::limits::ClientKey;

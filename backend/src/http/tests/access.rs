@@ -145,7 +145,11 @@ async fn each_role_is_let_in_where_it_should_be() {
     }
     for (least, method, path) in each() {
         let visitor = site.send(knock(method, path)).await;
-        assert_eq!(refused(&visitor), least > AccessRole::Visitor, "visitor {path}");
+        assert_eq!(
+            refused(&visitor),
+            least > AccessRole::Visitor,
+            "visitor {path}"
+        );
         if least > AccessRole::Visitor {
             assert_eq!(visitor.status, StatusCode::UNAUTHORIZED, "visitor {path}");
         }
@@ -182,7 +186,11 @@ async fn each_role_is_let_in_where_it_should_be() {
             .await;
         assert!(!refused(&operator), "token {path}");
         let wrong = site.send(with_token(knock(method, path), "wrong")).await;
-        assert_eq!(refused(&wrong), least > AccessRole::Visitor, "wrong token {path}");
+        assert_eq!(
+            refused(&wrong),
+            least > AccessRole::Visitor,
+            "wrong token {path}"
+        );
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::UNAUTHORIZED);
     for path in ["/health", "/ready", "/api/docs", "/api/openapi.json"] {
@@ -194,7 +202,9 @@ async fn each_role_is_let_in_where_it_should_be() {
         let asked = site.by(request("GET", "/metrics", ""), &session.unwrap());
         let expected = match role {
             AccessRole::Operator => StatusCode::OK,
-            AccessRole::Visitor | AccessRole::Annotator | AccessRole::Curator => StatusCode::FORBIDDEN,
+            AccessRole::Visitor | AccessRole::Annotator | AccessRole::Curator => {
+                StatusCode::FORBIDDEN
+            }
         };
         assert_eq!(site.send(asked).await.status, expected);
     }
@@ -212,7 +222,11 @@ async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator
         let from = "192.0.2.1".parse().unwrap();
         brought.headers_mut().insert("x-forwarded-for", from);
         let answer = site.send(brought).await;
-        assert_eq!(refused(&answer), least > AccessRole::Visitor, "proxy {path}");
+        assert_eq!(
+            refused(&answer),
+            least > AccessRole::Visitor,
+            "proxy {path}"
+        );
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::OK);
     // An operator can so see what others see.
@@ -228,7 +242,11 @@ async fn being_on_loopback_lets_nobody_in() {
         for host in ["127.0.0.1:8017", "localhost", "[::1]:8017"] {
             let asked = with_headers(knock(method, path), &[("host", host)]);
             let answer = site.send(from([127, 0, 0, 1], asked)).await;
-            assert_eq!(refused(&answer), least > AccessRole::Visitor, "{host} {path}");
+            assert_eq!(
+                refused(&answer),
+                least > AccessRole::Visitor,
+                "{host} {path}"
+            );
         }
         let operator = site
             .send(with_token(knock(method, path), &site.token))

@@ -105,7 +105,12 @@ async fn about_says_what_the_caller_may() {
     let specs: Vec<&str> = about.models.iter().map(|it| it.spec.as_str()).collect();
     assert_eq!(specs, ["tiny:bi", "tiny:late"]);
     let about = with_token(request("GET", "/api/about", ""), &site.token);
-    assert!(site.send(about).await.json::<ServerInfoResponse>().may_create_jobs);
+    assert!(
+        site.send(about)
+            .await
+            .json::<ServerInfoResponse>()
+            .may_create_jobs
+    );
 }
 
 #[tokio::test]
@@ -297,7 +302,10 @@ async fn a_job_is_made_watched_and_fetched() {
     let again = String::from_utf8(again.body.to_vec()).unwrap();
     assert_eq!(again.matches("event: job").count(), 1);
     assert_eq!(site.ask(&watch).await.json::<Job>(), *last);
-    let scores: JobScoresResponse = site.ask(&GetJobScoresRequest { job: created.id }).await.json();
+    let scores: JobScoresResponse = site
+        .ask(&GetJobScoresRequest { job: created.id })
+        .await
+        .json();
     assert_eq!(scores.scores.iter().flatten().count() as u64, last.n_pairs);
 }
 

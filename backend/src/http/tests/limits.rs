@@ -28,13 +28,22 @@ async fn slow_bodies_take_no_places() {
         }
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(site.ask(&ListStudiesRequest {}).await.status, StatusCode::OK);
+    assert_eq!(
+        site.ask(&ListStudiesRequest {}).await.status,
+        StatusCode::OK
+    );
 }
 
 #[tokio::test]
 async fn only_operators_send_large_bodies() {
     let site = Site::new(ListenScope::Open).await;
-    let large = || request("POST", ScoreDocumentsRequest::PATH, &" ".repeat((1 << 20) + 1));
+    let large = || {
+        request(
+            "POST",
+            ScoreDocumentsRequest::PATH,
+            &" ".repeat((1 << 20) + 1),
+        )
+    };
     let (status, error) = site.send(large()).await.problem();
     assert_eq!(status, 413);
     assert!(error.contains("1 MiB"), "{error}");

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use shared::api::operator::{ModelStatus, LoadModelRequest, ModelSource, ModelState, ListModelsRequest};
+use shared::api::models::{
+    ListModelsRequest, LoadModelRequest, ModelSource, ModelState, ModelStatus,
+};
 
 use super::*;
 use crate::models::tests::TINY;
@@ -28,13 +30,20 @@ fn half(home: &Path) -> ModelRegistry {
 #[tokio::test]
 async fn visitors_are_told_nothing_of_models() {
     let site = Site::new(ListenScope::Open).await;
-    for answer in [site.ask(&ListModelsRequest {}).await, site.ask(&load("tiny:bi")).await] {
+    for answer in [
+        site.ask(&ListModelsRequest {}).await,
+        site.ask(&load("tiny:bi")).await,
+    ] {
         let (status, error) = answer.problem();
         assert_eq!(status, 401, "{error}");
         assert!(!error.contains("tiny"), "{error}");
     }
     assert!(site.app.models.loaded().is_empty(), "nor do they load one");
-    let asked = as_request(ListModelsRequest::METHOD, ListModelsRequest::PATH, &ListModelsRequest {});
+    let asked = as_request(
+        ListModelsRequest::METHOD,
+        ListModelsRequest::PATH,
+        &ListModelsRequest {},
+    );
     let answer = site.send(with_token(asked, &site.token)).await;
     assert_eq!(answer.json::<Vec<ModelStatus>>().len(), 2);
 }

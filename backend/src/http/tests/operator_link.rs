@@ -1,7 +1,10 @@
 //! The link that the server prints when it starts: how the operator comes in, and nobody else.
 
-use shared::api::operator::ListModelsRequest;
-use shared::api::people::{AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SignOutRequest, SessionResponse};
+use shared::api::models::ListModelsRequest;
+use shared::api::people::{
+    AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SessionResponse,
+    SignOutRequest,
+};
 
 use super::people::kept;
 use super::*;
@@ -28,18 +31,33 @@ async fn the_link_makes_one_browser_the_operators_once() {
     let cookie = answer.header("set-cookie");
     assert!(cookie.contains("HttpOnly; SameSite=Lax"), "{cookie}");
     let who: SessionResponse = answer.json();
-    assert_eq!((who.role, who.person.as_ref()), (AccessRole::Operator, None));
+    assert_eq!(
+        (who.role, who.person.as_ref()),
+        (AccessRole::Operator, None)
+    );
     assert_eq!(who.csrf, Some(session.csrf()));
-    assert_eq!(site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(), who);
+    assert_eq!(
+        site.ask_by(&GetSessionRequest {}, &session)
+            .await
+            .json::<SessionResponse>(),
+        who
+    );
     let models = site.ask_by(&ListModelsRequest {}, &session).await;
     assert_eq!(models.status, StatusCode::OK);
 
     let (status, error) = site.ask(&sign_in(&site.link)).await.problem();
     assert_eq!(status, 401);
     assert!(error.contains("works once"), "{error}");
-    assert_eq!(site.ask(&GetSessionRequest {}).await.json::<SessionResponse>(), SessionResponse::default());
+    assert_eq!(
+        site.ask(&GetSessionRequest {})
+            .await
+            .json::<SessionResponse>(),
+        SessionResponse::default()
+    );
 
-    let out = site.ask_by(&SignOutRequest { everywhere: false }, &session).await;
+    let out = site
+        .ask_by(&SignOutRequest { everywhere: false }, &session)
+        .await;
     assert_eq!(out.json::<SessionResponse>(), SessionResponse::default());
     let after: SessionResponse = site.ask_by(&GetSessionRequest {}, &session).await.json();
     assert_eq!(after, SessionResponse::default());
@@ -81,7 +99,10 @@ async fn an_operator_who_came_by_the_link_takes_a_name() {
         "the session without a name has ended"
     );
     assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &named).await.json::<SessionResponse>().role,
+        site.ask_by(&GetSessionRequest {}, &named)
+            .await
+            .json::<SessionResponse>()
+            .role,
         AccessRole::Operator
     );
 }
@@ -96,7 +117,10 @@ async fn a_new_token_signs_the_operator_out() {
         .unwrap();
     assert_eq!(same, site.app.operator);
     assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>().role,
+        site.ask_by(&GetSessionRequest {}, &session)
+            .await
+            .json::<SessionResponse>()
+            .role,
         AccessRole::Operator
     );
     let new = operator(&site.app.store, exposure, OperatorTokenPolicy::New)
@@ -104,7 +128,9 @@ async fn a_new_token_signs_the_operator_out() {
         .unwrap();
     assert_ne!(new, site.app.operator);
     assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(),
+        site.ask_by(&GetSessionRequest {}, &session)
+            .await
+            .json::<SessionResponse>(),
         SessionResponse::default()
     );
 }

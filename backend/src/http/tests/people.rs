@@ -1,8 +1,9 @@
 //! How people come in, and how nobody else does.
 
 use shared::api::people::{
-    PeopleResponse, LookUpInvitationRequest, CreateInvitationRequest, InvitationResponse, AcceptInvitationRequest, GetSessionRequest, CreateInvitationResponse, ListPeopleRequest, Revoke, SetPasswordRequest,
-    SignInRequest, SignOutRequest, SessionResponse,
+    AcceptInvitationRequest, CreateInvitationRequest, CreateInvitationResponse, GetSessionRequest,
+    InvitationResponse, ListPeopleRequest, LookUpInvitationRequest, PeopleResponse, Revoke,
+    SessionResponse, SetPasswordRequest, SignInRequest, SignOutRequest,
 };
 
 use super::*;
@@ -43,7 +44,11 @@ pub(super) fn kept(site: &Site, answer: &Answer) -> SecretToken {
 
 /// A link that a curator makes.
 async fn link(site: &Site, role: AccessRole) -> CreateInvitationResponse {
-    let asked = as_request(Method::Post, CreateInvitationRequest::PATH, &invitation(role));
+    let asked = as_request(
+        Method::Post,
+        CreateInvitationRequest::PATH,
+        &invitation(role),
+    );
     site.send(with_token(asked, &site.token)).await.json()
 }
 
@@ -63,7 +68,12 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     assert_eq!(who.role, AccessRole::Annotator);
     assert_eq!(who.csrf, Some(session.csrf()));
     assert!(!String::from_utf8_lossy(&joined.body).contains(session.reveal()));
-    assert_eq!(site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(), who);
+    assert_eq!(
+        site.ask_by(&GetSessionRequest {}, &session)
+            .await
+            .json::<SessionResponse>(),
+        who
+    );
 
     let set = SetPasswordRequest {
         before: None,
@@ -85,14 +95,28 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
         .await
         .problem();
     assert_eq!(status, 422, "{error}");
-    site.ask_by(&change(PASSWORD), &session).await.json::<SessionResponse>();
-    assert_eq!(site.ask_by(&GetSessionRequest {}, &other).await.json::<SessionResponse>(), nobody);
+    site.ask_by(&change(PASSWORD), &session)
+        .await
+        .json::<SessionResponse>();
+    assert_eq!(
+        site.ask_by(&GetSessionRequest {}, &other)
+            .await
+            .json::<SessionResponse>(),
+        nobody
+    );
     assert_eq!(site.ask(&sign_in("Ada", PASSWORD)).await.problem().0, 401);
 
-    let out = site.ask_by(&SignOutRequest { everywhere: false }, &session).await;
+    let out = site
+        .ask_by(&SignOutRequest { everywhere: false }, &session)
+        .await;
     assert_eq!(out.json::<SessionResponse>(), nobody);
     assert!(out.header("set-cookie").contains("Max-Age=0"));
-    assert_eq!(site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>(), nobody);
+    assert_eq!(
+        site.ask_by(&GetSessionRequest {}, &session)
+            .await
+            .json::<SessionResponse>(),
+        nobody
+    );
 }
 
 #[tokio::test]
@@ -139,7 +163,10 @@ async fn a_session_that_somebody_else_chose_is_not_taken() {
     let made = link(&site, AccessRole::Annotator).await;
     let joined = site.ask_by(&join(&made.token, "Bob"), &eve.session).await;
     assert_ne!(kept(&site, &joined), eve.session);
-    let before: SessionResponse = site.ask_by(&GetSessionRequest {}, &eve.session).await.json();
+    let before: SessionResponse = site
+        .ask_by(&GetSessionRequest {}, &eve.session)
+        .await
+        .json();
     assert_eq!(before, SessionResponse::default());
 }
 
@@ -158,7 +185,9 @@ async fn an_invitation_that_does_not_let_in_says_why() {
         }
     };
     let used = link(&site, AccessRole::Annotator).await;
-    site.ask(&join(&used.token, "Ada")).await.json::<SessionResponse>();
+    site.ask(&join(&used.token, "Ada"))
+        .await
+        .json::<SessionResponse>();
     check(&used.token, 410, "was used already").await;
 
     let taken_back = link(&site, AccessRole::Annotator).await;
@@ -215,7 +244,13 @@ async fn whoever_guesses_waits() {
     assert!((1..=7).contains(&seconds), "{seconds}");
     // Also with what is right, else a guess that is right would be seen.
     let made = link(&site, AccessRole::Annotator).await;
-    let right = || as_request(Method::Post, AcceptInvitationRequest::PATH, &join(&made.token, "Ada"));
+    let right = || {
+        as_request(
+            Method::Post,
+            AcceptInvitationRequest::PATH,
+            &join(&made.token, "Ada"),
+        )
+    };
     let refused = site.send(from(1, right())).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.send(from(2, right())).await.status, StatusCode::OK);
@@ -243,7 +278,10 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
     let refused = site.ask(&sign_in(" ADA ", PASSWORD)).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.ask(&sign_in("Eve", PASSWORD)).await.status, 401);
-    let who: SessionResponse = site.ask_by(&GetSessionRequest {}, &ada.session).await.json();
+    let who: SessionResponse = site
+        .ask_by(&GetSessionRequest {}, &ada.session)
+        .await
+        .json();
     assert_eq!(who.role, AccessRole::Annotator, "whoever is in stays in");
 }
 
@@ -255,8 +293,11 @@ async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
         before: None,
         password: Some(PASSWORD.to_owned()),
     };
-    site.ask_by(&set, &ada.session).await.json::<SessionResponse>();
-    let asked = |password: &str| as_request(Method::Post, SignInRequest::PATH, &sign_in("Ada", password));
+    site.ask_by(&set, &ada.session)
+        .await
+        .json::<SessionResponse>();
+    let asked =
+        |password: &str| as_request(Method::Post, SignInRequest::PATH, &sign_in("Ada", password));
     for at in 0..6 {
         let guess = site.send(from([192, 0, 2, 1], asked("wrong horse"))).await;
         let expected = if at < 5 { 401 } else { 429 };
@@ -290,7 +331,10 @@ async fn whoever_is_turned_away_is_nobody() {
         .find(|it| it.person.name == "Ada")
         .unwrap();
     assert!(of_ada.revoked && of_ada.n_sessions == 0);
-    let who: SessionResponse = site.ask_by(&GetSessionRequest {}, &ada.session).await.json();
+    let who: SessionResponse = site
+        .ask_by(&GetSessionRequest {}, &ada.session)
+        .await
+        .json();
     assert_eq!(who, SessionResponse::default());
 
     let refused = site.ask_by(&away(&other), &curator.session).await;
@@ -312,7 +356,11 @@ async fn whoever_is_turned_away_is_nobody() {
         ..invitation(AccessRole::Operator)
     };
     let made: CreateInvitationResponse = site.ask_by(&again, &curator.session).await.json();
-    assert_eq!(made.invited.role, AccessRole::Annotator, "as what they were");
+    assert_eq!(
+        made.invited.role,
+        AccessRole::Annotator,
+        "as what they were"
+    );
     let joined = site.ask(&join(&made.token, "")).await;
     assert_eq!(joined.json::<SessionResponse>().person.unwrap(), ada.person);
 }
@@ -375,7 +423,9 @@ async fn what_is_said_of_people_is_bounded() {
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     assert_eq!(site.ask_by(&long, &curator.session).await.status, 422);
     // Nothing of this has used the invitation up.
-    site.ask(&join(&made.token, "Ada")).await.json::<SessionResponse>();
+    site.ask(&join(&made.token, "Ada"))
+        .await
+        .json::<SessionResponse>();
 }
 
 #[tokio::test]
@@ -405,8 +455,14 @@ async fn an_operator_without_a_name_takes_one() {
         422,
         "has one"
     );
-    let out = site.ask_by(&SignOutRequest { everywhere: true }, &session).await;
-    assert_eq!(out.json::<SessionResponse>().role, AccessRole::Operator, "by the door again");
+    let out = site
+        .ask_by(&SignOutRequest { everywhere: true }, &session)
+        .await;
+    assert_eq!(
+        out.json::<SessionResponse>().role,
+        AccessRole::Operator,
+        "by the door again"
+    );
 }
 
 #[tokio::test]
@@ -414,7 +470,11 @@ async fn without_tls_an_invitation_is_not_used_for_nothing() {
     let site = Site::new(ListenScope::Open).await;
     let made = link(&site, AccessRole::Annotator).await;
     let asked = |origin: &str, host: &str| {
-        let mut asked = as_request(Method::Post, AcceptInvitationRequest::PATH, &join(&made.token, "Ada"));
+        let mut asked = as_request(
+            Method::Post,
+            AcceptInvitationRequest::PATH,
+            &join(&made.token, "Ada"),
+        );
         let headers = asked.headers_mut();
         headers.insert(header::ORIGIN, origin.parse().unwrap());
         headers.insert(header::HOST, host.parse().unwrap());

@@ -1,6 +1,9 @@
 //! The server behind a proxy: who is counted as whom, and what stays closed.
 
-use shared::api::people::{AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SignOutRequest, SessionResponse};
+use shared::api::people::{
+    AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SessionResponse,
+    SignOutRequest,
+};
 
 use super::people::kept;
 use super::*;
@@ -168,10 +171,15 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
     assert!(cookie.ends_with("; Secure"), "{cookie}");
     let session = kept(&site, &answer);
     assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session).await.json::<SessionResponse>().role,
+        site.ask_by(&GetSessionRequest {}, &session)
+            .await
+            .json::<SessionResponse>()
+            .role,
         AccessRole::Operator
     );
-    let out = site.ask_by(&SignOutRequest { everywhere: false }, &session).await;
+    let out = site
+        .ask_by(&SignOutRequest { everywhere: false }, &session)
+        .await;
     let cookie = out.header("set-cookie");
     assert!(cookie.starts_with("__Host-axioscope=;"), "{cookie}");
     assert!(cookie.ends_with("; Secure"), "{cookie}");

@@ -1,6 +1,8 @@
 //! Rankings for other programs.
 
-use shared::api::rerank::{RerankDocument, CohereRerankResponse, RankedText, RerankRequest, CohereRerankRequest};
+use shared::api::rerank::{
+    CohereRerankRequest, CohereRerankResponse, RankedText, RerankDocument, RerankRequest,
+};
 
 use super::*;
 
@@ -188,8 +190,9 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
         body.as_object_mut().unwrap().extend(more);
         body
     };
-    let send =
-        async |path: &str, body: TableValue| site.send(request("POST", path, &body.to_string())).await;
+    let send = async |path: &str, body: TableValue| {
+        site.send(request("POST", path, &body.to_string())).await
+    };
     let documents = json!(["river sea hill", {"text": "a", "title": "the sea", "n": 7}]);
     for path in ["/rerank", "/v1/rerank", "/v2/rerank"] {
         let body = asked(json!({
@@ -419,7 +422,10 @@ async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again()
     let answer = site.send(asked()).await;
     assert_eq!(answer.json::<ErrorResponse>().error_type, "overloaded");
     // Everything else is answered.
-    assert_eq!(site.ask(&ListStudiesRequest {}).await.status, StatusCode::OK);
+    assert_eq!(
+        site.ask(&ListStudiesRequest {}).await.status,
+        StatusCode::OK
+    );
     waiting.abort_all();
     while let Some(ended) = waiting.join_next().await {
         assert!(ended.is_err(), "it had no turn");

@@ -1,23 +1,26 @@
 //! Review over the handlers: who sees what of a task, and what nobody is told.
 
 use axum::Json;
-use shared::api::people::{Person, AccessRole};
-use shared::api::review::{
-    GetAssignedItemRequest, GetAgreementRequest, GetTaskProgressRequest, UpdateTaskRequest, ListDisputesRequest, ExportTaskRequest, TaskExportFormat, LeaseItemsResponse, AssignedItem,
-    GetItemHistoryRequest, CreateTaskRequest, LeaseItemsRequest, GetTaskRequest, EventOutcome, PreviewTaskRequest, ListHumanJudgmentsRequest, SubmitEventsRequest, SubmitEventsResponse, TaskStatus,
-    TaskId, TaskResults, ListTasksRequest, GetTrialItemsRequest, GetTaskDefinitionRequest,
+use shared::annotation::event::{Adjudication, AnnotationAction};
+use shared::annotation::export::PreferenceSource;
+use shared::annotation::task::ItemRole;
+use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
+use shared::api::annotation::{
+    AssignedItem, CreateTaskRequest, EventOutcome, ExportTaskRequest, GetAgreementRequest,
+    GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
+    GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
+    LeaseItemsResponse, ListDisputesRequest, ListHumanJudgmentsRequest, ListTasksRequest,
+    PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskExportFormat, TaskId,
+    TaskResults, TaskStatus, UpdateTaskRequest,
 };
-use shared::review::event::{Adjudication, AnnotationAction};
-use shared::review::export::PreferenceSource;
-use shared::review::task::ItemRole;
-use shared::review::{AnnotatorAnswer, ItemNo, PersonId};
+use shared::api::people::{AccessRole, Person};
 
 use super::*;
+use crate::annotation::tests::{decided, event, join, study as rivers, task as wanted};
 use crate::http::access::Caller;
-use crate::http::api_call::ApiRequest;
-use crate::http::review::{self, curate};
+use crate::http::annotation::{self, curation};
+use crate::http::api_request::ApiRequest;
 use crate::http::studies;
-use crate::review::tests::{decided, event, join, study as rivers, task as wanted};
 
 /// Somebody on the other side of the session.
 fn caller(no: u32, role: AccessRole) -> Caller {
@@ -74,7 +77,7 @@ impl Table {
         let asked = CreateTaskRequest {
             task: wanted("rivers"),
         };
-        let made = curate::make(call(&site, cat(), asked)).await;
+        let made = curation::make(call(&site, cat(), asked)).await;
         let task = made.unwrap().0.card.task;
         let table = Table { site, task };
         table.change(Some(TaskStatus::Open), None).await;
@@ -92,13 +95,13 @@ impl Table {
             results_public,
             guidelines: None,
         };
-        let changed = curate::change(self.call(cat(), asked)).await;
+        let changed = curation::change(self.call(cat(), asked)).await;
         assert_eq!(changed.unwrap().0.card.task, self.task);
     }
 
     async fn next(&self, caller: Caller, n: u32) -> Result<LeaseItemsResponse, Error> {
         let asked = LeaseItemsRequest { task: self.task, n };
-        let handed = review::next(self.call(caller, asked)).await;
+        let handed = annotation::next(self.call(caller, asked)).await;
         handed.map(|it| it.0)
     }
 
@@ -107,11 +110,15 @@ impl Table {
             task: self.task,
             item,
         };
-        let again = review::again(self.call(caller, asked)).await;
+        let again = annotation::again(self.call(caller, asked)).await;
         again.map(|it| it.0)
     }
 
-    async fn send(&self, caller: Caller, what: &[(u64, AnnotationAction)]) -> Result<SubmitEventsResponse, Error> {
+    async fn send(
+        &self,
+        caller: Caller,
+        what: &[(u64, AnnotationAction)],
+    ) -> Result<SubmitEventsResponse, Error> {
         let events = what
             .iter()
             .map(|(number, what)| event(*number, what.clone()));
@@ -119,13 +126,14 @@ impl Table {
             task: self.task,
             events: events.collect(),
         };
-        let sent = review::send(self.call(caller, asked)).await;
+        let sent = annotation::send(self.call(caller, asked)).await;
         sent.map(|it| it.0)
     }
 
     async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
         let study = "rivers".to_owned();
-        let results = review::results(self.call(caller, ListHumanJudgmentsRequest { study })).await;
+        let results =
+            annotation::results(self.call(caller, ListHumanJudgmentsRequest { study })).await;
         results.map(|it| it.0)
     }
 
@@ -135,7 +143,7 @@ impl Table {
             format,
             names: true,
         };
-        let file = curate::download(self.call(cat(), asked)).await.unwrap();
+        let file = curation::download(self.call(cat(), asked)).await.unwrap();
         let response = axum::response::IntoResponse::into_response(file);
         let named = response.headers()["content-disposition"].clone();
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -156,9 +164,9 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let asked = PreviewTaskRequest {
         task: wanted("rivers"),
     };
-    let Json(preview) = curate::preview(table.call(cat(), asked)).await.unwrap();
+    let Json(preview) = curation::preview(table.call(cat(), asked)).await.unwrap();
     let asked = GetTaskDefinitionRequest { task: table.task };
-    let Json(whole) = curate::task(table.call(cat(), asked)).await.unwrap();
+    let Json(whole) = curation::task(table.call(cat(), asked)).await.unwrap();
     assert_eq!(whole.made, preview);
     assert_eq!((preview.n_training, preview.n_gold), (1, 1));
     assert_eq!(u64::from(preview.n_drawn), preview.n_candidates);
@@ -172,14 +180,17 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         .map(|it| it.offer.item)
         .find(|it| it.0 > 1)
         .unwrap();
-    for (who, number, answer) in [(ann(), 1, AnnotatorAnswer::First), (bob(), 2, AnnotatorAnswer::Second)] {
+    for (who, number, answer) in [
+        (ann(), 1, AnnotatorAnswer::First),
+        (bob(), 2, AnnotatorAnswer::Second),
+    ] {
         let sent = table.send(who, &[(number, decided(item, answer))]).await;
         let sent = sent.unwrap();
         assert_eq!(sent.taken[0].outcome, EventOutcome::Kept);
         assert_eq!(sent.standing.n_mine, 1);
     }
     let asked = ListDisputesRequest { task: table.task };
-    let Json(disputes) = curate::disputes(table.call(cat(), asked)).await.unwrap();
+    let Json(disputes) = curation::disputes(table.call(cat(), asked)).await.unwrap();
     assert_eq!(disputes.len(), 1);
     assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
     let settled = AnnotationAction::Adjudicated(Adjudication {
@@ -189,26 +200,29 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         replaces: Vec::new(),
     });
     let refused = table.send(ann(), &[(3, settled.clone())]).await.unwrap();
-    assert!(matches!(refused.taken[0].outcome, EventOutcome::Refused { .. }));
+    assert!(matches!(
+        refused.taken[0].outcome,
+        EventOutcome::Refused { .. }
+    ));
     table.send(cat(), &[(3, settled)]).await.unwrap();
-    let Json(disputes) = curate::disputes(table.call(cat(), asked)).await.unwrap();
+    let Json(disputes) = curation::disputes(table.call(cat(), asked)).await.unwrap();
     assert_eq!(disputes, []);
 
     let asked = GetItemHistoryRequest {
         task: table.task,
         item,
     };
-    let Json(history) = curate::history(table.call(cat(), asked)).await.unwrap();
+    let Json(history) = curation::history(table.call(cat(), asked)).await.unwrap();
     assert_eq!(history.done.len(), 3);
     assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
     let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
     let asked = GetAgreementRequest { task: table.task };
-    let Json(agreed) = curate::agreement(table.call(cat(), asked)).await.unwrap();
+    let Json(agreed) = curation::agreement(table.call(cat(), asked)).await.unwrap();
     let raw = agreed.agreements.overall.raw.unwrap();
     assert_eq!((raw.estimate.value, raw.n_things), (0.0, 1));
     let asked = GetTaskProgressRequest { task: table.task };
-    let Json(progressed) = curate::progress(table.call(cat(), asked)).await.unwrap();
+    let Json(progressed) = curation::progress(table.call(cat(), asked)).await.unwrap();
     assert_eq!(progressed.progress.n_filled, 2);
     assert_eq!(progressed.progress.n_adjudicated, 1);
 
@@ -228,7 +242,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let table = Table::new().await;
     let item = ItemNo(2);
     table.next(bob(), 8).await.unwrap();
-    let secret = AnnotationAction::Reported(shared::review::event::ProblemReport {
+    let secret = AnnotationAction::Reported(shared::annotation::event::ProblemReport {
         item,
         note: "bob's own words".to_owned(),
     });
@@ -237,16 +251,18 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
 
     let handed = table.next(ann(), 32).await.unwrap();
     let asked = GetTaskRequest { task: table.task };
-    let Json(sheet) = review::task(table.call(ann(), asked)).await.unwrap();
-    let Json(cards) = review::tasks(table.call(ann(), ListTasksRequest {})).await.unwrap();
+    let Json(sheet) = annotation::task(table.call(ann(), asked)).await.unwrap();
+    let Json(cards) = annotation::tasks(table.call(ann(), ListTasksRequest {}))
+        .await
+        .unwrap();
     let sent = table
         .send(ann(), &[(3, decided(item, AnnotatorAnswer::First))])
         .await
         .unwrap();
     let again = table.again(ann(), item).await.unwrap();
     assert_eq!(again.until_ms, None, "it was decided on");
-    let asked = shared::api::review::ListOwnEventsRequest { task: table.task };
-    let Json(mine) = review::mine(table.call(ann(), asked)).await.unwrap();
+    let asked = shared::api::annotation::ListOwnEventsRequest { task: table.task };
+    let Json(mine) = annotation::mine(table.call(ann(), asked)).await.unwrap();
     assert_eq!(mine.len(), 1);
     let told = serde_json::to_string(&(&handed, &sheet, &cards, &sent, &again, &mine)).unwrap();
     for word in [
@@ -288,10 +304,10 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let asked = CreateTaskRequest {
         task: wanted("rivers"),
     };
-    let made = curate::make(table.call(cat(), asked)).await.unwrap();
+    let made = curation::make(table.call(cat(), asked)).await.unwrap();
     let draft = made.0.card.task;
     let n_listed = async |caller| {
-        let listed = review::tasks(table.call(caller, ListTasksRequest {})).await;
+        let listed = annotation::tasks(table.call(caller, ListTasksRequest {})).await;
         listed.unwrap().0.len()
     };
     assert_eq!(n_listed(visitor()).await, 0);
@@ -300,7 +316,8 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let nobody = caller(0, AccessRole::Operator);
     assert_eq!(n_listed(nobody.clone()).await, 2);
 
-    let look = async |caller, task| review::task(table.call(caller, GetTaskRequest { task })).await;
+    let look =
+        async |caller, task| annotation::task(table.call(caller, GetTaskRequest { task })).await;
     let no_such = status(look(ann(), TaskId(99)).await.unwrap_err());
     assert_eq!(no_such.0, 404);
     let hidden = status(look(ann(), draft).await.unwrap_err());
@@ -337,7 +354,9 @@ async fn each_sees_the_tasks_that_are_for_them() {
         task: draft,
         events: vec![event(10, decided(ItemNo(2), AnnotatorAnswer::Equal))],
     };
-    let error = review::send(table.call(cat(), asked)).await.unwrap_err();
+    let error = annotation::send(table.call(cat(), asked))
+        .await
+        .unwrap_err();
     assert_eq!(status(error).0, 409);
 }
 
@@ -408,10 +427,10 @@ async fn requests_that_are_not_in_their_bounds_are_refused() {
     assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);
     let mut task = wanted("rivers");
     task.overlap = 0;
-    let made = curate::make(table.call(cat(), CreateTaskRequest { task })).await;
+    let made = curation::make(table.call(cat(), CreateTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 422);
     let task = wanted("no-such");
-    let made = curate::preview(table.call(cat(), PreviewTaskRequest { task })).await;
+    let made = curation::preview(table.call(cat(), PreviewTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 404);
 }
 

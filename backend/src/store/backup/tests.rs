@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use shared::annotation::PersonId;
 use shared::api::people::AccessRole;
-use shared::review::PersonId;
 
 use super::*;
 use crate::models::PairScore;
 use crate::store::people::{JoinDetails, NewInvitationRow};
-use crate::store::secret::SecretToken;
+use crate::store::secret_token::SecretToken;
 use crate::store::tests::{TestFolder, job};
 
 const FILES: [(&str, &str); 6] = [

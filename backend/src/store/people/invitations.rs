@@ -1,14 +1,17 @@
 //! Links that let somebody in, once.
 
-use shared::api::people::{PendingInvitation, InvitationResponse, LONGEST_INVITATION_H, CreateInvitationResponse, AccessRole};
+use shared::annotation::PersonId;
+use shared::api::people::{
+    AccessRole, CreateInvitationResponse, InvitationResponse, LONGEST_INVITATION_H,
+    PendingInvitation,
+};
 use shared::error::Error as InputError;
-use shared::review::PersonId;
-use shared::written::check_note;
+use shared::user_text::check_note;
 
 use super::{InvitedRow, moment, number, role};
 use crate::error::{Error, InvitationClosedReason};
 use crate::store::Store;
-use crate::store::secret::SecretToken;
+use crate::store::secret_token::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -93,7 +96,11 @@ impl Store {
     }
 
     /// What an invitation is to, if it can be used.
-    pub(crate) async fn invited_to(&self, token: &SecretToken, now_ms: i64) -> Result<InvitationResponse, Error> {
+    pub(crate) async fn invited_to(
+        &self,
+        token: &SecretToken,
+        now_ms: i64,
+    ) -> Result<InvitationResponse, Error> {
         let row = self.usable(token, now_ms).await?;
         let person = match row.person {
             Some(no) => Some(self.person(PersonId(number(no)?)).await?.person.name),
@@ -150,7 +157,9 @@ impl Store {
         .map_err(failed)?;
         if used.rows_affected() != 1 {
             transaction.rollback().await.map_err(failed)?;
-            return Err(Error::InvitationOver { over: InvitationClosedReason::Used });
+            return Err(Error::InvitationOver {
+                over: InvitationClosedReason::Used,
+            });
         }
         if joining.password_hash.is_some() {
             self.end_all(&mut transaction, person, None).await?;
@@ -175,7 +184,11 @@ impl Store {
     }
 
     /// The invitation of a number, if it can still be used.
-    pub(crate) async fn open_invitation(&self, no: u32, now_ms: i64) -> Result<PendingInvitation, Error> {
+    pub(crate) async fn open_invitation(
+        &self,
+        no: u32,
+        now_ms: i64,
+    ) -> Result<PendingInvitation, Error> {
         let found: Option<InvitedRow> = sqlx::query_as(
             "SELECT no, role, person, note, until_ms FROM invitation
              WHERE no = $1 AND used_ms IS NULL AND revoked_ms IS NULL AND until_ms > $2",

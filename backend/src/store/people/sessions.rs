@@ -1,13 +1,13 @@
 //! Browsers in which somebody is signed in.
 
-use shared::api::people::{Person, AccessRole};
-use shared::review::PersonId;
+use shared::annotation::PersonId;
+use shared::api::people::{AccessRole, Person};
 use sqlx::{Any, Transaction};
 
 use super::{number, role};
 use crate::error::Error;
 use crate::store::Store;
-use crate::store::secret::SecretToken;
+use crate::store::secret_token::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 

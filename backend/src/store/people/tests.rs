@@ -1,7 +1,7 @@
 use super::sessions::UserSession;
 use super::*;
 use crate::error::InvitationClosedReason;
-use crate::store::secret::SecretToken;
+use crate::store::secret_token::SecretToken;
 use crate::store::tests::TestFolder;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -64,11 +64,17 @@ async fn an_invitation_lets_in_once_and_in_time() {
         let who = found(&store, &session, late).await.unwrap();
         let name = who.person.unwrap().name;
         assert_eq!((who.role, name.as_str()), (AccessRole::Curator, "Ada"));
-        assert_eq!(over(store.join(&token, &named("Eve"), 1).await), InvitationClosedReason::Used);
+        assert_eq!(
+            over(store.join(&token, &named("Eve"), 1).await),
+            InvitationClosedReason::Used
+        );
         let unknown = store.invited_to(&SecretToken::new(), 0).await;
         assert!(matches!(unknown, Err(Error::NoInvitation)), "{unknown:?}");
 
-        let made = store.invite(&invite(AccessRole::Annotator), 0).await.unwrap();
+        let made = store
+            .invite(&invite(AccessRole::Annotator), 0)
+            .await
+            .unwrap();
         assert_eq!(
             store.everybody(1).await.unwrap().invited,
             std::slice::from_ref(&made.invited)

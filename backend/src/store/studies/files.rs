@@ -13,11 +13,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shared::probe::{Instances, InstancesHeader, MiningResult};
-use shared::score::certificate::RescoringRecord;
+use shared::score::rescoring::RescoringRecord;
 use shared::score::{RankerInfo, Scores};
 use shared::study::Study;
 
-use super::mapped;
+use super::mapped_columns;
 use crate::error::Error;
 use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
 use crate::store::scores::StudyScores;
@@ -55,7 +55,7 @@ struct StudyManifest {
     files: BTreeMap<String, String>,
 }
 
-/// A file of [`mapped`] columns.
+/// A file of [`mapped_columns`] columns.
 #[derive(Serialize, Deserialize)]
 struct MappedColumnsFile {
     file: String,
@@ -97,7 +97,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         instances::write(path, &mined, &ids(study), &origin(study))
     })?;
     let columns = put("instances", "columns", &|path| {
-        mapped::write(path, &study.instances)
+        mapped_columns::write(path, &study.instances)
     })?;
     let scores = put("scores", "parquet", &|path| {
         StudyScores::of(study).write(path)
@@ -168,7 +168,7 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     }
     let mapped = columns.and_then(|it| {
         let path = folder.join(&it.file);
-        let mapped = mapped::open(&path, files.get(&it.file)?, it.heads);
+        let mapped = mapped_columns::open(&path, files.get(&it.file)?, it.heads);
         if mapped.is_none() {
             tracing::warn!(
                 "{} cannot be used, so the instances are read from {instances}; `axioscope study \
@@ -214,7 +214,7 @@ pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
     for file in files.keys() {
         open(&folder, &files, file)?;
     }
-    super::whitebox::load(data, name)?;
+    super::late_interaction::load(data, name)?;
     Ok(match files.len() {
         0 => 0,
         n_files => n_files + 1,
@@ -295,8 +295,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use shared::study::StudyDefinition;
-    use shared::study::make::{self, StudyInputs};
-    use shared::study::prepare::run_at_once;
+    use shared::study::build::{self, StudyInputs};
+    use shared::study::preparation::run_at_once;
 
     use super::*;
     use crate::pipeline::ParallelExecutor;
@@ -322,7 +322,8 @@ mod tests {
             files: Default::default(),
             made: "2026-11-20".to_owned(),
         };
-        let study = run_at_once(make::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
+        let study =
+            run_at_once(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
         save(&data, &study).unwrap();
         (home, data, study)
     }

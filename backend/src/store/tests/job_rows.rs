@@ -1,7 +1,7 @@
 //! Jobs in the database: who works on them, their batches, their states and their scores.
 
 use shared::api::JobState;
-use shared::score::certificate::{RescoringRecord, ComputeEnvironment};
+use shared::score::rescoring::{ComputeEnvironment, RescoringRecord};
 
 use super::*;
 use crate::models::PairScore;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::score::RankerKind;
 use shared::stats::bootstrap::{DRAWS, SEED};
-use shared::stats::correction::LEVEL;
+use shared::stats::multiple_testing::LEVEL;
 
 use crate::widgets::section::Section;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::study::cell::InstanceSort;
+use shared::study::instance_list::InstanceSort;
 use shared::study::overview::{OverviewCell, StudyOverview};
 use shared::verdict::Outcome;
 
 use super::super::study::address::{InstanceListView, sort_of, sort_word};
-use crate::later::Debounce;
+use crate::debounce::Debounce;
 use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::MapPosition;
 use crate::widgets::verdict::word_of;
@@ -102,7 +102,11 @@ pub(super) fn Filters(
 }
 
 /// Changes what the address says of the list.
-fn change(view: Memo<InstanceListView>, go: Callback<InstanceListView>, set: impl FnOnce(&mut InstanceListView)) {
+fn change(
+    view: Memo<InstanceListView>,
+    go: Callback<InstanceListView>,
+    set: impl FnOnce(&mut InstanceListView),
+) {
     let mut next = view.get_untracked();
     set(&mut next);
     go.run(next);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
-use shared::study::cell::{MarginHistogram, ListedInstance};
+use shared::study::instance_list::{ListedInstance, MarginHistogram};
 
 use super::super::study::address::InstanceListView;
 use crate::api;
@@ -132,7 +132,12 @@ impl InstanceRows {
         });
     }
 
-    fn take(self, page: u64, asked: InstanceListQuery, answer: Result<shared::study::cell::InstancePage, api::Error>) {
+    fn take(
+        self,
+        page: u64,
+        asked: InstanceListQuery,
+        answer: Result<shared::study::instance_list::InstancePage, api::Error>,
+    ) {
         let found = match answer {
             Ok(found) => {
                 if page == 0 {

@@ -1,13 +1,15 @@
 //! Who is signed in: the password, and the way out.
 
 use leptos::prelude::*;
-use shared::api::people::{Person, AccessRole, SHORTEST_PASSWORD, SetPasswordRequest, SignOutRequest};
+use shared::api::people::{
+    AccessRole, Person, SHORTEST_PASSWORD, SetPasswordRequest, SignOutRequest,
+};
 
-use super::forms::{SubmitState, SubmitError, check_password};
+use super::forms::{SubmitError, SubmitState, check_password};
 use super::may;
 use crate::api;
-use crate::outbox::{self, RejectedEvents, OutboxSummary};
-use crate::page::PageRoute;
+use crate::outbox::{self, OutboxSummary, RejectedEvents};
+use crate::routes::PageRoute;
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 

@@ -1,14 +1,16 @@
 //! The two ways in: by an invitation, and by name and password.
 
 use leptos::prelude::*;
-use shared::api::people::{AcceptInvitationRequest, SHORTEST_PASSWORD, SignInRequest, SessionResponse};
-use shared::written::{LONGEST_NAME, check_person_name};
+use shared::api::people::{
+    AcceptInvitationRequest, SHORTEST_PASSWORD, SessionResponse, SignInRequest,
+};
+use shared::user_text::{LONGEST_NAME, check_person_name};
 
 use crate::api::{self, Error};
-use crate::browser;
-use crate::page::PageRoute;
-use crate::pages::review::who::known;
-use crate::widgets::error::ErrorMessage;
+use crate::location;
+use crate::pages::review::identity::known;
+use crate::routes::PageRoute;
+use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::TextField;
 
 /// What a form is doing.
@@ -149,7 +151,7 @@ async fn went(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState
             known(&who).await;
             // The reader may be on another page by now.
             if stand.try_set(SubmitState::Open).is_none() {
-                browser::go(&PageRoute::Review.href());
+                location::go(&PageRoute::Review.href());
             }
         }
         Err(error) => {

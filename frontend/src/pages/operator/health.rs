@@ -1,13 +1,13 @@
 //! Whether every model still scores the same pair as it did first.
 
 use leptos::prelude::*;
-use shared::api::operator::{HealthCheckScore, GetHealthRequest};
+use shared::api::models::{GetHealthRequest, HealthCheckScore};
 use shared::report::format;
 
-use super::shelf::ModelList;
+use super::model_list::ModelList;
 use crate::api::{self, Error};
-use crate::later::Debounce;
-use crate::widgets::error::ErrorMessage;
+use crate::debounce::Debounce;
+use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
 
 /// What the server found it tells again for 5 s, also when a model was loaded in between.

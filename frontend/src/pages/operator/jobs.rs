@@ -1,15 +1,17 @@
 //! All jobs of the server, newest first.
 
 use leptos::prelude::*;
-use shared::api::{CancelJobRequest, Job, JobState, ListJobsRequest, ResumeJobRequest, GetJobRequest};
+use shared::api::{
+    CancelJobRequest, GetJobRequest, Job, JobState, ListJobsRequest, ResumeJobRequest,
+};
 
-use super::shelf::PAUSE_MS;
-use crate::api::action::MutationState;
+use super::model_list::PAUSE_MS;
+use crate::api::mutation::MutationState;
 use crate::api::{self, Error};
-use crate::later::Debounce;
-use crate::numbers;
-use crate::widgets::error::OptionalErrorMessage;
-use crate::widgets::job;
+use crate::debounce::Debounce;
+use crate::number_format;
+use crate::widgets::error_message::OptionalErrorMessage;
+use crate::widgets::job_status;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
@@ -48,7 +50,10 @@ pub(super) fn Jobs() -> impl IntoView {
     let more = move || {
         let n_hidden = n_jobs.get().unwrap_or_default().saturating_sub(shown.get());
         (n_hidden > 0).then(|| {
-            let words = format!("Show {} more", numbers::count(n_hidden.min(MANY) as u64));
+            let words = format!(
+                "Show {} more",
+                number_format::count(n_hidden.min(MANY) as u64)
+            );
             view! {
                 <button
                     class="btn"
@@ -152,7 +157,9 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         let reply = async move {
             match state {
                 JobState::Queued | JobState::Running => api::call(&CancelJobRequest { job }).await,
-                JobState::Cancelled | JobState::Failed => api::call(&ResumeJobRequest { job }).await,
+                JobState::Cancelled | JobState::Failed => {
+                    api::call(&ResumeJobRequest { job }).await
+                }
                 JobState::Done => api::call(&GetJobRequest { job }).await,
             }
         };
@@ -164,8 +171,8 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         .map(|it| it.title.clone())
         .unwrap_or_default();
     let made = first.map(|it| made(&it));
-    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
-    let words = move || job.with(|it| it.as_ref().map(job::words));
+    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::done)));
+    let words = move || job.with(|it| it.as_ref().map(job_status::words));
     let rests = move || state.get().is_some_and(JobState::ended);
     let verb = move || chip(state.get()?).2;
     let label = {
@@ -219,7 +226,7 @@ fn chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
 fn made(job: &Job) -> impl IntoView + use<> {
     let day = job.created.get(..10).unwrap_or(&job.created);
     let time = job.created.get(11..16).unwrap_or_default();
-    let when = format!("{}, {time} UTC", numbers::day(day));
+    let when = format!("{}, {time} UTC", number_format::day(day));
     view! {
         <span><time datetime=job.created.clone()>{when}</time></span>
         <span><code>{job.ranker.spec.clone()}</code></span>

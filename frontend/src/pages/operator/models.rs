@@ -2,11 +2,11 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::operator::{ModelStatus, LoadModelRequest, LoadedModel, ModelSource, ModelState};
+use shared::api::models::{LoadModelRequest, LoadedModel, ModelSource, ModelState, ModelStatus};
 
-use super::shelf::ModelList;
-use crate::api::action::MutationState;
-use crate::numbers;
+use super::model_list::ModelList;
+use crate::api::mutation::MutationState;
+use crate::number_format;
 use crate::widgets::section::Section;
 
 /// The section of the page.
@@ -179,9 +179,9 @@ fn LoadedModelDetails(
         precision,
         max_pieces,
     } = loaded;
-    let weights = format!("{} of weights", numbers::bytes(weights_bytes as f64));
+    let weights = format!("{} of weights", number_format::bytes(weights_bytes as f64));
     let pieces = max_pieces.map(|it| {
-        let pieces = numbers::plural(it, "piece", "pieces");
+        let pieces = number_format::plural(it, "piece", "pieces");
         view! { <span>{format!("reads {pieces} at most")}</span> }
     });
     let hidden = format!(" of {spec}");

@@ -1,16 +1,19 @@
 //! Makes invitations; the link of one is shown once.
 
 use leptos::prelude::*;
-use shared::api::people::{CreateInvitationRequest, LONGEST_INVITATION_H, CreateInvitationResponse, AccessRole, PersonAccount};
-use shared::review::PersonId;
+use shared::annotation::PersonId;
+use shared::api::people::{
+    AccessRole, CreateInvitationRequest, CreateInvitationResponse, LONGEST_INVITATION_H,
+    PersonAccount,
+};
 
-use super::board::{PeopleState, InvitationLink};
+use super::state::{InvitationLink, PeopleState};
 use crate::api::Error;
-use crate::api::action::MutationState;
-use crate::page::PageRoute;
+use crate::api::mutation::MutationState;
+use crate::routes::PageRoute;
 use crate::widgets::clipboard;
-use crate::widgets::error::OptionalErrorMessage;
-use crate::widgets::form::{TextField, InputError, SelectField};
+use crate::widgets::error_message::OptionalErrorMessage;
+use crate::widgets::form::{InputError, SelectField, TextField};
 use crate::widgets::section::Section;
 
 /// How long an invitation holds unless somebody says otherwise: a week.
@@ -123,7 +126,12 @@ pub(super) fn let_in_again(board: PeopleState, whom: &PersonAccount) {
     make(board, asked, board.failed, || {});
 }
 
-fn make(board: PeopleState, asked: CreateInvitationRequest, failed: RwSignal<Option<Error>>, done: impl Fn() + 'static) {
+fn make(
+    board: PeopleState,
+    asked: CreateInvitationRequest,
+    failed: RwSignal<Option<Error>>,
+    done: impl Fn() + 'static,
+) {
     let action = MutationState {
         busy: board.busy,
         failed,

@@ -3,17 +3,17 @@
 
 use leptos::prelude::*;
 use shared::probe::{Axiom, Claim, Probe};
-use shared::study::bench::{PlaygroundResult, AxiomResult};
+use shared::study::playground::{AxiomResult, PlaygroundResult};
 use shared::verdict::Verdict;
 
-use super::desk::{PlaygroundState, NeuralRankerState, NAMES, AnswerState};
-use super::premises::{PreconditionNames, PreconditionList};
+use super::input::PlaygroundInput;
+use super::preconditions::{PreconditionList, PreconditionNames};
 use super::settings::VariantSwitch;
-use super::sheet::PlaygroundInput;
-use super::verdict::RankerVerdictChip;
-use crate::numbers;
-use crate::page::PageRoute;
-use crate::widgets::error::ErrorMessage;
+use super::state::{AnswerState, NAMES, NeuralRankerState, PlaygroundState};
+use super::verdict_chip::RankerVerdictChip;
+use crate::number_format;
+use crate::routes::PageRoute;
+use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
 use crate::widgets::verdict::word;
 
@@ -31,8 +31,8 @@ pub(super) fn Axioms(
         let (applying, all) = counted.get()?;
         Some(format!(
             "{} of {} {}",
-            numbers::count(applying),
-            numbers::count(all),
+            number_format::count(applying),
+            number_format::count(all),
             if applying == 1 { "applies" } else { "apply" }
         ))
     };
@@ -90,7 +90,7 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
         }
         AnswerState::Wrong(wrong) => view! {
             <p class="ahead">
-                {numbers::plural(wrong.len() as u64, "setting is", "settings are")}
+                {number_format::plural(wrong.len() as u64, "setting is", "settings are")}
                 " not a value that can be taken: see what stands beside the fields."
             </p>
         }
@@ -127,7 +127,11 @@ enum AxiomStatus {
     },
 }
 
-fn standing(probe: Probe, answer: Option<&PlaygroundResult>, models: &[NeuralRankerState]) -> AxiomState {
+fn standing(
+    probe: Probe,
+    answer: Option<&PlaygroundResult>,
+    models: &[NeuralRankerState],
+) -> AxiomState {
     let Some(answer) = answer else {
         return AxiomState {
             probe,
@@ -238,7 +242,7 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
         }
         AxiomStatus::Measured { applied, .. } => {
             let failing = applied.premises.iter().filter(|it| !it.holds()).count() as u64;
-            let noun = numbers::plural(failing, "premise fails", "premises fail");
+            let noun = number_format::plural(failing, "premise fails", "premises fail");
             ("verdict out", noun)
         }
     };
@@ -310,7 +314,7 @@ fn told(applied: &AxiomResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::study::bench::answer;
+    use shared::study::playground::answer;
 
     fn answered(sheet: &PlaygroundInput) -> PlaygroundResult {
         answer(&sheet.read().unwrap(), None).unwrap()

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::score::RankerInfo;
 
-use super::contributions::{ContributionScale, digits, heads};
-use super::desk::{PlaygroundState, NeuralRankerState, NAMES, ScoreState};
+use super::state::{NAMES, NeuralRankerState, PlaygroundState, ScoreState};
+use super::term_scores::{ContributionScale, digits, heads};
 use crate::api;
-use crate::later::Debounce;
-use crate::widgets::answered::ResourceView;
+use crate::debounce::Debounce;
 use crate::widgets::attention::{AttentionMaps, CROSS};
+use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
-use crate::widgets::token_map::TokenMatchMap;
+use crate::widgets::token_match_map::TokenMatchMap;
 
 /// Without a key for so long, the server is asked.
 const PAUSE_MS: u64 = 600;
@@ -86,8 +86,11 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
         Some(view! { <AttentionMaps spec query texts/> })
     };
     let done = Memo::new(move |_| {
-        desk.models
-            .with(|models| models.iter().all(|it| matches!(it.reply, ScoreState::Scored(_))))
+        desk.models.with(|models| {
+            models
+                .iter()
+                .all(|it| matches!(it.reply, ScoreState::Scored(_)))
+        })
     });
     let said = move || {
         done.get()
@@ -222,7 +225,11 @@ fn keep_scored(desk: PlaygroundState, server: ServerInfoResponse) {
         let now = asked.get();
         later.cancel();
         let whole = now.is_whole() && now.texts.len() as u64 <= max_texts;
-        let reply = if whole { ScoreState::Waiting } else { ScoreState::Idle };
+        let reply = if whole {
+            ScoreState::Waiting
+        } else {
+            ScoreState::Idle
+        };
         desk.models
             .update(|it| it.iter_mut().for_each(|it| it.reply = reply.clone()));
         if whole {

@@ -7,12 +7,14 @@ use shared::study::overview::StudySummary;
 use shared::text::Tokenizer;
 use web_sys::HtmlSelectElement;
 
-use super::desk::PlaygroundState;
-use super::sheet::{PlaygroundField, PlaygroundSettings};
+use super::input::{PlaygroundField, PlaygroundSettings};
+use super::state::PlaygroundState;
 use crate::api;
 use crate::widgets::analyzer::stemmers;
-use crate::widgets::answered::ResourceError;
-use crate::widgets::form::{FormNumberField, RadioButton, FormStringSelect, FormTextField, FieldErrorMessage};
+use crate::widgets::form::{
+    FieldErrorMessage, FormNumberField, FormStringSelect, FormTextField, RadioButton,
+};
+use crate::widgets::resource_view::ResourceError;
 
 /// The bar below the texts.
 #[component]
@@ -21,9 +23,10 @@ pub(super) fn AnalysisSettings(
     desk: PlaygroundState,
 ) -> impl IntoView {
     let form = desk.form();
-    let number = move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
-        view! { <FormNumberField form field label text/> }
-    };
+    let number =
+        move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
+            view! { <FormNumberField form field label text/> }
+        };
     let further = "Further axioms: prox1, tfc1 & tp";
     view! {
         <section class="section reading-bar" aria-label="How the texts are read">

@@ -1,33 +1,35 @@
 //! The annotator's screen: one item after the other, one key for each decision.
 
 mod comment;
-mod course;
+mod session;
 mod dialogs;
-mod guide;
-mod work;
+mod guidelines;
+mod state;
 
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::{ListOwnEventsRequest, GetTaskRequest, TaskResponse, TaskId};
+use shared::annotation::assignment::{AssignmentPhase, LEASE_MS};
+use shared::api::annotation::{GetTaskRequest, ListOwnEventsRequest, TaskId, TaskResponse};
 use shared::probe::Probe;
-use shared::review::queue::{LEASE_MS, AssignmentPhase};
 
 use crate::api::{self, Error, NO_SERVER};
-use crate::keys::{self, KeyOutcome};
-use crate::numbers::{count, plural};
-use crate::outbox::{self, RejectedEvents, OutboxSummary};
-use crate::page::PageRoute;
-use crate::pages::review::desk::{self, AnswerButtons, ItemQuestion, ContinueButtons, KeyButton, ItemDocuments};
-use crate::pages::review::who::who;
-use crate::widgets::answered::ResourceView;
-use crate::widgets::error::OptionalErrorMessage;
+use crate::keyboard::{self, KeyOutcome};
+use crate::number_format::{count, plural};
+use crate::outbox::{self, OutboxSummary, RejectedEvents};
+use crate::pages::review::identity::who;
+use crate::pages::review::item::{
+    self, AnswerButtons, ContinueButtons, ItemDocuments, ItemQuestion, KeyButton,
+};
+use crate::routes::PageRoute;
+use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::progress::Progress;
+use crate::widgets::resource_view::ResourceView;
 use comment::CommentFields;
-use course::{AnnotationSession, DisplayedItem};
 use dialogs::{ExampleDialog, ReportDialog, SkipDialog};
-use guide::GuidelinesPanel;
-use work::{TOLD, AnnotationState};
+use guidelines::GuidelinesPanel;
+use session::{AnnotationSession, DisplayedItem};
+use state::{AnnotationState, TOLD};
 
 /// The page.
 #[component]
@@ -66,7 +68,9 @@ enum TaskAccess {
 async fn open(task: TaskId) -> Result<TaskAccess, Error> {
     let Some(who) = who().await? else {
         let error = "reviewing needs a server; run `axioscope serve` to have it";
-        return Err(Error::Server(shared::api::ErrorResponse::new(error, NO_SERVER)));
+        return Err(Error::Server(shared::api::ErrorResponse::new(
+            error, NO_SERVER,
+        )));
     };
     if who.person.is_none() {
         return Ok(TaskAccess::Stranger);
@@ -191,8 +195,8 @@ impl AnnotationDialogs {
 
 /// Keys of the page, and signs that the reader is there.
 fn listen(work: AnnotationState, dialogs: AnnotationDialogs) {
-    keys::on_stroke(move |key| {
-        if desk::in_dialog() {
+    keyboard::on_stroke(move |key| {
+        if item::in_dialog() {
             return KeyOutcome::Passed;
         }
         let skips = || {
@@ -210,9 +214,9 @@ fn listen(work: AnnotationState, dialogs: AnnotationDialogs) {
             "e" => dialogs.show_example(work),
             "h" => work.turn_marks(),
             "m" => work.turn_matters(),
-            "Escape" => desk::focus(desk::ITEM),
-            "Enter" if !desk::on_button() => work.go_on(),
-            other => match desk::answer_of(other) {
+            "Escape" => item::focus(item::ITEM),
+            "Enter" if !item::on_button() => work.go_on(),
+            other => match item::answer_of(other) {
                 Some(answer) => work.decide(answer),
                 None => return KeyOutcome::Passed,
             },
@@ -250,14 +254,16 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("has no score", |it| {
-                desk::IN_SENTENCE.of(claim, sides.turn(desk::answer_that(it)))
+                item::IN_SENTENCE.of(claim, sides.turn(item::answer_that(it)))
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
         view! { <ul class="facts">{said.collect_view()}</ul> }
     });
     let dock = match screen.told {
-        Some(answer) => view! { <TrainingFeedbackView work screen=screen.clone() answer/> }.into_any(),
+        Some(answer) => {
+            view! { <TrainingFeedbackView work screen=screen.clone() answer/> }.into_any()
+        }
         None => view! {
             <div class="dock">
                 <AnswerButtons claim before choose/>
@@ -320,9 +326,13 @@ fn over(screen: &DisplayedItem) -> Option<&'static str> {
 
 /// What training tells after an answer.
 #[component]
-fn TrainingFeedbackView(work: AnnotationState, screen: DisplayedItem, answer: shared::review::AnnotatorAnswer) -> impl IntoView {
+fn TrainingFeedbackView(
+    work: AnnotationState,
+    screen: DisplayedItem,
+    answer: shared::annotation::AnnotatorAnswer,
+) -> impl IntoView {
     let claim = screen.item.content.claim;
-    let on_screen = |it| desk::IN_SENTENCE.of(claim, screen.item.offer.sides.turn(it));
+    let on_screen = |it| item::IN_SENTENCE.of(claim, screen.item.offer.sides.turn(it));
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {
@@ -351,14 +361,14 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
         let (ended, n_leased) = work.course.with(|it| (it.ended(), it.n_leased()));
         if !work.is_open() {
             return view! {
-                <h1 id=desk::ITEM tabindex="-1">"The task is closed"</h1>
+                <h1 id=item::ITEM tabindex="-1">"The task is closed"</h1>
                 <p class="lead">"What you have still to send is taken all the same."</p>
             }
             .into_any();
         }
         if work.asks() || !ended {
             return view! {
-                <h1 id=desk::ITEM tabindex="-1">"Review"</h1>
+                <h1 id=item::ITEM tabindex="-1">"Review"</h1>
                 <p class="note" role="status">"Fetching items"</p>
             }
             .into_any();
@@ -366,7 +376,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
         if n_leased > 0 {
             let items = plural(u64::from(n_leased), "item is", "items are");
             return view! {
-                <h1 id=desk::ITEM tabindex="-1">"Nothing left for now"</h1>
+                <h1 id=item::ITEM tabindex="-1">"Nothing left for now"</h1>
                 <p class="lead">
                     {format!(
                         "{items} with others. What they leave comes back within {minutes} minutes; \
@@ -379,7 +389,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
         let n_skipped = work.standing.read().n_skipped;
         let skipped = plural(u64::from(n_skipped), "item", "items");
         view! {
-            <h1 id=desk::ITEM tabindex="-1">"Nothing left for you"</h1>
+            <h1 id=item::ITEM tabindex="-1">"Nothing left for you"</h1>
             <p class="lead">
                 "You have decided on everything that this task has for you"
                 {(n_skipped > 0).then(|| format!("; you passed over {skipped}"))} ". "

@@ -1,31 +1,31 @@
 //! A task as its curator sees it: how far it is, how far people agree, what they say.
 
-mod adjudicate;
+mod adjudication;
 mod agreement;
-mod desk;
+mod state;
 mod export;
-mod history;
+mod item_history;
 mod overview;
 mod progress;
 mod results;
-mod sending;
-mod words;
+mod submission;
+mod labels;
 
 use leptos::prelude::*;
-use shared::api::review::{TaskId, TaskDefinitionResponse, GetTaskDefinitionRequest};
+use shared::api::annotation::{GetTaskDefinitionRequest, TaskDefinitionResponse, TaskId};
 
-use super::gate::CuratorsOnly;
+use super::curator_gate::CuratorsOnly;
 use crate::api;
-use crate::browser::PageLocation;
-use crate::page::PageRoute;
-use crate::widgets::answered::ResourceView;
-use adjudicate::Adjudication;
+use crate::location::PageLocation;
+use crate::routes::PageRoute;
+use crate::widgets::resource_view::ResourceView;
+use adjudication::Adjudication;
 use agreement::Agreement;
-use desk::{CurationTab, CurationState};
 use export::Export;
 use overview::Overview;
 use progress::Progress;
 use results::Results;
+use state::{CurationState, CurationTab};
 
 /// The page.
 #[component]
@@ -63,7 +63,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
         study: study.clone(),
     }
     .href();
-    let state = move || words::state(desk.whole.with(|it| it.card.state));
+    let state = move || labels::state(desk.whole.with(|it| it.card.state));
     let body = move || match part.get() {
         CurationTab::Overview => view! { <Overview desk/> }.into_any(),
         CurationTab::Progress => view! { <Progress desk/> }.into_any(),

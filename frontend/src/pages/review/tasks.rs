@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 use shared::api::ListStudiesRequest;
+use shared::api::annotation::{ListTasksRequest, TaskProgressSummary, TaskStatus, TaskSummary};
 use shared::api::people::{AccessRole, SessionResponse};
-use shared::api::review::{TaskSummary, TaskProgressSummary, TaskStatus, ListTasksRequest};
 use shared::study::overview::StudySummary;
 
-use super::who::who;
+use super::identity::who;
 use crate::api::{self, Error};
-use crate::numbers::{count, plural};
-use crate::outbox::{RejectedEvents, OutboxSummary};
-use crate::page::PageRoute;
-use crate::widgets::answered::ResourceView;
+use crate::number_format::{count, plural};
+use crate::outbox::{OutboxSummary, RejectedEvents};
+use crate::routes::PageRoute;
 use crate::widgets::progress::Progress;
+use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 
 /// The page.
@@ -26,7 +26,9 @@ pub(crate) fn Tasks() -> impl IntoView {
             studies,
         } = found;
         let body = match who {
-            Some(who) if who.role > AccessRole::Visitor => view! { <TaskList who tasks/> }.into_any(),
+            Some(who) if who.role > AccessRole::Visitor => {
+                view! { <TaskList who tasks/> }.into_any()
+            }
             Some(_) => view! {
                 <VisitorIntroduction>
                     "To take part in a task, follow the link of an invitation, or "

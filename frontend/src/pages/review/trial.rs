@@ -2,18 +2,18 @@
 //! what was answered.
 
 use leptos::prelude::*;
-use shared::api::review::GetTrialItemsRequest;
-use shared::review::trial::TrialItem;
-use shared::review::{AnnotatorAnswer, Preference};
+use shared::annotation::trial::TrialItem;
+use shared::annotation::{AnnotatorAnswer, Preference};
+use shared::api::annotation::GetTrialItemsRequest;
 
-use super::desk::{self, AnswerButtons, ItemQuestion, ContinueButtons, KeyButton, ItemDocuments};
+use super::item::{self, AnswerButtons, ContinueButtons, ItemDocuments, ItemQuestion, KeyButton};
 use crate::api;
-use crate::browser::{self, PageLocation};
-use crate::keys::{self, KeyOutcome};
-use crate::numbers::plural;
-use crate::page::PageRoute;
-use crate::widgets::answered::ResourceView;
+use crate::keyboard::{self, KeyOutcome};
+use crate::location::{self, PageLocation};
+use crate::number_format::plural;
+use crate::routes::PageRoute;
 use crate::widgets::progress::Progress;
+use crate::widgets::resource_view::ResourceView;
 
 /// The page.
 #[component]
@@ -23,7 +23,7 @@ pub(crate) fn Trial(
 ) -> impl IntoView {
     let PageLocation { search, .. } = PageLocation::here();
     let seed = Memo::new(move |_| {
-        let word = browser::word(&search.read(), "seed");
+        let word = location::word(&search.read(), "seed");
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
     });
     let name = study.clone();
@@ -76,14 +76,14 @@ impl TrialState {
         if let (Some(sides), false) = (sides, self.told.get_untracked()) {
             self.answers.update(|it| it.push(sides.turn(answer)));
             self.told.set(true);
-            desk::focus(TOLD);
+            item::focus(TOLD);
         }
     }
 
     fn go_on(self) {
         if self.told.get_untracked() {
             self.told.set(false);
-            desk::focus(desk::ITEM);
+            item::focus(item::ITEM);
         }
     }
 
@@ -94,7 +94,7 @@ impl TrialState {
                 it.pop();
             });
             self.told.set(false);
-            desk::focus(desk::ITEM);
+            item::focus(item::ITEM);
         }
     }
 }
@@ -120,15 +120,15 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
         told: RwSignal::new(false),
         marks: RwSignal::new(true),
     };
-    keys::on_stroke(move |key| {
-        if desk::in_dialog() {
+    keyboard::on_stroke(move |key| {
+        if item::in_dialog() {
             return KeyOutcome::Passed;
         }
         match key {
-            "Enter" if !desk::on_button() => way.go_on(),
+            "Enter" if !item::on_button() => way.go_on(),
             "u" => way.undo(),
             "h" => way.marks.update(|it| *it = !*it),
-            other => match desk::answer_of(other) {
+            other => match item::answer_of(other) {
                 Some(answer) => way.decide(answer),
                 None => return KeyOutcome::Passed,
             },
@@ -157,7 +157,12 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
 }
 
 #[component]
-fn Item(way: TrialState, tried: TrialItem, answer: Option<AnnotatorAnswer>, study: String) -> impl IntoView {
+fn Item(
+    way: TrialState,
+    tried: TrialItem,
+    answer: Option<AnnotatorAnswer>,
+    study: String,
+) -> impl IntoView {
     let TrialItem { offer, content, .. } = tried.clone();
     let claim = content.claim;
     let choose = Callback::new(move |answer| way.decide(answer));
@@ -185,10 +190,15 @@ fn Item(way: TrialState, tried: TrialItem, answer: Option<AnnotatorAnswer>, stud
 
 /// What the axiom expects and what rankers prefer, after the answer.
 #[component]
-fn TrialFeedback(way: TrialState, tried: TrialItem, answer: AnnotatorAnswer, study: String) -> impl IntoView {
+fn TrialFeedback(
+    way: TrialState,
+    tried: TrialItem,
+    answer: AnnotatorAnswer,
+    study: String,
+) -> impl IntoView {
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
-    let on_screen = move |it| desk::IN_SENTENCE.of(claim, sides.turn(it));
+    let on_screen = move |it| item::IN_SENTENCE.of(claim, sides.turn(it));
     let href = PageRoute::instance(study, tried.place).href();
     let about = tried.place.probe.about();
     let (class, heading) = match agreement(&tried, answer) {
@@ -201,14 +211,14 @@ fn TrialFeedback(way: TrialState, tried: TrialItem, answer: AnnotatorAnswer, stu
         let all = [Preference::First, Preference::Equal, Preference::Second];
         let expected = all.into_iter().filter(|it| it.agrees(claim));
         let words: Vec<&str> = expected
-            .map(|it| on_screen(desk::answer_that(it)))
+            .map(|it| on_screen(item::answer_that(it)))
             .collect();
         words.join(", or ")
     });
     let rankers = tried.content.rankers.iter().map(|it| {
         let prefers = it
             .preference
-            .map_or("has no score", |it| on_screen(desk::answer_that(it)));
+            .map_or("has no score", |it| on_screen(item::answer_that(it)));
         view! { <li>{it.name.clone()} ": " {prefers}</li> }
     });
     let rankers = rankers.collect_view();
@@ -239,7 +249,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         let place = tried.place;
         let href = PageRoute::instance(study.clone(), place).href();
         let claim = tried.content.claim;
-        let said = desk::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
+        let said = item::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
         let (class, word) = match agreement(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
             Some(true) => ("verdict ok", "with it"),
@@ -266,7 +276,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     );
     let axioms = plural(votes as u64, "vote", "votes");
     view! {
-        <h1 id=desk::ITEM tabindex="-1">{format!("{with} of {axioms} with the axiom")}</h1>
+        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} with the axiom")}</h1>
         <div class="scrolls">
             <table class="short">
                 <thead>

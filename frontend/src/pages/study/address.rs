@@ -1,12 +1,12 @@
 //! What stands in the addresses of a study's pages, so that a view can be cited and sent.
 
 use shared::probe::{AxiomVariant, Probe};
-use shared::study::behaviour::{TieThreshold, RelevanceSlice};
-use shared::study::cell::{InstanceListOptions, InstanceSort};
-use shared::study::dials::{StudyControls, InstanceSubset};
+use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
+use shared::study::controls::{InstanceSubset, StudyControls};
+use shared::study::instance_list::{InstanceListOptions, InstanceSort};
 use shared::verdict::Outcome;
 
-use crate::page::{PageRoute, escape};
+use crate::routes::{PageRoute, escape};
 use crate::widgets::heatmap::{MapPosition, MapRow};
 
 /// The value of a key in an address.
@@ -262,7 +262,13 @@ impl InstanceView {
     }
 
     /// The address of an instance.
-    pub(crate) fn href(&self, study: &str, probe: Probe, mode: AxiomVariant, number: u64) -> String {
+    pub(crate) fn href(
+        &self,
+        study: &str,
+        probe: Probe,
+        mode: AxiomVariant,
+        number: u64,
+    ) -> String {
         let page = PageRoute::Instance {
             study: study.to_owned(),
             probe,

@@ -10,7 +10,7 @@ use shared::study::overview::StudyOverview;
 
 use crate::api;
 use crate::widgets::download;
-use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::error_message::OptionalErrorMessage;
 
 /// The dialog.
 #[component]
@@ -179,7 +179,9 @@ impl ExportFormat {
                 .unwrap_or_default(),
             ExportFormat::Latex => report::to_latex(&tables),
             ExportFormat::Json => report::to_json(&tables),
-            ExportFormat::Html => report::to_html(&overview.title, &[svg(FigureTheme::Light)], &tables),
+            ExportFormat::Html => {
+                report::to_html(&overview.title, &[svg(FigureTheme::Light)], &tables)
+            }
             ExportFormat::Svg => svg(FigureTheme::Light),
             ExportFormat::DarkSvg => svg(FigureTheme::Dark),
         }

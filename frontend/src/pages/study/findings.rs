@@ -58,7 +58,9 @@ pub(super) fn Findings(
 /// The cell that shows it.
 fn spot(finding: &StudyFinding) -> MapPosition {
     let who = match finding {
-        StudyFinding::Against { ranker, .. } | StudyFinding::Follows { ranker, .. } => MapRow::Ranker(*ranker),
+        StudyFinding::Against { ranker, .. } | StudyFinding::Follows { ranker, .. } => {
+            MapRow::Ranker(*ranker)
+        }
         StudyFinding::Apart { less, .. } => MapRow::Ranker(*less),
         StudyFinding::Contradicted { .. } => MapRow::Relevance,
     };

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
-use shared::api::{ListInstancesRequest, GetStudyRequest};
+use shared::api::{GetStudyRequest, ListInstancesRequest};
 use shared::plot;
 use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::report::format;
 use shared::stats::FEW_UNITS;
-use shared::stats::correction::LEVEL;
-use shared::study::cell::{MarginHistogram, ListedInstance, InstanceSort};
-use shared::study::dials::{StudyControls, InstanceSubset};
+use shared::stats::multiple_testing::LEVEL;
+use shared::study::controls::{InstanceSubset, StudyControls};
+use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
 use shared::study::overview::{OverviewCell, StudyOverview};
 use shared::verdict::Outcome;
 
-use super::address::{InstanceView, InstanceListView};
+use super::address::{InstanceListView, InstanceView};
 use crate::api;
-use crate::numbers::{p_said, plural};
-use crate::widgets::drawing::FigureView;
-use crate::widgets::error::ErrorMessage;
+use crate::number_format::{p_said, plural};
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::figure::FigureView;
 use crate::widgets::heatmap::{MapPosition, MapRow};
 use crate::widgets::verdict;
 
@@ -98,7 +98,11 @@ pub(crate) fn CellPanel(
 }
 
 type ApiResult<T> = Result<T, api::Error>;
-type ViolationExamplesResource = LocalResource<(MapPosition, StudyControls, ApiResult<Option<ViolationExamples>>)>;
+type ViolationExamplesResource = LocalResource<(
+    MapPosition,
+    StudyControls,
+    ApiResult<Option<ViolationExamples>>,
+)>;
 
 /// Three violations, and how all margins lie.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +114,11 @@ struct ViolationExamples {
 }
 
 /// Asks for the clearest, the middle and the closest violation. None where nobody ranks.
-async fn cases(study: &str, spot: MapPosition, dials: &StudyControls) -> ApiResult<Option<ViolationExamples>> {
+async fn cases(
+    study: &str,
+    spot: MapPosition,
+    dials: &StudyControls,
+) -> ApiResult<Option<ViolationExamples>> {
     let MapRow::Ranker(ranker) = spot.who else {
         return Ok(None);
     };
@@ -158,7 +166,11 @@ struct FilteredOverviews {
 }
 
 /// Waits until the dials rest, then asks. None where a dial already chooses instances.
-async fn besides(study: String, dials: StudyControls, truncated: bool) -> ApiResult<Option<FilteredOverviews>> {
+async fn besides(
+    study: String,
+    dials: StudyControls,
+    truncated: bool,
+) -> ApiResult<Option<FilteredOverviews>> {
     const PAUSE_MS: u32 = 500;
     if dials.only != InstanceSubset::All {
         return Ok(None);
@@ -198,7 +210,9 @@ fn CellDetails(
     });
     let ways = ways(&study, &cell, spot, dials);
     let below = match spot.who {
-        MapRow::Ranker(_) => view! { <ViolationSection study cases mode=overview.mode/> }.into_any(),
+        MapRow::Ranker(_) => {
+            view! { <ViolationSection study cases mode=overview.mode/> }.into_any()
+        }
         MapRow::Relevance => view! {
             <p class="note">
                 "How often the claim holds for the grades, over instances whose grades differ; a
@@ -271,7 +285,12 @@ fn chance(cell: &OverviewCell) -> String {
 }
 
 /// The way down to the violations, or to what there is instead.
-fn ways(study: &str, cell: &OverviewCell, spot: MapPosition, dials: Signal<StudyControls>) -> Option<AnyView> {
+fn ways(
+    study: &str,
+    cell: &OverviewCell,
+    spot: MapPosition,
+    dials: Signal<StudyControls>,
+) -> Option<AnyView> {
     let MapRow::Ranker(ranker) = spot.who else {
         return None;
     };
@@ -312,7 +331,11 @@ fn ways(study: &str, cell: &OverviewCell, spot: MapPosition, dials: Signal<Study
 
 /// Margins and three violations, of the cell that they were asked for.
 #[component]
-fn ViolationSection(study: String, cases: ViolationExamplesResource, mode: AxiomVariant) -> impl IntoView {
+fn ViolationSection(
+    study: String,
+    cases: ViolationExamplesResource,
+    mode: AxiomVariant,
+) -> impl IntoView {
     move || match cases.get() {
         None | Some((_, _, Ok(None))) => {
             view! { <div class="below waiting" aria-hidden="true"></div> }.into_any()
@@ -329,7 +352,13 @@ fn ViolationSection(study: String, cases: ViolationExamplesResource, mode: Axiom
 }
 
 #[component]
-fn ViolationList(study: String, found: ViolationExamples, list: InstanceListView, spot: MapPosition, mode: AxiomVariant) -> impl IntoView {
+fn ViolationList(
+    study: String,
+    found: ViolationExamples,
+    list: InstanceListView,
+    spot: MapPosition,
+    mode: AxiomVariant,
+) -> impl IntoView {
     let ViolationExamples {
         ranker,
         histogram,

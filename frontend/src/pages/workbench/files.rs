@@ -2,15 +2,15 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::worker::{WorkerRequest, FileKind, FileSummary, WorkerResponse};
+use shared::api::worker::{FileKind, FileSummary, WorkerRequest, WorkerResponse};
 use shared::error::{ReadReport, RowIssue};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
 
-use super::bench::{WorkbenchState, WorkbenchFile, FileState};
+use super::state::{FileState, WorkbenchFile, WorkbenchState};
 use crate::api::{Error, worker};
-use crate::numbers;
+use crate::number_format;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
@@ -86,7 +86,9 @@ async fn read(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     });
     let state = match asked.answer().await.map(|it| it.tell) {
         Ok(WorkerResponse::Read(read)) => FileState::Read(read),
-        Ok(WorkerResponse::Stopped) => FileState::Failed("stopped; choose it again to read it".to_owned()),
+        Ok(WorkerResponse::Stopped) => {
+            FileState::Failed("stopped; choose it again to read it".to_owned())
+        }
         Ok(_) => FileState::Failed("not read; choose it again".to_owned()),
         Err(error) => FileState::Failed(error.to_string()),
     };
@@ -287,10 +289,12 @@ fn counts(state: FileState) -> AnyView {
         FileState::Read(FileSummary { reading, .. }) => {
             let refused = match reading.n_refused {
                 0 => view! { "0" }.into_any(),
-                n => view! { <span class="verdict bad">{numbers::count(n)}</span> }.into_any(),
+                n => {
+                    view! { <span class="verdict bad">{number_format::count(n)}</span> }.into_any()
+                }
             };
             view! {
-                <td class="num">{numbers::count(reading.n_rows)}</td>
+                <td class="num">{number_format::count(reading.n_rows)}</td>
                 <td class="num">{refused}</td>
             }
             .into_any()
@@ -319,12 +323,15 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
                     ..
                 } = reading;
                 let bad = (n_refused > 0).then(|| {
-                    let what = format!("{} refused", numbers::plural(n_refused, "row", "rows"));
+                    let what = format!(
+                        "{} refused",
+                        number_format::plural(n_refused, "row", "rows")
+                    );
                     let then = "; the rest is used";
                     view! { <RejectedRows what then file=name.clone() n=n_refused rows=refused/> }
                 });
                 let odd = (n_warned > 0).then(|| {
-                    let rows = numbers::plural(n_warned, "row", "rows");
+                    let rows = number_format::plural(n_warned, "row", "rows");
                     let what = format!("{rows} taken with a warning");
                     view! { <RejectedRows what then="" file=name.clone() n=n_warned rows=warned/> }
                 });
@@ -350,15 +357,15 @@ fn RejectedRows(
 ) -> impl IntoView {
     const FIRST: usize = 3;
     let row = |remark: &RowIssue| {
-        let line = format!("line {}", numbers::count(remark.line));
+        let line = format!("line {}", number_format::count(remark.line));
         view! { <tr><td>{line}</td><td>{remark.reason.clone()}</td></tr> }
     };
     let (first, more) = rows.split_at(rows.len().min(FIRST));
     let left_out = n - rows.len() as u64;
     let more = (!more.is_empty()).then(|| {
-        let label = format!("{} more", numbers::count(n - FIRST as u64));
+        let label = format!("{} more", number_format::count(n - FIRST as u64));
         let rest = (left_out > 0).then(
-            || view! { <p class="note">{numbers::count(left_out)} " more are not listed"</p> },
+            || view! { <p class="note">{number_format::count(left_out)} " more are not listed"</p> },
         );
         view! {
             <details>
@@ -395,8 +402,8 @@ fn sum(files: &[WorkbenchFile]) -> String {
     }
     format!(
         "{} read in {}",
-        numbers::bytes(bytes),
-        numbers::took(ms / 1000.0)
+        number_format::bytes(bytes),
+        number_format::took(ms / 1000.0)
     )
 }
 

@@ -2,17 +2,22 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::worker::{FileKind, CollectionPart};
+use shared::api::worker::{CollectionPart, FileKind};
 use shared::probe::{AxiomVariant, Probe};
-use shared::text::{WordpieceVocabulary, Tokenizer, stopwords};
+use shared::text::{Tokenizer, WordpieceVocabulary, stopwords};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
-use super::bench::{WorkbenchState, Presence, FileState};
 use super::files;
-use super::settings::{StudyField, LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, WORDPIECE};
+use super::settings::{
+    LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, StudyField, WORDPIECE,
+};
+use super::state::{FileState, Presence, WorkbenchState};
 use crate::widgets::analyzer::stemmers;
-use crate::widgets::error::OptionalErrorMessage;
-use crate::widgets::form::{FieldName, FormState, FormNumberField, SelectField, FormCheckbox, FormStringSelect, FormTextField, FieldErrorMessage};
+use crate::widgets::error_message::OptionalErrorMessage;
+use crate::widgets::form::{
+    FieldErrorMessage, FieldName, FormCheckbox, FormNumberField, FormState, FormStringSelect,
+    FormTextField, SelectField,
+};
 use crate::widgets::section::Section;
 
 /// The section of the page.
@@ -28,9 +33,10 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
         values: bench.settings,
         wrong: wrong.into(),
     };
-    let number = move |field, label: &'static str, text: fn(&mut LocalStudySettings) -> &mut String| {
-        view! { <FormNumberField form field label text/> }
-    };
+    let number =
+        move |field, label: &'static str, text: fn(&mut LocalStudySettings) -> &mut String| {
+            view! { <FormNumberField form field label text/> }
+        };
     let limits = view! {
         {number(StudyField::Delta, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
         {number(StudyField::MinTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
@@ -67,7 +73,10 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
 
 /// How texts become terms.
 #[component]
-fn AnalyzerFields(bench: WorkbenchState, form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
+fn AnalyzerFields(
+    bench: WorkbenchState,
+    form: FormState<LocalStudySettings, StudyField>,
+) -> impl IntoView {
     let tokenizers = vec![
         (Tokenizer::Alnum.name(), "letters a–z and digits"),
         (Tokenizer::Unicode.name(), "words of Unicode"),
@@ -174,14 +183,19 @@ fn RankerFields(
         view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
     });
     let change = move |name: String| {
-        let formula = LexicalRankerKind::ALL.into_iter().find(|it| it.name() == name);
+        let formula = LexicalRankerKind::ALL
+            .into_iter()
+            .find(|it| it.name() == name);
         if let Some(formula) = formula {
             form.values
                 .update(|it| it.rankers[at] = LexicalRankerSettings::usual(formula));
         }
     };
     let parameters = move || {
-        let parameters = formula.get().map(LexicalRankerKind::parameters).unwrap_or_default();
+        let parameters = formula
+            .get()
+            .map(LexicalRankerKind::parameters)
+            .unwrap_or_default();
         let fields = parameters.iter().enumerate();
         fields
             .map(|(place, it)| view! { <ParameterField form at place label=it.1/> })
@@ -332,7 +346,10 @@ fn mode_name(mode: AxiomVariant) -> &'static str {
 
 /// Which texts of a query are compared.
 #[component]
-fn PoolFields(bench: WorkbenchState, form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
+fn PoolFields(
+    bench: WorkbenchState,
+    form: FormState<LocalStudySettings, StudyField>,
+) -> impl IntoView {
     let options = move || {
         let now = bench.settings.with(|it| it.pool.clone());
         let mut options = pools(bench);

@@ -1,24 +1,26 @@
 //! Scores of neural rankers: from this server as a job, or from a file.
 
 use leptos::prelude::*;
-use shared::api::worker::{WorkerRequest, LocalStudySummary};
-use shared::api::{CancelJobRequest, Job, JobState, ResumeJobRequest, ServerInfoResponse, GetJobRequest};
+use shared::api::worker::{LocalStudySummary, WorkerRequest};
+use shared::api::{
+    CancelJobRequest, GetJobRequest, Job, JobState, ResumeJobRequest, ServerInfoResponse,
+};
 use shared::score::RankerInfo;
 use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
-use super::bench::{WorkbenchState, JobLink};
-use crate::api::host;
+use super::state::{JobLink, WorkbenchState};
+use crate::api::transport;
 use crate::api::{self, Error, worker};
-use crate::numbers;
-use crate::widgets::answered::ResourceView;
+use crate::number_format;
 use crate::widgets::download;
-use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::SelectField;
-use crate::widgets::job;
+use crate::widgets::job_status;
+use crate::widgets::operator_sign_in::OperatorTokenForm;
 use crate::widgets::progress::Progress;
+use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
-use crate::widgets::token_form::OperatorTokenForm;
 
 /// The section of the page.
 #[component]
@@ -36,7 +38,7 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
         bench
             .made
             .get()
-            .map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
+            .map(|it| number_format::plural(it.n_pairs, "unique pair", "unique pairs"))
     };
     let on_server = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
@@ -181,7 +183,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         sending.set(true);
         leptos::task::spawn_local(async move {
             let title = "Local study".to_owned();
-            let created = host::create_job(chosen.get_untracked(), title).await;
+            let created = transport::create_job(chosen.get_untracked(), title).await;
             let _ = sending.try_set(false);
             match created {
                 Ok(job) => {
@@ -198,7 +200,12 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
     let off = move || bench.made.get().is_none() || sending.get();
     let words = move || {
         let made = bench.made.get();
-        made.map(|it| format!("sends the texts of {} pairs", numbers::count(it.n_pairs)))
+        made.map(|it| {
+            format!(
+                "sends the texts of {} pairs",
+                number_format::count(it.n_pairs)
+            )
+        })
     };
     view! {
         <div class="btns send">
@@ -222,7 +229,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let job = RwSignal::new(None::<Job>);
     let lost = RwSignal::new(false);
-    let watched = StoredValue::new_local(None::<host::JobSubscription>);
+    let watched = StoredValue::new_local(None::<transport::JobSubscription>);
     let id = StoredValue::new(link.id);
     let of = StoredValue::new(link.of);
     let hear = move |heard: Job| {
@@ -237,7 +244,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
         }
     };
     let watch = move || {
-        let source = host::watch(&id.get_value(), hear, move || {
+        let source = transport::watch(&id.get_value(), hear, move || {
             let _ = lost.try_set(true);
         });
         match source {
@@ -276,7 +283,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
             }
         });
     };
-    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
+    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::done)));
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let close = move |_| {
         watched.set_value(None);
@@ -297,7 +304,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
                 .into_any()
         }
     };
-    let words = move || job.with(|it| it.as_ref().map(job::words));
+    let words = move || job.with(|it| it.as_ref().map(job_status::words));
     let problem = move || job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
     view! {
         <div class="job">
@@ -333,6 +340,6 @@ async fn merge(ways: NeuralSection, job: &str, of: &str, ranker: &RankerInfo) {
             .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
-        ways.note(host::merge_job(job, of).await);
+        ways.note(transport::merge_job(job, of).await);
     }
 }

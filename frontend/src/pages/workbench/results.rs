@@ -2,19 +2,19 @@
 
 use leptos::prelude::*;
 use shared::api::GetStudyRequest;
-use shared::api::worker::{WorkerRequest, LOCAL, CollectionPart};
-use shared::differ::{ComparisonOptions, RankerRef};
-use shared::study::dials::StudyControls;
+use shared::api::worker::{CollectionPart, LOCAL, WorkerRequest};
+use shared::compare::{ComparisonOptions, RankerRef};
+use shared::study::controls::StudyControls;
 use shared::study::overview::StudyOverview;
 use wasm_bindgen::JsValue;
 
-use super::bench::WorkbenchState;
+use super::state::WorkbenchState;
 use crate::api::{self, worker};
-use crate::numbers;
-use crate::page::PageRoute;
-use crate::pages::differ_address::CompareView;
+use crate::number_format;
+use crate::pages::compare_address::CompareView;
+use crate::routes::PageRoute;
 use crate::widgets::download;
-use crate::widgets::error::{OptionalErrorMessage, ErrorMessage};
+use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
 use crate::widgets::section::Section;
 
 /// The section of the page.
@@ -46,9 +46,9 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
         bench.made.get().map(|it| {
             format!(
                 "{} on {}, {}",
-                numbers::plural(it.n_instances, "instance", "instances"),
-                numbers::plural(it.n_queries, "query", "queries"),
-                numbers::plural(it.n_docs, "text", "texts"),
+                number_format::plural(it.n_instances, "instance", "instances"),
+                number_format::plural(it.n_queries, "query", "queries"),
+                number_format::plural(it.n_docs, "text", "texts"),
             )
         })
     };
@@ -142,9 +142,9 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         let cells = row.cells.iter().map(|cell| match cell {
             Some(cell) => {
                 let [low, high] = cell.micro.interval;
-                let title = format!("95 % interval {}", numbers::interval(low, high));
-                let step = numbers::step(cell.micro.value).to_string();
-                let value = numbers::fraction(cell.micro.value);
+                let title = format!("95 % interval {}", number_format::interval(low, high));
+                let step = number_format::step(cell.micro.value).to_string();
+                let value = number_format::fraction(cell.micro.value);
                 view! {
                     <td class="num" title=title>
                         <span class="chip" data-step=step>{value}</span>
@@ -167,7 +167,7 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
     });
     let rows = rows.collect_view();
     let counts = overview.probes.iter().map(|it| {
-        view! { <td class="num label">{numbers::count(it.n_instances)}</td> }
+        view! { <td class="num label">{number_format::count(it.n_instances)}</td> }
     });
     let counts = counts.collect_view();
     let remarks = overview

@@ -1,15 +1,17 @@
 //! The run: from files to the local study, with speed, time left and cancel.
 
 use leptos::prelude::*;
-use shared::api::worker::{WorkerRequest, CollectionPart, WorkerProgress, WorkerStage, WorkerResponse};
+use shared::api::worker::{
+    CollectionPart, WorkerProgress, WorkerRequest, WorkerResponse, WorkerStage,
+};
 use wasm_bindgen::JsValue;
 
-use super::bench::{WorkbenchState, Presence, RunState, FileState};
 use super::files;
+use super::state::{FileState, Presence, RunState, WorkbenchState};
 use crate::api::worker;
-use crate::keys::KeyOutcome;
-use crate::numbers;
-use crate::widgets::error::ErrorMessage;
+use crate::keyboard::KeyOutcome;
+use crate::number_format;
+use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
@@ -20,7 +22,9 @@ pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
             worker::cancel(number);
             KeyOutcome::Taken
         }
-        RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => KeyOutcome::Passed,
+        RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => {
+            KeyOutcome::Passed
+        }
     }
 }
 
@@ -84,7 +88,8 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
             RunState::Idle => None,
             RunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
             RunState::Done { took_s } => Some(
-                view! { <p role="status">"Made in " {numbers::took(took_s)} "."</p> }.into_any(),
+                view! { <p role="status">"Made in " {number_format::took(took_s)} "."</p> }
+                    .into_any(),
             ),
             RunState::Stopped => {
                 let kept = match bench.made.get_untracked() {
@@ -135,12 +140,17 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
 
 /// Why there can be no run, and what to do.
 fn missing(bench: WorkbenchState) -> Option<&'static str> {
-    let reading = bench
-        .files
-        .with(|files| files.iter().any(|it| matches!(it.state, FileState::Reading(_))));
+    let reading = bench.files.with(|files| {
+        files
+            .iter()
+            .any(|it| matches!(it.state, FileState::Reading(_)))
+    });
     let files = bench.study_files();
     let wrong = bench.settings.with(|it| it.definition(&files).is_err());
-    match (bench.has(CollectionPart::Texts), bench.has(CollectionPart::Queries)) {
+    match (
+        bench.has(CollectionPart::Texts),
+        bench.has(CollectionPart::Queries),
+    ) {
         _ if reading => Some("Files are being read."),
         (Presence::No, Presence::No) => Some("Bring texts and queries first, or load the sample."),
         (Presence::No, Presence::Yes) => Some("Bring the texts as well."),
@@ -156,7 +166,9 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let step = move |stage: WorkerStage| {
         bench.run.with(|run| match run {
             RunState::Running { steps, .. } => steps.iter().copied().find(|it| it.stage == stage),
-            RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => None,
+            RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => {
+                None
+            }
         })
     };
     let now = Memo::new(move |_| WorkerStage::MAKE.into_iter().rev().find_map(step));
@@ -166,10 +178,10 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
         let (of, rate, unit, left) = match now.get() {
             None => (String::new(), "–".to_owned(), "", "–".to_owned()),
             Some(it) => (
-                format!("of {} {}", numbers::count(it.of), unit(it.stage)),
-                numbers::count(it.per_s.round() as u64),
+                format!("of {} {}", number_format::count(it.of), unit(it.stage)),
+                number_format::count(it.per_s.round() as u64),
                 unit(it.stage),
-                it.left_s.map_or("–".to_owned(), numbers::duration),
+                it.left_s.map_or("–".to_owned(), number_format::duration),
             ),
         };
         view! {
@@ -237,7 +249,7 @@ fn unit(stage: WorkerStage) -> &'static str {
 
 fn words(step: &WorkerProgress) -> String {
     match step.found {
-        Some(found) => format!("{} found", numbers::count(found)),
-        None => format!("{} {}", numbers::count(step.done), unit(step.stage)),
+        Some(found) => format!("{} found", number_format::count(found)),
+        None => format!("{} {}", number_format::count(step.done), unit(step.stage)),
     }
 }

@@ -4,7 +4,7 @@ mod files;
 mod definition;
 mod rankers;
 
-use shared::probe::{Limits, AxiomVariant, Probe};
+use shared::probe::{AxiomVariant, Limits, Probe};
 
 use crate::widgets::analyzer::AnalyzerChoice;
 
@@ -77,8 +77,11 @@ impl LocalStudySettings {
     pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
         let usual = LocalStudySettings::standard();
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
-        let rankers =
-            query("rankers").map(|it| it.split(';').filter_map(LexicalRankerSettings::parse).collect());
+        let rankers = query("rankers").map(|it| {
+            it.split(';')
+                .filter_map(LexicalRankerSettings::parse)
+                .collect()
+        });
         let named = |list: String| {
             let modes = AxiomVariant::ALL.iter().copied();
             modes
@@ -113,7 +116,11 @@ impl LocalStudySettings {
     }
 
     fn words(&self) -> Vec<(&'static str, String)> {
-        let rankers: Vec<String> = self.rankers.iter().map(LexicalRankerSettings::spec).collect();
+        let rankers: Vec<String> = self
+            .rankers
+            .iter()
+            .map(LexicalRankerSettings::spec)
+            .collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
         let modes: Vec<&str> = self.modes.iter().map(|it| it.name()).collect();
         let mut words = Vec::from(self.analyzer.words());
@@ -156,14 +163,15 @@ mod tests {
     fn the_address_gives_the_settings_back() {
         let mut settings = LocalStudySettings::standard();
         assert_eq!(settings.to_query(), []);
-        settings
-            .rankers
-            .push(LexicalRankerSettings::usual(LexicalRankerKind::JelinekMercer));
+        settings.rankers.push(LexicalRankerSettings::usual(
+            LexicalRankerKind::JelinekMercer,
+        ));
         settings.delta = "inf".to_owned();
         settings.probes = vec![Probe::Axiom(Axiom::Tp)];
         let query = settings.to_query();
-        let again =
-            LocalStudySettings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
+        let again = LocalStudySettings::from_query(|key| {
+            query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+        });
         assert_eq!(again, settings);
     }
 }

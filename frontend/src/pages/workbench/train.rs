@@ -1,18 +1,21 @@
 //! Word vectors trained on the texts that were brought.
 
 use leptos::prelude::*;
-use shared::api::worker::{WorkerRequest, FileKind, CollectionPart, WorkerProgress, WorkerStage, WorkerResponse, TrainedVectorsSummary};
+use shared::api::worker::{
+    CollectionPart, FileKind, TrainedVectorsSummary, WorkerProgress, WorkerRequest, WorkerResponse,
+    WorkerStage,
+};
 use shared::text::Analyzer;
-use shared::vectors::glove::GloveSettings;
+use shared::word_vectors::glove::GloveSettings;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File};
 
-use super::bench::{WorkbenchState, Presence};
 use super::files;
+use super::state::{Presence, WorkbenchState};
 use crate::api::{Error, worker};
-use crate::numbers;
+use crate::number_format;
 use crate::widgets::download;
-use crate::widgets::error::ErrorMessage;
+use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::{TextField, TextInput};
 use crate::widgets::progress::Progress;
 
@@ -73,14 +76,15 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
     let training = RwSignal::new_local(TrainingState::Idle);
     let has_texts = Memo::new(move |_| bench.has(CollectionPart::Texts) == Presence::Yes);
-    let field =
-        move |label: &'static str, get: fn(&TrainingSettings) -> String, set: fn(&mut TrainingSettings, String)| {
-            let text = TextInput {
-                value: Signal::derive(move || typed.with(get)),
-                set: Callback::new(move |text| typed.update(|it| set(it, text))),
-            };
-            view! { <TextField label text inputmode="numeric"/> }
+    let field = move |label: &'static str,
+                      get: fn(&TrainingSettings) -> String,
+                      set: fn(&mut TrainingSettings, String)| {
+        let text = TextInput {
+            value: Signal::derive(move || typed.with(get)),
+            set: Callback::new(move |text| typed.update(|it| set(it, text))),
         };
+        view! { <TextField label text inputmode="numeric"/> }
+    };
     let wrong = Memo::new(move |_| {
         let settings = typed.with(TrainingSettings::settings).err();
         settings.or_else(|| analyzer(bench).err())
@@ -98,7 +102,9 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
                 let retry = Callback::new(move |()| start(bench, typed, training));
                 Some(view! { <ErrorMessage error retry/> }.into_any())
             }
-            TrainingState::Done(trained, blob) => Some(view! { <TrainingResult trained blob/> }.into_any()),
+            TrainingState::Done(trained, blob) => {
+                Some(view! { <TrainingResult trained blob/> }.into_any())
+            }
         }
     };
     let button = move || {
@@ -163,7 +169,11 @@ fn analyzer(bench: WorkbenchState) -> Result<Analyzer, String> {
     bench.settings.with(|it| it.analyzer(&files))
 }
 
-fn start(bench: WorkbenchState, typed: RwSignal<TrainingSettings>, training: RwSignal<TrainingState, LocalStorage>) {
+fn start(
+    bench: WorkbenchState,
+    typed: RwSignal<TrainingSettings>,
+    training: RwSignal<TrainingState, LocalStorage>,
+) {
     let settings = typed.with_untracked(TrainingSettings::settings);
     let (Ok(settings), Ok(analyzer)) = (settings, untrack(|| analyzer(bench))) else {
         return;
@@ -214,7 +224,7 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
     let words = move || match step() {
         None => "Starting".to_owned(),
         Some(it) => {
-            let left = it.left_s.map_or("–".to_owned(), numbers::duration);
+            let left = it.left_s.map_or("–".to_owned(), number_format::duration);
             let what = match it.stage {
                 WorkerStage::Index => "Reading texts",
                 WorkerStage::Neighbours => "Counting neighbours",
@@ -222,8 +232,8 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
             };
             format!(
                 "{what}: {} of {}, {left} left in this stage, about",
-                numbers::count(it.done),
-                numbers::count(it.of)
+                number_format::count(it.done),
+                number_format::count(it.of)
             )
         }
     };
@@ -239,9 +249,9 @@ fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
     let said = format!(
         "{} words of {} dimensions from {} pairs of neighbours; mean weighted squared error \
          {:.4} in the first pass, {:.4} in the last. They are in the list of files.",
-        numbers::count(trained.n_words),
+        number_format::count(trained.n_words),
         trained.n_dims,
-        numbers::count(trained.n_pairs),
+        number_format::count(trained.n_pairs),
         trained.cost[0],
         trained.cost[1]
     );

@@ -1,6 +1,6 @@
 //! Where everything stands on the map: rows, columns, and the tracks of its grid.
 
-use shared::plot::rows::{self, COUNTS, HeatmapRow};
+use shared::plot::heatmap_rows::{self, COUNTS, HeatmapRow};
 use shared::probe::{Axiom, Probe};
 use shared::study::overview::StudyOverview;
 
@@ -28,7 +28,7 @@ pub(super) enum TrackContent {
 /// Everything that stands on the map, from the top.
 pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
     let heads = [TrackContent::Families, TrackContent::Heads];
-    let rows = rows::rows(frame).into_iter().map(TrackContent::Row);
+    let rows = heatmap_rows::rows(frame).into_iter().map(TrackContent::Row);
     let whats = heads.into_iter().chain(rows);
     let lines = whats.enumerate();
     lines
@@ -41,7 +41,9 @@ pub(super) fn whos(lines: &[GridTrack]) -> Vec<MapRow> {
     let cells = lines.iter().filter_map(|it| match it.what {
         TrackContent::Row(HeatmapRow::Ranker(row)) => Some(MapRow::Ranker(row)),
         TrackContent::Row(HeatmapRow::Relevance) => Some(MapRow::Relevance),
-        TrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_)) | TrackContent::Families | TrackContent::Heads => None,
+        TrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_))
+        | TrackContent::Families
+        | TrackContent::Heads => None,
     });
     cells.collect()
 }
@@ -166,7 +168,11 @@ mod tests {
             who: MapRow::Ranker(2),
             probe: Probe::Axiom(Axiom::Tfc1),
         };
-        let grid = rows.map(|who| axioms.map(|probe| Some(MapPosition { who, probe })).to_vec());
+        let grid = rows.map(|who| {
+            axioms
+                .map(|probe| Some(MapPosition { who, probe }))
+                .to_vec()
+        });
         let to = |key: &str| step(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::{FileSizeLimits, TextLine, LineReader};
+use super::{FileSizeLimits, LineReader, TextLine};
 use crate::error::{Error, ReadReport};
 
 /// What a reader says of a row that it takes: nothing, or warnings.

@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::rows::{check_id, quoted};
-use super::{FileSizeLimits, TextLine, LineReader};
+use super::{FileSizeLimits, LineReader, TextLine};
 use crate::error::Error;
 
 /// Every line with its number, those that cannot be used with `!` and the reason, and last
@@ -84,7 +84,10 @@ fn lines_end_in_any_way() {
 
 #[test]
 fn only_the_byte_order_mark_at_the_start_is_dropped() {
-    let lines = read("\u{FEFF}one\n\u{FEFF}two\n".as_bytes(), FileSizeLimits::FILES);
+    let lines = read(
+        "\u{FEFF}one\n\u{FEFF}two\n".as_bytes(),
+        FileSizeLimits::FILES,
+    );
     assert_eq!(lines, "1 one\n2 \u{FEFF}two\n");
 }
 
@@ -103,7 +106,10 @@ fn a_line_that_is_not_utf8_costs_itself() {
 #[test]
 fn nul_bytes_controls_and_markup_are_text() {
     let text = "a\0b <script>alert(1)</script> ../../etc \u{202E}x\n";
-    assert_eq!(read(text.as_bytes(), FileSizeLimits::FILES), format!("1 {text}"));
+    assert_eq!(
+        read(text.as_bytes(), FileSizeLimits::FILES),
+        format!("1 {text}")
+    );
 }
 
 #[test]
@@ -119,7 +125,8 @@ fn a_line_of_50_mb_is_not_held() {
 
     let mut progress = |_| ();
     let bytes = io::repeat(b'x').take(50_000_000);
-    let mut lines = LineReader::open("corpus.txt", bytes, FileSizeLimits::FILES, &mut progress).unwrap();
+    let mut lines =
+        LineReader::open("corpus.txt", bytes, FileSizeLimits::FILES, &mut progress).unwrap();
     while lines.next_line().unwrap().is_some() {}
     assert!(lines.buffer.capacity() as u64 <= 2 * FileSizeLimits::FILES.line_bytes + 1);
 }
@@ -440,7 +447,8 @@ fn progress_counts_the_bytes_of_the_file() {
     let packed = gzip(&four_lines());
     let mut heard = Vec::new();
     let mut progress = |n_bytes| heard.push(n_bytes);
-    let mut lines = LineReader::open("c", Trickle(&packed), FileSizeLimits::FILES, &mut progress).unwrap();
+    let mut lines =
+        LineReader::open("c", Trickle(&packed), FileSizeLimits::FILES, &mut progress).unwrap();
     while lines.next_line().unwrap().is_some() {}
     drop(lines);
     assert_eq!(heard, (1..=packed.len() as u64).collect::<Vec<_>>());

@@ -16,7 +16,7 @@ mod tests;
 use std::io::Read;
 
 use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_query};
-use crate::collection::lines::{FileSizeLimits, TextLine, LineReader};
+use crate::collection::lines::{FileSizeLimits, LineReader, TextLine};
 use crate::collection::{ByteProgress, Query, ReadRows};
 use crate::error::ReadReport;
 

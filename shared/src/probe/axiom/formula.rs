@@ -16,15 +16,15 @@
 //! is checked when the formula is read. Where a value above 0 comes out, the first text is
 //! preferred.
 
-mod read;
+mod parser;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
 use super::Axiom;
-use crate::probe::counts::QueryContext;
-use crate::probe::{MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::QueryContext;
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 
 /// A formula, read and checked; it fits wherever an axiom does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,7 +170,13 @@ impl AxiomFormula {
     }
 
     /// Above 0 where the first text is preferred.
-    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &QueryContext<'_>, a: usize, b: usize) -> f64 {
+    fn value(
+        &self,
+        known: &[(Axiom, Vec<i8>)],
+        case: &QueryContext<'_>,
+        a: usize,
+        b: usize,
+    ) -> f64 {
         let n = case.pool.len();
         let mut stack: Vec<f64> = Vec::new();
         for op in self.ops() {
@@ -226,7 +232,11 @@ impl AxiomFormula {
     }
 
     /// Of a pair, the preferred text first: what each axiom prefers, and what comes out.
-    pub(super) fn premises(&self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<MeasuredPrecondition> {
+    pub(super) fn premises(
+        &self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+    ) -> Vec<MeasuredPrecondition> {
         let known = self.known(mode, case);
         let each = known.iter().map(|(axiom, table)| MeasuredPrecondition {
             quantity: MeasuredQuantity::Preference { axiom: *axiom },
@@ -313,7 +323,10 @@ impl fmt::Display for AxiomFormula {
                 Op::Vote(n) => list(&mut pop, n, ('%', Precedence::Product, Precedence::Name)),
                 Op::Both(n) => list(&mut pop, n, ('&', Precedence::Both, Precedence::Sum)),
                 Op::First(n) => list(&mut pop, n, ('|', Precedence::Cascade, Precedence::Both)),
-                Op::IfLen => (Precedence::Choice, format!("{} if len", pop(Precedence::Cascade))),
+                Op::IfLen => (
+                    Precedence::Choice,
+                    format!("{} if len", pop(Precedence::Cascade)),
+                ),
                 Op::IfUndecided | Op::IfDecided => {
                     let word = if op == Op::IfDecided {
                         "decided"

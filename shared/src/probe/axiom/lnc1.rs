@@ -8,8 +8,10 @@
 //! terms that occur in d1, so that most pairs are instances in both orders.
 
 use super::ProbeDescription;
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC1",
@@ -31,7 +33,9 @@ pub(super) fn claim() -> ClaimKind {
 pub(super) fn needs_others(mode: AxiomVariant) -> bool {
     match mode {
         AxiomVariant::Fixed => false,
-        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => true,
+        AxiomVariant::PaperRennings2019
+        | AxiomVariant::PaperCamara2020
+        | AxiomVariant::CodeCamara2020 => true,
     }
 }
 
@@ -69,7 +73,10 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let equal_counts = (0..texts[0].counts.len()).map(|term| MeasuredPrecondition {
         quantity: MeasuredQuantity::TermLead { term: term as u16 },
         value: Some(f64::from(texts[0].counts[term]) - f64::from(texts[1].counts[term])),
@@ -95,7 +102,10 @@ pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<Me
         }
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
-            premises.push(above_0(MeasuredQuantity::OnceMoreTerms, f64::from(once_more.all)));
+            premises.push(above_0(
+                MeasuredQuantity::OnceMoreTerms,
+                f64::from(once_more.all),
+            ));
             premises
         }
         AxiomVariant::CodeCamara2020 => {

@@ -9,8 +9,10 @@
 //! texts of at most 256 terms and claims `>`.
 
 use super::ProbeDescription;
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC2",
@@ -29,7 +31,9 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 
 pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => ClaimKind::NotBelow,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+            ClaimKind::NotBelow
+        }
         AxiomVariant::CodeCamara2020 => ClaimKind::Above,
     }
 }
@@ -47,7 +51,11 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    limits: &Limits,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let (repeated, once) = (&texts[0], &texts[1]);
     let times = repeated.times(once).map(f64::from);
     let repetitions = |relation, bound: u32| MeasuredPrecondition {
@@ -85,7 +93,9 @@ pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFea
 fn least(mode: AxiomVariant) -> u32 {
     match mode {
         AxiomVariant::Fixed => 1,
-        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => 0,
+        AxiomVariant::PaperRennings2019
+        | AxiomVariant::PaperCamara2020
+        | AxiomVariant::CodeCamara2020 => 0,
     }
 }
 

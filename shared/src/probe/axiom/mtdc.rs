@@ -11,9 +11,11 @@
 //! Câmara & Hauff print it without Σ(d1) = Σ(d2), their code takes 1/cf for idf and claims `>`.
 
 use super::ProbeDescription;
-use crate::index::stats::QueryTerms;
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::index::term_statistics::QueryTerms;
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "M-TDC",
@@ -36,7 +38,9 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 
 pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => ClaimKind::NotBelow,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+            ClaimKind::NotBelow
+        }
         AxiomVariant::CodeCamara2020 => ClaimKind::Above,
     }
 }
@@ -133,7 +137,9 @@ fn uncovered<'a>(
 fn rarer(mode: AxiomVariant, query: &QueryTerms, a: usize, b: usize) -> bool {
     match mode {
         AxiomVariant::Fixed => query[a].df < query[b].df,
-        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => query[a].df <= query[b].df,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+            query[a].df <= query[b].df
+        }
         AxiomVariant::CodeCamara2020 => query[a].cf <= query[b].cf,
     }
 }

@@ -9,8 +9,10 @@
 //! occurrences of query terms in place of distinct ones.
 
 use super::{ProbeDescription, similarity_lead};
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC1",
@@ -52,20 +54,27 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let cover = |text: usize| f64::from(texts[text].cover);
     let equal = match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => MeasuredPrecondition {
-            quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },
-            value: Some(cover(0) - cover(1)),
-            relation: BoundRelation::Equal,
-            bound: Some(0.0),
-        },
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+            MeasuredPrecondition {
+                quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },
+                value: Some(cover(0) - cover(1)),
+                relation: BoundRelation::Equal,
+                bound: Some(0.0),
+            }
+        }
         AxiomVariant::CodeCamara2020 => super::occurrence_lead(texts, 2, 1, BoundRelation::Equal),
     };
     let closer = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => similarity_lead(texts, 1, 2),
-        AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => similarity_lead(texts, 2, 1),
+        AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => {
+            similarity_lead(texts, 2, 1)
+        }
     };
     vec![equal, closer]
 }

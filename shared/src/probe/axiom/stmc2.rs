@@ -9,8 +9,10 @@
 //! and for nothing else.
 
 use super::{ProbeDescription, occurrence_lead, occurrences};
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+};
 
 /// The least occurrences of query terms in the first text: Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
@@ -43,9 +45,9 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
             }
             let alike = one.similarity(other).is_some_and(|it| match mode {
                 AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.similar,
-                AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
-                    it >= case.limits.similar
-                }
+                AxiomVariant::Fixed
+                | AxiomVariant::PaperRennings2019
+                | AxiomVariant::CodeCamara2020 => it >= case.limits.similar,
             });
             if alike && orders[0] {
                 found.pair(a, b);
@@ -61,13 +63,19 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
 fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
     let outnumbered = second.n_outside() > first.total && first.total >= ONE_TERM;
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => outnumbered && first.total > second.total,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
+            outnumbered && first.total > second.total
+        }
         AxiomVariant::PaperCamara2020 => outnumbered,
         AxiomVariant::CodeCamara2020 => first.total > second.total,
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    limits: &Limits,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
     let outnumbered = [
         MeasuredPrecondition {
@@ -97,7 +105,9 @@ pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFea
     };
     let [more_others, some_terms] = outnumbered;
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => vec![more_others, some_terms, richer, alike],
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
+            vec![more_others, some_terms, richer, alike]
+        }
         AxiomVariant::PaperCamara2020 => vec![more_others, some_terms, unlike],
         AxiomVariant::CodeCamara2020 => vec![richer, alike],
     }

@@ -10,8 +10,10 @@
 //! prefers the text that is less like the query.
 
 use super::{ProbeDescription, length_gap, occurrence_lead, similarity_lead};
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC3",
@@ -29,7 +31,9 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 
 pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => ClaimKind::NotBelow,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
+            ClaimKind::NotBelow
+        }
         AxiomVariant::PaperCamara2020 => ClaimKind::Above,
     }
 }
@@ -47,7 +51,12 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     );
 }
 
-fn fits(mode: AxiomVariant, limits: &Limits, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
+fn fits(
+    mode: AxiomVariant,
+    limits: &Limits,
+    first: &DocumentFeatures,
+    second: &DocumentFeatures,
+) -> bool {
     let (Some(here), Some(there)) = (first.to_query(), second.to_query()) else {
         return false;
     };
@@ -67,7 +76,11 @@ fn fits(mode: AxiomVariant, limits: &Limits, first: &DocumentFeatures, second: &
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    limits: &Limits,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
     let cover = MeasuredPrecondition {
         quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },

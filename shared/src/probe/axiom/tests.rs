@@ -8,7 +8,7 @@ use expect_test::Expect;
 use super::*;
 use crate::index::Index;
 use crate::probe::MiningResult;
-use crate::probe::mine::{Miner, QueryPool};
+use crate::probe::mining::{Miner, QueryPool};
 use crate::text::Analyzer;
 
 const EXACT: Limits = Limits {
@@ -53,8 +53,8 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
             .iter()
             .map(|it| {
                 let times = match it {
-                    crate::probe::mine::StudyDocument::Document { .. } => 1,
-                    crate::probe::mine::StudyDocument::Repeated { times, .. } => *times,
+                    crate::probe::mining::StudyDocument::Document { .. } => 1,
+                    crate::probe::mining::StudyDocument::Repeated { times, .. } => *times,
                 };
                 let body = index.terms(it.doc()).repeat(times as usize);
                 let mut counted = DocumentFeatures::with_others(&body, &terms);
@@ -64,7 +64,10 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
             .collect();
         let case = QueryContext::new(&terms, &counted, limits, index.totals());
         let premises = axiom.premises(mode, &case);
-        assert!(premises.iter().all(MeasuredPrecondition::holds), "{premises:?}");
+        assert!(
+            premises.iter().all(MeasuredPrecondition::holds),
+            "{premises:?}"
+        );
         let sign = match claim.kind() {
             ClaimKind::Above => " > ",
             ClaimKind::NotBelow => " >= ",

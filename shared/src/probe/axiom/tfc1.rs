@@ -8,8 +8,10 @@
 //! and no text needs a query term; their code is as `fixed` with `min_terms` 1.
 
 use super::ProbeDescription;
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC1",
@@ -62,7 +64,11 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    limits: &Limits,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let (winner, loser) = (&texts[0], &texts[1]);
     let lead = f64::from(winner.len) - f64::from(loser.len);
     let bound = limits.length_gap_terms.map(f64::from);

@@ -9,8 +9,8 @@
 //! 64-bit numbers r, which is linear, so the hash looked for is 2·h2 − h1.
 
 use super::ProbeDescription;
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC2",

@@ -8,8 +8,10 @@
 //! first and it counts that text's higher score as a success.
 
 use super::ProbeDescription;
-use crate::probe::counts::{QueryContext, DocumentFeatures, QueryInstances};
-use crate::probe::{ClaimKind, MeasuredPrecondition, AxiomVariant, MeasuredQuantity, BoundRelation};
+use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::{
+    AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
+};
 
 /// As the axiom says: two terms have a distance.
 const TWO_TERMS: u32 = 2;
@@ -45,7 +47,9 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         for &far in &by_distance[place + 1..] {
             if distance(near) < distance(far) {
                 match mode {
-                    AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+                    AxiomVariant::Fixed
+                    | AxiomVariant::PaperRennings2019
+                    | AxiomVariant::PaperCamara2020 => {
                         found.pair(near, far);
                     }
                     AxiomVariant::CodeCamara2020 => found.pair(far, near),
@@ -55,7 +59,10 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+pub(super) fn premises(
+    mode: AxiomVariant,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
     let cover = |text: u8| MeasuredPrecondition {
         quantity: MeasuredQuantity::Cover { text },
         value: Some(f64::from(texts[text as usize - 1].cover)),
@@ -63,7 +70,9 @@ pub(super) fn premises(mode: AxiomVariant, texts: &[DocumentFeatures]) -> Vec<Me
         bound: Some(f64::from(TWO_TERMS)),
     };
     let (near, far) = match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => (1, 2),
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
+            (1, 2)
+        }
         AxiomVariant::CodeCamara2020 => (2, 1),
     };
     let distance = |text: u8| texts[text as usize - 1].distance().map(f64::from);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{SeededDraw, ManipulationInput};
+use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::PartOfSpeech;
 
 /// The text with piece `order[i]` in the place of piece `i`; pieces are ascending and disjoint.
@@ -62,18 +62,27 @@ pub(super) fn span(source: &ManipulationInput<'_>, tokens: &Range<usize>) -> Ran
     }
 }
 
-pub(super) fn words(source: &ManipulationInput<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
+pub(super) fn words(
+    source: &ManipulationInput<'_>,
+    order: impl FnOnce(usize) -> Vec<usize>,
+) -> String {
     let words = all_words(source);
     placed(source.text, &words, &order(words.len()))
 }
 
-pub(super) fn sentences(source: &ManipulationInput<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
+pub(super) fn sentences(
+    source: &ManipulationInput<'_>,
+    order: impl FnOnce(usize) -> Vec<usize>,
+) -> String {
     let sentences = source.analysis.sentences.iter();
     let spans: Vec<_> = sentences.map(|it| span(source, it)).collect();
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn phrases(source: &ManipulationInput<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
+pub(super) fn phrases(
+    source: &ManipulationInput<'_>,
+    order: impl FnOnce(usize) -> Vec<usize>,
+) -> String {
     let spans = phrase_spans(source);
     placed(source.text, &spans, &order(spans.len()))
 }
@@ -133,7 +142,11 @@ pub(super) fn around_phrases(source: &ManipulationInput<'_>, draw: &mut SeededDr
 }
 
 /// Each sentence by itself, its last token in its place.
-pub(super) fn in_sentences(source: &ManipulationInput<'_>, keep_phrases: bool, draw: &mut SeededDraw) -> String {
+pub(super) fn in_sentences(
+    source: &ManipulationInput<'_>,
+    keep_phrases: bool,
+    draw: &mut SeededDraw,
+) -> String {
     let mut pieces = Vec::new();
     let mut order: Vec<usize> = Vec::new();
     for sentence in &source.analysis.sentences {

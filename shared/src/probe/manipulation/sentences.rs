@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use super::order::span;
-use super::{SeededDraw, ManipulationInput};
+use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech};
 
 /// Without the sentence that `which` picks among `n`; none of a text with fewer than two.
-pub(super) fn without(source: &ManipulationInput<'_>, which: impl FnOnce(usize) -> usize) -> Option<String> {
+pub(super) fn without(
+    source: &ManipulationInput<'_>,
+    which: impl FnOnce(usize) -> usize,
+) -> Option<String> {
     let sentences = &source.analysis.sentences;
     if sentences.len() < 2 {
         return None;
@@ -28,9 +31,14 @@ pub(super) fn without(source: &ManipulationInput<'_>, which: impl FnOnce(usize) 
 
 /// A drawn sentence of a drawn document that is not relevant, but not of this one; none where
 /// there is none.
-pub(super) fn of_another<'a>(source: &ManipulationInput<'a>, draw: &mut SeededDraw) -> Option<&'a str> {
-    let fits = |it: &&(&'a str, &'a LinguisticAnalysis)| it.0 != source.text && !it.1.sentences.is_empty();
-    let others: Vec<&(&'a str, &'a LinguisticAnalysis)> = source.others.iter().filter(fits).collect();
+pub(super) fn of_another<'a>(
+    source: &ManipulationInput<'a>,
+    draw: &mut SeededDraw,
+) -> Option<&'a str> {
+    let fits =
+        |it: &&(&'a str, &'a LinguisticAnalysis)| it.0 != source.text && !it.1.sentences.is_empty();
+    let others: Vec<&(&'a str, &'a LinguisticAnalysis)> =
+        source.others.iter().filter(fits).collect();
     if others.is_empty() {
         return None;
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::order::words_of;
-use super::{SeededDraw, ManipulationInput};
+use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{PartOfSpeech, TaggedToken};
 
 /// Letters of a word that the rule misspells.
@@ -108,7 +108,11 @@ pub(super) fn other_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDra
     })
 }
 
-pub(super) fn misspelt(source: &ManipulationInput<'_>, outside_stops: bool, draw: &mut SeededDraw) -> String {
+pub(super) fn misspelt(
+    source: &ManipulationInput<'_>,
+    outside_stops: bool,
+    draw: &mut SeededDraw,
+) -> String {
     let open = |word: &str| !(outside_stops && source.tools.stops(word));
     if let Some(known) = &source.tools.misspellings {
         return rewritten(source, |_, _, word| {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::surface::rewritten;
 use super::surface::without;
-use super::{SeededDraw, ManipulationInput, query_terms};
+use super::{ManipulationInput, SeededDraw, query_terms};
 use crate::text::linguistics::PartOfSpeech;
 
 /// Draws after which a collection has no more words to offer.
@@ -14,7 +14,11 @@ const MOST_DRAWS: usize = 1_000;
 
 /// `n` words of the collection that the query does not have, each at a drawn place between two
 /// tokens, before the first or behind the last; none where there are no such words.
-pub(super) fn with_noise(source: &ManipulationInput<'_>, n: u16, draw: &mut SeededDraw) -> Option<String> {
+pub(super) fn with_noise(
+    source: &ManipulationInput<'_>,
+    n: u16,
+    draw: &mut SeededDraw,
+) -> Option<String> {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let is_asked = |word: &str| {
@@ -65,7 +69,11 @@ pub(super) fn with_noise(source: &ManipulationInput<'_>, n: u16, draw: &mut Seed
 /// At most `n` nouns, verbs, adjectives and adverbs that are in the query in no form, drawn among
 /// those that have a synonym which is not in the query either, each as that; a capital stays one.
 /// None where there is no such word.
-pub(super) fn with_synonyms(source: &ManipulationInput<'_>, n: u16, draw: &mut SeededDraw) -> Option<String> {
+pub(super) fn with_synonyms(
+    source: &ManipulationInput<'_>,
+    n: u16,
+    draw: &mut SeededDraw,
+) -> Option<String> {
     let synonyms = source.tools.synonyms.as_ref()?;
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
@@ -75,7 +83,13 @@ pub(super) fn with_synonyms(source: &ManipulationInput<'_>, n: u16, draw: &mut S
     };
     let mut open: Vec<usize> = Vec::new();
     for (at, token) in source.analysis.tokens.iter().enumerate() {
-        let is_open = [PartOfSpeech::Noun, PartOfSpeech::Verb, PartOfSpeech::Adjective, PartOfSpeech::Adverb].contains(&token.tag);
+        let is_open = [
+            PartOfSpeech::Noun,
+            PartOfSpeech::Verb,
+            PartOfSpeech::Adjective,
+            PartOfSpeech::Adverb,
+        ]
+        .contains(&token.tag);
         if is_open && !is_asked(&source.text[token.bytes.clone()]) {
             open.push(at);
         }

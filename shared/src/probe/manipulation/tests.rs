@@ -7,7 +7,7 @@ use super::*;
 use crate::index::Index;
 use crate::probe::tests::check_refused;
 use crate::text::linguistics::{PartOfSpeech, analyze};
-use crate::vectors::WordVectors;
+use crate::word_vectors::WordVectors;
 
 const TEXTS: [&str; 8] = [
     "The old lighthouse stands on a rock in the bay. Its keeper, Dr. Voss, was born in 1854! \

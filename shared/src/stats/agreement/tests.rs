@@ -53,7 +53,10 @@ fn krippendorffs_two_observers_of_binary_data() {
 /// The same, section B: .692.
 #[test]
 fn krippendorffs_two_observers_of_nominal_data() {
-    let found = krippendorff(&rated(&["aabbdcccedda", "babbbccceddd"]), MeasurementLevel::Nominal);
+    let found = krippendorff(
+        &rated(&["aabbdcccedda", "babbbccceddd"]),
+        MeasurementLevel::Nominal,
+    );
     let value = found.unwrap().estimate.value;
     assert!((value - 0.6920).abs() < 0.000_05, "{value}");
 }

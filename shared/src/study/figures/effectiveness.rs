@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{RunEntry, Run};
+use crate::collection::{Run, RunEntry};
 use crate::effectiveness::{Evaluation, Measure, evaluate};
 use crate::score::Scores;
 use crate::stats::{Estimate, bootstrap, wilcoxon};
 use crate::study::Study;
-use crate::study::dials::InstanceFilter;
+use crate::study::controls::InstanceFilter;
 use crate::study::overview::MEASURES;
 
 /// A ranker is better than another below this `p`, as in the paper: not corrected.
@@ -78,7 +78,10 @@ impl Study {
 
 impl EffectivenessTable {
     /// None where no ranker has a judged query.
-    pub(super) fn of(measures: &[String], per_query: &PerQueryValues) -> Option<EffectivenessTable> {
+    pub(super) fn of(
+        measures: &[String],
+        per_query: &PerQueryValues,
+    ) -> Option<EffectivenessTable> {
         per_query.iter().flatten().next()?;
         let rows = (0..per_query.len()).map(|row| {
             let rated = (0..measures.len()).map(|measure| rated(per_query, row, measure));

@@ -20,12 +20,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{InstanceFilter, Study};
 use crate::error::Error;
-use crate::index::stats::{QueryTerms, query_terms};
-use crate::index::{Index, CollectionTotals};
-use crate::probe::counts::{self, DocumentFeatures, FeatureExtractor, RequiredFeatures};
-use crate::probe::{Axiom, Instances, Limits, MeasuredPrecondition, AxiomVariant, Probe, MeasuredQuantity, BoundRelation};
+use crate::index::term_statistics::{QueryTerms, query_terms};
+use crate::index::{CollectionTotals, Index};
+use crate::probe::features::{self, DocumentFeatures, FeatureExtractor, RequiredFeatures};
+use crate::probe::{
+    Axiom, AxiomVariant, BoundRelation, Instances, Limits, MeasuredPrecondition, MeasuredQuantity,
+    Probe,
+};
 use crate::stats::quantile::median;
-use crate::vectors::IndexedWordVectors;
+use crate::word_vectors::IndexedWordVectors;
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
@@ -151,7 +154,12 @@ impl Study {
         Ok(funnels.collect())
     }
 
-    fn case(&self, query: usize, index: &Index, known: Option<&IndexedWordVectors<'_>>) -> FunnelQuery {
+    fn case(
+        &self,
+        query: usize,
+        index: &Index,
+        known: Option<&IndexedWordVectors<'_>>,
+    ) -> FunnelQuery {
         let text = &self.queries[query].text;
         let vocabulary = index.vocabulary();
         let terms = query_terms(&self.definition.analyzer, text, |term| {
@@ -184,7 +192,12 @@ impl Study {
     }
 }
 
-fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[FunnelQuery]) -> Vec<FunnelStep> {
+fn steps(
+    instances: &Instances,
+    limits: &Limits,
+    queries: &[usize],
+    cases: &[FunnelQuery],
+) -> Vec<FunnelStep> {
     let probe = instances.probe;
     let count = |of: &dyn Fn(&FunnelQuery) -> u64| cases.iter().map(of).sum::<u64>();
     let pairs = |holds: &dyn Fn(&FunnelQuery, &DocumentFeatures, &DocumentFeatures) -> bool| {
@@ -208,8 +221,9 @@ fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Fun
     let enough = |it: &DocumentFeatures| it.total >= limits.min_terms;
     match probe {
         Probe::Axiom(Axiom::Tfc1) => {
-            let more =
-                |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| case.query.len() == 1 && a.total > b.total;
+            let more = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {
+                case.query.len() == 1 && a.total > b.total
+            };
             let every = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 let mut counts = a.counts.iter().zip(&b.counts);
                 !a.counts.is_empty() && counts.all(|(a, b)| a > b)
@@ -232,19 +246,26 @@ fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Fun
                 FunnelStage::Original,
                 count(&|it| steps_of_one(it, equal, Some(1))),
             ));
-            steps.push((FunnelStage::Relaxed, count(&|it| steps_of_one(it, close, None))));
+            steps.push((
+                FunnelStage::Relaxed,
+                count(&|it| steps_of_one(it, close, None)),
+            ));
         }
         Probe::Axiom(Axiom::Mtdc) => {
-            let swapped = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| match case.query.as_slice() {
-                [one, two] => {
-                    let rarer = usize::from(one.df > two.df);
-                    let common = 1 - rarer;
-                    a.counts[rarer] == b.counts[common]
-                        && a.counts[common] == b.counts[rarer]
-                        && a.counts[rarer] > b.counts[rarer]
-                }
-                _ => false,
-            };
+            let swapped =
+                |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| match case
+                    .query
+                    .as_slice()
+                {
+                    [one, two] => {
+                        let rarer = usize::from(one.df > two.df);
+                        let common = 1 - rarer;
+                        a.counts[rarer] == b.counts[common]
+                            && a.counts[common] == b.counts[rarer]
+                            && a.counts[rarer] > b.counts[rarer]
+                    }
+                    _ => false,
+                };
             steps.push((
                 FunnelStage::Original,
                 pairs(&|case, a, b| swapped(case, a, b) && equal(a, b)),
@@ -371,7 +392,7 @@ fn missed(
                 false => at,
             };
             let texts = texts_at(probe, case, place, arity);
-            let asked = counts::QueryContext {
+            let asked = features::QueryContext {
                 query: &case.query,
                 pool: &texts,
                 limits,
@@ -383,7 +404,10 @@ fn missed(
             n_asked += 1;
         }
     }
-    (failures.into_iter().map(FailureCounter::sum).collect(), n_asked)
+    (
+        failures.into_iter().map(FailureCounter::sum).collect(),
+        n_asked,
+    )
 }
 
 /// Which stream of random numbers an axiom draws from. Each of the first nine has one of its own;
@@ -463,7 +487,10 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
         // What has to be above a whole number lacks one more.
         let more = match premise.relation {
             BoundRelation::Above if premise.quantity.is_counted() => 1.0,
-            BoundRelation::Above | BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal => 0.0,
+            BoundRelation::Above
+            | BoundRelation::AtMost
+            | BoundRelation::AtLeast
+            | BoundRelation::Equal => 0.0,
         };
         let values = premise.value.zip(premise.bound);
         let by = values.map(|(value, bound)| (value - bound).abs() + more);

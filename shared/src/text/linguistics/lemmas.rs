@@ -117,7 +117,11 @@ fn of_degree<'a>(form: &'a str, irregular: Option<&'static str>) -> Cow<'a, str>
         return Cow::Borrowed(form);
     };
     let is_base = |it: &str| {
-        it.len() > 2 && matches!(lexicon::commonest(it), Some(PartOfSpeech::Adjective | PartOfSpeech::Adverb))
+        it.len() > 2
+            && matches!(
+                lexicon::commonest(it),
+                Some(PartOfSpeech::Adjective | PartOfSpeech::Adverb)
+            )
     };
     if let Some(stem) = stem.strip_suffix('i')
         && let base = format!("{stem}y")
@@ -222,7 +226,8 @@ fn is_verb(form: &str) -> bool {
 }
 
 fn is_known(form: &str) -> bool {
-    lexicon::commonest(form).is_some_and(|it| !matches!(it, PartOfSpeech::ProperNoun | PartOfSpeech::Other))
+    lexicon::commonest(form)
+        .is_some_and(|it| !matches!(it, PartOfSpeech::ProperNoun | PartOfSpeech::Other))
 }
 
 fn is_vowel(letter: char) -> bool {

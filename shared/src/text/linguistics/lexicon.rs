@@ -6,7 +6,7 @@ use harper_brill::UPOS;
 use serde::{Deserialize, Deserializer, de};
 
 use super::PartOfSpeech;
-use crate::text::names::StringInterner;
+use crate::text::interner::StringInterner;
 
 /// The commonest class of a form in lower case.
 pub(super) fn commonest(form: &str) -> Option<PartOfSpeech> {

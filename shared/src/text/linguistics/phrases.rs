@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{PartOfSpeech, tags};
+use super::{PartOfSpeech, tagger};
 
 /// Words of each phrase, in order.
 pub(super) fn find(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Range<usize>> {
@@ -55,7 +55,7 @@ impl Sentence<'_> {
         let stands_alone = match self.form(at) {
             "there" | "who" | "whom" | "which" | "what" | "that" | "whoever" | "whatever" => false,
             // Before a noun it would have been an article.
-            form => !tags::is_possessive(form) || matches!(form, "his" | "her"),
+            form => !tagger::is_possessive(form) || matches!(form, "his" | "her"),
         };
         (self.tag(at) == Some(PartOfSpeech::Pronoun) && stands_alone).then_some(at + 1)
     }
@@ -73,7 +73,8 @@ impl Sentence<'_> {
             _ => at,
         };
         let is_number = self.tag(end) == Some(PartOfSpeech::Numeral)
-            || self.tag(end) == Some(PartOfSpeech::Symbol) && self.tag(end + 1) == Some(PartOfSpeech::Numeral);
+            || self.tag(end) == Some(PartOfSpeech::Symbol)
+                && self.tag(end + 1) == Some(PartOfSpeech::Numeral);
         if is_number { end } else { at }
     }
 
@@ -81,7 +82,7 @@ impl Sentence<'_> {
         let mut at = start;
         let is_article = |at: usize| match self.tag(at) {
             Some(PartOfSpeech::Determiner) => true,
-            Some(PartOfSpeech::Pronoun) => tags::is_possessive(self.form(at)),
+            Some(PartOfSpeech::Pronoun) => tagger::is_possessive(self.form(at)),
             _ => false,
         };
         if matches!(
@@ -124,7 +125,9 @@ impl Sentence<'_> {
                     }
                     end = Some(at);
                 }
-                PartOfSpeech::Particle if end == Some(at) && self.form(at).starts_with(['\'', '’']) => {
+                PartOfSpeech::Particle
+                    if end == Some(at) && self.form(at).starts_with(['\'', '’']) =>
+                {
                     at += 1;
                 }
                 // After its noun, a modifier would begin another phrase.
@@ -132,7 +135,11 @@ impl Sentence<'_> {
                 PartOfSpeech::Adjective | PartOfSpeech::Numeral => at += 1,
                 PartOfSpeech::Adverb if self.is_degree(at, determined) => at += 1,
                 PartOfSpeech::Verb if self.is_participle(at, at > start || determined) => at += 1,
-                PartOfSpeech::Conjunction | PartOfSpeech::Punctuation if self.joins_modifiers(start, at) => at += 1,
+                PartOfSpeech::Conjunction | PartOfSpeech::Punctuation
+                    if self.joins_modifiers(start, at) =>
+                {
+                    at += 1
+                }
                 _ => break,
             }
         }

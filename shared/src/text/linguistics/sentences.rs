@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::words::{self, AbbreviationPeriod};
+use super::tokens::{self, AbbreviationPeriod};
 use super::{PartOfSpeech, lexicon};
 
 /// Tokens of each sentence.
@@ -57,7 +57,7 @@ impl Text<'_> {
     fn may_end(&self, at: usize) -> bool {
         let form = self.form(at);
         let marks = form.trim_end_matches(['.', '!', '?', '…', '。', '！', '？', '।']);
-        marks.is_empty() || words::abbreviation(form).is_some()
+        marks.is_empty() || tokens::abbreviation(form).is_some()
     }
 
     /// Whether a token closes what the sentence has opened.
@@ -98,7 +98,7 @@ impl Text<'_> {
         if self.has_capitals && form.starts_with(char::is_lowercase) {
             return false;
         }
-        match words::abbreviation(self.form(mark)) {
+        match tokens::abbreviation(self.form(mark)) {
             None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
             Some(AbbreviationPeriod::Leads | AbbreviationPeriod::LeadsNumber) => false,
             Some(AbbreviationPeriod::MayEnd) => {

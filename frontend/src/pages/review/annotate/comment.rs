@@ -1,12 +1,12 @@
 //! What may be said beside an answer: whether the axiom's reason matters, tags, a note.
 
 use leptos::prelude::*;
+use shared::annotation::ReasonRating;
+use shared::annotation::event::AnswerComment;
 use shared::probe::Probe;
-use shared::review::ReasonRating;
-use shared::review::event::AnswerComment;
-use shared::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
+use shared::user_text::{LONGEST_NOTE, LONGEST_TAG, check_tag};
 
-use crate::pages::review::desk;
+use crate::pages::review::item;
 use crate::widgets::form::RadioButton;
 
 /// The field of the note.
@@ -42,7 +42,9 @@ impl CommentDraft {
     pub(super) fn turn_matters(self) -> &'static str {
         let (next, word) = match self.words.with_untracked(|it| it.matters) {
             None => (Some(ReasonRating::Yes), "The axiom’s reason matters"),
-            Some(ReasonRating::Yes) => (Some(ReasonRating::No), "The axiom’s reason does not matter"),
+            Some(ReasonRating::Yes) => {
+                (Some(ReasonRating::No), "The axiom’s reason does not matter")
+            }
             Some(ReasonRating::No) => (None, "Nothing is said of the axiom’s reason"),
         };
         self.words.update(|it| it.matters = next);
@@ -52,7 +54,7 @@ impl CommentDraft {
     /// Opens the note, to be written.
     pub(super) fn write_note(self) {
         self.noting.set(true);
-        desk::focus(NOTE);
+        item::focus(NOTE);
     }
 
     fn turn_tag(self, tag: &str) {

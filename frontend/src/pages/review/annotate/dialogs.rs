@@ -2,13 +2,13 @@
 
 use leptos::html;
 use leptos::prelude::*;
+use shared::annotation::event::SkipReason;
 use shared::probe::{Axiom, Probe};
-use shared::review::event::SkipReason;
-use shared::written::LONGEST_NOTE;
+use shared::user_text::LONGEST_NOTE;
 
-use crate::page::PageRoute;
-use crate::pages::about::example::WorkedExample;
-use crate::pages::review::desk::{self, KeyButton};
+use crate::pages::about::worked_example::WorkedExample;
+use crate::pages::review::item::{self, KeyButton};
+use crate::routes::PageRoute;
 
 /// A dialog of this page.
 pub(super) type DialogRef = NodeRef<html::Dialog>;
@@ -62,7 +62,7 @@ pub(super) fn SkipDialog(
         let words = note.get_untracked();
         if reason == SkipReason::Other && words.trim().is_empty() {
             wants.set(true);
-            desk::focus("skip-note");
+            item::focus("skip-note");
             return;
         }
         close(place);

@@ -1,15 +1,15 @@
 //! How far people agree: over all, by probe, by pair, by person.
 
 use leptos::prelude::*;
-use shared::api::review::{AgreementResponse, GetAgreementRequest};
+use shared::annotation::tables;
+use shared::api::annotation::{AgreementResponse, GetAgreementRequest};
 use shared::plot;
-use shared::review::tables;
 
-use super::desk::{CurationState, called};
+use super::state::{CurationState, called};
 use crate::api;
-use crate::page::PageRoute;
-use crate::widgets::answered::ResourceView;
-use crate::widgets::part::{InteractiveFigure, FigureSection};
+use crate::routes::PageRoute;
+use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::resource_view::ResourceView;
 
 /// The part of the page.
 #[component]
@@ -41,7 +41,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
             id="agreement"
             name="How far people agree"
             said="Raw agreement, and three coefficients that take chance out of it."
-            drawing=Some(InteractiveFigure::still(plot::review::agreement(&agreements)))
+            drawing=Some(InteractiveFigure::still(plot::annotation::agreement(&agreements)))
             table=table("agreement")
         />
         <p class="note"><a href=about>"What these numbers are"</a></p>

@@ -1,14 +1,14 @@
 //! A task as a file.
 
 use leptos::prelude::*;
-use shared::api::review::{ExportTaskRequest, TaskExportFormat};
-use shared::review::export::PreferenceSource;
+use shared::annotation::export::PreferenceSource;
+use shared::api::annotation::{ExportTaskRequest, TaskExportFormat};
 
-use super::desk::CurationState;
+use super::state::CurationState;
 use crate::api;
-use crate::api::action::MutationState;
+use crate::api::mutation::MutationState;
 use crate::widgets::download;
-use crate::widgets::error::OptionalErrorMessage;
+use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
 /// A file that can be taken.

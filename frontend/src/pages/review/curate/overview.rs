@@ -1,12 +1,12 @@
 //! What a task is, whether it is open, and what people read before they decide.
 
 use leptos::prelude::*;
-use shared::api::review::{UpdateTaskRequest, TaskStatus};
+use shared::api::annotation::{TaskStatus, UpdateTaskRequest};
 
-use super::desk::CurationState;
-use super::words;
-use crate::numbers::{count, plural};
-use crate::widgets::error::OptionalErrorMessage;
+use super::labels;
+use super::state::CurationState;
+use crate::number_format::{count, plural};
+use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
 /// The part of the page.
@@ -128,8 +128,8 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
         let rows = [
             ("Drawn", drawn),
             ("Of each probe", probes.join(", ")),
-            ("Which instances", words::wanted(&task.wanted, &rankers)),
-            ("How", words::design(task.design, &rankers)),
+            ("Which instances", labels::wanted(&task.wanted, &rankers)),
+            ("How", labels::design(task.design, &rankers)),
             ("People for each item", task.overlap.to_string()),
             ("Training items", made.n_training.to_string()),
             ("Gold items", gold),

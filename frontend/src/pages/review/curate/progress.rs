@@ -2,22 +2,22 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::{GetTaskProgressRequest, TaskProgressResponse};
+use shared::annotation::event::{AnnotationAction, ExclusionChange};
+use shared::annotation::progress::AnnotatorProgress;
+use shared::annotation::tables;
+use shared::api::annotation::{GetTaskProgressRequest, TaskProgressResponse};
 use shared::plot;
 use shared::report::format;
-use shared::review::event::{ExclusionChange, AnnotationAction};
-use shared::review::progress::AnnotatorProgress;
-use shared::review::tables;
 
-use super::desk::{CurationState, called};
-use super::sending::{EventSubmission, SubmissionError};
+use super::state::{CurationState, called};
+use super::submission::{EventSubmission, SubmissionError};
 use crate::api;
-use crate::numbers::{count, plural};
+use crate::number_format::{count, plural};
 use crate::pages::people::minute;
-use crate::widgets::answered::ResourceView;
+use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::form::TextField;
-use crate::widgets::part::{InteractiveFigure, FigureSection};
 use crate::widgets::progress::Progress as Bar;
+use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 
 /// The part of the page.
@@ -26,7 +26,8 @@ pub(super) fn Progress(desk: CurationState) -> impl IntoView {
     let task = desk.task;
     let answer = api::fetch(move || GetTaskProgressRequest { task });
     let again = Callback::new(move |()| answer.refetch());
-    let shown = move |found: TaskProgressResponse| view! { <ProgressTables desk found again/> }.into_any();
+    let shown =
+        move |found: TaskProgressResponse| view! { <ProgressTables desk found again/> }.into_any();
     view! {
         <div class="btns again">
             <button class="btn" type="button" on:click=move |_| again.run(())>"Ask again"</button>
@@ -36,7 +37,11 @@ pub(super) fn Progress(desk: CurationState) -> impl IntoView {
 }
 
 #[component]
-fn ProgressTables(desk: CurationState, found: TaskProgressResponse, again: Callback<()>) -> impl IntoView {
+fn ProgressTables(
+    desk: CurationState,
+    found: TaskProgressResponse,
+    again: Callback<()>,
+) -> impl IntoView {
     let TaskProgressResponse { progress, names } = found;
     let tables = tables::of_progress(&progress, &|it| called(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
@@ -64,7 +69,8 @@ fn ProgressTables(desk: CurationState, found: TaskProgressResponse, again: Callb
         let said = said.clone();
         move || view! { <p class="note">{said.clone()}</p> }
     };
-    let days = (!progress.days.is_empty()).then(|| InteractiveFigure::still(plot::review::days(&progress)));
+    let days = (!progress.days.is_empty())
+        .then(|| InteractiveFigure::still(plot::annotation::days(&progress)));
     let people = progress.people.into_iter().map(|it| {
         let name = called(&names, it.person);
         view! { <ExclusionRow desk of=it name again/> }
@@ -75,7 +81,7 @@ fn ProgressTables(desk: CurationState, found: TaskProgressResponse, again: Callb
         return view! {
             <p class="ahead">
                 "Nobody has done anything yet. Open the task, and invite people on the page "
-                <a href=crate::page::PageRoute::People.href()>"People"</a> "."
+                <a href=crate::routes::PageRoute::People.href()>"People"</a> "."
             </p>
         }
         .into_any();
@@ -119,7 +125,12 @@ fn ProgressTables(desk: CurationState, found: TaskProgressResponse, again: Callb
 
 /// Takes somebody's work out of the estimates, or in again.
 #[component]
-fn ExclusionRow(desk: CurationState, of: AnnotatorProgress, name: String, again: Callback<()>) -> impl IntoView {
+fn ExclusionRow(
+    desk: CurationState,
+    of: AnnotatorProgress,
+    name: String,
+    again: Callback<()>,
+) -> impl IntoView {
     let sending = EventSubmission::new(desk.task);
     let reason = RwSignal::new(String::new());
     let asked = RwSignal::new(false);

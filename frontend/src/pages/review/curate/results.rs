@@ -1,14 +1,14 @@
 //! What came out of a task: axiom, rankers and judgements against people.
 
 use leptos::prelude::*;
-use shared::api::review::{ListHumanJudgmentsRequest, TaskResults};
+use shared::annotation::tables;
+use shared::api::annotation::{ListHumanJudgmentsRequest, TaskResults};
 use shared::plot;
-use shared::review::tables;
 
-use super::desk::CurationState;
+use super::state::CurationState;
 use crate::api;
-use crate::widgets::answered::ResourceView;
-use crate::widgets::part::{InteractiveFigure, FigureSection};
+use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::resource_view::ResourceView;
 
 /// The part of the page.
 #[component]
@@ -36,7 +36,7 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
         let rankers = desk.rankers.get();
         let tables = tables::of_estimates(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-        let drawn = InteractiveFigure::still(plot::review::results(&found, &rankers));
+        let drawn = InteractiveFigure::still(plot::annotation::results(&found, &rankers));
         view! {
             <FigureSection
                 of="review-"

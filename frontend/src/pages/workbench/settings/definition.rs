@@ -3,10 +3,10 @@
 use shared::api::worker::LOCAL;
 use shared::error::Error;
 use shared::probe::{Limits, Probe};
-use shared::study::{StudyDefinition, LookupFiles};
+use shared::study::{LookupFiles, StudyDefinition};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 
-use super::{LocalStudyFiles, LexicalRankerSettings, LocalStudySettings, WORDPIECE};
+use super::{LexicalRankerSettings, LocalStudyFiles, LocalStudySettings, WORDPIECE};
 use crate::widgets::form::{self, FieldName};
 
 /// Where in the form something is wrong.
@@ -58,14 +58,18 @@ type StudyFieldError = form::FormFieldError<StudyField>;
 
 impl LocalStudySettings {
     /// Returns the definition of the local study, or everything that is wrong.
-    pub(crate) fn definition(&self, files: &LocalStudyFiles) -> Result<StudyDefinition, Vec<StudyFieldError>> {
+    pub(crate) fn definition(
+        &self,
+        files: &LocalStudyFiles,
+    ) -> Result<StudyDefinition, Vec<StudyFieldError>> {
         let mut wrong = FieldErrors(Vec::new());
         let analyzer = wrong.take(StudyField::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
             let spec = row.spec();
             wrong.take(
                 StudyField::Ranker(at),
-                spec.parse::<shared::rank::LexicalRanker>().map_err(Error::reason),
+                spec.parse::<shared::rank::LexicalRanker>()
+                    .map_err(Error::reason),
             );
             if self.rankers[..at].iter().any(|it| it.spec() == spec) {
                 wrong.add(
@@ -135,7 +139,11 @@ impl LocalStudySettings {
                 pool,
                 probes,
                 modes: self.modes.clone(),
-                rankers: self.rankers.iter().map(LexicalRankerSettings::spec).collect(),
+                rankers: self
+                    .rankers
+                    .iter()
+                    .map(LexicalRankerSettings::spec)
+                    .collect(),
                 analyzer,
                 limits: Limits {
                     length_gap_terms: delta,

@@ -2,7 +2,7 @@
 
 use shared::probe::transfer::TransferQuerySource;
 use shared::study::TransferFile;
-use shared::text::{WordpieceVocabulary, Stopwords};
+use shared::text::{Stopwords, WordpieceVocabulary};
 
 /// What a definition takes from the files that were given, beside the settings of the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

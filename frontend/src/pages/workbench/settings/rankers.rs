@@ -22,8 +22,11 @@ pub(crate) enum LexicalRankerKind {
 
 impl LexicalRankerKind {
     /// Every formula, in the order of the form.
-    pub(crate) const ALL: [LexicalRankerKind; 3] =
-        [LexicalRankerKind::Bm25, LexicalRankerKind::Dirichlet, LexicalRankerKind::JelinekMercer];
+    pub(crate) const ALL: [LexicalRankerKind; 3] = [
+        LexicalRankerKind::Bm25,
+        LexicalRankerKind::Dirichlet,
+        LexicalRankerKind::JelinekMercer,
+    ];
 
     /// Returns the name for people.
     pub(crate) fn name(self) -> &'static str {

@@ -40,7 +40,13 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
     let fixture = "query river
                    d1 river mud
                    d2 mud mud";
-    check(Axiom::Tfc1, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Tfc1,
+        AxiomVariant::Fixed,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
     let none = Limits {
         min_terms: 0,
         ..EXACT
@@ -71,7 +77,13 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
     let fixture = "query river
                    short river river mud
                    long river mud mud mud mud mud";
-    check(Axiom::Tfc1, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Tfc1,
+        AxiomVariant::Fixed,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
     check(
         Axiom::Tfc1,
         AxiomVariant::PaperCamara2020,
@@ -132,7 +144,13 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
     let fixture = "query glacier valley
                    d1 glacier glacier valley
                    d2 glacier valley valley";
-    check(Axiom::Mtdc, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Mtdc,
+        AxiomVariant::Fixed,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
     check(
         Axiom::Mtdc,
         AxiomVariant::PaperRennings2019,
@@ -181,7 +199,13 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
     let fixture = "query river
                    d1 river mud stone
                    d2 river river mud mud";
-    check(Axiom::Lnc1, AxiomVariant::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Lnc1,
+        AxiomVariant::Fixed,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
     check(
         Axiom::Lnc1,
         AxiomVariant::PaperCamara2020,
@@ -422,6 +446,12 @@ fn sums_that_differ_by_a_tenth_are_close_where_python_says_so() {
                 d1 > d2
             "#]],
         };
-        check(axiom, AxiomVariant::CodeCamara2020, &ANY_LENGTH, &fixture, expected);
+        check(
+            axiom,
+            AxiomVariant::CodeCamara2020,
+            &ANY_LENGTH,
+            &fixture,
+            expected,
+        );
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::index::IndexBuilder;
 use crate::probe::Instances;
-use crate::probe::counts::SemanticFeatures;
-use crate::rank::top::tests::dice;
-use crate::vectors::{IndexedWordVectors, WordVectors};
+use crate::probe::features::SemanticFeatures;
+use crate::rank::max_score::tests::dice;
+use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
 /// Texts over a handful of words, so that every axiom fires often.
 fn texts(n: usize) -> Vec<String> {
@@ -196,7 +196,12 @@ fn equal_means_are_equal_whatever_their_rounding() {
 }
 
 /// Mines the first two documents of an index for the query `river`.
-fn mine_two(axiom: Axiom, mode: AxiomVariant, index: &Index, known: &IndexedWordVectors<'_>) -> Instances {
+fn mine_two(
+    axiom: Axiom,
+    mode: AxiomVariant,
+    index: &Index,
+    known: &IndexedWordVectors<'_>,
+) -> Instances {
     let asked = [(Probe::Axiom(axiom), mode)];
     let miner = Miner {
         index,
@@ -205,7 +210,9 @@ fn mine_two(axiom: Axiom, mode: AxiomVariant, index: &Index, known: &IndexedWord
         limits: &EXACT,
     };
     let shard = miner.mine(&QueryPool::unjudged("river", &[0, 1]));
-    MiningResult::collect(&asked, vec![shard]).instances.remove(0)
+    MiningResult::collect(&asked, vec![shard])
+        .instances
+        .remove(0)
 }
 
 /// A third of the triples that share a pair is enough to find a slip.
@@ -243,7 +250,9 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
             limits,
         };
         let shard = miner.mine(&QueryPool::unjudged("river bank", &pool));
-        MiningResult::collect(&asked, vec![shard]).instances.remove(0)
+        MiningResult::collect(&asked, vec![shard])
+            .instances
+            .remove(0)
     };
     let all = mine(&Limits::STANDARD);
     let capped = mine(&Limits {

@@ -149,7 +149,10 @@ fn check(fixture: &str, expect: Expect) {
             let form = &gold.text[word.bytes.clone()];
             let has_lemma = matches!(
                 word.tags[0],
-                PartOfSpeech::Noun | PartOfSpeech::Verb | PartOfSpeech::Adjective | PartOfSpeech::Adverb
+                PartOfSpeech::Noun
+                    | PartOfSpeech::Verb
+                    | PartOfSpeech::Adjective
+                    | PartOfSpeech::Adverb
             );
             n_with_lemma += usize::from(has_lemma);
             let Some(token) = found.tokens.iter().find(|it| it.bytes == word.bytes) else {

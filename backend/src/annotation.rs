@@ -1,0 +1,335 @@
+//! What people say of instances, kept: tasks in memory, events on the disk before anybody is told.
+//!
+//! ```text
+//! request → desk: task, items, log, promises → writer: one commit for all who wait → desk, reply
+//! ```
+//!
+//! What follows from a log is computed by `shared::annotation`; here it is loaded, kept and handed out.
+
+pub(crate) mod task_state;
+mod counts;
+mod log_writer;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use shared::annotation::agreement::{self, AgreementReport};
+use shared::annotation::estimate;
+use shared::annotation::event::ActorRole;
+use shared::annotation::judgments::{Dispute, DisputeReason, disputes};
+use shared::annotation::progress::{TaskProgress, progress};
+use shared::annotation::{AnnotationEvent, ItemNo, LogEntry, PersonId};
+use shared::api::annotation::{EventOutcome, TaskId, TaskResults, TaskStatus, UpdateTaskRequest};
+use shared::study::Study;
+
+use crate::annotation::counts::is_drawn;
+use crate::annotation::log_writer::{LogWriter, WriteRequest};
+use crate::annotation::task_state::{LeasedAssignments, TaskState};
+use crate::cache::LruCache;
+use crate::clock;
+use crate::error::{Error, off_thread};
+use crate::store::Store;
+use crate::store::annotation_tasks::{NewTask, TaskRow};
+use crate::store::studies::{StudyEntry, state_hash};
+
+/// States of logs of which agreement and results are kept.
+const STATES_KEPT: usize = 64;
+
+/// All review tasks of a store.
+#[derive(Clone)]
+pub(crate) struct AnnotationTasks(Arc<Parts>);
+
+struct Parts {
+    store: Store,
+    writer: LogWriter,
+    /// Those that somebody asked for. None goes while the server runs.
+    desks: RwLock<BTreeMap<TaskId, Arc<TaskState>>>,
+    /// One task is read at a time, and by one.
+    opening: tokio::sync::Mutex<()>,
+    /// By how many events there were.
+    agreements: LruCache<(TaskId, usize), Arc<AgreementReport>>,
+    /// The same, and by the revision of the study.
+    results: LruCache<(TaskId, usize, i64), Arc<TaskResults>>,
+}
+
+/// Who sends events.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventSender {
+    pub person: PersonId,
+    /// What they may do.
+    pub actor: ActorRole,
+}
+
+impl AnnotationTasks {
+    /// The tasks in `store`, and the one who writes there.
+    pub(crate) fn new(store: Store) -> AnnotationTasks {
+        AnnotationTasks(Arc::new(Parts {
+            writer: LogWriter::start(store.clone()),
+            store,
+            desks: RwLock::default(),
+            opening: tokio::sync::Mutex::default(),
+            agreements: LruCache::new(STATES_KEPT),
+            results: LruCache::new(STATES_KEPT),
+        }))
+    }
+
+    /// Every task, the newest first.
+    pub(crate) async fn all(&self) -> Result<Vec<Arc<TaskState>>, Error> {
+        let mut desks = Vec::new();
+        for task in self.0.store.review_tasks().await? {
+            match self.desk(task).await {
+                Ok(desk) => desks.push(desk),
+                // One damaged task does not hide the others.
+                Err(error) => tracing::error!("review task {}: {error}", task.0),
+            }
+        }
+        Ok(desks)
+    }
+
+    /// One task, read when somebody first asks for it.
+    pub(crate) async fn desk(&self, task: TaskId) -> Result<Arc<TaskState>, Error> {
+        if let Some(desk) = self.known(task) {
+            return Ok(desk);
+        }
+        let _opening = self.0.opening.lock().await;
+        if let Some(desk) = self.known(task) {
+            return Ok(desk);
+        }
+        let desk = Arc::new(TaskState::open(&self.0.store, task).await?);
+        let mut desks = self.0.desks.write().unwrap_or_else(PoisonError::into_inner);
+        desks.insert(task, desk.clone());
+        Ok(desk)
+    }
+
+    /// Makes a task of what was drawn, as a draft.
+    pub(crate) async fn make(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
+        let task = self.0.store.add_review_task(new).await?;
+        self.desk(task).await
+    }
+
+    /// Changes what is said of a task.
+    pub(crate) async fn change(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
+        let desk = self.desk(asked.task).await?;
+        // Nobody else changes it or hands out items meanwhile.
+        let turn = desk.turn.lock().await;
+        let mut row = (*desk.row()).clone();
+        if let Some(state) = asked.state {
+            if state == TaskStatus::Draft && row.state != TaskStatus::Draft {
+                return Err(Error::Conflict {
+                    reason: "people have seen this task, so it is never a draft again; close it \
+                             instead"
+                        .to_owned(),
+                });
+            }
+            row.state = state;
+        }
+        row.results_public = asked.results_public.unwrap_or(row.results_public);
+        if let Some(guidelines) = asked.guidelines {
+            row.task.guidelines = guidelines;
+            row.task = row.task.checked()?;
+        }
+        self.0.store.change_review_task(&row).await?;
+        desk.set_row(row);
+        drop(turn);
+        Ok(desk)
+    }
+
+    /// The next items for somebody, promised.
+    pub(crate) async fn next(
+        &self,
+        desk: &Arc<TaskState>,
+        person: PersonId,
+        n: usize,
+    ) -> Result<LeasedAssignments, Error> {
+        let turn = desk.turn.lock().await;
+        let asked = desk.clone();
+        let promise = move || Ok(asked.promise(person, n));
+        let promised = off_thread("finding the next items", promise).await?;
+        drop(turn);
+        let wanted = WriteRequest {
+            desk: desk.clone(),
+            events: Vec::new(),
+            leases: promised.leases.clone(),
+        };
+        self.0.writer.keep(wanted).await?;
+        Ok(promised)
+    }
+
+    /// Keeps what somebody did, event by event. What it calls kept or known is on the disk.
+    pub(crate) async fn send(
+        &self,
+        desk: &Arc<TaskState>,
+        sender: EventSender,
+        events: Vec<AnnotationEvent>,
+    ) -> Result<Vec<EventOutcome>, Error> {
+        let at_ms = now_ms();
+        let n_items = desk.items().len() as u32;
+        let mut outcomes = Vec::new();
+        let mut sound = Vec::new();
+        for event in events {
+            let checked = match (event.what.actor(), sender.actor) {
+                (ActorRole::Curator, ActorRole::Annotator) => Err(EventOutcome::Refused {
+                    reason: "only curators may do this".to_owned(),
+                }),
+                (ActorRole::Annotator, _) | (ActorRole::Curator, ActorRole::Curator) => {
+                    event.checked(n_items).map_err(|it| EventOutcome::Refused {
+                        reason: it.to_string(),
+                    })
+                }
+            };
+            // None stands for one that the writer has yet to see.
+            outcomes.push(checked.as_ref().err().cloned());
+            sound.extend(checked.map(|event| LogEntry {
+                person: sender.person,
+                at_ms,
+                event,
+            }));
+        }
+        let mut kept = Vec::new();
+        if !sound.is_empty() {
+            let wanted = WriteRequest {
+                desk: desk.clone(),
+                events: sound,
+                leases: Vec::new(),
+            };
+            kept = self.0.writer.keep(wanted).await?;
+        }
+        let mut kept = kept.into_iter();
+        let of_each = outcomes.into_iter().map(|it| it.or_else(|| kept.next()));
+        Ok(of_each.flatten().collect())
+    }
+
+    /// How far a task is.
+    pub(crate) async fn progress(&self, desk: &Arc<TaskState>) -> Result<TaskProgress, Error> {
+        let desk = desk.clone();
+        off_thread("counting progress", move || {
+            let overlap = desk.row().task.overlap;
+            Ok(progress(desk.items(), overlap, &desk.log()))
+        })
+        .await
+    }
+
+    /// How far people agree.
+    pub(crate) async fn agreements(
+        &self,
+        desk: &Arc<TaskState>,
+    ) -> Result<Arc<AgreementReport>, Error> {
+        let desk = desk.clone();
+        let key = (desk.row().no, desk.n_events());
+        let compute = off_thread("counting agreement", move || {
+            let found = agreement::agreements(desk.items(), &desk.log());
+            Ok(Arc::new(found))
+        });
+        self.0.agreements.get_or_make(key, compute).await
+    }
+
+    /// What came out of a task. The study is asked for only where its instances are the task's.
+    pub(crate) async fn results(
+        &self,
+        desk: &Arc<TaskState>,
+        listed: &StudyEntry,
+        study: impl Future<Output = Result<Arc<Study>, Error>>,
+    ) -> Result<TaskResults, Error> {
+        let row = desk.row();
+        let key = (row.no, desk.n_events(), listed.revision);
+        let outdated = listed.state_hash() != row.study_hash;
+        let asked = (desk.clone(), row.clone());
+        let compute = async {
+            let study = match outdated {
+                true => None,
+                false => Some(study.await?),
+            };
+            let (desk, row) = asked;
+            off_thread("estimating what people say", move || {
+                let (items, log) = (desk.items(), desk.log());
+                let dials = &row.task.wanted.dials;
+                let estimates = study.map(|study| {
+                    check_texts(&row, &study)?;
+                    let reviewed = estimate::reviewed(&study, dials, items, &log)?;
+                    Ok::<_, Error>(estimate::estimates(&reviewed))
+                });
+                Ok(Arc::new(TaskResults {
+                    task: row.no,
+                    title: row.task.title.clone(),
+                    state: row.state,
+                    public: row.results_public,
+                    outdated,
+                    n_people: desk.n_people(),
+                    agreement: agreement::overall(items, &log),
+                    estimates: estimates.transpose()?,
+                }))
+            })
+            .await
+        };
+        let found = self.0.results.get_or_make(key, compute).await?;
+        // These may change without an event.
+        Ok(TaskResults {
+            state: row.state,
+            public: row.results_public,
+            ..(*found).clone()
+        })
+    }
+
+    /// The adjudication queue: drawn items, and of the others those that somebody reported.
+    pub(crate) async fn disputes(&self, desk: &Arc<TaskState>) -> Result<Vec<Dispute>, Error> {
+        let desk = desk.clone();
+        off_thread("looking for disagreements", move || {
+            let items = desk.items();
+            let numbers = (0..items.len() as u32).map(ItemNo);
+            let mut found = disputes(&desk.log(), numbers);
+            found.retain(|it| {
+                is_drawn(&items[it.item.0 as usize]) || it.reason == DisputeReason::Reported
+            });
+            Ok(found)
+        })
+        .await
+    }
+
+    fn known(&self, task: TaskId) -> Option<Arc<TaskState>> {
+        let desks = self.0.desks.read().unwrap_or_else(PoisonError::into_inner);
+        desks.get(&task).cloned()
+    }
+}
+
+/// Refuses what only an open task does, where the texts are still those that were drawn.
+pub(crate) fn check_open(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
+    let row = desk.row();
+    let reason = match row.state {
+        TaskStatus::Draft => "this task is a draft; a curator opens it",
+        TaskStatus::Closed => "this task is closed; what you still have to send is taken",
+        TaskStatus::Open => return check_current(desk, listed),
+    };
+    let reason = reason.to_owned();
+    Err(Error::Conflict { reason })
+}
+
+/// Refuses to show texts of another state of the study than the task was drawn from.
+pub(crate) fn check_current(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
+    check_hash(&desk.row(), &listed.state_hash())
+}
+
+/// The same of a study as it was loaded, which may be later than what is listed.
+pub(crate) fn check_texts(row: &TaskRow, study: &Study) -> Result<(), Error> {
+    check_hash(row, &state_hash(study))
+}
+
+fn check_hash(row: &TaskRow, found: &str) -> Result<(), Error> {
+    if row.study_hash == found {
+        return Ok(());
+    }
+    let reason = format!(
+        "study {} was made anew with other instances or texts, so the items of this task are not \
+         there any more; what was decided is kept and can be downloaded, and a curator makes a \
+         new task",
+        row.task.study
+    );
+    Err(Error::Conflict { reason })
+}
+
+/// The time by the clock of the server, in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    clock::now_ms() as u64
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,193 @@
+//! Who is done with which items, kept along with the log: what a person is told after each
+//! decision must not cost a walk through the whole log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shared::annotation::assignment::Lease;
+use shared::annotation::event::AnnotationAction;
+use shared::annotation::task::ItemRole;
+use shared::annotation::{
+    AnnotationItem, AnnotationLog, AnnotationTask, EventKey, ItemNo, LogEntry, PersonId,
+};
+use shared::api::annotation::TaskProgressSummary;
+
+/// Counts of a task. They are always those of its log.
+#[derive(Debug)]
+pub(super) struct TaskCounts {
+    /// Decisions on each item that count.
+    n_counting: Vec<u32>,
+    people: BTreeMap<PersonId, Done>,
+    /// [`TaskProgressSummary::n_filled`].
+    n_filled: u64,
+    n_drawn: u64,
+    overlap: u32,
+}
+
+/// What one person did.
+#[derive(Debug, Default)]
+struct Done {
+    decided: BTreeSet<ItemNo>,
+    skipped: BTreeSet<ItemNo>,
+    /// Everything, in the order in which it came.
+    keys: Vec<EventKey>,
+}
+
+impl TaskCounts {
+    /// Of a log without events.
+    pub(super) fn new(task: &AnnotationTask, items: &[AnnotationItem]) -> TaskCounts {
+        TaskCounts {
+            n_counting: vec![0; items.len()],
+            people: BTreeMap::new(),
+            n_filled: 0,
+            n_drawn: items.iter().filter(|it| is_drawn(it)).count() as u64,
+            overlap: task.overlap,
+        }
+    }
+
+    /// Counts an event that the log has just taken.
+    pub(super) fn count(
+        &mut self,
+        entry: &LogEntry,
+        items: &[AnnotationItem],
+        log: &AnnotationLog,
+    ) {
+        let person = self.people.entry(entry.person).or_default();
+        person.keys.push(entry.event.key);
+        let item = match &entry.event.what {
+            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
+                let decided = self.people.get(&it.person).map(|it| it.decided.clone());
+                for item in decided.unwrap_or_default() {
+                    self.recount(item, items, log);
+                }
+                None
+            }
+            AnnotationAction::Decided(_)
+            | AnnotationAction::Skipped(_)
+            | AnnotationAction::Reported(_)
+            | AnnotationAction::Adjudicated(_) => entry.event.what.item(),
+        };
+        // An item that the task does not have is in no log that was checked.
+        let Some(item) = item.filter(|it| (it.0 as usize) < items.len()) else {
+            return;
+        };
+        // Whatever an event changes of an item, it changes for its own person.
+        let person = self.people.entry(entry.person).or_default();
+        let sets = [
+            (
+                &mut person.decided,
+                log.decisions(item).contains_key(&entry.person),
+            ),
+            (
+                &mut person.skipped,
+                log.skips(item).contains_key(&entry.person),
+            ),
+        ];
+        for (set, is_in) in sets {
+            match is_in {
+                true => set.insert(item),
+                false => set.remove(&item),
+            };
+        }
+        self.recount(item, items, log);
+    }
+
+    fn recount(&mut self, item: ItemNo, items: &[AnnotationItem], log: &AnnotationLog) {
+        let at = item.0 as usize;
+        let decided = log.decisions(item).into_keys();
+        let now = decided.filter(|it| !log.is_excluded(*it)).count() as u32;
+        let before = std::mem::replace(&mut self.n_counting[at], now);
+        if is_drawn(&items[at]) {
+            self.n_filled += u64::from(now.min(self.overlap));
+            self.n_filled -= u64::from(before.min(self.overlap));
+        }
+    }
+
+    /// How far somebody and everybody are; [`TaskProgressSummary::n_left`] is left at 0.
+    pub(super) fn standing(
+        &self,
+        person: Option<PersonId>,
+        items: &[AnnotationItem],
+    ) -> TaskProgressSummary {
+        let done = person.and_then(|it| self.people.get(&it));
+        let is_work = |it: &&ItemNo| !is_training(&items[it.0 as usize]);
+        TaskProgressSummary {
+            n_mine: done.map_or(0, |it| it.decided.iter().filter(is_work).count()) as u32,
+            n_skipped: done.map_or(0, |it| it.skipped.len()) as u32,
+            n_left: 0,
+            n_filled: self.n_filled,
+            n_slots: self.n_drawn * u64::from(self.overlap),
+            n_people: self.n_people(),
+        }
+    }
+
+    /// People who have decided.
+    pub(super) fn n_people(&self) -> u32 {
+        let decided = self.people.values().filter(|it| !it.decided.is_empty());
+        decided.count() as u32
+    }
+
+    /// About how many items of work somebody could still get, but for leases that ran out: drawn
+    /// ones with a free slot, and as much gold as is strewn among so many.
+    pub(super) fn n_left(
+        &self,
+        person: PersonId,
+        task: &AnnotationTask,
+        items: &[AnnotationItem],
+        leases: &[Lease],
+    ) -> u32 {
+        let mut taken = self.n_counting.clone();
+        for lease in leases.iter().filter(|it| it.person != person) {
+            // Who has decided holds one slot, not two; who has passed over an item holds none.
+            if !self.is_finished(lease.person, lease.item) {
+                taken[lease.item.0 as usize] += 1;
+            }
+        }
+        let (mut n_free, mut n_gold) = (0, 0);
+        for ((item, number), taken) in items.iter().zip((0..).map(ItemNo)).zip(taken) {
+            if self.is_finished(person, number) {
+                continue;
+            }
+            match item.role {
+                ItemRole::Training { .. } => {}
+                ItemRole::Gold { .. } => n_gold += 1,
+                ItemRole::Drawn { .. } => n_free += u32::from(taken < self.overlap),
+            }
+        }
+        let n_strewn = match task.gold_every {
+            0 => 0,
+            1 => n_gold,
+            every => n_gold.min(n_free.div_ceil(every - 1)),
+        };
+        n_free + n_strewn
+    }
+
+    /// Whether somebody has decided on an item or passed over it.
+    pub(super) fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
+        let done = self.people.get(&person);
+        done.is_some_and(|it| it.decided.contains(&item) || it.skipped.contains(&item))
+    }
+
+    /// How many items of training somebody has not decided on.
+    pub(super) fn n_training(&self, person: Option<PersonId>, items: &[AnnotationItem]) -> u32 {
+        let numbered = items.iter().zip((0..).map(ItemNo));
+        let training = numbered.filter(|it| is_training(it.0));
+        let left = training.filter(|it| person.is_none_or(|who| !self.is_finished(who, it.1)));
+        left.count() as u32
+    }
+
+    /// Everything that somebody did, in the order in which it came.
+    pub(super) fn keys(&self, person: PersonId) -> &[EventKey] {
+        self.people.get(&person).map_or(&[], |it| &it.keys)
+    }
+}
+
+/// Whether people learn by it.
+pub(super) fn is_training(item: &AnnotationItem) -> bool {
+    matches!(item.role, ItemRole::Training { .. })
+}
+
+/// Whether it was drawn.
+pub(super) fn is_drawn(item: &AnnotationItem) -> bool {
+    matches!(item.role, ItemRole::Drawn { .. })
+}

@@ -1,0 +1,599 @@
+//! Tasks over a study of five texts: decided, sent twice, killed, full, broken.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use shared::annotation::assignment::{AssignmentPhase, AssignmentQueue, Lease};
+use shared::annotation::event::{
+    Adjudication, AnnotationAction, AnswerComment, Decision, ProblemReport, SkipReason, SkippedItem,
+};
+use shared::annotation::export::ItemIds;
+use shared::annotation::task::{
+    AnnotationTask, InstanceRef, ItemRole, ReferenceAnswer, SamplingDesign, TaskFilter,
+};
+use shared::annotation::{
+    AnnotationItem, AnnotationLog, AnnotatorAnswer, DisplayOrder, EventKey, event, sample,
+};
+use shared::api::annotation::TaskProgressSummary;
+use shared::collection::{Collection, Document, Qrels, Query};
+use shared::study::build::{StudyInputs, make_study};
+use shared::study::preparation::{InputFiles, SequentialExecutor, run_at_once};
+
+use super::*;
+use crate::store::annotation_tasks::ItemRow;
+use crate::store::annotation_tasks::events::AnnotationWrite;
+use crate::store::backup;
+use crate::store::tests::{TestFolder, tell};
+
+const ANN: PersonId = PersonId(1);
+const BOB: PersonId = PersonId(2);
+const CAT: PersonId = PersonId(3);
+
+/// Five texts, and two queries with instances of TFC1 among them.
+pub(crate) fn study(name: &str) -> Study {
+    let texts = [
+        "river river",
+        "river bank",
+        "the sea",
+        "bank bank sea",
+        "river sea mud",
+    ];
+    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
+        id: id.to_string(),
+        title: String::new(),
+        text: (*text).to_owned(),
+        group: None,
+    });
+    let queries = ["river", "sea bank"].iter().zip(1..);
+    let queries = queries.map(|(text, id): (_, u32)| Query {
+        id: format!("q{id}"),
+        text: (*text).to_owned(),
+        group: None,
+        split: None,
+    });
+    let collection = Collection {
+        queries: queries.collect(),
+        docs: docs.collect(),
+        qrels: Qrels::default(),
+    };
+    let definition = serde_json::from_value(serde_json::json!({
+        "format": 1, "name": name, "title": name, "collection": "none", "pool": "all",
+        "probes": ["tfc1"], "modes": ["fixed"], "rankers": ["bm25", "ql"],
+        "limits": shared::probe::Limits {
+            length_gap_terms: Some(10),
+            ..shared::probe::Limits::STANDARD
+        },
+    }));
+    let inputs = StudyInputs {
+        definition: definition.unwrap(),
+        collection,
+        files: InputFiles::default(),
+        rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
+        made: "2026-11-20".to_owned(),
+    };
+    run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap()
+}
+
+/// All of TFC1 of a study, every item for two people, the first instance to learn by, the second
+/// with a known answer.
+pub(crate) fn task(study: &str) -> AnnotationTask {
+    let known = |number| ReferenceAnswer {
+        place: InstanceRef {
+            probe: "tfc1".parse().unwrap(),
+            mode: shared::probe::AxiomVariant::Fixed,
+            number,
+        },
+        answer: AnnotatorAnswer::First,
+        why: "it has the word twice".to_owned(),
+    };
+    AnnotationTask {
+        title: "Rivers".to_owned(),
+        study: study.to_owned(),
+        probes: vec!["tfc1".parse().unwrap()],
+        wanted: TaskFilter::default(),
+        n_items: 100,
+        design: SamplingDesign::Uniform,
+        overlap: 2,
+        seed: 42,
+        gold_every: 3,
+        blind: true,
+        mark_terms: true,
+        tags: Vec::new(),
+        guidelines: "Read **both**.".to_owned(),
+        training: vec![known(0)],
+        gold: vec![known(1)],
+    }
+}
+
+fn new_task(study: &Study) -> NewTask {
+    let task = task(&study.definition.name);
+    let drawn = sample::items(study, &task).unwrap();
+    let with_ids = drawn.items.into_iter().map(|item| ItemRow {
+        item,
+        named: ItemIds {
+            query: "q1".to_owned(),
+            texts: vec!["1".to_owned(), "2".to_owned()],
+        },
+    });
+    NewTask {
+        study_hash: state_hash(study),
+        made_ms: 1,
+        n_candidates: drawn.n_candidates,
+        items: with_ids.collect(),
+        task,
+    }
+}
+
+/// A key of its own for each number.
+pub(crate) fn key(number: u64) -> EventKey {
+    EventKey::from_bytes(u128::from(number).to_be_bytes())
+}
+
+/// An event under a key.
+pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
+    AnnotationEvent {
+        key: key(number),
+        made_ms: number,
+        what,
+    }
+}
+
+/// An answer to an item.
+pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction {
+    AnnotationAction::Decided(Decision {
+        item,
+        answer,
+        comment: AnswerComment::default(),
+        sides: DisplayOrder::AsClaimed,
+        took_ms: 4_000,
+        replaces: Vec::new(),
+    })
+}
+
+/// People with the numbers 1 to 3.
+pub(crate) async fn join(store: &Store) {
+    let sql = "INSERT INTO person (no, name, name_key, role, since_ms, seen_ms)
+               VALUES (1, 'Ann', 'ann', 'annotator', 0, 0), (2, 'Bob', 'bob', 'annotator', 0, 0),
+                   (3, 'Cat', 'cat', 'curator', 0, 0)
+               ON CONFLICT DO NOTHING";
+    tell(store, sql).await;
+}
+
+/// An open task in a store.
+async fn opened(store: &Store) -> (AnnotationTasks, Arc<TaskState>) {
+    join(store).await;
+    let reviews = AnnotationTasks::new(store.clone());
+    let desk = reviews.make(&new_task(&study("open"))).await.unwrap();
+    let asked = UpdateTaskRequest {
+        task: desk.row().no,
+        state: Some(TaskStatus::Open),
+        results_public: None,
+        guidelines: None,
+    };
+    reviews.change(asked).await.unwrap();
+    (reviews, desk)
+}
+
+async fn send(
+    reviews: &AnnotationTasks,
+    desk: &Arc<TaskState>,
+    person: PersonId,
+    events: &[AnnotationEvent],
+) -> Result<Vec<EventOutcome>, Error> {
+    let actor = ActorRole::Annotator;
+    let sender = EventSender { person, actor };
+    reviews.send(desk, sender, events.to_vec()).await
+}
+
+/// Numbers of items that somebody gets.
+async fn given(
+    reviews: &AnnotationTasks,
+    desk: &Arc<TaskState>,
+    person: PersonId,
+    n: usize,
+) -> Vec<ItemNo> {
+    let promised = reviews.next(desk, person, n).await.unwrap();
+    promised.offers.iter().map(|it| it.item).collect()
+}
+
+#[tokio::test]
+async fn a_task_lives_and_is_found_again_as_it_was() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        let n_work = desk.items().len() - 1;
+        assert!(n_work > 3, "{n_work}");
+        let before = desk.standing(Some(ANN));
+        assert_eq!(before.n_slots, 2 * (n_work as u64 - 1));
+        let first = reviews.next(&desk, ANN, 32).await.unwrap();
+        assert_eq!(first.offers[0].part, AssignmentPhase::Training);
+        assert_eq!(first.offers.len(), n_work + 1);
+        assert_eq!(first.standing.n_left as usize, n_work);
+        let events: Vec<AnnotationEvent> = first
+            .offers
+            .iter()
+            .zip(1..)
+            .map(|(it, number)| event(number, decided(it.item, AnnotatorAnswer::First)))
+            .collect();
+        let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
+        assert!(outcomes.iter().all(|it| *it == EventOutcome::Kept));
+        let standing = desk.standing(Some(ANN));
+        let expected = TaskProgressSummary {
+            n_mine: n_work as u32,
+            n_skipped: 0,
+            n_left: 0,
+            n_filled: n_work as u64 - 1,
+            n_people: 1,
+            ..before
+        };
+        assert_eq!(standing, expected);
+        assert!(given(&reviews, &desk, ANN, 8).await.is_empty());
+        assert_eq!(desk.mine(ANN)[0].entry.event, *events.last().unwrap());
+        given(&reviews, &desk, BOB, 8).await;
+        let asked = UpdateTaskRequest {
+            task: desk.row().no,
+            state: Some(TaskStatus::Draft),
+            results_public: None,
+            guidelines: None,
+        };
+        let error = reviews.change(asked).await.unwrap_err();
+        assert!(error.to_string().contains("close it"), "{error}");
+
+        // As after `kill -9`: nothing but the database is left.
+        let (log, row, until) = (desk.log(), desk.row(), desk.promised_until(BOB, ItemNo(0)));
+        store.close().await;
+        let store = place.store().await;
+        let again = AnnotationTasks::new(store).desk(row.no).await.unwrap();
+        assert_eq!((again.log(), again.row()), (log, row));
+        assert_eq!(again.standing(Some(ANN)), expected);
+        assert!(until.is_some());
+        assert_eq!(again.promised_until(BOB, ItemNo(0)), until);
+    }
+}
+
+#[tokio::test]
+async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        let one = event(1, decided(ItemNo(2), AnnotatorAnswer::First));
+        let other = event(1, decided(ItemNo(2), AnnotatorAnswer::Second));
+        let (later, no_item) = (
+            event(2, decided(ItemNo(3), AnnotatorAnswer::Equal)),
+            event(3, decided(ItemNo(9_999), AnnotatorAnswer::Equal)),
+        );
+        let settled = event(
+            4,
+            AnnotationAction::Adjudicated(Adjudication {
+                item: ItemNo(2),
+                answer: AnnotatorAnswer::Equal,
+                note: String::new(),
+                replaces: Vec::new(),
+            }),
+        );
+        let all = [
+            one.clone(),
+            no_item,
+            one.clone(),
+            other.clone(),
+            later,
+            settled.clone(),
+        ];
+        let outcomes = send(&reviews, &desk, ANN, &all).await.unwrap();
+        let reason = |it: &EventOutcome| match it {
+            EventOutcome::Kept => "kept".to_owned(),
+            EventOutcome::Known => "known".to_owned(),
+            EventOutcome::Refused { reason } => reason.clone(),
+        };
+        let said: Vec<String> = outcomes.iter().map(reason).collect();
+        assert_eq!(said[0], "kept");
+        assert!(said[1].contains("no item of this task"), "{said:?}");
+        assert_eq!(said[2], "known");
+        assert!(said[3].contains("another event"), "{said:?}");
+        assert_eq!(said[4], "kept");
+        assert!(said[5].contains("only curators"), "{said:?}");
+        let outcomes = send(&reviews, &desk, ANN, &[one.clone(), other]).await;
+        let outcomes = outcomes.unwrap();
+        assert_eq!(outcomes[0], EventOutcome::Known);
+        assert!(matches!(outcomes[1], EventOutcome::Refused { .. }));
+        // The key of somebody else's event.
+        let outcomes = send(&reviews, &desk, BOB, &[one]).await.unwrap();
+        assert!(matches!(outcomes[0], EventOutcome::Refused { .. }));
+        let sender = EventSender {
+            person: CAT,
+            actor: ActorRole::Curator,
+        };
+        let outcomes = reviews.send(&desk, sender, vec![settled]).await.unwrap();
+        assert_eq!(outcomes, [EventOutcome::Kept]);
+        assert_eq!(desk.n_events(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_promise_that_ran_out_goes_to_somebody_else() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        let (no, n_items) = (desk.row().no, desk.items().len() as u32);
+        // Both slots of each item are promised, for a moment.
+        let until_ms = now_ms() + 1_500;
+        let leases = (0..n_items).flat_map(|item| {
+            [ANN, BOB].map(|person| {
+                let item = ItemNo(item);
+                (
+                    no,
+                    Lease {
+                        item,
+                        person,
+                        until_ms,
+                    },
+                )
+            })
+        });
+        let writing = AnnotationWrite {
+            leases: leases.collect(),
+            now_ms: now_ms(),
+            ..AnnotationWrite::default()
+        };
+        store.write_review(&writing).await.unwrap();
+        drop(reviews);
+        let reviews = AnnotationTasks::new(store.clone());
+        let desk = reviews.desk(no).await.unwrap();
+        let drawn = |given: Vec<ItemNo>| {
+            let drawn = given.iter().filter(|it| is_drawn(desk.item(**it).unwrap()));
+            drawn.count()
+        };
+        assert_eq!(drawn(given(&reviews, &desk, CAT, 32).await), 0);
+        let own = given(&reviews, &desk, ANN, 1).await;
+        assert_eq!(own.len(), 1, "one's own do not stand in the way");
+        tokio::time::sleep(Duration::from_millis(1_600)).await;
+        assert_eq!(
+            drawn(given(&reviews, &desk, CAT, 32).await),
+            n_items as usize - 2
+        );
+        // What ran out is forgotten when something is promised.
+        let left = store.review_leases(no).await.unwrap();
+        assert!(left.iter().all(|it| it.until_ms > until_ms), "{left:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_who_ask_at_once_each_slot_goes_to_one() {
+    let place = TestFolder::sqlite();
+    let store = place.store().await;
+    let (reviews, desk) = opened(&store).await;
+    let asked = [ANN, BOB, CAT].map(|it| given(&reviews, &desk, it, 32));
+    let [a, b, c] = asked;
+    let (a, b, c) = tokio::join!(a, b, c);
+    for number in (0..desk.items().len() as u32).map(ItemNo) {
+        let n_given = [&a, &b, &c]
+            .iter()
+            .filter(|it| it.contains(&number))
+            .count();
+        match is_drawn(desk.item(number).unwrap()) {
+            true => assert_eq!(n_given, 2, "{number:?}"),
+            false => assert!(n_given <= 3),
+        }
+    }
+}
+
+/// Events of many at once, each of which is kept once, in one order.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_many_send_at_once_is_kept_once_each() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        let tasks = (0..60_u64).map(|number| {
+            let (reviews, desk) = (reviews.clone(), desk.clone());
+            tokio::spawn(async move {
+                let person = PersonId(1 + (number % 3) as u32);
+                // Every event is sent by two, as a page that is open twice does.
+                let number = number / 6 * 3 + number % 3;
+                let item = ItemNo(2 + (number % 2) as u32);
+                let what = decided(item, AnnotatorAnswer::Equal);
+                send(&reviews, &desk, person, &[event(number, what)]).await
+            })
+        });
+        let tasks: Vec<_> = tasks.collect();
+        let mut outcomes = Vec::new();
+        for it in tasks {
+            outcomes.extend(it.await.unwrap().unwrap());
+        }
+        let n = |wanted: EventOutcome| outcomes.iter().filter(|it| **it == wanted).count();
+        assert_eq!((n(EventOutcome::Kept), n(EventOutcome::Known)), (30, 30));
+        let kept = store.review_events(desk.row().no, 0).await.unwrap();
+        assert_eq!(kept.len(), 30);
+        assert_eq!(AnnotationLog::of(kept), desk.log());
+    }
+}
+
+#[tokio::test]
+async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
+    let place = TestFolder::sqlite();
+    let store = place.store().await;
+    let (reviews, desk) = opened(&store).await;
+    let noted = |number: u64| {
+        let note = "n".repeat(2_000);
+        event(
+            number,
+            AnnotationAction::Reported(ProblemReport {
+                item: ItemNo(2),
+                note,
+            }),
+        )
+    };
+    let events: Vec<AnnotationEvent> = (0..100).map(noted).collect();
+    tell(&store, "PRAGMA max_page_count = 1").await;
+    let error = send(&reviews, &desk, ANN, &events).await.unwrap_err();
+    assert!(matches!(error, Error::NotKept { .. }), "{error}");
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert_eq!(desk.n_events(), 0);
+    tell(&store, "PRAGMA max_page_count = 1000000").await;
+    let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
+    assert!(outcomes.iter().all(|it| *it == EventOutcome::Kept));
+    assert_eq!(
+        store.review_events(desk.row().no, 0).await.unwrap().len(),
+        100
+    );
+}
+
+/// As when a connection breaks after the commit, and before the answer.
+#[tokio::test]
+async fn what_is_on_the_disk_after_all_is_found_there() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        let (lost, next) = (
+            event(1, decided(ItemNo(2), AnnotatorAnswer::First)),
+            event(2, decided(ItemNo(3), AnnotatorAnswer::First)),
+        );
+        let entry = LogEntry {
+            person: ANN,
+            at_ms: 5,
+            event: lost.clone(),
+        };
+        let writing = AnnotationWrite {
+            events: vec![(desk.row().no, 0, entry)],
+            ..AnnotationWrite::default()
+        };
+        store.write_review(&writing).await.unwrap();
+        let failed = send(&reviews, &desk, ANN, std::slice::from_ref(&next)).await;
+        assert!(matches!(failed, Err(Error::NotKept { .. })));
+        let outcomes = send(&reviews, &desk, ANN, &[lost, next]).await.unwrap();
+        assert_eq!(outcomes, [EventOutcome::Known, EventOutcome::Kept]);
+        assert_eq!(desk.n_events(), 2);
+    }
+}
+
+/// As `axioscope backup` beside a server that people send to.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        given(&reviews, &desk, ANN, 8).await;
+        let no = desk.row().no;
+        let (asked, sent) = (reviews.clone(), desk.clone());
+        let sending = tokio::spawn(async move {
+            for number in 0..200 {
+                let one = event(number, decided(ItemNo(2), AnnotatorAnswer::Equal));
+                send(&asked, &sent, BOB, &[one]).await.unwrap();
+            }
+        });
+        while desk.n_events() < 20 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let n_before = desk.n_events();
+        let home = tempfile::tempdir().unwrap();
+        let rows = store.rows(home.path()).await.unwrap();
+        let file = home.path().join("backup");
+        backup::write(&place.folder, rows, &file).unwrap();
+        sending.await.unwrap();
+
+        for to in TestFolder::each() {
+            std::fs::remove_dir_all(
+                to.folder
+                    .collection("x")
+                    .unwrap()
+                    .ancestors()
+                    .nth(2)
+                    .unwrap(),
+            )
+            .unwrap();
+            let restored = backup::restore(&to.folder, &to.database, &file).await;
+            restored.unwrap();
+            let store = to.store().await;
+            let reviews = AnnotationTasks::new(store.clone());
+            let again = reviews.desk(no).await.unwrap();
+            let n_kept = again.n_events();
+            assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");
+            let whole = desk.log();
+            for entry in again.log().entries() {
+                assert_eq!(whole.entry(entry.event.key), Some(entry));
+            }
+            assert_eq!((again.row(), again.items()), (desk.row(), desk.items()));
+            assert!(again.promised_until(ANN, ItemNo(0)).is_some());
+            // Later tasks have later numbers.
+            let next = reviews.make(&new_task(&study("open"))).await.unwrap();
+            assert!(next.row().no > no);
+        }
+    }
+}
+
+/// Whatever happens, the counts are those of the log.
+#[tokio::test]
+async fn counts_are_those_of_the_log() {
+    let place = TestFolder::sqlite();
+    let store = place.store().await;
+    let (_, desk) = opened(&store).await;
+    let items = desk.items();
+    let mut state = 7_u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    for number in 0..400_u64 {
+        let item = ItemNo(random(items.len() as u64) as u32);
+        let person = PersonId(1 + random(3) as u32);
+        let standing = event::ExclusionChange {
+            person: PersonId(1 + random(3) as u32),
+            reason: String::new(),
+        };
+        let what = match random(12) {
+            0..5 => decided(item, AnnotatorAnswer::ALL[random(4) as usize]),
+            5..7 => AnnotationAction::Skipped(SkippedItem {
+                item,
+                reason: SkipReason::Broken,
+                note: String::new(),
+            }),
+            7..10 => AnnotationAction::Undone {
+                of: key(random(number + 2)),
+            },
+            10 => AnnotationAction::Excluded(standing),
+            _ => AnnotationAction::Included(standing),
+        };
+        desk.take(vec![LogEntry {
+            person,
+            at_ms: number,
+            event: event(number, what),
+        }]);
+        check_counts(&desk, items);
+    }
+}
+
+fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
+    let (log, row) = (desk.log(), desk.row());
+    let found = progress(items, row.task.overlap, &log);
+    for person in [ANN, BOB, CAT] {
+        let standing = desk.standing(Some(person));
+        assert_eq!(standing.n_filled, found.n_filled);
+        assert_eq!(standing.n_slots, found.n_slots);
+        let finished = (0..items.len() as u32)
+            .map(ItemNo)
+            .filter(|it| log.is_finished(person, *it));
+        let known = (0..items.len() as u32)
+            .map(ItemNo)
+            .filter(|it| desk.is_finished(person, *it));
+        assert!(finished.eq(known));
+        let queue = AssignmentQueue {
+            task: &row.task,
+            items,
+            log: &log,
+            leases: &[],
+            now_ms: 0,
+        };
+        let next = queue.next(person, usize::MAX);
+        let drawn = next.offers.iter().map(|it| it.item);
+        let drawn: BTreeSet<ItemNo> = drawn
+            .filter(|it| matches!(items[it.0 as usize].role, ItemRole::Drawn { .. }))
+            .collect();
+        let n_gold = u32::from(!log.is_finished(person, ItemNo(1)));
+        let n_left = standing.n_left;
+        assert!(
+            (drawn.len() as u32..=drawn.len() as u32 + n_gold).contains(&n_left),
+            "{n_left}, {drawn:?}"
+        );
+    }
+}

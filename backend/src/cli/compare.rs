@@ -1,0 +1,185 @@
+//! `differ`: where two rankers of a study, or two runs over a collection, differ.
+
+use std::path::{Path, PathBuf};
+
+use shared::collection::Run;
+use shared::compare::{
+    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef, about_run,
+    differ, query_list,
+};
+use shared::error::Error as InputError;
+use shared::rank::LexicalRanker;
+use shared::report::{self, ReportTable};
+use shared::score::RankerInfo;
+use shared::study::Study;
+use shared::text::{Stopwords, Tokenizer, stopwords};
+
+use super::{CommandOutcome, called, load};
+use crate::collection_files;
+use crate::error::Error;
+use crate::pipeline;
+use crate::store::DataFolder;
+
+/// Where two rankers differ: query tokens and novel terms at the top, reciprocal rank by these, by
+/// length, by type of answer and by first words, what moved, what is in common
+#[derive(clap::Args)]
+pub(crate) struct CompareArgs {
+    /// A study that is there
+    #[arg(long, value_name = "NAME", conflicts_with = "collection")]
+    study: Option<String>,
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
+    collection: Option<String>,
+    /// The first: of a study a ranker, by its row from 0, its spec or its label; else a run, by its
+    /// path or its name in the collection's runs/
+    #[arg(long, value_name = "RANKER|RUN")]
+    a: String,
+    /// The second
+    #[arg(long, value_name = "RANKER|RUN")]
+    b: String,
+    /// Which queries count: those with a document judged relevant, those with one among the
+    /// candidates of either (as in the paper), or all
+    #[arg(long, value_enum, default_value = "judged")]
+    queries: QuerySelection,
+    /// The least grade of a relevant document [default: 2 where there are such grades, else 1]
+    #[arg(long, value_name = "GRADE")]
+    relevant_from: Option<i32>,
+    /// none, en-function, or a file with one word a line
+    #[arg(
+        long,
+        value_name = "none|en-function|FILE",
+        default_value = "en-function"
+    )]
+    stopwords: String,
+    /// alnum ([a-z0-9]+ on lower-case) or unicode (UAX 29 words); of a study its own
+    #[arg(long, requires = "collection")]
+    tokenizer: Option<Tokenizer>,
+    /// Only queries of this split
+    #[arg(long)]
+    split: Option<String>,
+    /// Also the numbers of each query
+    #[arg(long)]
+    per_query: bool,
+    /// Print the tables as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum QuerySelection {
+    Judged,
+    Found,
+    All,
+}
+
+impl CompareArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
+        let tables = match &self.study {
+            Some(name) => self.of_study(name, data)?,
+            None => self.of_runs(self.collection.as_deref().unwrap_or_default(), data)?,
+        };
+        match self.json {
+            true => print!("{}", report::to_json(&tables)),
+            false => print!("{}", report::to_markdown(&tables)),
+        }
+        Ok(CommandOutcome::Done)
+    }
+
+    fn of_study(&self, name: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
+        let study = pipeline::load_study(&DataFolder::open(data)?, name)?;
+        let pair = [ranker(&study, &self.a)?, ranker(&study, &self.b)?];
+        let asking = self.asking(pair.map(RankerRef::Ranker))?;
+        let found = study.differ(&asking)?;
+        self.tables(&found, || Ok(study.differ_all(&asking)?))
+    }
+
+    fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
+        let loaded = load(collection, data, None)?;
+        let read = |file: &str| -> Result<Run, Error> {
+            let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
+            collection_files::tell(&reading);
+            Ok(run)
+        };
+        let runs = [read(&self.a)?, read(&self.b)?];
+        let about: [RankerInfo; 2] = [about_run(&self.a, &runs[0]), about_run(&self.b, &runs[1])];
+        let asking = self.asking([self.a.clone(), self.b.clone()].map(RankerRef::Run))?;
+        let named = called(collection);
+        let [first, second] = about;
+        let source = ComparisonInput {
+            tokenizer: self.tokenizer()?,
+            ..ComparisonInput::of_runs(
+                &named,
+                &loaded.collection,
+                [(first, &runs[0]), (second, &runs[1])],
+            )
+        };
+        let found = differ(&source, &asking)?;
+        self.tables(&found, || Ok(query_list::all(&source, &asking)?))
+    }
+
+    fn tables(
+        &self,
+        found: &RankerComparison,
+        rows: impl FnOnce() -> Result<Vec<query_list::QueryRow>, Error>,
+    ) -> Result<Vec<ReportTable>, Error> {
+        let mut tables = report::of_differences(found);
+        if self.per_query {
+            tables.push(report::comparison::of_queries(found, &rows()?));
+        }
+        Ok(tables)
+    }
+
+    fn asking(&self, pair: [RankerRef; 2]) -> Result<ComparisonOptions, Error> {
+        Ok(ComparisonOptions {
+            pair,
+            counted: match self.queries {
+                QuerySelection::Judged => ComparisonSubset::Judged,
+                QuerySelection::Found => ComparisonSubset::Found,
+                QuerySelection::All => ComparisonSubset::All,
+            },
+            relevant_from: self.relevant_from,
+            stopwords: stop_list(&self.stopwords)?,
+            split: self.split.clone(),
+        })
+    }
+
+    fn tokenizer(&self) -> Result<Tokenizer, Error> {
+        match &self.tokenizer {
+            Some(Tokenizer::Wordpiece(_)) => {
+                let reason = "fractions are counted over whole words; give alnum or unicode";
+                Err(InputError::unsupported("tokenizer", reason).into())
+            }
+            given => Ok(given.clone().unwrap_or_default()),
+        }
+    }
+}
+
+fn stop_list(typed: &str) -> Result<Stopwords, Error> {
+    match typed {
+        "none" => Ok(Stopwords::None),
+        "en-function" => Ok(Stopwords::EnFunction),
+        file => {
+            let path = PathBuf::from(file);
+            let way_out = "give none, en-function, or a text file with one word a line";
+            let words = std::fs::read_to_string(&path).map_err(Error::file(&path, way_out))?;
+            Ok(stopwords::list(&words))
+        }
+    }
+}
+
+/// The row of a ranker.
+fn ranker(study: &Study, typed: &str) -> Result<u32, Error> {
+    let rankers = study.scores.iter().map(|it| &it.ranker);
+    // `bm25` is `bm25:k1=1.2,b=0.75,…`.
+    let formula = typed.parse::<LexicalRanker>().map(|it| it.to_string());
+    let spec = formula.unwrap_or_else(|_| typed.to_owned());
+    let by_name = |it: &RankerInfo| it.spec == spec || it.label == typed;
+    let found = rankers.clone().position(by_name);
+    let number = typed.parse().ok().filter(|it| *it < study.scores.len());
+    let row = found.or(number).map(|it| it as u32);
+    row.ok_or_else(|| {
+        let known: Vec<&str> = rankers.map(|it| it.spec.as_str()).collect();
+        let what = format!("ranker among {}", known.join(", "));
+        shared::error::Error::unknown(&what, typed).into()
+    })
+}

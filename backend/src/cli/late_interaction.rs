@@ -1,0 +1,134 @@
+//! `whitebox`: inside late interaction.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use shared::late_interaction::LateInteractionHeader;
+use shared::probe::PoolSpec;
+use shared::report;
+
+use super::compute::ComputeArgs;
+use super::{CommandOutcome, called, load};
+use crate::config::AnalyzerArgs;
+use crate::error::Error;
+use crate::models::ModelRegistry;
+use crate::pipeline::{self, LateInteractionInput};
+use crate::store::studies::late_interaction;
+use crate::store::{DataFolder, write_whole};
+
+/// Which words of a query decide, whether they match themselves, and how much the vectors of a
+/// term depend on where it stands
+#[derive(clap::Args)]
+pub(crate) struct LateInteractionArgs {
+    /// A study, whose page will show it
+    #[arg(long, value_name = "NAME", conflicts_with = "collection")]
+    study: Option<String>,
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
+    collection: Option<String>,
+    /// A model in late interaction: a folder or a name on the hub, with `:late` or `:colbert`
+    #[arg(long, value_name = "MODEL")]
+    ranker: String,
+    /// The encoder before fine-tuning, for its spectra
+    #[arg(long, value_name = "MODEL")]
+    before: Option<String>,
+    /// Which texts are ranked: run:FILE:K, rank:bm25:K, group, judged or all
+    #[arg(long, value_name = "POOL", default_value = "rank:bm25:1000")]
+    pool: PoolSpec,
+    /// Only the first so many queries
+    #[arg(long, value_name = "N")]
+    queries: Option<usize>,
+    /// The least vectors of a piece whose spectrum is taken
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    floor: u64,
+    /// For people; without it the ranker and the collection
+    #[arg(long)]
+    title: Option<String>,
+    /// All of it, as JSON
+    #[arg(long, value_name = "FILE.json")]
+    out: Option<PathBuf>,
+    /// Print the tables as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
+    #[command(flatten)]
+    computing: ComputeArgs,
+}
+
+impl LateInteractionArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
+        let computing = self.computing.computing()?;
+        let ranker = ModelRegistry::open(&self.ranker, computing)?;
+        ranker.check_late()?;
+        let before = self.before.as_deref();
+        let before = before
+            .map(|it| ModelRegistry::open(it, computing))
+            .transpose()?;
+        let (folder, study) = match &self.study {
+            None => (None, None),
+            Some(name) => {
+                let folder = DataFolder::open(data)?;
+                let study = pipeline::load_study(&folder, name)?;
+                (Some(folder), Some(study.definition))
+            }
+        };
+        let of_study = study.as_ref().map(|it| it.collection.clone());
+        let collection = self.collection.clone().or(of_study).unwrap_or_default();
+        let n_queries = self.queries.or(study.as_ref().and_then(|it| it.n_queries));
+        let loaded = load(&collection, data, n_queries)?;
+        let analyzer = match &study {
+            Some(study) => study.analyzer.clone(),
+            None => self.analyzer.resolve(None)?,
+        };
+        let index = pipeline::index(&loaded.collection, &analyzer)?;
+        let about = ranker.about.clone();
+        let collection = called(&collection).into_owned();
+        let usual = format!("{} on {collection}", about.label);
+        let of_study = study.as_ref().map(|it| it.title.clone());
+        let title = self.title.clone().or(of_study).unwrap_or(usual);
+        let name = study.map_or_else(|| "whitebox".to_owned(), |it| it.name);
+        let began = Instant::now();
+        let found = pipeline::look(LateInteractionInput {
+            collection: &loaded.collection,
+            index: &index,
+            pool: &self.pool,
+            folder: &loaded.folder,
+            ranker: &ranker,
+            before: before.as_deref(),
+            head: LateInteractionHeader {
+                name: name.clone(),
+                title,
+                collection,
+                pool: self.pool.to_string(),
+                ranker: about,
+                made: pipeline::today(),
+                queries: Vec::new(),
+                n_pairs: 0,
+                n_texts: 0,
+                floor: self.floor,
+            },
+        })?;
+        eprintln!(
+            "{} pairs of {} queries in {:.1} s",
+            found.head.n_pairs,
+            found.head.queries.len(),
+            began.elapsed().as_secs_f64()
+        );
+        if let Some(file) = &self.out {
+            let way_out = "make room, or choose another file";
+            let json = serde_json::to_vec(&found).expect("finite numbers and string keys");
+            write_whole(file, way_out, |mut to| to.write_all(&json))?;
+        }
+        if let Some(folder) = &folder {
+            late_interaction::save(folder, &name, &found)?;
+        }
+        let tables = report::of_whitebox(&found);
+        match self.json {
+            true => print!("{}", report::to_json(&tables)),
+            false => print!("{}", report::to_markdown(&tables[..2])),
+        }
+        Ok(CommandOutcome::Done)
+    }
+}

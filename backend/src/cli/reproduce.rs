@@ -1,0 +1,302 @@
+//! `replay`: the papers' tables beside ours.
+
+mod runs;
+
+use std::path::Path;
+use std::str::FromStr;
+
+use shared::error::Error as InputError;
+use shared::probe::{Axiom, Limits, Manipulation, PoolSpec, Probe};
+use shared::report::{self, ReportTable};
+use shared::reproduce::published::TRANSFER_SETS;
+use shared::reproduce::{Paper, PaperTable, replay};
+use shared::study::{LookupFiles, Study, StudyDefinition, TransferFile};
+use shared::text::{Analyzer, Stemmer, Tokenizer};
+
+use super::{CommandOutcome, load};
+use crate::config::{AnalyzerArgs, PaperPreset};
+use crate::error::Error;
+use crate::models::ModelRegistry;
+use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
+use crate::runtime::with_store;
+use crate::store::DataFolder;
+
+/// Tables of a paper, cell by cell
+#[derive(clap::Args)]
+pub(crate) struct ReproduceArgs {
+    /// rennings2019, camara2020, abnirml or padigela2019
+    paper: Paper,
+    /// As numbered in the paper
+    #[arg(long, value_name = "N")]
+    table: u8,
+    /// A study that is there
+    #[arg(long, value_name = "NAME", conflicts_with = "collection")]
+    study: Option<String>,
+    /// A folder, or the name of an imported collection: makes the study `replay-PAPER` of it
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: Option<String>,
+    /// Only the first so many queries
+    #[arg(long, value_name = "N", requires = "collection")]
+    queries: Option<usize>,
+    /// In place of the paper's pool: run:FILE:K, rank:bm25:K, group, judged or all
+    #[arg(long, value_name = "POOL", requires = "collection")]
+    pool: Option<PoolSpec>,
+    /// Word vectors, for STMC1, STMC2 and STMC3
+    #[arg(long, value_name = "FILE", requires = "collection")]
+    vectors: Option<String>,
+    /// Misspellings for abnirml: the wrong word, a tab and the right one on a line; without it its
+    /// study has no misspelt texts. Its manipulations take the words of --stopwords FILE
+    #[arg(long, value_name = "FILE", requires = "collection")]
+    misspellings: Option<String>,
+    /// Pairs of texts for table 3 of abnirml: jfleg=FILE, xsum=FILE, cnn, daily-mail,
+    /// gyafc-entertainment, gyafc-family
+    #[arg(long, value_name = "NAME=FILE", requires = "collection")]
+    pairs: Vec<TransferPairsFile>,
+    /// More rankers, beside the paper's formulas: scores:FILE, a model; padigela2019 sets BM25
+    /// against each of them
+    #[arg(long, value_name = "RANKER", requires = "collection")]
+    ranker: Vec<String>,
+    /// Runs for padigela2019, in place of a study's rankers: the first is that of BM25, the others
+    /// and every --ranker stand beside it
+    #[arg(long, value_name = "FILE", requires = "collection")]
+    run: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
+}
+
+/// A set of table 3 of ABNIRML with its file.
+#[derive(Debug, Clone)]
+struct TransferPairsFile(TransferFile);
+
+impl FromStr for TransferPairsFile {
+    type Err = InputError;
+
+    fn from_str(word: &str) -> Result<TransferPairsFile, InputError> {
+        let Some((name, file)) = word.split_once('=') else {
+            return Err(InputError::not_a("pairs", word, "written as jfleg=FILE"));
+        };
+        let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
+        let known = TRANSFER_SETS.iter().map(|it| it.0);
+        let (name, queries) = set.ok_or_else(|| InputError::not_one_of("pairs", name, known))?;
+        Ok(TransferPairsFile(TransferFile {
+            name: (*name).to_owned(),
+            file: file.to_owned(),
+            queries: *queries,
+            symmetric: false,
+        }))
+    }
+}
+
+/// What the first version of ABNIRML changes texts by, but for the queries that a model writes.
+const MANIPULATIONS: [Manipulation; 9] = [
+    Manipulation::RemoveStopsPunctuation,
+    Manipulation::Lemmatize,
+    Manipulation::ShuffleWords,
+    Manipulation::ShuffleSentences,
+    Manipulation::ShuffleWordsInSentences,
+    Manipulation::ShufflePhrases,
+    Manipulation::ShufflePrepositions,
+    Manipulation::Query,
+    Manipulation::AddSentenceLast,
+];
+
+/// Of TFC1 so many instances are kept for a query of padigela2019: its tables are of lists, but a
+/// study has a probe.
+const INSTANCES: u32 = 100;
+
+/// What a paper's study is made with.
+struct StudyRecipe {
+    preset: Option<PaperPreset>,
+    limits: Limits,
+    pool: &'static str,
+    formulas: &'static [&'static str],
+}
+
+impl StudyRecipe {
+    fn of(paper: Paper) -> StudyRecipe {
+        match paper {
+            Paper::Rennings2019 => StudyRecipe {
+                preset: Some(PaperPreset::Rennings2019),
+                limits: Limits::RENNINGS_2019,
+                pool: "group",
+                formulas: &[
+                    "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
+                    "bm25:k1=0.4,b=0.1,k3=1,idf=lucene",
+                    "ql:mu=750",
+                ],
+            },
+            Paper::Camara2020 => StudyRecipe {
+                preset: Some(PaperPreset::Camara2020),
+                limits: Limits::CAMARA_2020,
+                pool: "rank:ql:mu=2500:100",
+                formulas: &["ql:mu=2500", "bm25"],
+            },
+            Paper::Abnirml => StudyRecipe {
+                preset: None,
+                limits: Limits::STANDARD,
+                pool: "judged",
+                formulas: &["bm25:k1=1.2,b=0.8", "ql"],
+            },
+            Paper::Padigela2019 => StudyRecipe {
+                preset: None,
+                limits: Limits {
+                    per_query: Some(INSTANCES),
+                    ..Limits::STANDARD
+                },
+                pool: "rank:bm25:k1=1.2,b=0.75:1000",
+                formulas: &["bm25:k1=1.2,b=0.75"],
+            },
+        }
+    }
+}
+
+impl ReproduceArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
+        let asked = PaperTable {
+            paper: self.paper,
+            table: self.table,
+        };
+        let tables = match self.run.is_empty() {
+            true => self.of_study(asked, data)?,
+            false => self.of_runs(asked, data)?,
+        };
+        match self.json {
+            true => print!("{}", report::to_json(&tables)),
+            false => print!("{}", report::to_markdown(&tables)),
+        }
+        Ok(CommandOutcome::Done)
+    }
+
+    fn of_study(&self, asked: PaperTable, data: &Path) -> Result<Vec<ReportTable>, Error> {
+        let study = match (&self.study, &self.collection) {
+            (Some(name), _) => {
+                let folder = DataFolder::open(data)?;
+                Some(pipeline::load_study(&folder, name)?)
+            }
+            (None, Some(collection)) => {
+                // What is asked for wrongly is said before the work.
+                replay(asked, None)?;
+                Some(self.make(collection, data)?)
+            }
+            (None, None) => None,
+        };
+        Ok(replay(asked, study.as_ref())?)
+    }
+
+    /// With the limits, formulas and readings of the paper.
+    fn make(&self, collection: &str, data: &Path) -> Result<Study, Error> {
+        self.check()?;
+        let StudyRecipe {
+            preset,
+            limits,
+            pool,
+            formulas,
+        } = StudyRecipe::of(self.paper);
+        let pool = match &self.pool {
+            Some(pool) => pool.clone(),
+            None => pool.parse()?,
+        };
+        let transfers: Vec<TransferFile> = self.pairs.iter().map(|it| it.0.clone()).collect();
+        let formulas = formulas.iter().map(|it| (*it).to_owned());
+        let definition = StudyDefinition {
+            format: 1,
+            name: format!("replay-{}", self.paper.name()),
+            title: format!("Replay of {}", self.paper.cited()),
+            description: format!("Its readings and formulas on {collection}."),
+            collection: collection.to_owned(),
+            n_queries: self.queries,
+            pool,
+            probes: self.probes(&transfers)?,
+            modes: self.paper.modes(),
+            rankers: formulas.chain(self.ranker.iter().cloned()).collect(),
+            analyzer: self.analyzer(preset)?,
+            limits,
+            vectors: self.vectors.clone(),
+            audit: Vec::new(),
+            lookups: self.lookups(),
+            transfers,
+        };
+        let folder = DataFolder::open(data)?;
+        let loaded = load(collection, data, None)?;
+        let models = ModelRegistry::new(&[], neural::Device::Cpu)?;
+        let wanted = NewStudy {
+            definition,
+            collection: loaded.collection,
+            finished: FinishedStudyPolicy::Replace,
+        };
+        let study = pipeline::run_study(wanted, &loaded.folder, &folder, &models)?;
+        with_store(&folder, async |store| store.put_study(&study).await)?;
+        Ok(study)
+    }
+
+    /// Refuses what another paper does not take, and what would leave ours empty.
+    fn check(&self) -> Result<(), Error> {
+        let refuse = |field: &str, reason: &str| Err(InputError::unsupported(field, reason).into());
+        if self.paper != Paper::Abnirml {
+            let only = "is for abnirml alone";
+            if self.misspellings.is_some() {
+                return refuse("misspellings", only);
+            }
+            if !self.pairs.is_empty() {
+                return refuse("pairs", only);
+            }
+        }
+        if self.paper == Paper::Padigela2019 && self.ranker.is_empty() {
+            let way_out = "padigela2019 sets BM25 against others; give one or more with --ranker, \
+                           or runs with --run";
+            return refuse("ranker", way_out);
+        }
+        Ok(())
+    }
+
+    /// Elasticsearch's default analyser of padigela2019 has words in lower-case, and leaves them.
+    fn analyzer(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => {
+                self.analyzer.resolve(preset)
+            }
+            Paper::Padigela2019 => {
+                let words = self.analyzer.or(Tokenizer::Unicode, Stemmer::None);
+                words.resolve(preset)
+            }
+        }
+    }
+
+    fn probes(&self, transfers: &[TransferFile]) -> Result<Vec<Probe>, Error> {
+        match self.paper {
+            Paper::Rennings2019 => Ok(vec![
+                Probe::Axiom(Axiom::Tfc1),
+                Probe::Axiom(Axiom::Tfc2),
+                Probe::Axiom(Axiom::Mtdc),
+                Probe::Axiom(Axiom::Lnc2),
+            ]),
+            Paper::Camara2020 => Ok(Probe::minable(self.vectors.is_some())),
+            Paper::Abnirml => {
+                let mut probes = Probe::group("match", false)?;
+                probes.extend(MANIPULATIONS.map(Probe::Manipulation));
+                if self.misspellings.is_some() {
+                    probes.push(Probe::Manipulation(Manipulation::TyposOutsideStops));
+                }
+                for it in transfers {
+                    probes.push(Probe::Transfer(it.transfer()?));
+                }
+                Ok(probes)
+            }
+            Paper::Padigela2019 => Ok(vec![Probe::Axiom(Axiom::Tfc1)]),
+        }
+    }
+
+    fn lookups(&self) -> LookupFiles {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Padigela2019 => LookupFiles::default(),
+            Paper::Abnirml => LookupFiles {
+                stop_words: self.analyzer.stop_list().map(str::to_owned),
+                misspellings: self.misspellings.clone(),
+                expansions: None,
+            },
+        }
+    }
+}

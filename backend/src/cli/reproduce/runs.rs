@@ -1,0 +1,64 @@
+//! Runs as they are: the list of BM25 beside each other, in place of the rankers of a study.
+
+use std::path::Path;
+
+use shared::collection::Run;
+use shared::compare::{ComparisonInput, about_run};
+use shared::error::Error as InputError;
+use shared::report::ReportTable;
+use shared::reproduce::{Paper, PaperTable, replay_lists};
+use shared::score::RankerInfo;
+
+use super::ReproduceArgs;
+use crate::cli::{called, tell_reading};
+use crate::collection_files;
+use crate::error::Error;
+
+impl ReproduceArgs {
+    /// The first run is that of BM25; beside it stand the others, and the order that each
+    /// `--ranker` gives to the pool.
+    pub(super) fn of_runs(
+        &self,
+        asked: PaperTable,
+        data: &Path,
+    ) -> Result<Vec<ReportTable>, Error> {
+        if asked.paper != Paper::Padigela2019 {
+            let reason = "is for padigela2019 alone";
+            return Err(InputError::unsupported("run", reason).into());
+        }
+        // What is asked for wrongly is said before the work.
+        replay_lists(asked, &[])?;
+        let name = self.collection.as_deref().unwrap_or_default();
+        let mut loaded = collection_files::load(name, data)?;
+        if let Some(n) = self.queries {
+            loaded.collection.queries.truncate(n);
+        }
+        let mut lists: Vec<(RankerInfo, Run)> = Vec::new();
+        for file in &self.run {
+            let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
+            collection_files::tell(&reading);
+            lists.push((about_run(file, &run), run));
+        }
+        match self.ranker.is_empty() {
+            true => tell_reading(&loaded),
+            false => {
+                let study = self.make(name, data)?;
+                let given = study.scores.iter().rev().take(self.ranker.len()).rev();
+                lists.extend(given.map(|it| (it.ranker.clone(), study.pools_as_run(it))));
+            }
+        }
+        let Some(((about, bm25), others)) = lists.split_first() else {
+            return Ok(replay_lists(asked, &[])?);
+        };
+        let mut sources = Vec::new();
+        for (other, run) in others {
+            let both = [(about.clone(), bm25), (other.clone(), run)];
+            sources.push(ComparisonInput::of_runs(
+                &called(name),
+                &loaded.collection,
+                both,
+            ));
+        }
+        Ok(replay_lists(asked, &sources)?)
+    }
+}

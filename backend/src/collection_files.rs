@@ -1,0 +1,403 @@
+//! Collections from disk: a folder as it is distributed, or one that was imported.
+//!
+//! ```text
+//! corpus.jsonl[.gz|.zst]  queries.jsonl[…]  qrels.tsv[…]  runs/*.run[…]
+//! ```
+//!
+//! What is wrong with a row is told and the row left out; what is wrong with a file as a
+//! whole is an error.
+
+mod distributions;
+pub(crate) mod transfer_sets;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use shared::collection::trec::UnknownIds;
+use shared::collection::{Collection, Document, Qrels, Query, Run, beir, trec, tsv, wikipassageqa};
+use shared::error::ReadReport;
+
+use crate::error::Error;
+use crate::progress::ProgressBar;
+use crate::store::{DataFolder, checksum, cleanup};
+
+/// A collection with what its readers had to say.
+#[derive(Debug, Default)]
+pub(crate) struct LoadedCollection {
+    /// Queries, documents, judgements.
+    pub collection: Collection,
+    /// Rows taken, refused and warned about, over all files.
+    pub reading: ReadReport,
+    /// What a file names and is not there, with what the file holds: `qrels`.
+    pub unknown: Vec<(&'static str, UnknownIds)>,
+    /// Where it lies; runs are looked up in its `runs/`.
+    pub folder: PathBuf,
+}
+
+/// How a corpus is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CorpusLayout {
+    /// One JSON object a line: `_id`, `title`, `text`.
+    Beir,
+    /// `pid<TAB>passage`, as MS MARCO distributes passages.
+    Passages,
+    /// `docid<TAB>url<TAB>title<TAB>body`, as MS MARCO distributes documents.
+    Documents,
+    /// One passage a line; its id is the line's number.
+    Plain,
+    /// `document_passages.json` with train.tsv, dev.tsv and test.tsv, as WikiPassageQA is
+    /// distributed.
+    Wikipassageqa,
+}
+
+/// Files that are not where [`load`] looks for them.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct CollectionFileArgs {
+    /// The corpus, if it is not `corpus.jsonl` of the folder
+    #[arg(long, value_name = "FILE")]
+    pub corpus: Option<PathBuf>,
+    /// How the corpus is laid out; without it a folder of BEIR, MS MARCO, TREC Deep Learning or
+    /// WikiPassageQA is known by the names of its files
+    #[arg(long, value_enum)]
+    pub layout: Option<CorpusLayout>,
+    /// The queries, if they are not `queries.jsonl` of the folder; `.tsv` is `qid<TAB>text`,
+    /// anything else that is not JSON is read as TREC topics
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+    /// The judgements, if they are not `qrels.tsv` of the folder
+    #[arg(long, value_name = "FILE")]
+    pub qrels: Option<PathBuf>,
+}
+
+/// A collection by the name it was imported under, or a folder.
+pub(crate) fn load(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
+    load_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
+}
+
+/// Where a collection lies. The files of one that was imported are verified.
+fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
+    if shared::study::check_name(named).is_ok() {
+        let imported = data.join("collections").join(named);
+        if imported.is_dir() {
+            let way_out = "import the collection again; if you changed the file yourself, remove \
+                           SHA256SUMS in the folder of the collection";
+            checksum::check_sums(&imported, way_out)?;
+            return Ok(imported);
+        }
+    }
+    let folder = PathBuf::from(named);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Error::NoCollection {
+        named: named.to_owned(),
+    })
+}
+
+/// Reads the files of a folder.
+pub(crate) fn load_folder(
+    folder: &Path,
+    files: &CollectionFileArgs,
+) -> Result<LoadedCollection, Error> {
+    let named = files.layout.or_else(|| match files.corpus {
+        Some(_) => None,
+        None => distributions::layout(folder),
+    });
+    let layout = named.unwrap_or(CorpusLayout::Beir);
+    if layout == CorpusLayout::Wikipassageqa {
+        return distributions::load_wikipassageqa(folder);
+    }
+    let files = &distributions::fill(folder, layout, files);
+    let mut loaded = LoadedCollection {
+        folder: folder.to_owned(),
+        ..LoadedCollection::default()
+    };
+    let corpus = match &files.corpus {
+        Some(path) => path.clone(),
+        None => found(folder, "corpus.jsonl")?,
+    };
+    let (docs, reading) = read_corpus(&corpus, layout)?;
+    loaded.collection.docs = docs;
+    loaded.reading.absorb(reading);
+    let queries = match &files.queries {
+        Some(path) => path.clone(),
+        None => found(folder, "queries.jsonl")?,
+    };
+    let (queries, reading) = read_queries(&queries)?;
+    loaded.collection.queries = queries;
+    loaded.reading.absorb(reading);
+    let qrels = files
+        .qrels
+        .clone()
+        .or_else(|| found(folder, "qrels.tsv").ok());
+    if let Some(qrels) = qrels {
+        let (qrels, reading) = read_qrels(&qrels)?;
+        loaded.reading.absorb(reading);
+        let unknown = UnknownIds::in_qrels(&qrels, &loaded.collection);
+        loaded.unknown.push(("qrels", unknown));
+        loaded.collection.qrels = qrels;
+    }
+    if let Ok(path) = found(folder, "splits.tsv") {
+        let (splits, reading) = with_bar(&path, |name, bytes, progress| {
+            tsv::read_splits(name, bytes, progress)
+        })?;
+        let unknown = UnknownIds::in_splits(&splits, &loaded.collection);
+        loaded.unknown.push(("splits", unknown));
+        loaded.collection.set_splits(&splits);
+        loaded.reading.absorb(reading);
+    }
+    Ok(loaded)
+}
+
+/// Copies a collection into the data folder under a name: what was read, as BEIR files with their
+/// checksums. It appears whole or not at all, and one that it replaces stays until then.
+pub(crate) fn import(
+    loaded: &LoadedCollection,
+    name: &str,
+    data: &DataFolder,
+) -> Result<PathBuf, Error> {
+    let target = data.collection(name)?;
+    let parent = target.parent().unwrap_or(&target);
+    let way_out = "make room, or take another folder by `--data`";
+    let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
+    write_files(loaded, temporary.path())?;
+    checksum::write_sums(temporary.path()).map_err(Error::file(&target, way_out))?;
+    cleanup::replace(temporary.path(), &target).map_err(Error::file(&target, way_out))?;
+    Ok(target)
+}
+
+/// Writes a collection as BEIR files into a folder that is there.
+pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Error> {
+    write_lines(
+        &at.join("corpus.jsonl"),
+        loaded.collection.docs.iter().map(doc_line),
+    )?;
+    write_lines(
+        &at.join("queries.jsonl"),
+        loaded.collection.queries.iter().map(query_line),
+    )?;
+    let qrels = loaded.collection.qrels.0.iter().flat_map(|(query, docs)| {
+        docs.iter()
+            .map(move |(doc, grade)| format!("{query}\t0\t{doc}\t{grade}"))
+    });
+    write_lines(&at.join("qrels.tsv"), qrels)?;
+    let runs = loaded.folder.join("runs");
+    if runs.is_dir() {
+        copy_runs(&runs, &at.join("runs"))?;
+    }
+    Ok(())
+}
+
+/// A run by its path, or by its name in the collection's `runs/`. One whose rows are all refused
+/// is no run.
+pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), Error> {
+    let path = locate(file, folder)?;
+    let (run, reading) = with_bar(&path, |name, bytes, progress| {
+        trec::read_run(name, bytes, progress)
+    })?;
+    match reading.refused.first() {
+        Some(first) if reading.n_rows == 0 => {
+            let reason = format!(
+                "every row was refused, the first in line {}: {}; give a TREC run",
+                first.line, first.reason
+            );
+            Err(shared::error::Error::file(&path.display().to_string(), reason).into())
+        }
+        _ => Ok((run, reading)),
+    }
+}
+
+/// A file that is absolute, relative to the working directory, in the collection's `runs/` or in
+/// its folder; with or without `.gz` or `.zst`.
+pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
+    let places = [
+        PathBuf::from(file),
+        folder.join("runs").join(file),
+        folder.join(file),
+    ];
+    let found = places
+        .iter()
+        .flat_map(|it| packed(it))
+        .find(|it| it.is_file());
+    found.ok_or_else(|| Error::NoFile {
+        file: file.to_owned(),
+        looked_in: folder.join("runs"),
+    })
+}
+
+/// Says on standard error what a reader had to say.
+pub(crate) fn tell(reading: &ReadReport) {
+    let shown = 5;
+    for it in reading.refused.iter().take(shown) {
+        eprintln!("refused: {it}");
+    }
+    if reading.n_refused > 0 {
+        eprintln!("rows refused and left out: {}", reading.n_refused);
+    }
+    for it in reading.warned.iter().take(shown) {
+        eprintln!("warning: {it}");
+    }
+    if reading.n_warned > 0 {
+        eprintln!("rows taken with a warning: {}", reading.n_warned);
+    }
+}
+
+/// Judgements of a file.
+pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, ReadReport), Error> {
+    with_bar(path, |name, bytes, progress| {
+        trec::read_qrels(name, bytes, progress)
+    })
+}
+
+/// Calls `take` with each line of a file and its number; every line is needed.
+pub(crate) fn each_line(
+    path: &Path,
+    mut take: impl FnMut(u64, &str) -> Result<(), Error>,
+) -> Result<(), Error> {
+    use shared::collection::lines::{FileSizeLimits, LineReader};
+    let path = &as_it_lies(path);
+    let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
+    let name = path.display().to_string();
+    let quiet = &mut |_| {};
+    let mut lines = LineReader::open(&name, file, FileSizeLimits::FILES, quiet)?;
+    while let Some(line) = lines.next_line()? {
+        let text = line.text.map_err(|reason| shared::error::Error::Line {
+            file: path.display().to_string(),
+            line: line.number,
+            reason,
+        })?;
+        if !text.is_empty() {
+            take(line.number, text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls a reader with a file's name, its bytes and a bar for what has been read.
+pub(crate) fn with_bar<T>(
+    path: &Path,
+    read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
+) -> Result<T, Error> {
+    let way_out = "check the path and its rights";
+    let path = &as_it_lies(path);
+    let file = File::open(path).map_err(Error::file(path, way_out))?;
+    let bytes = file.metadata().map_err(Error::file(path, way_out))?.len();
+    let bar = ProgressBar::bytes(
+        &path.file_name().unwrap_or_default().to_string_lossy(),
+        bytes,
+    );
+    Ok(read(&path.display().to_string(), file, &mut |done| {
+        bar.at(done)
+    })?)
+}
+
+fn read_corpus(path: &Path, layout: CorpusLayout) -> Result<(Vec<Document>, ReadReport), Error> {
+    with_bar(path, |name, bytes, progress| match layout {
+        CorpusLayout::Beir => beir::read_corpus(name, bytes, progress),
+        CorpusLayout::Passages => tsv::read_passages(name, bytes, progress),
+        CorpusLayout::Documents => tsv::read_documents(name, bytes, progress),
+        CorpusLayout::Plain => tsv::read_plain(name, bytes, progress),
+        CorpusLayout::Wikipassageqa => wikipassageqa::read_passages(name, bytes, progress),
+    })
+}
+
+fn read_queries(path: &Path) -> Result<(Vec<Query>, ReadReport), Error> {
+    let name = path.to_string_lossy();
+    let json = name.contains(".jsonl") || name.contains(".json");
+    with_bar(path, |name, bytes, progress| {
+        if json {
+            beir::read_queries(name, bytes, progress)
+        } else {
+            trec::topics::read_topics(name, bytes, progress)
+        }
+    })
+}
+
+/// The file of a name in a folder, packed or not.
+fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    let found = packed(&folder.join(name))
+        .into_iter()
+        .find(|it| it.is_file());
+    found.ok_or_else(|| Error::NoFile {
+        file: name.to_owned(),
+        looked_in: folder.to_owned(),
+    })
+}
+
+/// The path with the ending that is there, or as it was given.
+fn as_it_lies(path: &Path) -> PathBuf {
+    let there = packed(path).into_iter().find(|it| it.exists());
+    there.unwrap_or_else(|| path.to_owned())
+}
+
+fn packed(path: &Path) -> [PathBuf; 3] {
+    let with = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    [path.to_owned(), with(".gz"), with(".zst")]
+}
+
+fn doc_line(doc: &Document) -> String {
+    json_line(&Line {
+        id: &doc.id,
+        title: Some(&doc.title),
+        text: &doc.text,
+        group: doc.group.as_deref(),
+        split: None,
+    })
+}
+
+fn query_line(query: &Query) -> String {
+    json_line(&Line {
+        id: &query.id,
+        title: None,
+        text: &query.text,
+        group: query.group.as_deref(),
+        split: query.split.as_deref(),
+    })
+}
+
+/// A document or query of BEIR.
+#[derive(serde::Serialize)]
+struct Line<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    text: &'a str,
+    #[serde(rename = "doc_group", skip_serializing_if = "Option::is_none")]
+    group: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<&'a str>,
+}
+
+fn json_line(line: &Line<'_>) -> String {
+    serde_json::to_string(line).expect("texts alone")
+}
+
+/// Writes a file line by line.
+pub(crate) fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
+    use std::io::Write;
+    let way_out = "make room, or take another folder by `--data`";
+    let file = File::create(path).map_err(Error::file(path, way_out))?;
+    let mut out = std::io::BufWriter::new(file);
+    for line in lines {
+        writeln!(out, "{line}").map_err(Error::file(path, way_out))?;
+    }
+    out.flush().map_err(Error::file(path, way_out))
+}
+
+fn copy_runs(from: &Path, to: &Path) -> Result<(), Error> {
+    let way_out = "check the rights of the collection's `runs/`";
+    fs::create_dir_all(to).map_err(Error::file(to, way_out))?;
+    for entry in fs::read_dir(from).map_err(Error::file(from, way_out))? {
+        let entry = entry.map_err(Error::file(from, way_out))?;
+        if entry.path().is_file() {
+            let target = to.join(entry.file_name());
+            fs::copy(entry.path(), &target).map_err(Error::file(&target, way_out))?;
+        }
+    }
+    Ok(())
+}

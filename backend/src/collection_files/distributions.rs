@@ -1,0 +1,133 @@
+//! Collections by the names that their files have where they are distributed.
+
+use std::path::{Path, PathBuf};
+
+use shared::collection::wikipassageqa;
+use shared::collection::{Collection, Qrels};
+use shared::error::ReadReport;
+
+use super::{CollectionFileArgs, CorpusLayout, LoadedCollection, found, with_bar};
+use crate::error::Error;
+
+/// A corpus by its name, with the queries and qrels that go with it; those of the first names
+/// that are there are taken.
+struct Distribution {
+    corpus: &'static str,
+    layout: CorpusLayout,
+    queries: &'static [[&'static str; 2]],
+}
+
+const DISTRIBUTIONS: [Distribution; 2] = [
+    Distribution {
+        corpus: "msmarco-docs.tsv",
+        layout: CorpusLayout::Documents,
+        queries: &[
+            ["msmarco-docdev-queries.tsv", "msmarco-docdev-qrels.tsv"],
+            ["msmarco-test2019-queries.tsv", "2019qrels-docs.txt"],
+            ["msmarco-test2020-queries.tsv", "2020qrels-docs.txt"],
+            ["msmarco-doctrain-queries.tsv", "msmarco-doctrain-qrels.tsv"],
+        ],
+    },
+    Distribution {
+        corpus: "collection.tsv",
+        layout: CorpusLayout::Passages,
+        queries: &[
+            ["queries.dev.small.tsv", "qrels.dev.small.tsv"],
+            ["msmarco-test2019-queries.tsv", "2019qrels-pass.txt"],
+            ["msmarco-test2020-queries.tsv", "2020qrels-pass.txt"],
+            ["queries.train.tsv", "qrels.train.tsv"],
+        ],
+    },
+];
+
+/// The articles of WikiPassageQA.
+const ARTICLES: &str = "document_passages.json";
+
+/// What a folder holds, where it is not laid out as BEIR and nothing was said about it.
+pub(super) fn layout(folder: &Path) -> Option<CorpusLayout> {
+    if found(folder, "corpus.jsonl").is_ok() {
+        return None;
+    }
+    if found(folder, ARTICLES).is_ok() {
+        return Some(CorpusLayout::Wikipassageqa);
+    }
+    let known = DISTRIBUTIONS.iter();
+    let there = known.filter(|it| found(folder, it.corpus).is_ok());
+    there.map(|it| it.layout).next()
+}
+
+/// Fills in the files that were not named and have the names of a distribution.
+pub(super) fn fill(
+    folder: &Path,
+    layout: CorpusLayout,
+    files: &CollectionFileArgs,
+) -> CollectionFileArgs {
+    let mut files = CollectionFileArgs {
+        corpus: files.corpus.clone(),
+        layout: Some(layout),
+        queries: files.queries.clone(),
+        qrels: files.qrels.clone(),
+    };
+    let Some(known) = DISTRIBUTIONS.iter().find(|it| it.layout == layout) else {
+        return files;
+    };
+    files.corpus = files.corpus.or_else(|| found(folder, known.corpus).ok());
+    for [queries, qrels] in known.queries {
+        let named = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name == *queries
+                || name
+                    .strip_prefix(queries)
+                    .is_some_and(|it| it.starts_with('.'))
+        };
+        let path = match &files.queries {
+            Some(path) => Some(path.clone()).filter(named),
+            None => found(folder, queries).ok(),
+        };
+        if let Some(path) = path {
+            files.queries = Some(path);
+            files.qrels = files.qrels.or_else(|| found(folder, qrels).ok());
+            break;
+        }
+    }
+    files
+}
+
+/// Reads WikiPassageQA: articles, and the questions of each split that is there.
+pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Error> {
+    let mut reading = ReadReport::default();
+    let articles = found(folder, ARTICLES)?;
+    let (docs, of_docs) = with_bar(&articles, |name, bytes, progress| {
+        wikipassageqa::read_passages(name, bytes, progress)
+    })?;
+    reading.absorb(of_docs);
+    let mut collection = Collection {
+        docs,
+        queries: Vec::new(),
+        qrels: Qrels::default(),
+    };
+    for split in ["train", "dev", "test"] {
+        let Ok(path) = found(folder, &format!("{split}.tsv")) else {
+            continue;
+        };
+        let (queries, qrels, of_split) = with_bar(&path, |name, bytes, progress| {
+            wikipassageqa::read_questions(name, split, bytes, progress)
+        })?;
+        reading.absorb(of_split);
+        collection.queries.extend(queries);
+        collection.qrels.0.extend(qrels.0);
+    }
+    if collection.queries.is_empty() {
+        return Err(Error::NoFile {
+            file: "train.tsv, dev.tsv or test.tsv".to_owned(),
+            looked_in: folder.to_owned(),
+        });
+    }
+    let unknown = shared::collection::trec::UnknownIds::in_qrels(&collection.qrels, &collection);
+    Ok(LoadedCollection {
+        collection,
+        reading,
+        unknown: vec![("qrels", unknown)],
+        folder: folder.to_owned(),
+    })
+}

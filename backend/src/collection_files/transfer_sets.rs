@@ -1,0 +1,312 @@
+//! Data sets of dataset transfer from disk: the files of each, found by the names that they have in
+//! its download.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use shared::collection::document_pairs::layouts::parallel::{PreferredSide, SentenceFile};
+use shared::collection::document_pairs::layouts::stories::{StoryLayout, StorySubset};
+use shared::collection::document_pairs::layouts::{
+    self, ConvertedDataset, RowExclusion, TitlesById,
+};
+use shared::collection::document_pairs::layouts::{factuality, parallel, tsv};
+use shared::error::{Error as Unreadable, ReadReport};
+
+use super::{found, with_bar};
+use crate::error::Error;
+use crate::progress::ProgressBar;
+
+const WAY_OUT: &str = "check the path and its rights";
+
+/// A data set with where it was read from.
+#[derive(Debug, Default)]
+pub(crate) struct LoadedTransferSet {
+    /// Its pairs, and what its readers had to say.
+    pub converted: ConvertedDataset,
+    /// Every file that was read.
+    pub files: Vec<PathBuf>,
+    /// Files that a whole download has, and that are not there.
+    pub absent: Vec<String>,
+}
+
+/// A source with its references, by their names in a folder.
+struct Sentences {
+    set: String,
+    source: String,
+    references: Vec<String>,
+    preferred: PreferredSide,
+}
+
+/// Reads JFLEG, with the sentences of files of this ending: `src`, or `spellchecked.src`.
+pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Error> {
+    let sets = ["dev", "test"].map(|split| Sentences {
+        set: split.to_owned(),
+        source: format!("{split}/{split}.{ending}"),
+        references: numbered(&format!("{split}/{split}.ref"), 4),
+        preferred: PreferredSide::Reference,
+    });
+    sentences(from, &sets, |_, _| Ok(()))
+}
+
+/// Reads one domain of GYAFC in both directions. Titles are looked up by what `tune/informal.qids`
+/// has in the line of the sentence, where such files lie beside the others, else by the sentence:
+/// `tune-informal-17`.
+pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
+    let mut sets = Vec::new();
+    for split in ["tune", "test"] {
+        for (source, reference, preferred) in [
+            ("informal", "formal", PreferredSide::Reference),
+            ("formal", "informal", PreferredSide::Source),
+        ] {
+            sets.push(Sentences {
+                set: format!("{split}-{source}"),
+                source: format!("{split}/{source}"),
+                references: numbered(&format!("{split}/{reference}.ref"), 4),
+                preferred,
+            });
+        }
+    }
+    sentences(from, &sets, |source, converted| {
+        let ids = match found(from, &format!("{}.qids", source.name)) {
+            Ok(path) if !titles.is_empty() => Some(texts(&path)?),
+            _ => None,
+        };
+        if let Some(ids) = &ids {
+            parallel::length(source.texts, std::slice::from_ref(ids))?;
+        }
+        converted.ask(|group| {
+            let id = match &ids {
+                Some(ids) => ids.line(group.rsplit('-').next()?.parse().ok()?)?,
+                None => group,
+            };
+            titles.get(id).map(String::as_str)
+        });
+        Ok(())
+    })
+}
+
+/// Reads WikiTurk: one organized table, a folder of those, or of the files of one sentence a line.
+pub(crate) fn wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
+    let names: [&[&str]; 2] = [
+        &["tune.8turkers.organized.tsv"],
+        &["test.8turkers.organized.tsv"],
+    ];
+    match tables_of(from, &names) {
+        Ok(paths) => each_table(paths, tsv::read_wikiturk),
+        Err(none) => {
+            let sets = ["tune", "test"].map(|split| Sentences {
+                set: split.to_owned(),
+                source: format!("{split}.8turkers.tok.norm"),
+                references: numbered(&format!("{split}.8turkers.tok.turk."), 8),
+                preferred: PreferredSide::Reference,
+            });
+            if sets.iter().all(|it| found(from, &it.source).is_err()) {
+                return Err(none);
+            }
+            sentences(from, &sets, |_, converted| {
+                parallel::unescape(converted);
+                Ok(())
+            })
+        }
+    }
+}
+
+/// Reads the MSR Paraphrase Corpus: one of its tables, or a folder of both.
+pub(crate) fn mspc(from: &Path) -> Result<LoadedTransferSet, Error> {
+    let names: [&[&str]; 2] = [
+        &["msr_paraphrase_train.txt", "msr_paraphrase_train.tsv"],
+        &["msr_paraphrase_test.txt", "msr_paraphrase_test.tsv"],
+    ];
+    each_table(tables_of(from, &names)?, tsv::read_mspc)
+}
+
+/// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that it lies in.
+pub(crate) fn wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
+    each_table(
+        tables_of(from, &[&["biased.full"]])?,
+        |_, name, bytes, progress| tsv::read_wnc(name, bytes, progress),
+    )
+}
+
+/// Reads questions with answers and passages.
+pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
+    if from.is_dir() {
+        let path = from.display().to_string();
+        let reason = "is a folder: name the file of JSON lines, one question and passage a line";
+        return Err(Unreadable::file(&path, reason).into());
+    }
+    let converted = with_bar(from, |name, bytes, progress| {
+        factuality::read(name, seed, bytes, progress)
+    })?;
+    Ok(LoadedTransferSet {
+        converted,
+        files: vec![from.to_owned()],
+        ..LoadedTransferSet::default()
+    })
+}
+
+/// Reads the stories of a folder that are in the sample, in the order of their ids. A name of a
+/// file is an id, and never a path; links are not followed.
+pub(crate) fn stories(
+    from: &Path,
+    story: StoryLayout,
+    sample: StorySubset,
+    titles: &TitlesById,
+) -> Result<LoadedTransferSet, Error> {
+    let mut gathered = LoadedTransferSet::default();
+    let LoadedTransferSet {
+        converted, files, ..
+    } = &mut gathered;
+    let mut ids = Vec::new();
+    for entry in fs::read_dir(from).map_err(Error::file(from, WAY_OUT))? {
+        let entry = entry.map_err(Error::file(from, WAY_OUT))?;
+        let name = entry.file_name();
+        let Some(id) = name
+            .to_string_lossy()
+            .strip_suffix(story.ending())
+            .map(str::to_owned)
+        else {
+            continue;
+        };
+        let is_file = entry.file_type().is_ok_and(|it| it.is_file());
+        match (name.to_str(), is_file) {
+            (Some(_), true) if story.is_in(sample, &id) => ids.push(id),
+            (Some(_), true) => converted.leave_out(RowExclusion::NotInSample),
+            (named, _) => {
+                let reason = match named {
+                    None => "the name is not UTF-8: rename the file",
+                    Some(_) => "is no file: copy the story itself into the folder",
+                };
+                let path = entry.path().display().to_string();
+                converted.reading.refuse(&path, 1, reason);
+            }
+        }
+    }
+    if ids.is_empty() && converted.left_out.is_empty() && converted.reading.n_refused == 0 {
+        return Err(Error::NoFile {
+            file: format!("*{}", story.ending()),
+            looked_in: from.to_owned(),
+        });
+    }
+    ids.sort_unstable();
+    let bar = ProgressBar::of("read", ids.len() as u64, "stories");
+    for id in ids {
+        let path = from.join(format!("{id}{}", story.ending()));
+        let file = File::open(&path).map_err(Error::file(&path, WAY_OUT))?;
+        story.read(&id, &path.display().to_string(), file, converted);
+        files.push(path);
+        bar.one_more();
+    }
+    converted.ask(|id| titles.get(id).map(String::as_str));
+    Ok(gathered)
+}
+
+/// Reads titles by ids; what is wrong with a row counts to the data set.
+pub(crate) fn titles(path: &Path) -> Result<(TitlesById, ReadReport), Error> {
+    with_bar(path, |name, bytes, progress| {
+        layouts::read_titles(name, bytes, progress)
+    })
+}
+
+/// A source that was read, with its name in the folder.
+struct Source<'a> {
+    name: &'a str,
+    texts: &'a SentenceFile,
+}
+
+/// Reads sentences and their references; `then` is called with each set.
+fn sentences(
+    from: &Path,
+    sets: &[Sentences],
+    then: impl Fn(Source<'_>, &mut ConvertedDataset) -> Result<(), Error>,
+) -> Result<LoadedTransferSet, Error> {
+    let mut gathered = LoadedTransferSet::default();
+    for set in sets {
+        let Ok(path) = found(from, &set.source) else {
+            gathered.absent.push(set.source.clone());
+            continue;
+        };
+        let source = texts(&path)?;
+        gathered.files.push(path);
+        let mut references = Vec::new();
+        for name in &set.references {
+            let path = found(from, name)?;
+            references.push(texts(&path)?);
+            gathered.files.push(path);
+        }
+        let mut converted = parallel::align(&set.set, &source, &references, set.preferred)?;
+        let named = Source {
+            name: &set.source,
+            texts: &source,
+        };
+        then(named, &mut converted)?;
+        gathered.converted.absorb(converted);
+    }
+    if gathered.files.is_empty() {
+        return Err(Error::NoFile {
+            file: gathered.absent.join("` or `"),
+            looked_in: from.to_owned(),
+        });
+    }
+    Ok(gathered)
+}
+
+fn texts(path: &Path) -> Result<SentenceFile, Error> {
+    with_bar(path, |name, bytes, progress| {
+        parallel::read_texts(name, bytes, progress)
+    })
+}
+
+fn numbered(name: &str, n: usize) -> Vec<String> {
+    (0..n).map(|it| format!("{name}{it}")).collect()
+}
+
+/// A file that was named, or those that a folder has, the first that is there of each few names.
+fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
+    if !fs::metadata(from)
+        .map_err(Error::file(from, WAY_OUT))?
+        .is_dir()
+    {
+        return Ok(vec![from.to_owned()]);
+    }
+    let first = |names: &&[&str]| names.iter().find_map(|it| found(from, it).ok());
+    let paths: Vec<PathBuf> = names.iter().filter_map(first).collect();
+    match paths.is_empty() {
+        false => Ok(paths),
+        true => Err(Error::NoFile {
+            file: names.concat().join("` or `"),
+            looked_in: from.to_owned(),
+        }),
+    }
+}
+
+/// Reads tables one after another, each by the name of its set and its own.
+fn each_table(
+    paths: Vec<PathBuf>,
+    read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedDataset, Unreadable>,
+) -> Result<LoadedTransferSet, Error> {
+    let mut gathered = LoadedTransferSet::default();
+    for path in paths {
+        let set = set_of(&path);
+        let converted = with_bar(&path, |name, bytes, progress| {
+            read(&set, name, bytes, progress)
+        })?;
+        gathered.converted.absorb(converted);
+        gathered.files.push(path);
+    }
+    Ok(gathered)
+}
+
+/// The set that a table is of, by its name: `train` for `msr_paraphrase_train.txt`, `tune` for
+/// `tune.8turkers.organized.tsv`.
+fn set_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    let set = stem.strip_prefix("msr_paraphrase_").unwrap_or(stem);
+    let fine = |it: &char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+    let set: String = set.chars().filter(fine).take(40).collect();
+    match set.is_empty() {
+        true => "all".to_owned(),
+        false => set,
+    }
+}

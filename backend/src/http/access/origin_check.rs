@@ -1,0 +1,136 @@
+//! By which way a request comes: pages of other sites may change nothing.
+//!
+//! On loopback a page of another site could also be served under a name of this machine (DNS
+//! rebinding), so the name that was asked for counts there too: it names this machine, or it is
+//! the public one.
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::{ListenScope, NetworkExposure, text};
+use crate::error::Error;
+use crate::http::AppState;
+
+/// For so long a browser that was here once comes by https alone: a year.
+const HSTS: &str = "max-age=31536000";
+
+/// Refuses requests that a page of another site has its visitor's browser send. Where the public
+/// address has https, browsers are told to keep to that.
+pub(in crate::http) async fn check_way(
+    State(app): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match of_this_site(&app.exposure, &request) {
+        Ok(()) => next.run(request).await,
+        Err(reason) => Error::Refused { reason }.into_response(),
+    };
+    if app.exposure.https_url().is_some() {
+        let headers = response.headers_mut();
+        let value = HeaderValue::from_static(HSTS);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
+    response
+}
+
+fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), String> {
+    let headers = request.headers();
+    let host = text(headers, header::HOST)
+        .or_else(|| request.uri().authority().map(|it| it.as_str()))
+        .unwrap_or_default();
+    let public = exposure.public_url.as_ref();
+    let is_public = public.is_some_and(|it| it.host.eq_ignore_ascii_case(host));
+    if exposure.door == ListenScope::Loopback && !names_loopback(host) && !is_public {
+        return Err(format!(
+            "this server answers on this machine only, as localhost, not as `{}`; to serve \
+             others start it with `--public-url https://HOST` behind a proxy, or with `--listen \
+             0.0.0.0:PORT`",
+            host.escape_debug()
+        ));
+    }
+    if [Method::GET, Method::HEAD].contains(request.method()) {
+        return Ok(());
+    }
+    // A program sends neither; a browser sends both with everything that changes something.
+    let same = match headers.get(header::ORIGIN) {
+        None => true,
+        Some(origin) => origin.to_str().is_ok_and(|it| is_same(it, host, exposure)),
+    };
+    let site = headers.get("sec-fetch-site").map(|it| it.as_bytes());
+    let foreign = matches!(site, Some(b"cross-site" | b"same-site"));
+    if !same || foreign {
+        return Err(
+            "a page of another site may not change anything here; behind a proxy, start with \
+             `--public-url https://HOST` and have the proxy pass on the header Host"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Whether an origin is that of our pages: the public one, or the host that was asked. In front of
+/// an open door whose public address is not known may be a proxy that speaks TLS, so either scheme
+/// will do there.
+fn is_same(origin: &str, host: &str, exposure: &NetworkExposure) -> bool {
+    let is_host = |it: &str| !it.is_empty() && it.eq_ignore_ascii_case(host);
+    let is_plain = origin.strip_prefix("http://").is_some_and(is_host);
+    match (&exposure.public_url, exposure.door) {
+        (Some(url), _) => {
+            origin.eq_ignore_ascii_case(&url.origin()) || is_plain && names_loopback(host)
+        }
+        (None, ListenScope::Loopback) => is_plain,
+        (None, ListenScope::Open) => {
+            is_plain || origin.strip_prefix("https://").is_some_and(is_host)
+        }
+    }
+}
+
+/// `localhost`, `127.0.0.1`, `[::1]` with any port.
+pub(in crate::http) fn names_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => {
+            name
+        }
+        _ => host,
+    };
+    let name = name
+        .strip_prefix('[')
+        .and_then(|it| it.strip_suffix(']'))
+        .unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost")
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|it| it.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_name_it() {
+        for host in [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1:8080",
+            "127.1.2.3",
+            "[::1]:1",
+            "[::1]",
+        ] {
+            assert!(names_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "10.0.0.1:1",
+        ] {
+            assert!(!names_loopback(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Review for those who decide: tasks, items, events; and what everybody sees of it.
+//!
+//! Nothing here tells what another person decided, what an item is there for, or how likely it was
+//! to be drawn.
+
+pub(super) mod curation;
+
+use std::sync::Arc;
+
+use axum::Json;
+use shared::annotation::assignment::{Assignment, AssignmentPhase};
+use shared::annotation::content::ItemContent;
+use shared::annotation::event::ActorRole;
+use shared::annotation::{DisplayOrder, ItemNo};
+use shared::api::annotation::{
+    AssignedItem, EventReceipt, EventRecord, GetAssignedItemRequest, GetTaskRequest,
+    LeaseItemsRequest, LeaseItemsResponse, ListHumanJudgmentsRequest, ListOwnEventsRequest,
+    ListTasksRequest, MOST_EVENTS, MOST_OFFERS, SubmitEventsRequest, SubmitEventsResponse, TaskId,
+    TaskResponse, TaskResults, TaskStatus, TaskSummary,
+};
+use shared::api::people::AccessRole;
+use shared::error::{Error as InputError, FieldError};
+
+use crate::annotation::task_state::TaskState;
+use crate::annotation::{EventSender, check_current, check_open, check_texts};
+use crate::error::Error;
+use crate::http::AppState;
+use crate::http::access::Caller;
+use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::studies::find;
+use crate::store::annotation_tasks::unknown;
+use crate::store::studies::StudyEntry;
+
+pub(super) async fn tasks(
+    ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>,
+) -> JsonResult<Vec<TaskSummary>> {
+    if !caller.may(AccessRole::Annotator) {
+        return Ok(Json(Vec::new()));
+    }
+    let mut desks = app.reviews.all().await?;
+    desks.retain(|it| may_see(&caller, it));
+    let person = caller.person_no();
+    Ok(Json(desks.iter().map(|it| it.card(person)).collect()))
+}
+
+pub(super) async fn task(
+    ApiRequest { app, caller, asked }: ApiRequest<GetTaskRequest>,
+) -> JsonResult<TaskResponse> {
+    let person = Some(caller.named()?.no);
+    let desk = seen(&app, &caller, asked.task).await?;
+    let task = &desk.row().task;
+    Ok(Json(TaskResponse {
+        card: desk.card(person),
+        guidelines: task.guidelines.clone(),
+        tags: task.tags.clone(),
+        blind: task.blind,
+        n_items: desk.items().len() as u32,
+        n_training: desk.n_training(person),
+    }))
+}
+
+pub(super) async fn next(
+    ApiRequest { app, caller, asked }: ApiRequest<LeaseItemsRequest>,
+) -> JsonResult<LeaseItemsResponse> {
+    let person = caller.named()?.no;
+    let (value, range) = (asked.n, 1..=MOST_OFFERS);
+    if !range.contains(&value) {
+        return Err(FieldError::NotWithin { value, range }.of("n").into());
+    }
+    let desk = seen(&app, &caller, asked.task).await?;
+    let listed = app.store.study(&desk.row().task.study).await?;
+    check_open(&desk, &listed)?;
+    let promised = app.reviews.next(&desk, person, asked.n as usize).await?;
+    let numbers: Vec<ItemNo> = promised.offers.iter().map(|it| it.item).collect();
+    let words = words(&app, &listed, &desk, &numbers).await?;
+    let offers = promised.offers.into_iter().zip(promised.leases);
+    let items = offers
+        .zip(words)
+        .map(|((offer, lease), words)| AssignedItem {
+            feedback: desk.items()[offer.item.0 as usize].feedback(),
+            offer,
+            content: (*words).clone(),
+            until_ms: Some(lease.until_ms),
+        });
+    Ok(Json(LeaseItemsResponse {
+        items: items.collect(),
+        n_leased: promised.n_leased,
+        standing: promised.standing,
+    }))
+}
+
+pub(super) async fn again(
+    ApiRequest { app, caller, asked }: ApiRequest<GetAssignedItemRequest>,
+) -> JsonResult<AssignedItem> {
+    let person = caller.named()?.no;
+    let desk = seen(&app, &caller, asked.task).await?;
+    let number = asked.item;
+    let finished = desk.is_finished(person, number);
+    let until_ms = desk.promised_until(person, number);
+    if !finished && until_ms.is_none() && !caller.may(AccessRole::Curator) {
+        return Err(InputError::unknown("item of this task that is yours", number.0).into());
+    }
+    let item = desk.item(number)?;
+    let row = desk.row();
+    let listed = app.store.study(&row.task.study).await?;
+    check_current(&desk, &listed)?;
+    let mut words = words(&app, &listed, &desk, &[number]).await?;
+    let words = words.pop().expect("one was asked for");
+    let feedback = item.feedback();
+    Ok(Json(AssignedItem {
+        offer: Assignment {
+            item: number,
+            sides: DisplayOrder::of(row.task.seed, person, number, item.place.claim()),
+            part: match feedback {
+                Some(_) => AssignmentPhase::Training,
+                None => AssignmentPhase::Work,
+            },
+        },
+        content: (*words).clone(),
+        until_ms: until_ms.filter(|_| !finished),
+        feedback,
+    }))
+}
+
+pub(super) async fn mine(
+    ApiRequest { app, caller, asked }: ApiRequest<ListOwnEventsRequest>,
+) -> JsonResult<Vec<EventRecord>> {
+    let person = caller.named()?.no;
+    let desk = seen(&app, &caller, asked.task).await?;
+    Ok(Json(desk.mine(person)))
+}
+
+pub(super) async fn send(
+    ApiRequest { app, caller, asked }: ApiRequest<SubmitEventsRequest>,
+) -> JsonResult<SubmitEventsResponse> {
+    let person = caller.named()?.no;
+    let n_events = asked.events.len();
+    if n_events == 0 {
+        return Err(InputError::missing("events", "send at least one").into());
+    }
+    if n_events > MOST_EVENTS {
+        return Err(Error::TooLarge {
+            what: "events",
+            found: n_events as u64,
+            most: MOST_EVENTS as u64,
+        });
+    }
+    let desk = seen(&app, &caller, asked.task).await?;
+    if desk.row().state == TaskStatus::Draft {
+        let reason = "this task is a draft; open it before anybody decides".to_owned();
+        return Err(Error::Conflict { reason });
+    }
+    let sender = EventSender {
+        person,
+        actor: match caller.may(AccessRole::Curator) {
+            true => ActorRole::Curator,
+            false => ActorRole::Annotator,
+        },
+    };
+    let keys: Vec<_> = asked.events.iter().map(|it| it.key).collect();
+    let outcomes = app.reviews.send(&desk, sender, asked.events).await?;
+    let taken = keys.into_iter().zip(outcomes);
+    Ok(Json(SubmitEventsResponse {
+        taken: taken
+            .map(|(key, outcome)| EventReceipt { key, outcome })
+            .collect(),
+        standing: desk.standing(Some(person)),
+    }))
+}
+
+pub(super) async fn results(
+    ApiRequest { app, caller, asked }: ApiRequest<ListHumanJudgmentsRequest>,
+) -> JsonResult<Vec<TaskResults>> {
+    let listed = find(&app, &caller, &asked.study).await?;
+    let mut desks = app.reviews.all().await?;
+    desks.retain(|it| {
+        let row = it.row();
+        let told = row.results_public || caller.may(AccessRole::Curator);
+        row.task.study == asked.study && row.state != TaskStatus::Draft && told
+    });
+    let _place = app.limits.heavy().await;
+    let mut results = Vec::new();
+    for desk in desks {
+        let study = app.shelf.study(&listed);
+        results.push(app.reviews.results(&desk, &listed, study).await?);
+    }
+    Ok(Json(results))
+}
+
+/// A task that is not for the caller's eyes is not there.
+async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskState>, Error> {
+    let desk = app.reviews.desk(task).await?;
+    match may_see(caller, &desk) {
+        true => Ok(desk),
+        false => Err(unknown(task)),
+    }
+}
+
+fn may_see(caller: &Caller, desk: &TaskState) -> bool {
+    match desk.row().state {
+        TaskStatus::Draft => caller.may(AccessRole::Curator),
+        TaskStatus::Open | TaskStatus::Closed => caller.may(AccessRole::Annotator),
+    }
+}
+
+/// What people read of items. What nobody has asked for yet is taken from the study.
+async fn words(
+    app: &AppState,
+    listed: &StudyEntry,
+    desk: &Arc<TaskState>,
+    items: &[ItemNo],
+) -> Result<Vec<Arc<ItemContent>>, Error> {
+    let revision = listed.revision;
+    let mut found: Vec<_> = items.iter().map(|it| desk.words(revision, *it)).collect();
+    let unknown = items.iter().zip(&found).filter(|it| it.1.is_none());
+    let unknown: Vec<ItemNo> = unknown.map(|it| *it.0).collect();
+    if !unknown.is_empty() {
+        let asked = desk.clone();
+        let made = app.shelf.of(listed, move |study| {
+            let row = asked.row();
+            check_texts(&row, study)?;
+            let dials = &row.task.wanted.dials;
+            let content = |number: ItemNo| {
+                let place = asked.item(number)?.place;
+                let made = ItemContent::of(study, place, row.task.shows(), dials)?;
+                Ok::<_, Error>((number, Arc::new(made)))
+            };
+            unknown
+                .into_iter()
+                .map(content)
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let made = made.await?;
+        let mut fresh = made.iter();
+        for missing in found.iter_mut().filter(|it| it.is_none()) {
+            *missing = fresh.next().map(|it| it.1.clone());
+        }
+        desk.keep_words(revision, made);
+    }
+    Ok(found.into_iter().flatten().collect())
+}

@@ -1,0 +1,241 @@
+//! Review for those who run it: making tasks, how far they are, what people disagree about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::Json;
+use axum::http::header;
+use axum::response::IntoResponse;
+use shared::annotation::content::{ContentOptions, ItemContent};
+use shared::annotation::event::AnnotationAction;
+use shared::annotation::export::{self, ExportSource};
+use shared::annotation::judgments::Dispute;
+use shared::annotation::task::ItemRole;
+use shared::annotation::{AnnotationItem, AnnotationTask, ItemAnswers, sample};
+use shared::api::annotation::{
+    AgreementResponse, CreateTaskRequest, EventRecord, ExportTaskRequest, GetAgreementRequest,
+    GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, ItemHistoryResponse,
+    ListDisputesRequest, PersonName, PreviewTaskRequest, TaskComposition, TaskDefinitionResponse,
+    TaskExportFormat, TaskId, TaskProgressResponse, UpdateTaskRequest,
+};
+use shared::report::to_csv;
+use shared::study::Study;
+
+use crate::annotation::task_state::TaskState;
+use crate::annotation::{check_current, check_texts, now_ms};
+use crate::error::{Error, off_thread};
+use crate::http::AppState;
+use crate::http::access::Caller;
+use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::studies::find;
+use crate::store::annotation_tasks::{ItemRow, NewTask};
+use crate::store::studies::state_hash;
+
+pub(in crate::http) async fn preview(
+    ApiRequest { app, caller, asked }: ApiRequest<PreviewTaskRequest>,
+) -> JsonResult<TaskComposition> {
+    let new = drawn(&app, &caller, asked.task).await?;
+    let items: Vec<AnnotationItem> = new.items.into_iter().map(|it| it.item).collect();
+    Ok(Json(made(&new.task, &items, new.n_candidates)))
+}
+
+pub(in crate::http) async fn make(
+    ApiRequest { app, caller, asked }: ApiRequest<CreateTaskRequest>,
+) -> JsonResult<TaskDefinitionResponse> {
+    let new = drawn(&app, &caller, asked.task).await?;
+    let desk = app.reviews.make(&new).await?;
+    Ok(Json(whole(&caller, &desk)))
+}
+
+pub(in crate::http) async fn task(
+    ApiRequest { app, caller, asked }: ApiRequest<GetTaskDefinitionRequest>,
+) -> JsonResult<TaskDefinitionResponse> {
+    let desk = app.reviews.desk(asked.task).await?;
+    Ok(Json(whole(&caller, &desk)))
+}
+
+pub(in crate::http) async fn change(
+    ApiRequest { app, caller, asked }: ApiRequest<UpdateTaskRequest>,
+) -> JsonResult<TaskDefinitionResponse> {
+    let desk = app.reviews.change(asked).await?;
+    Ok(Json(whole(&caller, &desk)))
+}
+
+pub(in crate::http) async fn progress(
+    ApiRequest { app, asked, .. }: ApiRequest<GetTaskProgressRequest>,
+) -> JsonResult<TaskProgressResponse> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let _place = app.limits.heavy().await;
+    Ok(Json(TaskProgressResponse {
+        progress: app.reviews.progress(&desk).await?,
+        names: names(&app, asked.task).await?,
+    }))
+}
+
+pub(in crate::http) async fn agreement(
+    ApiRequest { app, asked, .. }: ApiRequest<GetAgreementRequest>,
+) -> JsonResult<AgreementResponse> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let _place = app.limits.heavy().await;
+    let agreements = app.reviews.agreements(&desk).await?;
+    Ok(Json(AgreementResponse {
+        agreements: (*agreements).clone(),
+        names: names(&app, asked.task).await?,
+    }))
+}
+
+pub(in crate::http) async fn disputes(
+    ApiRequest { app, asked, .. }: ApiRequest<ListDisputesRequest>,
+) -> JsonResult<Vec<Dispute>> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let _place = app.limits.heavy().await;
+    Ok(Json(app.reviews.disputes(&desk).await?))
+}
+
+pub(in crate::http) async fn history(
+    ApiRequest { app, asked, .. }: ApiRequest<GetItemHistoryRequest>,
+) -> JsonResult<ItemHistoryResponse> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let row = desk.row();
+    let number = asked.item;
+    let item = desk.item(number)?.clone();
+    let listed = app.store.study(&row.task.study).await?;
+    check_current(&desk, &listed)?;
+    let names = names(&app, asked.task).await?;
+    let told = app.shelf.of(&listed, move |study| {
+        check_texts(&row, study)?;
+        let all = ContentOptions {
+            marks: true,
+            rankers: true,
+        };
+        let content = ItemContent::of(study, item.place, all, &row.task.wanted.dials)?;
+        let log = desk.log();
+        let about = |what: &AnnotationAction| match what {
+            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+            _ => what.item(),
+        };
+        let entries = log.entries().into_iter();
+        let entries = entries.filter(|it| about(&it.event.what) == Some(number));
+        let done = entries.map(|it| EventRecord {
+            entry: it.clone(),
+            fate: log.fate(it),
+        });
+        Ok(ItemHistoryResponse {
+            content,
+            said: ItemAnswers::of(&log, number),
+            done: done.collect(),
+            item,
+            names,
+        })
+    });
+    Ok(Json(told.await?))
+}
+
+pub(in crate::http) async fn download(
+    ApiRequest { app, asked, .. }: ApiRequest<ExportTaskRequest>,
+) -> Result<impl IntoResponse + use<>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let rows = app.store.review_items(asked.task).await?;
+    let people = match asked.names {
+        true => app.store.review_people(asked.task).await?,
+        false => BTreeMap::new(),
+    };
+    let (kind, ending) = match asked.format {
+        TaskExportFormat::Jsonl => ("application/jsonl; charset=utf-8", "jsonl"),
+        TaskExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
+        TaskExportFormat::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
+    };
+    let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
+    let _place = app.limits.heavy().await;
+    let file = off_thread("writing what people say", move || {
+        let (row, log) = (desk.row(), desk.log());
+        let (items, named): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|it| (it.item, it.named)).unzip();
+        let source = ExportSource {
+            title: &row.task.title,
+            items: &items,
+            named: &named,
+            people: &people,
+            log: &log,
+        };
+        Ok(match asked.format {
+            TaskExportFormat::Jsonl => export::to_jsonl(&export::rows(&source)),
+            TaskExportFormat::Csv => to_csv(&export::to_table(&source, &export::rows(&source))),
+            TaskExportFormat::Prefs { whose } => export::to_prefs(&source, whose),
+        })
+    });
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, file.await?))
+}
+
+/// What a task is made of, drawn from its study.
+async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<NewTask, Error> {
+    let task = task.checked()?;
+    let listed = find(app, caller, &task.study).await?;
+    let _place = app.limits.heavy().await;
+    let drawn = app.shelf.of(&listed, move |study| {
+        let drawn = sample::items(study, &task)?;
+        let with_ids = drawn.items.into_iter().map(|item| ItemRow {
+            named: named(study, &item),
+            item,
+        });
+        Ok(NewTask {
+            study_hash: state_hash(study),
+            made_ms: now_ms(),
+            n_candidates: drawn.n_candidates,
+            items: with_ids.collect(),
+            task,
+        })
+    });
+    drawn.await
+}
+
+fn named(study: &Study, item: &AnnotationItem) -> export::ItemIds {
+    let place = item.place;
+    let texts = study
+        .instances_of(place.probe, place.mode)
+        .map(|it| it.claim(place.number as usize));
+    let texts = texts.iter().flat_map(|it| it.texts().to_vec());
+    export::ItemIds {
+        query: study.queries[item.query as usize].id.clone(),
+        texts: texts.map(|it| study.text_id(it)).collect(),
+    }
+}
+
+fn whole(caller: &Caller, desk: &TaskState) -> TaskDefinitionResponse {
+    let row = desk.row();
+    TaskDefinitionResponse {
+        card: desk.card(caller.person_no()),
+        task: row.task.clone(),
+        made: made(&row.task, desk.items(), row.n_candidates),
+    }
+}
+
+fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> TaskComposition {
+    let drawn = |it: &&AnnotationItem| matches!(it.role, ItemRole::Drawn { .. });
+    let count =
+        |is: &dyn Fn(&AnnotationItem) -> bool| items.iter().filter(|it| is(it)).count() as u32;
+    let queries: BTreeSet<u32> = items.iter().filter(drawn).map(|it| it.query).collect();
+    let of_probes = task.probes.iter().map(|&probe| {
+        let n = count(&|it| drawn(&it) && it.place.probe == probe);
+        (probe, n)
+    });
+    TaskComposition {
+        n_candidates,
+        n_training: count(&|it| matches!(it.role, ItemRole::Training { .. })),
+        n_gold: count(&|it| matches!(it.role, ItemRole::Gold { .. })),
+        n_drawn: count(&|it| drawn(&it)),
+        probes: of_probes.collect(),
+        n_queries: queries.len() as u32,
+    }
+}
+
+/// Everybody who did anything in a task.
+async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonName>, Error> {
+    let people = app.store.review_people(task).await?.into_iter();
+    Ok(people
+        .map(|(person, name)| PersonName { person, name })
+        .collect())
+}

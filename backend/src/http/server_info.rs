@@ -1,0 +1,30 @@
+//! What this server is and can do.
+
+use axum::Json;
+use shared::api::people::AccessRole;
+use shared::api::{GetServerInfoRequest, ServerInfoResponse};
+
+use crate::error::off_thread;
+use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::score;
+
+/// A model that cannot be loaded is left out here; `/health` says what is wrong with it.
+pub(super) async fn about(
+    ApiRequest { app, caller, .. }: ApiRequest<GetServerInfoRequest>,
+) -> JsonResult<ServerInfoResponse> {
+    let models = app.models.clone();
+    let models = off_thread("loading models", move || {
+        Ok(models
+            .specs()
+            .iter()
+            .filter_map(|it| Some(models.get(it).ok()?.about.clone()))
+            .collect())
+    })
+    .await?;
+    Ok(Json(ServerInfoResponse {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        models,
+        may_create_jobs: caller.may(AccessRole::Operator),
+        max_texts: score::ScoringLimits::of(&caller).texts,
+    }))
+}

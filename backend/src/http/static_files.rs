@@ -1,0 +1,336 @@
+//! The front end, from the binary, and the headers that keep it safe.
+//!
+//! A path that names no file is a page of the app, which reads the path itself.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+use shared::collection::hex;
+
+use crate::error::{Error, off_thread};
+use crate::front_end_files::FrontEndFiles;
+use crate::http::AppState;
+use crate::http::content_coding::{ContentCoding, ONCE, is_worth_it};
+
+/// All files of the front end.
+pub(super) struct StaticFiles {
+    by_path: BTreeMap<String, Arc<File>>,
+    policy: HeaderValue,
+}
+
+struct File {
+    body: Bytes,
+    /// In the order of [`ContentCoding::ALL`]; built in, or made when it is first asked for.
+    compressed: [OnceLock<Bytes>; 2],
+    content_type: &'static str,
+    /// Of its bytes; none for a file whose name changes with them.
+    tag: Option<HeaderValue>,
+}
+
+/// Ending of a file that is another one packed with Brotli.
+const PACKED: &str = ".br";
+
+impl StaticFiles {
+    /// What was built into this binary.
+    pub(super) fn embedded() -> StaticFiles {
+        let files = FrontEndFiles::iter().filter_map(|path| {
+            let file = FrontEndFiles::get(&path)?;
+            Some((path.into_owned(), Bytes::from(file.data.into_owned())))
+        });
+        StaticFiles::new(files)
+    }
+
+    pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> StaticFiles {
+        let (packed, plain): (Vec<_>, Vec<_>) = files.partition(|it| it.0.ends_with(PACKED));
+        let mut brotli: BTreeMap<String, Bytes> = packed
+            .into_iter()
+            .map(|(path, body)| (path.trim_end_matches(PACKED).to_owned(), body))
+            .collect();
+        let by_path: BTreeMap<String, Arc<File>> = plain
+            .into_iter()
+            .map(|(path, body)| {
+                let file = File::new(&path, body, brotli.remove(&path));
+                (path, Arc::new(file))
+            })
+            .collect();
+        let index = by_path
+            .get("index.html")
+            .map(|it| &*it.body)
+            .unwrap_or_default();
+        let policy = policy(&String::from_utf8_lossy(index));
+        StaticFiles { by_path, policy }
+    }
+
+    fn find(&self, path: &str) -> Option<&Arc<File>> {
+        let path = path.trim_start_matches('/');
+        let is_page = !path.rsplit('/').next().unwrap_or_default().contains('.');
+        self.by_path.get(if is_page { "index.html" } else { path })
+    }
+}
+
+impl File {
+    fn new(path: &str, body: Bytes, brotli: Option<Bytes>) -> File {
+        let hash = hex(&Sha256::digest(&body));
+        let tag = HeaderValue::from_str(&format!("\"{}\"", &hash[..32]));
+        let tag = tag.expect("digits fit into a header");
+        let tag = (!name_has_hash(path)).then_some(tag);
+        File {
+            content_type: content_type(path),
+            compressed: [
+                brotli.map_or_else(OnceLock::new, OnceLock::from),
+                OnceLock::new(),
+            ],
+            tag,
+            body,
+        }
+    }
+
+    fn known(&self, coding: ContentCoding) -> &OnceLock<Bytes> {
+        &self.compressed[coding as usize]
+    }
+
+    fn compressed(&self, coding: ContentCoding) -> Bytes {
+        let compress = || coding.compress(ONCE, &self.body);
+        self.known(coding).get_or_init(compress).clone()
+    }
+}
+
+/// A file, or the page that stands for all others.
+pub(super) async fn page(State(app): State<AppState>, request: Request) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path());
+    let nothing = || Error::NoSuchPath {
+        method: method.to_string(),
+        path: path.to_owned(),
+    };
+    if path == "/api" || path.starts_with("/api/") {
+        return nothing().into_response();
+    }
+    if ![Method::GET, Method::HEAD].contains(&method) {
+        let (method, path) = (method.to_string(), path.to_owned());
+        return Error::WrongMethod { method, path }.into_response();
+    }
+    if app.pages.by_path.is_empty() {
+        let text = "This build has no front end. `cargo xtask dist` makes one that has; \
+                    /api/docs lists what programs can ask for.\n";
+        return (StatusCode::NOT_FOUND, text).into_response();
+    }
+    let Some(file) = app.pages.find(path) else {
+        return nothing().into_response();
+    };
+    let mut response = match answer(file, request.headers()).await {
+        Ok(response) => response,
+        Err(error) => return error.into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, app.pages.policy.clone());
+    response
+}
+
+async fn answer(file: &Arc<File>, asked: &HeaderMap) -> Result<Response, Error> {
+    let cache = match &file.tag {
+        None => "public, max-age=31536000, immutable",
+        Some(_) => "no-cache",
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static(file.content_type),
+    );
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Some(tag) = &file.tag {
+        headers.insert(header::ETAG, tag.clone());
+    }
+    let known = asked
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .any(|it| names(it, file.tag.as_ref()));
+    if known {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    let coding = ContentCoding::accepted(asked).filter(|_| is_worth_it(file.content_type));
+    let Some(coding) = coding else {
+        return Ok((headers, Body::from(file.body.clone())).into_response());
+    };
+    headers.insert(header::CONTENT_ENCODING, coding.header());
+    let body = match file.known(coding).get() {
+        Some(body) => body.clone(),
+        None => {
+            let file = file.clone();
+            off_thread("compressing a page", move || Ok(file.compressed(coding))).await?
+        }
+    };
+    Ok((headers, Body::from(body)).into_response())
+}
+
+/// Whether a list has a tag, or is `*`, which stands for every tag (RFC 9110, section 13.1.2).
+fn names(list: &HeaderValue, tag: Option<&HeaderValue>) -> bool {
+    let Ok(list) = list.to_str() else {
+        return false;
+    };
+    list.trim() == "*"
+        || tag.is_some_and(|tag| {
+            list.split(',')
+                .any(|it| it.trim().trim_start_matches("W/") == tag)
+        })
+}
+
+/// Adds to every response what a browser is to keep to.
+pub(super) async fn secure(request: Request, next: Next) -> Response {
+    let of_api = request.uri().path().starts_with("/api/");
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let mut unless_set = |name: HeaderName, value: &'static str| {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    };
+    unless_set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    unless_set(header::REFERRER_POLICY, "same-origin");
+    unless_set(
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    );
+    unless_set(
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    );
+    unless_set(
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    if of_api {
+        unless_set(header::CACHE_CONTROL, "no-store");
+    }
+    response
+}
+
+/// Allows our own files, WebAssembly and the scripts that trunk wrote into the page. Styles in
+/// the page are allowed, since a figure carries its own.
+fn policy(index: &str) -> HeaderValue {
+    let hashes: String = inline_scripts(index)
+        .map(|it| format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(it))))
+        .collect();
+    let policy = format!(
+        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'{hashes}; \
+         style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
+         worker-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&policy).expect("a policy is printable ASCII")
+}
+
+/// What stands between `<script …>` and `</script>` where no `src` is given.
+fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
+    html.split("<script").skip(1).filter_map(|rest| {
+        let (attributes, rest) = rest.split_once('>')?;
+        let (script, _) = rest.split_once("</script>")?;
+        (!attributes.contains(" src=")).then_some(script)
+    })
+}
+
+/// Trunk puts a hash of a file's bytes into its name: `frontend-0123456789abcdef_bg.wasm`.
+fn name_has_hash(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name
+        .split('.')
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches("_bg");
+    stem.rsplit_once('-').is_some_and(|(_, hash)| {
+        hash.len() >= 8
+            && hash
+                .bytes()
+                .all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
+    })
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "wasm" => "application/wasm",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "webmanifest" => "application/manifest+json",
+        "txt" | "md" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_with_a_hash_are_kept_for_good() {
+        for path in [
+            "frontend-0123456789abcdef_bg.wasm",
+            "style/main-4b1d00c5.css",
+        ] {
+            assert!(name_has_hash(path), "{path}");
+        }
+        for path in [
+            "index.html",
+            "worker.js",
+            "worker_bg.wasm",
+            "worker-loader.js",
+            "a-b.js",
+        ] {
+            assert!(!name_has_hash(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_was_packed_when_it_was_built_is_sent_so() {
+        let files = [("a.js", "plain"), ("a.js.br", "packed"), ("b.js", "plain")];
+        let files = files.map(|(path, body)| (path.to_owned(), Bytes::from(body)));
+        let pages = StaticFiles::new(files.into_iter());
+        assert_eq!(
+            pages.by_path["a.js"].compressed(ContentCoding::Brotli),
+            "packed"
+        );
+        assert!(pages.find("/a.js.br").is_none());
+        let mut read = Vec::new();
+        let packed = pages.by_path["b.js"].compressed(ContentCoding::Brotli);
+        brotli::BrotliDecompress(&mut &packed[..], &mut read).unwrap();
+        assert_eq!(read, b"plain");
+    }
+
+    #[test]
+    fn scripts_in_the_page_are_allowed_by_their_hash() {
+        let index = r#"<script type="module">a()</script><script src="/b.js"></script>"#;
+        assert_eq!(inline_scripts(index).collect::<Vec<_>>(), ["a()"]);
+        // printf 'a()' | openssl dgst -sha256 -binary | base64
+        let policy = policy(index);
+        let expected = format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest("a()")));
+        assert!(policy.to_str().unwrap().contains(&expected));
+        assert_eq!(policy.to_str().unwrap().matches("sha256-").count(), 1);
+    }
+
+    #[test]
+    fn a_page_is_any_path_without_a_file_in_it() {
+        let file = |path: &str| (path.to_owned(), Bytes::from_static(b"bytes"));
+        let pages = StaticFiles::new(["index.html", "worker.js"].map(file).into_iter());
+        for (path, found) in [
+            ("/", true),
+            ("/study/demo", true),
+            ("/worker.js", true),
+            ("/missing.js", false),
+            ("/../worker.js", false),
+        ] {
+            assert_eq!(pages.find(path).is_some(), found, "{path}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Studies in memory, with what was computed of them.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use shared::study::Study;
+use shared::study::controls::StudyControls;
+use shared::study::overview::{StudyOverview, StudySummary};
+
+use crate::cache::LruCache;
+use crate::error::{Error, off_thread};
+use crate::http::content_coding::ContentCoding;
+use crate::pipeline;
+use crate::store::DataFolder;
+use crate::store::studies::StudyEntry;
+
+/// Studies in memory at once.
+const STUDIES: usize = 8;
+
+/// States of dials that are kept.
+const OVERVIEWS: usize = 256;
+
+/// More than anybody lists.
+const CARDS: usize = 1_000;
+
+/// Whole studies that are kept compressed.
+const EXPORTS: usize = 32;
+
+/// Their bytes; the last one is kept even if it has more.
+const EXPORT_BYTES: usize = 256 << 20;
+
+/// Loads a study when it is first asked for, and again when it was made anew.
+pub(in crate::http) struct StudyCache {
+    folder: DataFolder,
+    studies: LruCache<Version, Arc<Study>>,
+    cards: LruCache<Version, StudySummary>,
+    overviews: LruCache<(Version, String), StudyOverview>,
+    exports: LruCache<(Version, ContentCoding), Bytes>,
+}
+
+/// Name and revision.
+type Version = (String, i64);
+
+impl StudyCache {
+    pub(in crate::http) fn new(folder: DataFolder) -> StudyCache {
+        StudyCache {
+            folder,
+            studies: LruCache::new(STUDIES),
+            cards: LruCache::new(CARDS),
+            overviews: LruCache::new(OVERVIEWS),
+            exports: LruCache::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
+        }
+    }
+
+    /// Where studies lie.
+    pub(super) fn folder(&self) -> &DataFolder {
+        &self.folder
+    }
+
+    pub(super) async fn card(&self, listed: &StudyEntry) -> Result<StudySummary, Error> {
+        let make = self.of(listed, |study| Ok(study.card(false)?));
+        let card = self.cards.get_or_make(version(listed), make).await?;
+        Ok(StudySummary {
+            published: listed.published,
+            ..card
+        })
+    }
+
+    pub(super) async fn overview(
+        &self,
+        listed: &StudyEntry,
+        dials: StudyControls,
+    ) -> Result<StudyOverview, Error> {
+        let state = serde_json::to_string(&dials).expect("dials are JSON");
+        let make = self.of(listed, move |study| Ok(study.overview(&dials)?));
+        self.overviews
+            .get_or_make((version(listed), state), make)
+            .await
+    }
+
+    /// The file of a whole study, if it is kept.
+    pub(in crate::http) fn kept_export(
+        &self,
+        listed: &StudyEntry,
+        coding: ContentCoding,
+    ) -> Option<Bytes> {
+        self.exports.get(&(version(listed), coding))
+    }
+
+    /// The file of a whole study, which `make` writes if it is not kept. Those of the
+    /// study as it was before go then.
+    pub(in crate::http) async fn export(
+        &self,
+        listed: &StudyEntry,
+        coding: ContentCoding,
+        make: impl Future<Output = Result<Bytes, Error>>,
+    ) -> Result<Bytes, Error> {
+        let key = (version(listed), coding);
+        let file = self.exports.get_or_make(key, make).await?;
+        self.exports
+            .forget(|((name, revision), _)| *name == listed.name && *revision < listed.revision);
+        Ok(file)
+    }
+
+    /// A study.
+    pub(in crate::http) async fn study(&self, listed: &StudyEntry) -> Result<Arc<Study>, Error> {
+        let (folder, name) = (self.folder.clone(), listed.name.clone());
+        let load = off_thread("loading a study", move || {
+            Ok(Arc::new(pipeline::load_study(&folder, &name)?))
+        });
+        self.studies.get_or_make(version(listed), load).await
+    }
+
+    /// What `compute` says of a study, off the async threads.
+    pub(in crate::http) async fn of<T: Send + 'static>(
+        &self,
+        listed: &StudyEntry,
+        compute: impl FnOnce(&Study) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let study = self.study(listed).await?;
+        off_thread("reading a study", move || compute(&study)).await
+    }
+}
+
+fn version(listed: &StudyEntry) -> Version {
+    (listed.name.clone(), listed.revision)
+}

@@ -1,0 +1,186 @@
+//! How a model reads: a text by itself, to be compared, or with the query. One match for each thing
+//! that every architecture does in its own way.
+
+use neural::{
+    Colbert, CrossEncoder, EmbeddingModel, EncodedText, Epic, EpicDocument, EpicQuery, InputRole,
+    MonoT5, SparseVector, Splade, TokenizedPair, TokenizedText,
+};
+
+/// How it reads: each text by itself, or with the query.
+pub(super) enum ScoringModel {
+    Alone(Box<IndependentEncoder>),
+    Together(JointEncoder),
+}
+
+/// What reads a query and a text as one.
+pub(super) enum JointEncoder {
+    Cross(Box<CrossEncoder>),
+    Mono(Box<MonoT5>),
+}
+
+/// What makes something of a text that can be compared.
+pub(super) enum IndependentEncoder {
+    Dense(EmbeddingModel),
+    Sparse(Splade),
+    Colbert(Colbert),
+    Epic(Epic),
+}
+
+impl ScoringModel {
+    pub(super) fn alone(&self) -> Option<&IndependentEncoder> {
+        match self {
+            ScoringModel::Alone(it) => Some(it),
+            ScoringModel::Together(_) => None,
+        }
+    }
+}
+
+/// What was made of a text.
+pub(super) enum EncodedInput {
+    Dense(EncodedText),
+    Sparse(SparseVector),
+    EpicQuery(EpicQuery),
+    EpicText(EpicDocument),
+}
+
+impl IndependentEncoder {
+    /// Names the model and its use.
+    pub(super) fn fingerprint(&self) -> &str {
+        match self {
+            IndependentEncoder::Dense(it) => it.fingerprint(),
+            IndependentEncoder::Sparse(it) => it.fingerprint(),
+            IndependentEncoder::Colbert(it) => it.fingerprint(),
+            IndependentEncoder::Epic(it) => it.fingerprint(),
+        }
+    }
+
+    pub(super) fn tokenize(
+        &self,
+        side: InputRole,
+        text: &str,
+    ) -> Result<TokenizedText, neural::Error> {
+        match self {
+            IndependentEncoder::Dense(it) => it.tokenize(side, text),
+            IndependentEncoder::Sparse(it) => it.tokenize(side, text),
+            IndependentEncoder::Colbert(it) => it.tokenize(side, text),
+            IndependentEncoder::Epic(it) => it.tokenize(side, text),
+        }
+    }
+
+    /// `pieces` are all of `side`.
+    pub(super) fn encode(
+        &self,
+        side: InputRole,
+        pieces: &[&TokenizedText],
+    ) -> Result<Vec<EncodedInput>, neural::Error> {
+        Ok(match self {
+            IndependentEncoder::Dense(it) => it
+                .encode(pieces)?
+                .into_iter()
+                .map(EncodedInput::Dense)
+                .collect(),
+            IndependentEncoder::Sparse(it) => it
+                .encode(pieces)?
+                .into_iter()
+                .map(EncodedInput::Sparse)
+                .collect(),
+            IndependentEncoder::Colbert(it) => it
+                .encode(pieces)?
+                .into_iter()
+                .map(EncodedInput::Dense)
+                .collect(),
+            IndependentEncoder::Epic(it) => match side {
+                InputRole::Query => {
+                    let queries = it.encode_queries(pieces)?.into_iter();
+                    queries.map(EncodedInput::EpicQuery).collect()
+                }
+                InputRole::Text => {
+                    let texts = it.encode_texts(pieces)?.into_iter();
+                    texts.map(EncodedInput::EpicText).collect()
+                }
+            },
+        })
+    }
+
+    pub(super) fn score(&self, query: &EncodedInput, text: &EncodedInput) -> f64 {
+        match (self, query, text) {
+            (
+                IndependentEncoder::Dense(it),
+                EncodedInput::Dense(query),
+                EncodedInput::Dense(text),
+            ) => it.score(query, text),
+            (
+                IndependentEncoder::Sparse(it),
+                EncodedInput::Sparse(query),
+                EncodedInput::Sparse(text),
+            ) => it.score(query, text),
+            (
+                IndependentEncoder::Colbert(it),
+                EncodedInput::Dense(query),
+                EncodedInput::Dense(text),
+            ) => it.score(query, text),
+            (
+                IndependentEncoder::Epic(it),
+                EncodedInput::EpicQuery(query),
+                EncodedInput::EpicText(text),
+            ) => it.score(query, text),
+            // Of another model; no score is taken that is none.
+            _ => f64::NAN,
+        }
+    }
+
+    pub(super) fn matches(
+        &self,
+        query: &EncodedInput,
+        text: &EncodedInput,
+    ) -> Option<neural::TokenMatches> {
+        match (self, query, text) {
+            (
+                IndependentEncoder::Dense(it),
+                EncodedInput::Dense(query),
+                EncodedInput::Dense(text),
+            ) => it.matches(query, text),
+            (
+                IndependentEncoder::Colbert(it),
+                EncodedInput::Dense(query),
+                EncodedInput::Dense(text),
+            ) => Some(it.matches(query, text)),
+            _ => None,
+        }
+    }
+}
+
+impl JointEncoder {
+    pub(super) fn tokenize(
+        &self,
+        side: InputRole,
+        text: &str,
+    ) -> Result<TokenizedText, neural::Error> {
+        match self {
+            JointEncoder::Cross(it) => it.tokenize(side, text),
+            JointEncoder::Mono(it) => it.tokenize(side, text),
+        }
+    }
+
+    pub(super) fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+        match self {
+            JointEncoder::Cross(it) => it.pair(query, text),
+            JointEncoder::Mono(it) => it.pair(query, text),
+        }
+    }
+
+    pub(super) fn score(&self, pairs: &[&TokenizedPair]) -> Result<Vec<f64>, neural::Error> {
+        match self {
+            JointEncoder::Cross(it) => it.score(pairs),
+            JointEncoder::Mono(it) => it.score(pairs),
+        }
+    }
+
+    /// Names the model and its use.
+    pub(super) fn fingerprint(&self) -> &str {
+        match self {
+            JointEncoder::Cross(it) => it.fingerprint(),
+            JointEncoder::Mono(it) => it.fingerprint(),
+        }
+    }
+}

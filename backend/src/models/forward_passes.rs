@@ -1,0 +1,161 @@
+//! Forward passes: counted, and halved where a device runs out of memory.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A device that had no memory is told of for so long.
+const RECOVERY: Duration = Duration::from_secs(60);
+
+/// What a model has read since it was loaded, whoever asked.
+#[derive(Debug, Default)]
+pub(super) struct ForwardPassMonitor {
+    sequences: AtomicU64,
+    pieces: AtomicU64,
+    /// When and why the last pass failed for want of memory; none after one that did not.
+    exhausted: Mutex<Option<(Instant, String)>>,
+}
+
+/// How much a model has read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct InferenceCounts {
+    /// Queries, passages, or both together: what went through the model once.
+    pub sequences: u64,
+    /// Of all of these.
+    pub pieces: u64,
+}
+
+impl InferenceCounts {
+    /// What was read since then.
+    pub(crate) fn since(self, then: InferenceCounts) -> InferenceCounts {
+        InferenceCounts {
+            sequences: self.sequences - then.sequences,
+            pieces: self.pieces - then.pieces,
+        }
+    }
+}
+
+/// A forward pass over some items.
+type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
+
+impl ForwardPassMonitor {
+    pub(super) fn so_far(&self) -> InferenceCounts {
+        InferenceCounts {
+            sequences: self.sequences.load(Ordering::Relaxed),
+            pieces: self.pieces.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Why the last pass failed for want of memory, if it did a short while ago: after that it is
+    /// worth being asked again.
+    pub(super) fn exhausted(&self) -> Option<String> {
+        let last = self
+            .exhausted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (when, reason) = last.as_ref()?;
+        (when.elapsed() < RECOVERY).then(|| reason.clone())
+    }
+
+    /// One result for each item, from one pass over all of them, or from passes over half of them
+    /// where the device has no memory for more, down to one.
+    pub(super) fn pass<T, R>(
+        &self,
+        items: &[T],
+        n_pieces: &dyn Fn(&T) -> usize,
+        work: &Work<'_, T, R>,
+    ) -> Result<Vec<R>, neural::Error> {
+        match work(items) {
+            Ok(results) => {
+                let pieces: usize = items.iter().map(n_pieces).sum();
+                self.sequences
+                    .fetch_add(items.len() as u64, Ordering::Relaxed);
+                self.pieces.fetch_add(pieces as u64, Ordering::Relaxed);
+                self.note(None);
+                Ok(results)
+            }
+            Err(error) if error.is_out_of_memory() && items.len() > 1 => {
+                tracing::warn!("{error}; again with half of {} texts", items.len());
+                let (some, others) = items.split_at(items.len() / 2);
+                let mut results = self.pass(some, n_pieces, work)?;
+                results.extend(self.pass(others, n_pieces, work)?);
+                Ok(results)
+            }
+            Err(error) => {
+                if error.is_out_of_memory() {
+                    self.note(Some((Instant::now(), error.to_string())));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn note(&self, failed: Option<(Instant, String)>) {
+        *self
+            .exhausted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = failed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// A device with memory for so many pieces; what it was given.
+    fn device(
+        room: usize,
+        seen: &RefCell<Vec<Vec<usize>>>,
+    ) -> impl Fn(&[usize]) -> Result<Vec<usize>, neural::Error> {
+        move |items: &[usize]| {
+            seen.borrow_mut().push(items.to_vec());
+            match items.iter().sum::<usize>() <= room {
+                true => Ok(items.iter().map(|it| it * 10).collect()),
+                false => Err(neural::Error::out_of_memory()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_is_halved_until_it_fits_and_keeps_its_order() {
+        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
+        let items = [4, 3, 2, 1, 1];
+        let found = passes.pass(&items, &|it| *it, &device(5, &seen)).unwrap();
+        assert_eq!(found, [40, 30, 20, 10, 10]);
+        let expected: [&[usize]; 5] = [&[4, 3, 2, 1, 1], &[4, 3], &[4], &[3], &[2, 1, 1]];
+        assert_eq!(*seen.borrow(), expected);
+        let reads = InferenceCounts {
+            sequences: 5,
+            pieces: 11,
+        };
+        assert_eq!((passes.so_far(), passes.exhausted()), (reads, None));
+    }
+
+    #[test]
+    fn one_text_that_does_not_fit_is_an_error_until_a_pass_succeeds() {
+        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
+        let work = device(5, &seen);
+        let error = passes.pass(&[2, 9], &|it| *it, &work).unwrap_err();
+        assert!(error.is_out_of_memory());
+        assert!(passes.exhausted().unwrap().contains("out of memory"));
+        passes.pass(&[2], &|it| *it, &work).unwrap();
+        assert_eq!(passes.exhausted(), None);
+    }
+
+    #[test]
+    fn another_error_is_not_tried_again() {
+        let (passes, n) = (ForwardPassMonitor::default(), RefCell::new(0));
+        let work = |_: &[usize]| -> Result<Vec<usize>, neural::Error> {
+            *n.borrow_mut() += 1;
+            Err(neural::Error::NotFinite)
+        };
+        assert!(passes.pass(&[1, 2, 3], &|it| *it, &work).is_err());
+        assert_eq!(
+            (*n.borrow(), passes.so_far()),
+            (1, InferenceCounts::default())
+        );
+    }
+}

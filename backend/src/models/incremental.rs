@@ -1,0 +1,416 @@
+//! The texts of one query, scored a step at a time, so that others have their turn in between and
+//! whoever leaves costs no further step.
+//!
+//! Everything is counted before the model computes anything: how many tokens it would encode, by
+//! its own tokenizer and its own passages, and what is longer than it reads. Passages are scored
+//! one by one, so that a step is not longer where a text has many.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use neural::{InputRole, TokenizedText};
+use shared::api::TokenSimilarities;
+use shared::error::Error as InputError;
+
+use crate::error::Error;
+use crate::models::architecture::ScoringModel;
+use crate::models::passages::PassageStrategy;
+use crate::models::{DetailedScore, EncodedQueries, NeuralRanker, ScoreDetail};
+
+/// Bytes of passages that are counted in a step.
+const COUNTED: usize = 1 << 18;
+
+/// Tokens that are encoded in a step: a quarter of those of a job's batch, since others wait for
+/// its end.
+const STEP_TOKENS: usize = 1_024;
+
+/// What a ranker is asked, and what is refused before it computes anything.
+pub(crate) struct ScoringRequest {
+    /// As written.
+    pub query: String,
+    /// Bodies.
+    pub texts: Vec<String>,
+    /// Of each text only so many tokens are read, at least 1; only of texts that are read whole.
+    pub max_text_tokens: Option<usize>,
+    /// Of each text only so many passages are read, at least 1.
+    pub max_passages: Option<usize>,
+    /// Tokens to encode at most, those of the query counted once for each passage.
+    pub max_tokens: u64,
+    /// What comes with the scores.
+    pub detail: ScoreDetail,
+    /// Is told what is longer than the model reads; its error ends everything.
+    pub too_long: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
+}
+
+/// What is longer than a model reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TruncatedInput {
+    Query,
+    /// The text at a place, alone or with the query.
+    Text(usize),
+}
+
+/// The scores of the texts of a request.
+pub(crate) struct ScoredDocuments {
+    /// Who scored.
+    pub ranker: Arc<NeuralRanker>,
+    /// As they came.
+    pub texts: Vec<String>,
+    /// One for each text, in their order; the pair is the place of the text.
+    pub scores: Vec<DetailedScore>,
+    /// What was encoded, the query counted once for each passage.
+    pub n_tokens: u64,
+}
+
+/// A request with what is known of its scores until now.
+pub(crate) struct IncrementalScoring {
+    ranker: Arc<NeuralRanker>,
+    /// The same for texts that are passages.
+    passage_ranker: NeuralRanker,
+    request: ScoringRequest,
+    query: TokenizedText,
+    /// The texts that are counted.
+    texts: Vec<CountedText>,
+    /// Of these texts, in order.
+    passages: Vec<Passage>,
+    n_tokens: u64,
+    /// Places of passages that remain to be scored; none before all texts are counted.
+    plan: Option<(EncodedQueries, std::vec::IntoIter<Vec<usize>>)>,
+}
+
+struct CountedText {
+    passages: Range<usize>,
+    truncated: bool,
+    /// Of one of its passages, the best until now.
+    matches: Option<(usize, TokenSimilarities)>,
+}
+
+struct Passage {
+    text: usize,
+    bytes: Range<usize>,
+    /// As plans count it.
+    length: usize,
+    score: f64,
+}
+
+impl Passage {
+    fn of<'a>(&self, texts: &'a [String]) -> &'a str {
+        &texts[self.text][self.bytes.clone()]
+    }
+}
+
+impl IncrementalScoring {
+    /// Reads the query and nothing else.
+    pub(crate) fn new(
+        ranker: Arc<NeuralRanker>,
+        request: ScoringRequest,
+    ) -> Result<IncrementalScoring, Error> {
+        if request.max_text_tokens.is_some() && ranker.reading != PassageStrategy::Whole {
+            let reason = "goes with models that read texts whole; leave it out, or the ending \
+                          from `+` on of the model's name";
+            return Err(InputError::conflict("max_tokens_per_doc", reason).into());
+        }
+        let passage_ranker = ranker.reading(PassageStrategy::Whole);
+        let query = passage_ranker
+            .cut(InputRole::Query, &[request.query.as_str()])?
+            .remove(0);
+        if query.truncated {
+            (request.too_long)(TruncatedInput::Query)?;
+        }
+        Ok(IncrementalScoring {
+            ranker,
+            passage_ranker,
+            request,
+            query,
+            texts: Vec::new(),
+            passages: Vec::new(),
+            n_tokens: 0,
+            plan: None,
+        })
+    }
+
+    /// Whether nothing remains to be done.
+    pub(crate) fn is_done(&self) -> bool {
+        let plan = self.plan.as_ref();
+        plan.is_some_and(|(_, batches)| batches.len() == 0)
+    }
+
+    /// Counts some texts and, when all are counted, scores some passages.
+    pub(crate) fn step(&mut self) -> Result<(), Error> {
+        if self.plan.is_none() {
+            self.count()?;
+            if self.texts.len() < self.request.texts.len() {
+                return Ok(());
+            }
+            self.plan = Some(self.make_plan()?);
+        }
+        self.score()
+    }
+
+    /// The scores, when all is done.
+    pub(crate) fn into_scores(self) -> Result<ScoredDocuments, Error> {
+        let reading = self.ranker.reading;
+        let mut scores = Vec::with_capacity(self.texts.len());
+        for (text, pair) in self.texts.into_iter().zip(0..) {
+            let from = text.passages.start;
+            let of_passages = self.passages[text.passages].iter().map(|it| it.score);
+            let of_passages: Vec<f64> = of_passages.collect();
+            let score = reading.combine(&of_passages);
+            if !score.is_finite() {
+                let not_finite = Error::model(&self.ranker.about.spec);
+                return Err(not_finite(neural::Error::NotFinite));
+            }
+            let shown = reading.shown(&of_passages).map(|it| from + it);
+            let matches = text.matches.filter(|it| shown == Some(it.0));
+            scores.push(DetailedScore {
+                pair,
+                score,
+                truncated: text.truncated,
+                matches: matches.map(|it| it.1),
+            });
+        }
+        Ok(ScoredDocuments {
+            ranker: self.ranker,
+            texts: self.request.texts,
+            scores,
+            n_tokens: self.n_tokens,
+        })
+    }
+
+    fn count(&mut self) -> Result<(), Error> {
+        let first = self.passages.len();
+        let mut n_bytes = 0;
+        while n_bytes < COUNTED
+            && let Some(text) = self.request.texts.get(self.texts.len())
+        {
+            let read = match self.request.max_text_tokens {
+                Some(most) => self.passage_ranker.first_tokens(text, most)?,
+                None => text.as_str(),
+            };
+            let read = self.ranker.reading.of(read);
+            let from = self.passages.len();
+            let most = self.request.max_passages.unwrap_or(usize::MAX);
+            for passage in read.passages.into_iter().take(most) {
+                let begin = passage.as_ptr() as usize - text.as_ptr() as usize;
+                n_bytes += passage.len();
+                self.passages.push(Passage {
+                    text: self.texts.len(),
+                    bytes: begin..begin + passage.len(),
+                    length: 0,
+                    score: f64::NAN,
+                });
+            }
+            self.texts.push(CountedText {
+                passages: from..self.passages.len(),
+                truncated: read.truncated,
+                matches: None,
+            });
+        }
+        let new = &mut self.passages[first..];
+        let written: Vec<&str> = new.iter().map(|it| it.of(&self.request.texts)).collect();
+        let cut = self.passage_ranker.cut(InputRole::Text, &written)?;
+        for (passage, pieces) in new.iter_mut().zip(cut) {
+            let cut_together = match &*self.passage_ranker.reader {
+                ScoringModel::Alone(_) => false,
+                ScoringModel::Together(model) => model.pair(&self.query, &pieces).truncated,
+            };
+            if pieces.truncated || cut_together || self.texts[passage.text].truncated {
+                (self.request.too_long)(TruncatedInput::Text(passage.text))?;
+            }
+            self.n_tokens += (pieces.ids.len() + self.query.ids.len()) as u64;
+            passage.length = self.passage_ranker.length(&[pieces], 1);
+        }
+        Ok(())
+    }
+
+    fn make_plan(&self) -> Result<(EncodedQueries, std::vec::IntoIter<Vec<usize>>), Error> {
+        if self.n_tokens > self.request.max_tokens {
+            return Err(Error::TooLarge {
+                what: "tokens to encode",
+                found: self.n_tokens,
+                most: self.request.max_tokens,
+            });
+        }
+        let query = std::slice::from_ref(&self.request.query);
+        let pairs: Vec<(u32, u32)> = (0..self.passages.len() as u32).map(|it| (0, it)).collect();
+        let prepared = self
+            .passage_ranker
+            .prepare(query, &pairs, STEP_TOKENS as u32)?;
+        let lengths: Vec<usize> = self.passages.iter().map(|it| it.length).collect();
+        let batches = neural::plan_batches(&lengths, STEP_TOKENS);
+        Ok((prepared, batches.into_iter()))
+    }
+
+    fn score(&mut self) -> Result<(), Error> {
+        let Some((prepared, batches)) = &mut self.plan else {
+            return Ok(());
+        };
+        let batch = batches.next().unwrap_or_default();
+        let texts = &self.request.texts;
+        let written = batch
+            .iter()
+            .map(|&it| (it as u32, self.passages[it].of(texts)));
+        let cut = self
+            .passage_ranker
+            .cut_batch(&written.collect::<Vec<_>>())?;
+        let ranker = &self.passage_ranker;
+        for scored in ranker.score_in_detail(prepared, &cut, self.request.detail)? {
+            let place = scored.pair as usize;
+            self.passages[place].score = scored.score;
+            let text = &mut self.texts[self.passages[place].text];
+            text.truncated |= scored.truncated;
+            let Some(matches) = scored.matches else {
+                continue;
+            };
+            // Of equal passages the first is shown.
+            let is_best = text.matches.as_ref().is_none_or(|&(kept, _)| {
+                let best = self.passages[kept].score;
+                scored.score > best || (scored.score == best && place < kept)
+            });
+            if is_best {
+                text.matches = Some((place, matches));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::ModelRegistry;
+    use crate::models::tests::fixture;
+
+    fn ranker(spec: &str) -> Arc<NeuralRanker> {
+        let folder = fixture(spec.split(':').next().unwrap());
+        let models = ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+        models.get(spec).unwrap()
+    }
+
+    fn request(texts: &[String]) -> ScoringRequest {
+        ScoringRequest {
+            query: "where do rivers end".to_owned(),
+            texts: texts.to_vec(),
+            max_text_tokens: None,
+            max_passages: None,
+            max_tokens: u64::MAX,
+            detail: ScoreDetail::Matches,
+            too_long: Box::new(|_| Ok(())),
+        }
+    }
+
+    /// Scores everything; also the most tokens that a step encoded.
+    fn score(
+        ranker: &Arc<NeuralRanker>,
+        request: ScoringRequest,
+    ) -> Result<(ScoredDocuments, u64), Error> {
+        let mut work = IncrementalScoring::new(ranker.clone(), request)?;
+        let mut most = 0;
+        while !work.is_done() {
+            let before = ranker.reads();
+            work.step()?;
+            most = most.max(ranker.reads().since(before).pieces);
+        }
+        Ok((work.into_scores()?, most))
+    }
+
+    #[test]
+    fn steps_give_the_scores_of_all_texts_at_once() {
+        let texts: Vec<String> = (0..60).map(|it| "a b d f ".repeat(it)).collect();
+        for spec in [
+            "tiny:bi",
+            "tiny:late",
+            "tiny:late+maxp=5/3",
+            "tiny:bi+meanp=5/3",
+            "tiny:late+firstp=5/3",
+            "cross-tiny:cross+maxp=5/3",
+        ] {
+            let ranker = ranker(spec);
+            let (found, _) = score(&ranker, request(&texts)).unwrap();
+            let expected = ranker.say("where do rivers end", &texts).unwrap();
+            assert_eq!(found.scores.len(), 60);
+            for (found, expected) in found.scores.iter().zip(&expected) {
+                assert!((found.score - expected.score).abs() < 1e-5, "{spec}");
+                assert_eq!(found.pair, expected.pair, "{spec}");
+                assert_eq!(found.truncated, expected.truncated, "{spec}");
+                let shown = |it: &DetailedScore| it.matches.as_ref().map(|it| it.text.clone());
+                assert_eq!(shown(found), shown(expected), "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_is_short_also_where_one_text_has_many_passages() {
+        let text = "a b d f ".repeat(500);
+        for spec in ["tiny:bi+maxp=20/10", "cross-tiny:cross+maxp=20/10"] {
+            let ranker = ranker(spec);
+            let (found, most) = score(&ranker, request(std::slice::from_ref(&text))).unwrap();
+            // The first step also encodes the query.
+            let query_tokens = 64;
+            assert!(found.n_tokens > 4_000, "{spec}: {}", found.n_tokens);
+            assert!(most <= STEP_TOKENS as u64 + query_tokens, "{spec}: {most}");
+        }
+    }
+
+    #[test]
+    fn too_many_tokens_are_refused_before_anything_is_computed() {
+        // [CLS] where do rivers end [SEP], for each of the passages that follow.
+        let n_query = 6_u64;
+        let text = || ["a b d f a b d f".to_owned()];
+        for (spec, passages) in [
+            ("tiny:bi", &[8_u64 + 2][..]),
+            ("tiny:late+firstp=5/3", &[5 + 2]),
+            ("tiny:late+maxp=5/3", &[5 + 2, 5 + 2]),
+            ("cross-tiny:cross+meanp=5/3", &[5 + 2, 5 + 2]),
+        ] {
+            let ranker = ranker(spec);
+            let n_tokens: u64 = passages.iter().map(|it| it + n_query).sum();
+            let with_most = |max_tokens| ScoringRequest {
+                max_tokens,
+                ..request(&text())
+            };
+            let refused = score(&ranker, with_most(n_tokens - 1)).err().unwrap();
+            assert_eq!(
+                refused.to_string(),
+                format!(
+                    "{n_tokens} tokens to encode are too many; {} at most, so send less at once",
+                    n_tokens - 1
+                ),
+                "{spec}"
+            );
+            assert_eq!(ranker.reads().sequences, 0, "{spec}");
+            let (scored, _) = score(&ranker, with_most(n_tokens)).unwrap();
+            assert_eq!(scored.n_tokens, n_tokens, "{spec}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_tokens_are_read_where_that_is_asked_for() {
+        let texts = ["river sea hill", "river", " river", "riverhill"].map(str::to_owned);
+        let with_most = |max_text_tokens| ScoringRequest {
+            max_text_tokens: Some(max_text_tokens),
+            ..request(&texts)
+        };
+        for spec in ["tiny:bi", "cross-tiny:cross"] {
+            let ranker = ranker(spec);
+            let (found, _) = score(&ranker, with_most(1)).unwrap();
+            for it in &found.scores {
+                // In other batches the last digits are others.
+                assert!((it.score - found.scores[1].score).abs() < 1e-5, "{spec}");
+                assert!(!it.truncated);
+            }
+            let (all, _) = score(&ranker, with_most(10_000)).unwrap();
+            let (usual, _) = score(&ranker, request(&texts)).unwrap();
+            assert_eq!(all.scores, usual.scores);
+            assert!(
+                (all.scores[0].score - found.scores[0].score).abs() > 1e-5,
+                "{spec}"
+            );
+        }
+        let refused = score(&ranker("tiny:bi+maxp"), with_most(1)).err().unwrap();
+        assert!(
+            refused.to_string().contains("read texts whole"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! A ranker from inside: the vectors of its pieces where it compares these, what pieces take of
+//! each other where it reads query and text together.
+
+use neural::{EmbeddingKind, EncodedText, InputRole};
+use shared::api::{AttentionResponse, GetAttentionRequest};
+use shared::error::{Error as InputError, InvalidField};
+
+use crate::error::Error;
+use crate::models::architecture::{EncodedInput, IndependentEncoder, JointEncoder, ScoringModel};
+use crate::models::passages::PassageStrategy;
+use crate::models::{NeuralRanker, TOKEN_BUDGET};
+
+impl NeuralRanker {
+    /// Refuses a ranker that has no vector for each piece of a text that is read whole.
+    pub(crate) fn check_late(&self) -> Result<(), Error> {
+        let is_late = match self.reader.alone() {
+            Some(IndependentEncoder::Dense(it)) => it.matching() == EmbeddingKind::LateInteraction,
+            Some(IndependentEncoder::Colbert(_)) => true,
+            Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => false,
+        };
+        match is_late && self.reading == PassageStrategy::Whole {
+            true => Ok(()),
+            false => {
+                let reason = "has no vector for each piece of a whole text; take one in late \
+                              interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
+                let ranker = InvalidField::shown("ranker", &self.about.spec);
+                Err(InputError::unsupported(ranker, reason).into())
+            }
+        }
+    }
+
+    /// Places of texts in batches of the usual size, each text once.
+    pub(crate) fn batches(&self, texts: &[String]) -> Result<Vec<Vec<u32>>, Error> {
+        let each: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
+        self.plan(texts, &each, TOKEN_BUDGET)
+    }
+
+    /// The vectors of the pieces of some texts that fit into one batch.
+    pub(crate) fn vectors(
+        &self,
+        side: InputRole,
+        texts: &[&str],
+    ) -> Result<Vec<EncodedText>, Error> {
+        self.check_late()?;
+        let pieces = self.cut(side, texts)?;
+        let pieces: Vec<_> = pieces.iter().collect();
+        let encode = |batch: &[&neural::TokenizedText]| match self.reader.alone() {
+            Some(model) => model.encode(side, batch),
+            None => Ok(Vec::new()),
+        };
+        let vectors = self.in_batches(&pieces, encode)?.into_iter();
+        let dense = vectors.filter_map(|it| match it {
+            EncodedInput::Dense(it) => Some(it),
+            EncodedInput::Sparse(_) | EncodedInput::EpicQuery(_) | EncodedInput::EpicText(_) => {
+                None
+            }
+        });
+        Ok(dense.collect())
+    }
+
+    /// The ids of the pieces of texts, without special ones, as far as the model reads them.
+    pub(crate) fn ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
+        let cut = self.cut(InputRole::Text, texts)?.into_iter();
+        // Special pieces stand nowhere in the text: one behind it, the others before.
+        let inner = cut.map(|it| {
+            let n_before = it.ids.len().saturating_sub(it.spans.len() + 1);
+            let each = it.ids.into_iter().skip(n_before).zip(it.spans);
+            each.map(|it| it.0).collect()
+        });
+        Ok(inner.collect())
+    }
+
+    /// Where a cross-encoder looks in a text: in a layer, none is the last, by a head, none is the
+    /// mean of all.
+    pub(crate) fn attention(
+        &self,
+        asked: &GetAttentionRequest,
+    ) -> Result<AttentionResponse, Error> {
+        let refuse = |field: InvalidField, reason: String| {
+            Err::<AttentionResponse, Error>(InputError::unsupported(field, reason).into())
+        };
+        let ranker = || InvalidField::shown("ranker", &self.about.spec);
+        let ScoringModel::Together(JointEncoder::Cross(model)) = &*self.reader else {
+            let reason = "is no cross-encoder; attention between query and text is shown of one \
+                          (`NAME:cross`)";
+            return refuse(ranker(), reason.to_owned());
+        };
+        let (n_layers, n_heads) = model.heads();
+        let head = asked.head;
+        let layer = asked.layer.unwrap_or((n_layers - 1) as u32);
+        if layer as usize >= n_layers {
+            return refuse("layer".into(), format!("{layer} is not below {n_layers}"));
+        }
+        if head.is_some_and(|it| it as usize >= n_heads) {
+            return refuse("head".into(), format!("it is not below {n_heads}"));
+        }
+        let query = self
+            .cut(InputRole::Query, &[asked.query.as_str()])?
+            .remove(0);
+        let text = self.cut(InputRole::Text, &[asked.text.as_str()])?.remove(0);
+        let pair = model.pair(&query, &text);
+        let found = model.attention(&pair, layer as usize, head.map(|it| it as usize));
+        let Some(weights) = found.map_err(Error::model(&self.about.spec))? else {
+            let reason = "computes attention in a way that does not show it; load the model on \
+                          the CPU in f32, and no ModernBERT";
+            return refuse(ranker(), reason.to_owned());
+        };
+        Ok(AttentionResponse {
+            ranker: self.about.clone(),
+            n_layers: n_layers as u32,
+            n_heads: n_heads as u32,
+            layer,
+            head,
+            pieces: pair.ids.iter().map(|&it| model.piece(it)).collect(),
+            second: pair.second as u32,
+            weights: weights
+                .chunks_exact(pair.ids.len())
+                .map(<[f32]>::to_vec)
+                .collect(),
+            truncated: pair.truncated,
+        })
+    }
+
+    /// A piece as it stands in the vocabulary.
+    pub(crate) fn piece(&self, id: u32) -> String {
+        match self.reader.alone() {
+            Some(IndependentEncoder::Dense(it)) => it.piece(id),
+            Some(IndependentEncoder::Colbert(it)) => it.piece(id),
+            Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => {
+                id.to_string()
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Scores between 0 and 1, for programs that expect them.
+
+use neural::{EmbeddingKind, Similarity};
+
+use crate::models::NeuralRanker;
+use crate::models::architecture::{IndependentEncoder, JointEncoder, ScoringModel};
+use crate::models::spec::{ModelSpec, ModelUse};
+
+/// What the numbers of a ranker are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScoreScale {
+    /// Of a head with one label.
+    Logit,
+    /// At most 0.
+    LogProbability,
+    /// From -1 to 1.
+    Cosine,
+    /// Any number: sums of cosines, inner products.
+    Open,
+}
+
+impl ScoreScale {
+    /// A number from 0 to 1 that rises with the score `x`:
+    ///
+    /// - a logit: `1 / (1 + exp(-x))`, as a cross-encoder with one label is trained;
+    /// - a log-probability: `exp(x)`;
+    /// - a cosine: `(1 + x) / 2`;
+    /// - any other number: `(1 + x / (1 + |x|)) / 2`, which reaches neither end so soon as the
+    ///   logistic function, under which sums of some tens of cosines would all be 1.
+    ///
+    /// Numbers that differ may become equal: logits above 36, for example.
+    pub(crate) fn unit(self, x: f64) -> f64 {
+        let unit = match self {
+            ScoreScale::Logit => 1.0 / (1.0 + (-x).exp()),
+            ScoreScale::LogProbability => x.exp(),
+            ScoreScale::Cosine => (1.0 + x) / 2.0,
+            ScoreScale::Open => (1.0 + x / (1.0 + x.abs())) / 2.0,
+        };
+        unit.clamp(0.0, 1.0)
+    }
+}
+
+impl NeuralRanker {
+    /// What its scores are.
+    pub(crate) fn scale(&self) -> ScoreScale {
+        match &*self.reader {
+            ScoringModel::Together(JointEncoder::Cross(it)) => match it.n_labels() {
+                1 => ScoreScale::Logit,
+                _ => ScoreScale::LogProbability,
+            },
+            ScoringModel::Together(JointEncoder::Mono(_)) => ScoreScale::LogProbability,
+            ScoringModel::Alone(it) => match &**it {
+                IndependentEncoder::Sparse(_)
+                | IndependentEncoder::Colbert(_)
+                | IndependentEncoder::Epic(_) => ScoreScale::Open,
+                IndependentEncoder::Dense(it) => {
+                    match (ModelSpec::of(&self.about.spec).used, it.similarity()) {
+                        (
+                            Some(ModelUse::Matching(EmbeddingKind::BiEncoder)),
+                            Similarity::Cosine,
+                        ) => ScoreScale::Cosine,
+                        (_, Similarity::Cosine | Similarity::Dot) => ScoreScale::Open,
+                    }
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scale_rises_from_0_to_1() {
+        // By hand.
+        assert_eq!(ScoreScale::Logit.unit(0.0), 0.5);
+        assert!((ScoreScale::Logit.unit(3.0_f64.ln()) - 0.75).abs() < 1e-15);
+        assert!((ScoreScale::LogProbability.unit(0.25_f64.ln()) - 0.25).abs() < 1e-15);
+        assert_eq!(ScoreScale::Cosine.unit(-0.5), 0.25);
+        assert_eq!(ScoreScale::Open.unit(3.0), 0.875);
+        assert_eq!(ScoreScale::Open.unit(-1.0), 0.25);
+        for (scale, from, to) in [
+            (ScoreScale::Logit, -30.0, 30.0),
+            (ScoreScale::LogProbability, -700.0, 0.0),
+            (ScoreScale::Cosine, -1.0, 1.0),
+            (ScoreScale::Open, -1e6, 1e6),
+        ] {
+            let steps = (0..=1000).map(|it| from + (to - from) * f64::from(it) / 1000.0);
+            let units: Vec<f64> = steps.map(|it| scale.unit(it)).collect();
+            assert!(units.is_sorted_by(|a, b| a < b), "{scale:?}");
+            assert!(units[0] >= 0.0 && units[1000] <= 1.0, "{scale:?}");
+        }
+        for x in [f64::MAX, f64::MIN] {
+            for scale in [ScoreScale::Logit, ScoreScale::Open] {
+                let unit = scale.unit(x);
+                assert!((0.0..=1.0).contains(&unit), "{scale:?} {x}: {unit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_models_use_decides() {
+        let fixture = |name: &str, used: &str| {
+            let folder = format!(
+                "{}/../neural/tests/fixtures/{name}",
+                env!("CARGO_MANIFEST_DIR")
+            );
+            let models = crate::models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+            models.get(&format!("{name}{used}")).unwrap().scale()
+        };
+        assert_eq!(fixture("tiny", ":bi"), ScoreScale::Cosine);
+        assert_eq!(fixture("tiny", ":late"), ScoreScale::Open);
+        assert_eq!(fixture("splade-tiny", ":splade"), ScoreScale::Open);
+        assert_eq!(fixture("cross-tiny", ":cross"), ScoreScale::Logit);
+    }
+}

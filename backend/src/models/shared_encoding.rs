@@ -1,0 +1,173 @@
+//! All pairs at once, for one ranker or for several that read every text alike: one forward pass
+//! serves all of them.
+
+use neural::{EmbeddingModel, EncodedText, TokenizedText};
+
+use crate::error::Error;
+use crate::models::architecture::EncodedInput;
+use crate::models::{
+    EncodedQueries, NeuralRanker, PairScore, PairTexts, TOKEN_BUDGET, TokenizedBatch,
+};
+use crate::store::partial_scores::PartialScores;
+
+impl NeuralRanker {
+    /// Scores all pairs, as a job does but at once, beginning with what the draft has; `done` is
+    /// told how many there are after each batch.
+    pub(crate) fn score_pairs(
+        &self,
+        listed: &PairTexts<'_>,
+        draft: &mut PartialScores,
+        done: impl FnMut(usize),
+    ) -> Result<Vec<PairScore>, Error> {
+        let draft = std::slice::from_mut(draft);
+        let mut each = score_alike(&[self], listed, draft, done)?;
+        Ok(each.pop().unwrap_or_default())
+    }
+}
+
+/// A batch that some of the rankers have not scored.
+struct MissingBatch {
+    number: u32,
+    texts: Vec<u32>,
+    /// Places of those rankers.
+    who: Vec<usize>,
+}
+
+/// What each of some rankers has scored of a batch.
+type Scored = Vec<(usize, Vec<PairScore>)>;
+
+/// The scores of rankers that read as the first does ([`NeuralRanker::reads_as`]), each with its draft:
+/// the bits that each would have by itself. `done` is told how many pairs are done, those of one
+/// that is behind. While one batch is scored, the next is cut into pieces and the one before goes
+/// into the drafts: three batches are in memory.
+pub(crate) fn score_alike(
+    rankers: &[&NeuralRanker],
+    listed: &PairTexts<'_>,
+    drafts: &mut [PartialScores],
+    mut done: impl FnMut(usize),
+) -> Result<Vec<Vec<PairScore>>, Error> {
+    let PairTexts {
+        queries,
+        texts,
+        pairs,
+    } = *listed;
+    let Some(first) = rankers.first() else {
+        return Ok(Vec::new());
+    };
+    let prepared = rankers
+        .iter()
+        .map(|it| it.prepare(queries, pairs, TOKEN_BUDGET));
+    let prepared: Vec<EncodedQueries> = prepared.collect::<Result<_, Error>>()?;
+    let mut scores: Vec<Vec<PairScore>> = vec![Vec::with_capacity(pairs.len()); rankers.len()];
+    let mut missing = Vec::new();
+    for (texts, number) in first.plan(texts, pairs, TOKEN_BUDGET)?.into_iter().zip(0..) {
+        let mut who = Vec::new();
+        for (at, draft) in drafts.iter().enumerate() {
+            match draft.batch(number) {
+                Some(known) => scores[at].extend(known),
+                None => who.push(at),
+            }
+        }
+        if !who.is_empty() {
+            missing.push(MissingBatch { number, texts, who });
+        }
+    }
+    let mut tell = |scores: &[Vec<PairScore>]| {
+        let least = scores.iter().map(Vec::len).min().unwrap_or_default();
+        if least > 0 {
+            done(least);
+        }
+    };
+    tell(&scores);
+    let mut missing = missing.into_iter();
+    let mut cut_next = || {
+        let Some(MissingBatch {
+            number,
+            texts: batch,
+            who,
+        }) = missing.next()
+        else {
+            return Ok(None);
+        };
+        let text = |place: u32| (place, texts[place as usize].as_str());
+        let batch: Vec<(u32, &str)> = batch.into_iter().map(text).collect();
+        Ok::<_, Error>(Some((number, who, first.cut_batch(&batch)?)))
+    };
+    let mut ahead = cut_next()?;
+    let mut behind: Option<(u32, Scored)> = None;
+    while let Some((number, who, batch)) = ahead {
+        let keep = || match &behind {
+            Some((number, scored)) => keep(drafts, *number, scored),
+            None => Ok(()),
+        };
+        let readers: Vec<(usize, &NeuralRanker, &EncodedQueries)> = who
+            .into_iter()
+            .map(|at| (at, rankers[at], &prepared[at]))
+            .collect();
+        let (scored, (next, kept)) = rayon::join(
+            || score_batch(&readers, &batch),
+            || rayon::join(&mut cut_next, keep),
+        );
+        kept?;
+        if let Some((_, scored)) = behind.replace((number, scored?)) {
+            take(&mut scores, scored);
+            tell(&scores);
+        }
+        ahead = next?;
+    }
+    if let Some((number, scored)) = behind {
+        keep(drafts, number, &scored)?;
+        take(&mut scores, scored);
+        tell(&scores);
+    }
+    for scores in &mut scores {
+        scores.sort_unstable_by_key(|it| it.pair);
+    }
+    Ok(scores)
+}
+
+fn keep(drafts: &mut [PartialScores], number: u32, scored: &Scored) -> Result<(), Error> {
+    let mut each = scored.iter();
+    each.try_for_each(|(at, scores)| drafts[*at].keep(number, scores))
+}
+
+fn take(scores: &mut [Vec<PairScore>], scored: Scored) {
+    for (at, scored) in scored {
+        scores[at].extend(scored);
+    }
+}
+
+/// Of some rankers, by their places.
+fn score_batch(
+    readers: &[(usize, &NeuralRanker, &EncodedQueries)],
+    batch: &TokenizedBatch,
+) -> Result<Scored, Error> {
+    let models = readers.iter().map(|it| it.1.dense()).collect();
+    let (first, models) = match (readers, models) {
+        ([(_, first, _), _, ..], Some(models)) => (first, models),
+        _ => {
+            let each = readers.iter();
+            let scored = each.map(|&(at, it, prepared)| Ok((at, it.score_cut(prepared, batch)?)));
+            return scored.collect();
+        }
+    };
+    let models: Vec<&EmbeddingModel> = models;
+    let encode = |pieces: &[&TokenizedText]| {
+        let each = models[0].encode_for(&models, pieces)?;
+        let mut each: Vec<_> = each.into_iter().map(Vec::into_iter).collect();
+        let of_text = |_| each.iter_mut().filter_map(Iterator::next).collect();
+        Ok((0..pieces.len()).map(of_text).collect())
+    };
+    let encoded: Vec<Vec<EncodedText>> = first.in_batches(&batch.passages(), encode)?;
+    let mut by_model: Vec<Vec<EncodedInput>> = models.iter().map(|_| Vec::new()).collect();
+    for of_text in encoded {
+        for (vectors, of_model) in of_text.into_iter().zip(&mut by_model) {
+            of_model.push(EncodedInput::Dense(vectors));
+        }
+    }
+    let each = readers.iter().zip(by_model);
+    let scored = each.map(|(&(at, ranker, prepared), encoded)| {
+        (at, ranker.score_encoded(prepared, batch, &encoded))
+    });
+    Ok(scored.collect())
+}

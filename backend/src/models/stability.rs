@@ -1,0 +1,134 @@
+//! Certificates: some pairs of a run scored once more, alone, in other batches, in fewer bits.
+
+use neural::{ComputeTarget, Device, Precision};
+use shared::score::rescoring::{
+    ComputeEnvironment, RescoredPairs, RescoringCondition, RescoringRecord,
+};
+
+use crate::error::Error;
+use crate::models::{NeuralRanker, PairScore, PairTexts, TOKEN_BUDGET};
+use crate::store::partial_scores::PartialScores;
+
+/// What a run is compared with, beside itself.
+fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
+    let on_cpu = (RescoringCondition::Cpu, ComputeTarget::from(Device::Cpu));
+    let here = |condition, precision| (condition, ComputeTarget { precision, ..run });
+    let fewer = [
+        here(RescoringCondition::F16, Precision::F16),
+        here(RescoringCondition::Bf16, Precision::Bf16),
+    ];
+    match (run.device, run.precision) {
+        // One is enough where it is slow.
+        (Device::Cpu, Precision::F32) => vec![fewer[0]],
+        (Device::Cuda(_) | Device::Metal(_), Precision::F32) => {
+            [fewer.as_slice(), &[on_cpu]].concat()
+        }
+        (_, Precision::F16 | Precision::Bf16) => vec![on_cpu],
+    }
+}
+
+impl NeuralRanker {
+    /// Scores `sample`, places in the pairs of a run, once more under every condition that can be
+    /// had here; none where `go_on` has said no in between.
+    pub(crate) fn certify(
+        &self,
+        run: &PairTexts<'_>,
+        sample: &[u32],
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<RescoringRecord>, Error> {
+        let pairs: Vec<(u32, u32)> = sample.iter().map(|&it| run.pairs[it as usize]).collect();
+        let listed = &PairTexts {
+            pairs: &pairs,
+            ..*run
+        };
+        let rescored = |condition, values| RescoredPairs {
+            condition,
+            pairs: sample.to_vec(),
+            values,
+        };
+        let Some(alone) = self.each_alone(listed, go_on)? else {
+            return Ok(None);
+        };
+        let mut again = vec![
+            rescored(RescoringCondition::Alone, alone),
+            rescored(RescoringCondition::OtherOrder, self.in_other_order(listed)?),
+        ];
+        for (condition, computing) in elsewhere(self.computing) {
+            if !go_on() {
+                return Ok(None);
+            }
+            match self.once_more(listed, computing) {
+                Ok(values) => again.push(rescored(condition, values)),
+                // An architecture may have no such way, and some weights are too large for f16.
+                Err(error) => tracing::info!(
+                    "{}: no certificate {}: {error}",
+                    self.about.spec,
+                    condition.name()
+                ),
+            }
+        }
+        Ok(Some(RescoringRecord {
+            computation: ComputeEnvironment {
+                activation: self.activation(),
+                ..ComputeEnvironment::new(self.computing.device, self.computing.precision)
+            },
+            again,
+        }))
+    }
+
+    /// In the batches of a run, by the same weights computed with otherwise.
+    fn once_more(
+        &self,
+        listed: &PairTexts<'_>,
+        computing: ComputeTarget,
+    ) -> Result<Vec<f64>, Error> {
+        let other = self.place.load(computing, &[], |_| Ok(self.used))?;
+        if other.weights_sha256 != self.weights_sha256 {
+            return Err(Error::NoModel {
+                model: self.about.spec.clone(),
+                reason: "has other weights by now".to_owned(),
+            });
+        }
+        let other = other.reading(self.reading);
+        let scored = other.score_pairs(listed, &mut PartialScores::none(), |_| {})?;
+        Ok(scored.iter().map(|it| it.score).collect())
+    }
+
+    fn each_alone(
+        &self,
+        listed: &PairTexts<'_>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let alone = |&(query, text): &(u32, u32)| {
+            if !go_on() {
+                return Ok(None);
+            }
+            let (query, text) = (query as usize, text as usize);
+            let (query, text) = (&listed.queries[query..=query], &listed.texts[text]);
+            let prepared = self.prepare(query, &[(0, 0)], TOKEN_BUDGET)?;
+            let scored = self.score_batch(&prepared, &[(0, text)])?;
+            Ok(Some(scored[0].score))
+        };
+        listed.pairs.iter().map(alone).collect()
+    }
+
+    fn in_other_order(&self, listed: &PairTexts<'_>) -> Result<Vec<f64>, Error> {
+        let PairTexts {
+            queries,
+            texts,
+            pairs,
+        } = *listed;
+        let budget = TOKEN_BUDGET / 2;
+        let prepared = self.prepare(queries, pairs, budget)?;
+        let mut scored: Vec<PairScore> = Vec::with_capacity(pairs.len());
+        for batch in self.plan(texts, pairs, budget)?.iter().rev() {
+            let turned = batch.iter().rev();
+            let batch: Vec<(u32, &str)> = turned
+                .map(|&it| (it, texts[it as usize].as_str()))
+                .collect();
+            scored.extend(self.score_batch(&prepared, &batch)?);
+        }
+        scored.sort_unstable_by_key(|it| it.pair);
+        Ok(scored.iter().map(|it| it.score).collect())
+    }
+}

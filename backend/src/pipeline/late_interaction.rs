@@ -1,0 +1,281 @@
+//! Into a ranker that compares piece by piece: every text of the pools is encoded once, compared
+//! with the queries whose pools have it, and its vectors are summed and forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use neural::{EncodedText, InputRole, SpectrumAccumulator, TokenSpectrum};
+use rayon::prelude::*;
+use shared::collection::Collection;
+use shared::index::{DocNo, Index};
+use shared::late_interaction::{
+    self, BestMatch, LateInteractionAnalysis, LateInteractionContext, LateInteractionHeader,
+    QueryMatchStatistics, QueryMatches, QueryToken,
+};
+use shared::text::{Analyzer, Stemmer};
+
+use super::candidate_pools;
+use crate::error::Error;
+use crate::models::NeuralRanker;
+use crate::progress::ProgressBar;
+
+/// What is looked into.
+pub(crate) struct LateInteractionInput<'a> {
+    /// With the queries that count.
+    pub collection: &'a Collection,
+    /// Of the whole collection, as the pool ranks it.
+    pub index: &'a Index,
+    /// Which texts are ranked.
+    pub pool: &'a shared::probe::PoolSpec,
+    /// Where its files are looked for.
+    pub folder: &'a Path,
+    /// Compares piece by piece.
+    pub ranker: &'a NeuralRanker,
+    /// The encoder before fine-tuning.
+    pub before: Option<&'a NeuralRanker>,
+    /// What is said of it; what is counted is filled in.
+    pub head: LateInteractionHeader,
+}
+
+/// Texts whose pieces are counted at once.
+const COUNTED: usize = 256;
+
+/// Looks into a ranker.
+pub(crate) fn look(looking: LateInteractionInput<'_>) -> Result<LateInteractionAnalysis, Error> {
+    let LateInteractionInput {
+        collection,
+        index,
+        pool,
+        folder,
+        ranker,
+        before,
+        mut head,
+    } = looking;
+    ranker.check_late()?;
+    if let Some(before) = before {
+        before.check_late()?;
+    }
+    let pools = candidate_pools(pool, collection, index, folder)?;
+    let queries: Vec<String> = collection
+        .queries
+        .iter()
+        .map(|it| it.text.clone())
+        .collect();
+    let encoded = encode_queries(ranker, &queries)?;
+    let mut read = Read::of(&queries, &encoded, &pools, ranker);
+    let wanted = read.pieces();
+    let texts = Texts::of(collection, &pools);
+    let spectra = texts.encode(ranker, &wanted, |place, vectors| {
+        read.compare(&encoded, texts.readers(place), vectors);
+    })?;
+    let ratios = spectra.ratios(head.floor);
+    let ratios_before = match before {
+        Some(before) => texts.encode(before, &wanted, |_, _| ())?.ratios(head.floor),
+        None => BTreeMap::new(),
+    };
+
+    let words = Analyzer {
+        stemmer: Stemmer::None,
+        ..Analyzer::default()
+    };
+    let words = super::index(collection, &words)?;
+    let piece_df = piece_df(ranker, collection, &wanted)?;
+    let each: Vec<(QueryMatches, QueryMatchStatistics)> = read
+        .matched
+        .into_par_iter()
+        .map(|it| {
+            let of = late_interaction::of_query(&it);
+            (it, of)
+        })
+        .collect();
+    head.queries = queries;
+    head.n_pairs = pools.iter().map(|it| it.len() as u64).sum();
+    head.n_texts = texts.bodies.len() as u64;
+    let df = |word: &str| {
+        let terms = words.query_terms(word);
+        terms.first().map_or(0, |it| u64::from(it.df))
+    };
+    let ratio = |of: &BTreeMap<u32, TokenSpectrum>, id: u32| of.get(&id).map(|it| it.ratio);
+    let known = LateInteractionContext {
+        n_docs: collection.docs.len() as u64,
+        df: &df,
+        piece_df: &|id| piece_df.get(&id).copied().unwrap_or(0),
+        piece: &|id| ranker.piece(id),
+        spectrum: &|id| (spectra.n(id), ratio(&ratios, id)),
+        before: &|id| ratio(&ratios_before, id),
+    };
+    Ok(late_interaction::collect(head, &each, &known))
+}
+
+fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<EncodedText>, Error> {
+    let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
+    ranker.vectors(InputRole::Query, &queries)
+}
+
+/// How often documents have each piece.
+fn piece_df(
+    ranker: &NeuralRanker,
+    collection: &Collection,
+    wanted: &BTreeSet<u32>,
+) -> Result<BTreeMap<u32, u64>, Error> {
+    let mut df: BTreeMap<u32, u64> = BTreeMap::new();
+    for docs in collection.docs.chunks(COUNTED) {
+        let bodies: Vec<String> = docs.iter().map(|it| it.body()).collect();
+        let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+        for ids in ranker.ids(&bodies)? {
+            let distinct: BTreeSet<u32> =
+                ids.into_iter().filter(|it| wanted.contains(it)).collect();
+            distinct
+                .into_iter()
+                .for_each(|it| *df.entry(it).or_default() += 1);
+        }
+    }
+    Ok(df)
+}
+
+/// The texts of all pools, each once.
+struct Texts {
+    bodies: Vec<String>,
+    /// For each the queries whose pools have it, with its place there.
+    readers: Vec<Vec<(u32, u32)>>,
+}
+
+impl Texts {
+    fn of(collection: &Collection, pools: &[Vec<DocNo>]) -> Texts {
+        let mut readers: BTreeMap<DocNo, Vec<(u32, u32)>> = BTreeMap::new();
+        for (pool, query) in pools.iter().zip(0..) {
+            for (&doc, place) in pool.iter().zip(0..) {
+                readers.entry(doc).or_default().push((query, place));
+            }
+        }
+        Texts {
+            bodies: readers
+                .keys()
+                .map(|&it| collection.docs[it as usize].body())
+                .collect(),
+            readers: readers.into_values().collect(),
+        }
+    }
+
+    fn readers(&self, place: u32) -> &[(u32, u32)] {
+        &self.readers[place as usize]
+    }
+
+    /// Encodes every text once; `take` is called with each and its place, in the order of batches.
+    fn encode(
+        &self,
+        ranker: &NeuralRanker,
+        wanted: &BTreeSet<u32>,
+        mut take: impl FnMut(u32, &EncodedText),
+    ) -> Result<SpectrumAccumulator, Error> {
+        let mut spectra = SpectrumAccumulator::new(wanted.iter().copied());
+        let bar = ProgressBar::of(&ranker.about.spec, self.bodies.len() as u64, "texts");
+        let mut done = 0;
+        for batch in ranker.batches(&self.bodies)? {
+            let texts: Vec<&str> = batch
+                .iter()
+                .map(|&it| self.bodies[it as usize].as_str())
+                .collect();
+            let vectors = ranker.vectors(InputRole::Text, &texts)?;
+            for (&place, vectors) in batch.iter().zip(&vectors) {
+                take(place, vectors);
+            }
+            spectra.add(&vectors.iter().collect::<Vec<_>>());
+            done += batch.len();
+            bar.at(done as u64);
+        }
+        Ok(spectra)
+    }
+}
+
+/// What was compared so far.
+struct Read {
+    matched: Vec<QueryMatches>,
+}
+
+impl Read {
+    fn of(
+        queries: &[String],
+        encoded: &[EncodedText],
+        pools: &[Vec<DocNo>],
+        ranker: &NeuralRanker,
+    ) -> Read {
+        let each = queries.iter().zip(encoded).zip(pools).zip(0..);
+        let matched = each.map(|(((query, encoded), pool), number): (_, u32)| {
+            let (words, of_piece) = words(query, encoded);
+            let pieces = encoded.ids().zip(of_piece);
+            let pieces: Vec<QueryToken> = pieces
+                .map(|(id, word)| QueryToken {
+                    id,
+                    piece: ranker.piece(id),
+                    word,
+                })
+                .collect();
+            let none = BestMatch {
+                cosine: -1.0,
+                piece: u32::MAX,
+            };
+            QueryMatches {
+                query: number,
+                best: vec![none; pool.len() * pieces.len()],
+                words,
+                pieces,
+            }
+        });
+        Read {
+            matched: matched.collect(),
+        }
+    }
+
+    fn pieces(&self) -> BTreeSet<u32> {
+        let pieces = self.matched.iter().flat_map(|it| &it.pieces);
+        pieces.map(|it| it.id).collect()
+    }
+
+    /// Compares a text with the queries whose pools have it.
+    fn compare(&mut self, queries: &[EncodedText], readers: &[(u32, u32)], text: &EncodedText) {
+        let ids: Vec<u32> = text.ids().collect();
+        let each = readers.par_iter();
+        let best: Vec<_> = each.map(|it| queries[it.0 as usize].best(text)).collect();
+        for (&(query, place), best) in readers.iter().zip(best) {
+            let matched = &mut self.matched[query as usize];
+            let from = place as usize * matched.pieces.len();
+            for (own, best) in matched.best[from..].iter_mut().zip(best) {
+                if let Some((cosine, at)) = best {
+                    let piece = ids[at];
+                    *own = BestMatch { cosine, piece };
+                }
+            }
+        }
+    }
+}
+
+/// The distinct words of a query, in lower case, and for each of its pieces the word that it is
+/// of: pieces of letters and digits without anything between them are one word.
+fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) {
+    let letters: Vec<char> = query.chars().collect();
+    let is_word = |it: &(u32, u32)| {
+        let piece = letters
+            .get(it.0 as usize..it.1 as usize)
+            .unwrap_or_default();
+        !piece.is_empty() && piece.iter().all(|it| it.is_alphanumeric())
+    };
+    let spans: Vec<(u32, u32)> = encoded.spans().collect();
+    let mut words: Vec<String> = Vec::new();
+    let mut of_piece = Vec::with_capacity(spans.len());
+    let together = |a: &(u32, u32), b: &(u32, u32)| is_word(a) && is_word(b) && a.1 == b.0;
+    for run in spans.chunk_by(together) {
+        let (from, to) = (run[0].0 as usize, run[run.len() - 1].1 as usize);
+        let word = is_word(&run[0]).then(|| {
+            let word: String = letters[from..to].iter().collect();
+            let word = word.to_lowercase();
+            let known = words.iter().position(|it| *it == word);
+            known.unwrap_or_else(|| {
+                words.push(word);
+                words.len() - 1
+            }) as u32
+        });
+        of_piece.extend(run.iter().map(|_| word));
+    }
+    (words, of_piece)
+}

@@ -1,0 +1,60 @@
+//! The executor of the program: all cores, with a bar on a terminal.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use shared::study::preparation::{ShardExecutor, StudyProgress, StudyStage};
+
+use crate::error::Error;
+use crate::progress::ProgressBar;
+
+/// Queries that are mined at once: there may be more instances than memory.
+const QUERIES_AT_ONCE: usize = 64;
+
+/// Computes the shards of a step on all cores.
+#[derive(Default)]
+pub(crate) struct ParallelExecutor {
+    /// The step that is not done, with its bar.
+    step: Option<(StudyStage, ProgressBar)>,
+}
+
+impl ShardExecutor for ParallelExecutor {
+    type Error = Error;
+
+    fn shards_at_once(&self, stage: StudyStage) -> usize {
+        match stage {
+            StudyStage::Mine => QUERIES_AT_ONCE,
+            StudyStage::Index | StudyStage::Derive => usize::MAX,
+            StudyStage::AuditIndex | StudyStage::Audit | StudyStage::Score => usize::MAX,
+        }
+    }
+
+    fn compute<T: Send>(&self, shards: Range<usize>, shard: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let bar = self.step.as_ref().map(|it| &it.1);
+        let shards = shards.into_par_iter().map(|number| {
+            let result = shard(number);
+            if let Some(bar) = bar {
+                bar.one_more();
+            }
+            result
+        });
+        shards.collect()
+    }
+
+    async fn report(&mut self, progress: StudyProgress) -> Result<(), Error> {
+        let (name, unit) = match progress.stage {
+            StudyStage::Index | StudyStage::AuditIndex => ("index", "documents"),
+            StudyStage::Derive => ("make", "queries"),
+            StudyStage::Mine => ("mine", "queries"),
+            StudyStage::Audit => ("audit", "queries"),
+            StudyStage::Score => ("score", "queries"),
+        };
+        let step = self.step.take().filter(|it| it.0 == progress.stage);
+        if progress.done < progress.of {
+            let bar = step.map_or_else(|| ProgressBar::of(name, progress.of, unit), |it| it.1);
+            bar.at(progress.done);
+            self.step = Some((progress.stage, bar));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! All pairs of a study, in requests of which each holds texts of one query.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use serde::Serialize;
+use shared::api::rerank::{CohereRerankRequest, RerankDocument, RerankRequest};
+
+use super::client::RemoteRankerClient;
+use super::{RemoteRanker, RemoteScoreKind, RerankProtocol};
+use crate::error::Error;
+use crate::models::{PairScore, PairTexts};
+use crate::store::partial_scores::PartialScores;
+
+/// What is sent in all; some services take money for each of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct RequestCost {
+    /// Requests.
+    pub requests: u64,
+    /// Texts, each once for each of its queries.
+    pub texts: u64,
+    /// Of texts, and of the query once a request.
+    pub characters: u64,
+    /// Requests that need not be sent, since their texts are scored already.
+    pub done: u64,
+}
+
+impl RemoteRanker {
+    /// Checks what can be checked before it is asked.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        RemoteRankerClient::new(self).map(drop)
+    }
+
+    /// What scoring would send.
+    pub(crate) fn cost(&self, listed: &PairTexts<'_>, draft: &PartialScores) -> RequestCost {
+        let characters = |text: &String| text.chars().count() as u64;
+        let all: Vec<u32> = (0..listed.pairs.len() as u32).collect();
+        let batches = self.batches(listed, &all);
+        let missing = missing(&known(listed, draft));
+        let n_missing = self.batches(listed, &missing).len();
+        let mut cost = RequestCost {
+            requests: batches.len() as u64,
+            texts: all.len() as u64,
+            characters: 0,
+            done: batches.len().saturating_sub(n_missing) as u64,
+        };
+        for batch in batches {
+            let pairs = &listed.pairs[batch];
+            cost.characters += characters(&listed.queries[pairs[0].0 as usize]);
+            let texts = pairs.iter().map(|it| &listed.texts[it.1 as usize]);
+            cost.characters += texts.map(characters).sum::<u64>();
+        }
+        cost
+    }
+
+    /// SHA-256, in hex, over everything on which scores depend. How many texts a request holds
+    /// is not in it: whoever is told to send fewer at once goes on with what is answered.
+    pub(crate) fn hash(&self, listed: &PairTexts<'_>) -> String {
+        listed.hash_with(&[env!("CARGO_PKG_VERSION"), &self.about().fingerprint])
+    }
+
+    /// Scores all pairs, beginning with what the draft has; `done` is told how many there are
+    /// after each request. Requests are answered in any order and change no score.
+    pub(crate) fn score_pairs(
+        &self,
+        listed: &PairTexts<'_>,
+        draft: &mut PartialScores,
+        mut done: impl FnMut(usize),
+    ) -> Result<Vec<PairScore>, Error> {
+        let known = known(listed, draft);
+        let missing = missing(&known);
+        let batches = self.batches(listed, &missing);
+        let mut scores: Vec<PairScore> = known.into_iter().flatten().collect();
+        scores.reserve(missing.len());
+        done(scores.len());
+        let caller = RemoteRankerClient::new(self)?;
+        let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        // A worker: takes the next request until there is none, or until one has failed.
+        let work = |answers: mpsc::SyncSender<(u32, Result<Vec<PairScore>, Error>)>| {
+            let given_up = || stopped.load(Ordering::Relaxed);
+            while !given_up() {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(batch) = batches.get(number) else {
+                    break;
+                };
+                let batch = &missing[batch.clone()];
+                let scored = self
+                    .ask(&caller, listed, batch, &given_up)
+                    .map_err(|reason| {
+                        let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
+                        let query: String = query.chars().take(40).collect();
+                        Error::Service {
+                            address: self.url.clone(),
+                            batch: format!(
+                                "request {} of {} ({} texts for the query `{}`)",
+                                number + 1,
+                                batches.len(),
+                                batch.len(),
+                                query.escape_debug()
+                            ),
+                            reason,
+                        }
+                    });
+                let is_last = scored.is_err();
+                // No two batches begin with the same pair, whatever their size.
+                if answers.send((batch[0], scored)).is_err() || is_last {
+                    break;
+                }
+            }
+        };
+        let mut failed = None;
+        std::thread::scope(|scope| {
+            let (answers, answered) = mpsc::sync_channel(self.pace.at_once);
+            let under_way = self.pace.at_once.min(batches.len());
+            for _ in 0..under_way {
+                let answers = answers.clone();
+                scope.spawn(|| work(answers));
+            }
+            drop(answers);
+            for (number, scored) in answered {
+                let kept = scored.and_then(|scored| {
+                    draft.keep(number, &scored)?;
+                    Ok(scored)
+                });
+                match kept {
+                    Ok(scored) => {
+                        scores.extend(scored);
+                        done(scores.len());
+                    }
+                    // What others answer until they have ended is kept too.
+                    Err(error) => {
+                        let is_first = !stopped.swap(true, Ordering::Relaxed);
+                        if is_first && under_way > 1 {
+                            eprintln!("{error}; only what is under way is waited for now");
+                        }
+                        failed.get_or_insert(error);
+                    }
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        scores.sort_unstable_by_key(|it| it.pair);
+        Ok(scores)
+    }
+
+    /// Which of the `wanted` pairs are asked for together.
+    pub(super) fn batches(&self, listed: &PairTexts<'_>, wanted: &[u32]) -> Vec<Range<usize>> {
+        let mut batches: Vec<Range<usize>> = Vec::new();
+        let (mut query, mut n_bytes) = (None, 0);
+        for (at, &pair) in wanted.iter().enumerate() {
+            let (of, text) = listed.pairs[pair as usize];
+            let n = listed.texts[text as usize].len();
+            match batches.last_mut() {
+                Some(batch)
+                    if query == Some(of)
+                        && batch.len() < self.pace.texts
+                        && n_bytes + n <= self.pace.bytes =>
+                {
+                    batch.end = at + 1;
+                    n_bytes += n;
+                }
+                Some(_) | None => {
+                    batches.push(at..at + 1);
+                    query = Some(of);
+                    n_bytes = listed.queries[of as usize].len() + n;
+                }
+            }
+        }
+        batches
+    }
+
+    fn ask(
+        &self,
+        caller: &RemoteRankerClient<'_>,
+        listed: &PairTexts<'_>,
+        batch: &[u32],
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Vec<PairScore>, String> {
+        let pairs = || batch.iter().map(|&it| listed.pairs[it as usize]);
+        let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
+        let texts = pairs().map(|it| listed.texts[it.1 as usize].clone());
+        let body = self.body(query, texts.collect());
+        let scores = caller.ask(&body, batch.len(), given_up)?;
+        let scored = batch.iter().zip(scores).map(|(&pair, score)| PairScore {
+            pair,
+            score,
+            // A service does not say.
+            truncated: false,
+        });
+        Ok(scored.collect())
+    }
+
+    /// The body of a request.
+    pub(super) fn body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
+        let (query, model) = (query.to_owned(), self.model.clone());
+        let raw = match self.numbers {
+            RemoteScoreKind::Raw => Some(true),
+            RemoteScoreKind::AsGiven => None,
+        };
+        let body = match self.shape {
+            RerankProtocol::Tei => serde_json::to_vec(&RerankRequest {
+                query,
+                model,
+                texts: Some(texts),
+                raw_scores: Some(raw.unwrap_or(false)),
+                truncate: Some(true),
+                ..RerankRequest::default()
+            }),
+            RerankProtocol::Cohere => serde_json::to_vec(&CohereRerankRequest {
+                query,
+                model,
+                documents: texts.into_iter().map(RerankDocument::Text).collect(),
+                // infinity's word, and vLLM's.
+                raw_scores: raw,
+                use_activation: raw.map(|it| !it),
+                return_documents: Some(false),
+                ..CohereRerankRequest::default()
+            }),
+        };
+        body.expect("a request has string keys and no numbers that are not finite")
+    }
+}
+
+/// For each pair its score in a draft. What is there of no pair, or is no score, is asked for
+/// again.
+fn known(listed: &PairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
+    let mut known = vec![None; listed.pairs.len()];
+    for it in draft.scores().filter(|it| it.score.is_finite()) {
+        if let Some(place) = known.get_mut(it.pair as usize) {
+            *place = Some(*it);
+        }
+    }
+    known
+}
+
+/// The pairs that have no score.
+fn missing(known: &[Option<PairScore>]) -> Vec<u32> {
+    let each = known.iter().zip(0..);
+    each.filter(|it| it.0.is_none()).map(|it| it.1).collect()
+}

@@ -1,0 +1,211 @@
+//! From what was typed to where a service is, and how fast it is asked.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use axum::http::Uri;
+use shared::error::Error as InputError;
+
+use super::{KEY, RemoteScoreKind, RerankProtocol};
+use crate::error::Error;
+
+/// A service, with everything that is typed behind its address.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RemoteRanker {
+    /// Without what stands behind the `?`.
+    pub(super) url: String,
+    pub(super) shape: RerankProtocol,
+    /// Which of its models.
+    pub(super) model: Option<String>,
+    pub(super) numbers: RemoteScoreKind,
+    pub(super) pace: RequestLimits,
+}
+
+/// How much it is sent at once and in a row; no score depends on it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RequestLimits {
+    /// In one request, at most.
+    pub(super) texts: usize,
+    /// Of query and texts of one request, at most; a longer text goes alone.
+    pub(super) bytes: usize,
+    /// Requests under way.
+    pub(super) at_once: usize,
+    /// Requests begun in a second.
+    pub(super) per_s: Option<f64>,
+    /// For one request.
+    pub(super) timeout: Duration,
+    /// How often the same is asked.
+    pub(super) tries: u32,
+}
+
+impl RequestLimits {
+    /// What the usual service takes: 32 texts and 2 MB are the bounds that
+    /// text-embeddings-inference starts with.
+    const USUAL: RequestLimits = RequestLimits {
+        texts: 32,
+        bytes: 1_000_000,
+        at_once: 4,
+        per_s: None,
+        timeout: Duration::from_secs(120),
+        tries: 6,
+    };
+}
+
+const OPTIONS: &str = "shape=tei|cohere, model=NAME, raw=yes|no, texts=N, bytes=N, at_once=N, \
+                       per_s=X, timeout_s=N, tries=N";
+
+impl RemoteRanker {
+    /// Whether a ranker is one of these, well typed or not.
+    pub(crate) fn is_meant(spec: &str) -> bool {
+        let scheme = spec.split(':').next().unwrap_or_default();
+        scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+    }
+
+    /// The address with what decides a score: without how fast it is asked.
+    pub(crate) fn name(&self) -> String {
+        let mut options = Vec::new();
+        if let Some(model) = &self.model {
+            options.push(format!("model={model}"));
+        }
+        if shape_of(&self.url) != Some(self.shape) {
+            options.push(format!("shape={}", self.shape.name()));
+        }
+        if self.numbers != usual_numbers(self.shape) {
+            options.push(match self.numbers {
+                RemoteScoreKind::Raw => "raw=yes".to_owned(),
+                RemoteScoreKind::AsGiven => "raw=no".to_owned(),
+            });
+        }
+        match options.is_empty() {
+            true => self.url.clone(),
+            false => format!("{}?{}", self.url, options.join("&")),
+        }
+    }
+
+    /// `HOST[:PORT]`.
+    pub(super) fn host(&self) -> &str {
+        let rest = self.url.split_once("://").map_or("", |it| it.1);
+        rest.split('/').next().unwrap_or_default()
+    }
+
+    /// Whether it is on this machine.
+    pub(super) fn is_near(&self) -> bool {
+        let uri: Option<Uri> = self.url.parse().ok();
+        let host = uri.as_ref().and_then(|it| it.host()).unwrap_or_default();
+        let ip = host.trim_start_matches('[').trim_end_matches(']');
+        host == "localhost"
+            || ip
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|it| it.to_canonical().is_loopback())
+    }
+
+    /// Whether who listens on the way can read along.
+    pub(super) fn is_open(&self) -> bool {
+        self.url.starts_with("http://")
+    }
+}
+
+impl FromStr for RemoteRanker {
+    type Err = Error;
+
+    /// No message repeats what is wrong, since it may be a password.
+    fn from_str(spec: &str) -> Result<RemoteRanker, Error> {
+        let wrong = |reason: String| Error::from(InputError::malformed("ranker", reason));
+        let uri: Uri = spec.parse().map_err(|it| {
+            wrong(format!(
+                "this is no address ({it}); an address is http(s)://HOST[:PORT]/rerank or \
+                 …/v1/rerank, with options behind a `?`: {OPTIONS}"
+            ))
+        })?;
+        let authority = uri.authority().map_or("", |it| it.as_str());
+        if authority.contains('@') {
+            return Err(wrong(format!(
+                "an address with a user or a password is not taken, since it is written into \
+                 results; a key stands in the variable {KEY}"
+            )));
+        }
+        if spec.contains('#') {
+            return Err(wrong("an address has no part behind a `#`".to_owned()));
+        }
+        let scheme = uri.scheme_str().unwrap_or_default();
+        let url = format!("{scheme}://{}{}", authority.to_lowercase(), uri.path());
+        let (mut shape, mut numbers) = (shape_of(&url), None);
+        let (mut model, mut pace) = (None, RequestLimits::USUAL);
+        for option in uri.query().unwrap_or_default().split('&') {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let number = |from: u32, to: u32| {
+                let found = value.parse().ok().filter(|it| (from..=to).contains(it));
+                found.ok_or_else(|| wrong(format!("`{name}` is a number from {from} to {to}")))
+            };
+            match name {
+                "" if value.is_empty() => {}
+                "shape" => {
+                    let found = RerankProtocol::ALL
+                        .into_iter()
+                        .find(|it| it.name() == value);
+                    let reason = || wrong("`shape` is tei or cohere".to_owned());
+                    shape = Some(found.ok_or_else(reason)?);
+                }
+                "model" if !value.is_empty() => model = Some(value.to_owned()),
+                "raw" => {
+                    numbers = Some(match value {
+                        "yes" => RemoteScoreKind::Raw,
+                        "no" => RemoteScoreKind::AsGiven,
+                        _ => return Err(wrong("`raw` is yes or no".to_owned())),
+                    });
+                }
+                "texts" => pace.texts = number(1, 10_000)? as usize,
+                "bytes" => pace.bytes = number(1_000, 100_000_000)? as usize,
+                "at_once" => pace.at_once = number(1, 64)? as usize,
+                "timeout_s" => pace.timeout = Duration::from_secs(number(1, 3_600)?.into()),
+                "tries" => pace.tries = number(1, 20)?,
+                "per_s" => {
+                    let found = value.parse().ok();
+                    let found = found.filter(|it: &f64| (0.001..=1000.0).contains(it));
+                    let reason = || wrong("`per_s` is a number from 0.001 to 1000".to_owned());
+                    pace.per_s = Some(found.ok_or_else(reason)?);
+                }
+                _ => {
+                    return Err(wrong(format!(
+                        "behind the address stands what is none of {OPTIONS}; a key stands in \
+                         the variable {KEY}"
+                    )));
+                }
+            }
+        }
+        let shape = shape.ok_or_else(|| {
+            wrong(format!(
+                "`{url}` does not say how it is asked: end it in /rerank or /v1/rerank, or add \
+                 ?shape=tei or ?shape=cohere"
+            ))
+        })?;
+        Ok(RemoteRanker {
+            url,
+            shape,
+            model,
+            numbers: numbers.unwrap_or(usual_numbers(shape)),
+            pace,
+        })
+    }
+}
+
+/// `/rerank` is that of text-embeddings-inference, `/v1/rerank` that of Cohere.
+fn shape_of(url: &str) -> Option<RerankProtocol> {
+    let before = url.trim_end_matches('/').strip_suffix("/rerank")?;
+    let version = before.rsplit('/').next()?.strip_prefix('v');
+    let numbered = version.is_some_and(|it| it.parse::<u8>().is_ok());
+    Some(if numbered {
+        RerankProtocol::Cohere
+    } else {
+        RerankProtocol::Tei
+    })
+}
+
+/// text-embeddings-inference knows raw scores. Of the others some do, and some refuse a request
+/// with a field that they do not know.
+fn usual_numbers(shape: RerankProtocol) -> RemoteScoreKind {
+    match shape {
+        RerankProtocol::Tei => RemoteScoreKind::Raw,
+        RerankProtocol::Cohere => RemoteScoreKind::AsGiven,
+    }
+}

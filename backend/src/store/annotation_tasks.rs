@@ -1,0 +1,243 @@
+//! Review tasks with their items.
+//!
+//! ```text
+//! review_task    as a curator wrote it, and what may change
+//! review_item    what was drawn, never changed
+//! review_event   what people did: only added to    reviews/events.rs
+//! review_lease   what is promised to whom
+//! ```
+
+pub(crate) mod events;
+
+use std::collections::BTreeMap;
+
+use shared::annotation::export::ItemIds;
+use shared::annotation::{AnnotationItem, AnnotationTask, ItemNo, PersonId};
+use shared::api::annotation::{TaskId, TaskStatus};
+use shared::error::Error as Wrong;
+use sqlx::AssertSqlSafe;
+
+use crate::error::Error;
+use crate::store::{Store, places};
+
+/// A task without its items.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TaskRow {
+    pub no: TaskId,
+    /// As it was made, with the guidelines of now.
+    pub task: AnnotationTask,
+    /// [`Listed::state_hash`] of its study when it was made.
+    ///
+    /// [`Listed::state_hash`]: crate::store::studies::Listed::state_hash
+    pub study_hash: String,
+    pub state: TaskStatus,
+    /// Whether everybody sees its results who sees its study.
+    pub results_public: bool,
+    /// In milliseconds since 1970.
+    pub made_ms: u64,
+    /// Instances that could be drawn.
+    pub n_candidates: u64,
+}
+
+/// A task that is about to be made, as a draft.
+#[derive(Debug)]
+pub(crate) struct NewTask {
+    pub task: AnnotationTask,
+    /// As in [`TaskRow`].
+    pub study_hash: String,
+    pub made_ms: u64,
+    pub n_candidates: u64,
+    pub items: Vec<ItemRow>,
+}
+
+/// An item with the ids that files have of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ItemRow {
+    pub item: AnnotationItem,
+    pub named: ItemIds,
+}
+
+row! {
+    struct Row {
+        no: i64,
+        study_hash: String,
+        task: String,
+        state: String,
+        results_public: i64,
+        made_ms: i64,
+        n_candidates: i64,
+    }
+}
+
+impl Store {
+    /// Makes a task with its items, whole or not at all.
+    pub(crate) async fn add_review_task(&self, new: &NewTask) -> Result<TaskId, Error> {
+        /// Four values each; SQLite takes 32,766.
+        const ROWS: usize = 8_000;
+
+        let failed = |it| self.failed(it);
+        let mut transaction = self.begin().await?;
+        let no: i64 = sqlx::query_scalar(
+            "INSERT INTO review_task (study, study_hash, task, state, made_ms, n_candidates)
+             VALUES ($1, $2, $3, $4, $5, $6) RETURNING no",
+        )
+        .bind(&new.task.study)
+        .bind(&new.study_hash)
+        .bind(json(&new.task))
+        .bind(name_of(TaskStatus::Draft))
+        .bind(new.made_ms as i64)
+        .bind(new.n_candidates as i64)
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        let numbered: Vec<(i64, &ItemRow)> = (0..).zip(&new.items).collect();
+        for rows in numbered.chunks(ROWS) {
+            let sql = format!(
+                "INSERT INTO review_item (task, no, item, named) VALUES {}",
+                places(rows.len(), 4)
+            );
+            let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+            for (number, row) in rows {
+                let (item, named) = (json(&row.item), json(&row.named));
+                insert = insert.bind(no).bind(*number).bind(item).bind(named);
+            }
+            insert.execute(&mut *transaction).await.map_err(failed)?;
+        }
+        transaction.commit().await.map_err(failed)?;
+        Ok(TaskId(no as u32))
+    }
+
+    /// The numbers of all tasks, the newest first.
+    pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskId>, Error> {
+        let numbers: Vec<i64> = sqlx::query_scalar("SELECT no FROM review_task ORDER BY no DESC")
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(numbers.into_iter().map(|it| TaskId(it as u32)).collect())
+    }
+
+    /// One task.
+    pub(crate) async fn review_task(&self, task: TaskId) -> Result<TaskRow, Error> {
+        let row: Option<Row> = sqlx::query_as(
+            "SELECT no, study_hash, task, state, results_public, made_ms, n_candidates
+             FROM review_task WHERE no = $1",
+        )
+        .bind(i64::from(task.0))
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        row.ok_or_else(|| unknown(task))?.into_task()
+    }
+
+    /// Its items, by their numbers.
+    pub(crate) async fn review_items(&self, task: TaskId) -> Result<Vec<ItemRow>, Error> {
+        let rows: Vec<(i64, String, String)> =
+            sqlx::query_as("SELECT no, item, named FROM review_item WHERE task = $1 ORDER BY no")
+                .bind(i64::from(task.0))
+                .fetch_all(&self.pool)
+                .await
+                .map_err(|it| self.failed(it))?;
+        let read = |(at, (no, item, named)): (i64, (i64, String, String))| {
+            let place = ItemNo(no as u32);
+            if at != no {
+                return Err(damaged(task, format!("item {at} is not there")));
+            }
+            Ok(ItemRow {
+                item: parsed(task, || format!("item {}", place.0), &item)?,
+                named: parsed(task, || format!("item {}", place.0), &named)?,
+            })
+        };
+        (0..).zip(rows).map(read).collect()
+    }
+
+    /// Everybody who did anything in a task, with their names.
+    pub(crate) async fn review_people(
+        &self,
+        task: TaskId,
+    ) -> Result<BTreeMap<PersonId, String>, Error> {
+        let rows: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT no, name FROM person
+             WHERE no IN (SELECT person FROM review_event WHERE task = $1)",
+        )
+        .bind(i64::from(task.0))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let named = rows
+            .into_iter()
+            .map(|(no, name)| (PersonId(no as u32), name));
+        Ok(named.collect())
+    }
+
+    /// Writes what may change of a task: its state, who sees its results, its guidelines.
+    pub(crate) async fn change_review_task(&self, changed: &TaskRow) -> Result<(), Error> {
+        let found = sqlx::query(
+            "UPDATE review_task SET state = $1, results_public = $2, task = $3 WHERE no = $4",
+        )
+        .bind(name_of(changed.state))
+        .bind(i64::from(changed.results_public))
+        .bind(json(&changed.task))
+        .bind(i64::from(changed.no.0))
+        .execute(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        match found.rows_affected() {
+            0 => Err(unknown(changed.no)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Row {
+    fn into_task(self) -> Result<TaskRow, Error> {
+        let no = TaskId(self.no as u32);
+        let state = match self.state.as_str() {
+            "draft" => TaskStatus::Draft,
+            "open" => TaskStatus::Open,
+            "closed" => TaskStatus::Closed,
+            other => return Err(damaged(no, format!("its state is `{other}`"))),
+        };
+        Ok(TaskRow {
+            no,
+            task: parsed(no, || "the task".to_owned(), &self.task)?,
+            study_hash: self.study_hash,
+            state,
+            results_public: self.results_public != 0,
+            made_ms: self.made_ms as u64,
+            n_candidates: self.n_candidates as u64,
+        })
+    }
+}
+
+fn name_of(state: TaskStatus) -> &'static str {
+    match state {
+        TaskStatus::Draft => "draft",
+        TaskStatus::Open => "open",
+        TaskStatus::Closed => "closed",
+    }
+}
+
+/// No task has this number.
+pub(crate) fn unknown(task: TaskId) -> Error {
+    Wrong::unknown("review task", task.0).into()
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("it has no map with other keys than texts")
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(
+    task: TaskId,
+    what: impl Fn() -> String,
+    json: &str,
+) -> Result<T, Error> {
+    let read = serde_json::from_str(json);
+    read.map_err(|it| damaged(task, format!("{}: {it}", what())))
+}
+
+fn damaged(task: TaskId, reason: String) -> Error {
+    Error::Damaged {
+        what: format!("review task {}", task.0),
+        reason,
+    }
+}

@@ -1,0 +1,288 @@
+//! Scores of a ranker that is still scoring: each batch is added to a file when it is done, so
+//! that whoever starts again after a crash begins with the batch that is missing.
+//!
+//! A record is the number of the batch and of its scores, the scores (pair, score, truncated),
+//! and a checksum, all little-endian. What follows a damaged record was never acknowledged, and
+//! is cut off.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use shared::error::{Error as InputError, InvalidField};
+
+use crate::error::Error;
+use crate::models::PairScore;
+
+const WAY_OUT: &str = "make room, or take another data folder by `--data`";
+
+/// How the names of these files begin.
+const PREFIX: &str = "draft-";
+
+/// The batches that are done.
+#[derive(Debug)]
+pub(crate) struct PartialScores {
+    done: BTreeMap<u32, Vec<PairScore>>,
+    file: Option<(PathBuf, File)>,
+}
+
+impl PartialScores {
+    /// Kept nowhere.
+    pub(crate) fn none() -> PartialScores {
+        PartialScores {
+            done: BTreeMap::new(),
+            file: None,
+        }
+    }
+
+    /// In a folder, for work of this hash; takes up what is there, and keeps others from it.
+    pub(crate) fn open(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
+        let path = place(folder, hash);
+        let failed = || Error::file(&path, WAY_OUT);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path).map_err(failed())?;
+        take(&file, &path)?;
+        // Whoever had it has discarded it between the two lines above.
+        while !path.try_exists().map_err(failed())? {
+            file = options.open(&path).map_err(failed())?;
+            take(&file, &path)?;
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed())?;
+        let (done, whole) = read(&bytes);
+        file.set_len(whole as u64).map_err(failed())?;
+        file.seek(SeekFrom::Start(whole as u64)).map_err(failed())?;
+        Ok(PartialScores {
+            done,
+            file: Some((path, file)),
+        })
+    }
+
+    /// What is there now, for whoever only wants to know: nothing is made, locked or cut, since
+    /// another may be writing it, and nothing that is added is kept.
+    pub(crate) fn glance(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
+        let path = place(folder, hash);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+        };
+        Ok(PartialScores {
+            done: read(&bytes).0,
+            file: None,
+        })
+    }
+
+    /// Forgets it all: the scores lie somewhere else now.
+    pub(crate) fn discard(self) -> Result<(), Error> {
+        match self.file {
+            // It is let go only when it is no longer there.
+            Some((path, _locked)) => remove(&path),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets all drafts of a folder whose work is done, but those that somebody is writing.
+    pub(crate) fn discard_all(folder: &Path) -> Result<(), Error> {
+        for entry in std::fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
+            let entry = entry.map_err(Error::file(folder, WAY_OUT))?;
+            if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+                continue;
+            }
+            let path = entry.path();
+            match File::open(&path) {
+                Ok(file) if take(&file, &path).is_ok() => remove(&path)?,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The scores of a batch that is done.
+    pub(crate) fn batch(&self, number: u32) -> Option<&[PairScore]> {
+        self.done.get(&number).map(Vec::as_slice)
+    }
+
+    /// The scores of all batches that are done.
+    pub(crate) fn scores(&self) -> impl Iterator<Item = &PairScore> {
+        self.done.values().flatten()
+    }
+
+    /// Keeps the scores of a batch; when this returns they survive a crash.
+    pub(crate) fn keep(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
+        let Some((path, file)) = &mut self.file else {
+            return Ok(());
+        };
+        let failed = || Error::file(path, WAY_OUT);
+        file.write_all(&record(number, scores)).map_err(failed())?;
+        file.sync_data().map_err(failed())
+    }
+}
+
+fn place(folder: &Path, hash: &str) -> PathBuf {
+    folder.join(format!("{PREFIX}{hash:.32}"))
+}
+
+/// Keeps others from a draft until the file is closed. Where a file cannot be locked at all,
+/// nobody is kept from it.
+fn take(file: &File, path: &Path) -> Result<(), Error> {
+    match file.try_lock() {
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            let reason = "another axioscope is scoring the same; wait until it has ended, or take \
+                          another data folder by `--data`";
+            Err(InputError::conflict(
+                InvalidField::shown("data", path.display().to_string()),
+                reason,
+            )
+            .into())
+        }
+    }
+}
+
+/// Removes a file that may be gone already.
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file(path, WAY_OUT)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Bytes of a score.
+const SCORE: usize = 13;
+/// Bytes of a checksum.
+const CHECK: usize = 8;
+
+fn record(number: u32, scores: &[PairScore]) -> Vec<u8> {
+    let mut record = Vec::with_capacity(8 + scores.len() * SCORE + CHECK);
+    record.extend(number.to_le_bytes());
+    record.extend((scores.len() as u32).to_le_bytes());
+    for it in scores {
+        record.extend(it.pair.to_le_bytes());
+        record.extend(it.score.to_bits().to_le_bytes());
+        record.push(u8::from(it.truncated));
+    }
+    let check = Sha256::digest(&record);
+    record.extend(&check[..CHECK]);
+    record
+}
+
+/// The batches of the sound records at the beginning, and where they end.
+fn read(bytes: &[u8]) -> (BTreeMap<u32, Vec<PairScore>>, usize) {
+    let (mut done, mut at) = (BTreeMap::new(), 0);
+    while let Some((number, scores, n_bytes)) = read_one(&bytes[at..]) {
+        done.insert(number, scores);
+        at += n_bytes;
+    }
+    (done, at)
+}
+
+fn read_one(bytes: &[u8]) -> Option<(u32, Vec<PairScore>, usize)> {
+    let number = |at: usize| {
+        let four = bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes(four.try_into().ok()?))
+    };
+    let n_scores = number(4)? as usize;
+    let end = n_scores.checked_mul(SCORE)?.checked_add(8)?;
+    let record = bytes.get(..end)?;
+    if bytes.get(end..end + CHECK)? != &Sha256::digest(record)[..CHECK] {
+        return None;
+    }
+    let score = |at: usize| {
+        let eight = bytes.get(at + 4..at + 12)?;
+        Some(PairScore {
+            pair: number(at)?,
+            score: f64::from_bits(u64::from_le_bytes(eight.try_into().ok()?)),
+            truncated: bytes.get(at + 12)? == &1,
+        })
+    };
+    let scores = (0..n_scores).map(|it| score(8 + it * SCORE));
+    Some((number(0)?, scores.collect::<Option<_>>()?, end + CHECK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(from: u32) -> Vec<PairScore> {
+        let score = |pair| PairScore {
+            pair,
+            score: f64::from(pair) / 3.0,
+            truncated: pair % 2 == 1,
+        };
+        (from..from + 3).map(score).collect()
+    }
+
+    #[test]
+    fn whole_batches_survive_and_a_torn_one_is_done_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || PartialScores::open(folder.path(), &"a".repeat(64)).unwrap();
+        let mut draft = open();
+        draft.keep(0, &scores(0)).unwrap();
+        draft.keep(1, &scores(3)).unwrap();
+        let path = draft.file.as_ref().unwrap().0.clone();
+        drop(draft);
+        let whole = std::fs::read(&path).unwrap();
+        // Killed at any byte of the second record.
+        for cut in whole.len() / 2 + 1..whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let mut draft = open();
+            assert_eq!(draft.batch(0), Some(scores(0).as_slice()));
+            assert_eq!(draft.batch(1), None, "{cut}");
+            draft.keep(1, &scores(3)).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), whole);
+        }
+        // A flipped bit is seen, and what follows is not trusted.
+        let mut damaged = whole.clone();
+        damaged[10] ^= 1;
+        std::fs::write(&path, damaged).unwrap();
+        assert_eq!(open().batch(0), None);
+        assert_eq!(open().batch(1), None);
+    }
+
+    #[test]
+    fn a_draft_is_written_by_one_and_seen_by_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = "b".repeat(64);
+        let glance = || PartialScores::glance(folder.path(), &hash).unwrap();
+        assert_eq!(glance().batch(0), None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
+        draft.keep(0, &scores(0)).unwrap();
+        let error = PartialScores::open(folder.path(), &hash)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("draft-bbb") && error.contains("wait"),
+            "{error}"
+        );
+        // A record that another is just writing stays for it to end.
+        let path = draft.file.as_ref().unwrap().0.clone();
+        let torn = &record(1, &scores(3))[..20];
+        draft.file.as_mut().unwrap().1.write_all(torn).unwrap();
+        let n_bytes = || std::fs::metadata(&path).unwrap().len();
+        let before = n_bytes();
+        assert_eq!(glance().batch(0), Some(scores(0).as_slice()));
+        assert_eq!(glance().batch(1), None);
+        glance().discard().unwrap();
+        assert_eq!(n_bytes(), before);
+
+        PartialScores::discard_all(folder.path()).unwrap();
+        assert!(path.exists(), "it is being written");
+        drop(draft);
+        let again = PartialScores::open(folder.path(), &hash).unwrap();
+        assert_eq!(again.batch(0), Some(scores(0).as_slice()));
+        // Somebody may have cleaned up by hand.
+        std::fs::remove_file(&path).unwrap();
+        again.discard().unwrap();
+        std::fs::write(&path, "of an earlier run").unwrap();
+        PartialScores::discard_all(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

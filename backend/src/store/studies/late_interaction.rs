@@ -1,0 +1,57 @@
+//! Rankers of a study that were looked into: `whitebox-….json` in its folder, one for each.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use shared::late_interaction::LateInteractionAnalysis;
+
+use super::files::WAY_OUT;
+use crate::error::Error;
+use crate::store::{DataFolder, checksum, write_whole};
+
+const PREFIX: &str = "whitebox-";
+
+/// What to do about a file that is damaged.
+const REMEDY: &str = "look into the ranker again by `axioscope whitebox --study NAME`, or remove \
+                      the file";
+
+/// Keeps it in place of an earlier one of the same ranker.
+pub(crate) fn save(
+    data: &DataFolder,
+    study: &str,
+    found: &LateInteractionAnalysis,
+) -> Result<(), Error> {
+    let path = place(data, study, &found.head.ranker.fingerprint)?;
+    let json = serde_json::to_vec(found).expect("finite numbers and string keys");
+    write_whole(&path, WAY_OUT, |mut to| {
+        to.write_all(&checksum::seal(&json))
+    })
+}
+
+/// All of a study, by the spec of the ranker.
+pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteractionAnalysis>, Error> {
+    let folder = data.study(study)?;
+    let mut all = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(Error::file(&folder, WAY_OUT))? {
+        let path = entry.map_err(Error::file(&folder, WAY_OUT))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
+            continue;
+        }
+        let bytes = checksum::read_sealed(&path, "{\"head\":", REMEDY)?;
+        let found: LateInteractionAnalysis =
+            serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
+                what: path.display().to_string(),
+                reason: format!("{it}; {REMEDY}"),
+            })?;
+        all.push(found);
+    }
+    all.sort_by(|a, b| a.head.ranker.spec.cmp(&b.head.ranker.spec));
+    Ok(all)
+}
+
+fn place(data: &DataFolder, study: &str, fingerprint: &str) -> Result<PathBuf, Error> {
+    let short: String = fingerprint.chars().take(16).collect();
+    Ok(data.study(study)?.join(format!("{PREFIX}{short}.json")))
+}

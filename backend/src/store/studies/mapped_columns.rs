@@ -1,0 +1,145 @@
+//! The texts of a study's instances as the machine reads them: 32-bit integers, little-endian,
+//! one column after the other. A copy of the file is mapped, so what is shown of ten million
+//! instances takes no memory of ours.
+
+// A mapped file is a slice only by a promise: see `Mapped::copy_of`.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use sha2::{Digest, Sha256};
+use shared::probe::doc_column::DocColumnSource;
+use shared::probe::{Instances, InstancesHeader, StudyDocNo};
+
+use crate::error::Error;
+use crate::store::{checksum, write_whole};
+
+/// Writes the columns.
+pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
+    write_whole(path, super::files::WAY_OUT, |file| {
+        let mut out = BufWriter::new(file);
+        for it in instances {
+            for text in it.texts() {
+                out.write_all(&text.to_le_bytes())?;
+            }
+        }
+        out.flush()
+    })
+}
+
+/// Opens the columns of instances; none where the file is not the one that was written, as its
+/// SHA-256 tells, or where this machine cannot map a copy of it.
+pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Option<Vec<Instances>> {
+    // Another order of bytes would be other numbers.
+    if cfg!(target_endian = "big") {
+        return None;
+    }
+    let (map, found) = Mapped::copy_of(path).ok()?;
+    if found != hash {
+        return None;
+    }
+    let map = Arc::new(map);
+    let mut from = 0;
+    let lent = heads.into_iter().map(|head| {
+        let arity = head.probe.claim(head.mode).arity();
+        let len = arity * *head.starts.last()? as usize;
+        let column = Column {
+            map: map.clone(),
+            range: from..from + len,
+        };
+        from += len;
+        if column.range.end > map.texts().len() {
+            return None;
+        }
+        Instances::lent(head, Arc::new(column)).ok()
+    });
+    lent.collect()
+}
+
+struct Mapped(Mmap);
+
+impl Mapped {
+    /// Maps a copy of a file. The file itself may be cut short by whoever can write it, and who
+    /// then reads what was mapped is ended by the system. Returns the SHA-256 of the copy too.
+    fn copy_of(path: &Path) -> io::Result<(Mapped, String)> {
+        let file = File::open(path)?;
+        let beside = path.parent().unwrap_or(Path::new("."));
+        let mut copy = tempfile::tempfile_in(beside).or_else(|_| tempfile::tempfile())?;
+        let mut hasher = Sha256::new();
+        checksum::each_part(&file, |part| {
+            hasher.update(part);
+            copy.write_all(part)
+        })?;
+        // SAFETY: the copy has no name, so that nobody else opens it, and nothing is written into
+        // it from here on.
+        let map = unsafe { Mmap::map(&copy) }?;
+        Ok((Mapped(map), shared::collection::hex(&hasher.finalize())))
+    }
+
+    fn texts(&self) -> &[StudyDocNo] {
+        // SAFETY: any four bytes are a number, and the slice is cut to whole ones in their
+        // alignment. A mapping begins at a page, so there is nothing before the first.
+        let (_, texts, _) = unsafe { self.0.align_to::<StudyDocNo>() };
+        texts
+    }
+}
+
+/// One of the columns.
+struct Column {
+    map: Arc<Mapped>,
+    range: Range<usize>,
+}
+
+impl DocColumnSource for Column {
+    fn texts(&self) -> &[StudyDocNo] {
+        &self.map.texts()[self.range.clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::Axiom;
+    use shared::probe::{AxiomVariant, Probe};
+
+    /// Also when whoever can write the file empties it meanwhile.
+    #[test]
+    fn columns_come_back_and_a_changed_file_is_not_taken() {
+        let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed);
+        pairs.push_query([0, 1, 2, 1], 2);
+        pairs.push_query([], 0);
+        pairs.push_query([7, 3], 1);
+        let mut triples = Instances::new(Probe::Axiom(Axiom::Tfc2), AxiomVariant::Fixed);
+        (0..3).for_each(|it| triples.push_query([it, 5, 70_000], 1));
+        let none = Instances::new(Probe::Axiom(Axiom::Tp), AxiomVariant::Fixed);
+        let all = [pairs, none, triples];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("columns");
+        write(&path, &all).unwrap();
+        let hash = checksum::of_path(&path).unwrap();
+        let heads = || all.iter().map(Instances::head).collect();
+        let found = open(&path, &hash, heads()).unwrap();
+        assert_eq!(found, all);
+        let mut bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), (6 + 9) * size_of::<StudyDocNo>());
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(0)
+            .unwrap();
+        assert_eq!(found, all);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(found, all);
+        bytes[0] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert!(open(&path, &hash, heads()).is_none());
+        std::fs::write(&path, b"").unwrap();
+        assert!(open(&path, &hash, heads()).is_none());
+    }
+}

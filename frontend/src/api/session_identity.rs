@@ -1,0 +1,121 @@
+//! What shows the server that a request comes from this page, and whose page it is.
+//!
+//! Only the main program has it: the lab asks through the page.
+
+use std::cell::RefCell;
+
+use serde::Deserialize;
+use shared::annotation::PersonId;
+use shared::api::Endpoint;
+use shared::api::people::{
+    AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SetPasswordRequest,
+    SignInRequest, SignOutRequest,
+};
+
+/// The parts of [`shared::api::people::SessionResponse`] that requests go by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct SessionIdentity {
+    person: Option<SessionPerson>,
+    /// To be sent with each POST; none without a session.
+    pub(crate) csrf: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+struct SessionPerson {
+    no: PersonId,
+}
+
+/// What a refusal means, once it was asked again who is signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionChange {
+    /// Nothing has changed: the request itself was refused.
+    Same,
+    /// The token was an earlier one's: the request can be sent once more.
+    Fresh,
+    /// The session has ended, or is somebody else's: what this page sends is not theirs.
+    Other,
+}
+
+impl SessionIdentity {
+    /// What has become of it.
+    pub(crate) fn turn(&self, now: &SessionIdentity) -> SessionChange {
+        if self.person.is_some() && self.person != now.person {
+            SessionChange::Other
+        } else if self.csrf == now.csrf {
+            SessionChange::Same
+        } else {
+            SessionChange::Fresh
+        }
+    }
+}
+
+thread_local! {
+    static KNOWN: RefCell<Option<SessionIdentity>> = const { RefCell::new(None) };
+}
+
+/// What was told last; none before anything was.
+pub(crate) fn known() -> Option<SessionIdentity> {
+    KNOWN.with_borrow(Clone::clone)
+}
+
+/// Keeps it for the requests to come.
+pub(crate) fn keep(known: SessionIdentity) {
+    KNOWN.set(Some(known));
+}
+
+/// Hears who somebody is, where a reply says so.
+pub(crate) fn hear(path: &str, reply: &str) -> bool {
+    let tells = [
+        GetSessionRequest::PATH,
+        AcceptInvitationRequest::PATH,
+        SignInRequest::PATH,
+        OperatorSignInRequest::PATH,
+        SignOutRequest::PATH,
+        SetPasswordRequest::PATH,
+    ];
+    if !tells.contains(&path) {
+        return false;
+    }
+    match serde_json::from_str(reply) {
+        Ok(known) => {
+            keep(known);
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(person: Option<u32>, csrf: Option<&str>) -> SessionIdentity {
+        SessionIdentity {
+            person: person.map(|no| SessionPerson { no: PersonId(no) }),
+            csrf: csrf.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn nothing_is_sent_again_as_somebody_else() {
+        let mine = known(Some(1), Some("a"));
+        assert_eq!(mine.turn(&known(Some(1), Some("a"))), SessionChange::Same);
+        assert_eq!(mine.turn(&known(Some(1), Some("b"))), SessionChange::Fresh);
+        assert_eq!(mine.turn(&known(Some(2), Some("b"))), SessionChange::Other);
+        assert_eq!(mine.turn(&known(None, None)), SessionChange::Other);
+        let visitor = known(None, None);
+        assert_eq!(
+            visitor.turn(&known(Some(2), Some("b"))),
+            SessionChange::Fresh
+        );
+    }
+
+    #[test]
+    fn who_is_heard_from_what_says_so() {
+        let reply = r#"{"role":"annotator","person":{"no":3,"name":"Ada","has_password":false},
+                        "csrf":"x"}"#;
+        assert!(!hear("/api/studies", reply));
+        assert!(hear(GetSessionRequest::PATH, reply));
+        assert_eq!(super::known(), Some(known(Some(3), Some("x"))));
+    }
+}

@@ -1,0 +1,422 @@
+//! The only file that fetches.
+//!
+//! With a server, requests go there. On a static host the files `studies/index.json` and
+//! `studies/NAME.json` stand in for it, and the worker answers from them with the same
+//! functions. The study [`LOCAL`] is always answered by the worker.
+#![expect(clippy::disallowed_types, reason = "the one file that fetches")]
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use gloo_net::http::{Request, RequestBuilder, Response};
+use shared::api::people::{CSRF, GetSessionRequest};
+use shared::api::worker::{GetPublishedTableRequest, LOCAL, ManipulateTextRequest, WorkerRequest};
+use shared::api::{
+    CreateJobRequest, Endpoint, ErrorResponse, GetJobRequest, GetJobScoresRequest,
+    GetServerInfoRequest, Job, ListStudiesRequest, Method, ServerInfoResponse,
+};
+use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
+use web_sys::{EventSource, MessageEvent};
+
+use super::session_identity::{self, SessionChange, SessionIdentity};
+use super::{
+    Error, NO_SERVER, NO_SESSION, OutgoingRequest, network, operator_token, parse, to_json, worker,
+};
+
+/// Asks the server, or the worker where there is none.
+pub(crate) async fn ask(asked: OutgoingRequest) -> Result<String, Error> {
+    let OutgoingRequest { path, method, json } = asked;
+    if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
+        return from_worker(path, json).await;
+    }
+    match (study_of(&json), host().await?) {
+        (Some(study), _) if study == LOCAL => from_worker(path, json).await,
+        (_, HostKind::Server(server)) if path == StudyOfRequest::PATH => Ok(to_json(&server)),
+        (_, HostKind::Server(_)) => from_server(&path, method, &json).await,
+        (Some(study), HostKind::Static) => {
+            hold(&study).await?;
+            from_worker(path, json).await
+        }
+        (None, HostKind::Static) if path == ListStudiesRequest::PATH => index().await,
+        (None, HostKind::Static) => Err(no_server()),
+    }
+}
+
+/// Creates a job that scores the pairs of the local study.
+pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Error> {
+    let ask = WorkerRequest::Job { ranker, title };
+    // Tens of megabytes may go; the page only passes them on.
+    let body = worker::tell(ask, &JsValue::UNDEFINED).await?.beside;
+    let response = post(CreateJobRequest::PATH, body).await?;
+    parse(&response.text().await.map_err(network)?)
+}
+
+/// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
+pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, Error> {
+    let asked = to_json(&GetJobScoresRequest {
+        job: job.to_owned(),
+    });
+    let scores = from_server(
+        GetJobScoresRequest::PATH,
+        GetJobScoresRequest::METHOD,
+        &asked,
+    )
+    .await?;
+    worker::tell(
+        WorkerRequest::Merge { of: of.to_owned() },
+        &JsValue::from_str(&scores),
+    )
+    .await
+}
+
+/// Puts the texts of a study that came without them back, from files of its corpus.
+pub(crate) async fn restore(study: &str, files: &js_sys::Array) -> Result<(), Error> {
+    if study != LOCAL {
+        hold(study).await?;
+    }
+    let ask = WorkerRequest::Restore {
+        study: study.to_owned(),
+    };
+    worker::tell(ask, files).await.map(drop)
+}
+
+/// The files of the demo collection; none where the host does not have all of them.
+pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    for name in names {
+        let response = Request::get(&format!("/demo/{name}")).send().await.ok()?;
+        let text = if response.ok() {
+            response.text().await.ok()?
+        } else {
+            return None;
+        };
+        // Some hosts give their start page for every address they do not know.
+        if text.trim_start().starts_with('<') {
+            return None;
+        }
+        texts.push(text);
+    }
+    Some(texts)
+}
+
+/// A job that is watched until this is dropped.
+pub(crate) struct JobSubscription(Rc<JobEventListener>);
+
+struct JobEventListener {
+    address: String,
+    source: RefCell<Option<EventConnection>>,
+    heard: Box<dyn Fn(Job)>,
+    lost: Box<dyn Fn()>,
+}
+
+/// An open connection with its listeners.
+struct EventConnection {
+    events: EventSource,
+    _on_job: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(web_sys::Event)>,
+}
+
+impl Drop for EventConnection {
+    fn drop(&mut self) {
+        self.events.set_onerror(None);
+        self.events.close();
+    }
+}
+
+impl Drop for JobSubscription {
+    fn drop(&mut self) {
+        self.0.source.take();
+    }
+}
+
+/// After a refusal, the time until the next try. After a mere break the browser connects again
+/// by itself.
+const AGAIN_MS: u32 = 3_000;
+
+/// Calls `heard` with each state of a job until it ends, and `lost` at each break.
+pub(crate) fn watch(
+    job: &str,
+    heard: impl Fn(Job) + 'static,
+    lost: impl Fn() + 'static,
+) -> Result<JobSubscription, Error> {
+    let watcher = Rc::new(JobEventListener {
+        address: with_query(
+            GetJobRequest::EVENTS,
+            &to_json(&GetJobRequest {
+                job: job.to_owned(),
+            }),
+        ),
+        source: RefCell::new(None),
+        heard: Box::new(heard),
+        lost: Box::new(lost),
+    });
+    connect(&watcher).map_err(|it| network(format!("{it:?}")))?;
+    Ok(JobSubscription(watcher))
+}
+
+fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
+    let events = EventSource::new(&watcher.address)?;
+    let hears = Rc::downgrade(watcher);
+    let on_job = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let Some(watcher) = hears.upgrade() else {
+            return;
+        };
+        let text = event.data().as_string().unwrap_or_default();
+        let Ok(job) = serde_json::from_str::<Job>(&text) else {
+            return (watcher.lost)();
+        };
+        if job.state.ended() {
+            close(&watcher);
+        }
+        (watcher.heard)(job);
+    });
+    let loses = Rc::downgrade(watcher);
+    let source = events.clone();
+    let on_error = Closure::<dyn FnMut(web_sys::Event)>::new(move |_| {
+        let Some(watcher) = loses.upgrade() else {
+            return;
+        };
+        (watcher.lost)();
+        if source.ready_state() == EventSource::CLOSED {
+            let later = Rc::downgrade(&watcher);
+            leptos::task::spawn_local(async move {
+                gloo_timers::future::TimeoutFuture::new(AGAIN_MS).await;
+                if let Some(watcher) = later.upgrade() {
+                    let _ = connect(&watcher);
+                }
+            });
+        }
+    });
+    events.add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())?;
+    events.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+    let source = EventConnection {
+        events,
+        _on_job: on_job,
+        _on_error: on_error,
+    };
+    watcher.source.replace(Some(source));
+    Ok(())
+}
+
+/// Closes the connection, but not before the listener that asks for it has returned.
+fn close(watcher: &JobEventListener) {
+    if let Some(source) = watcher.source.take() {
+        source.events.close();
+        leptos::task::spawn_local(async move { drop(source) });
+    }
+}
+
+/// Who answers.
+#[derive(Debug, Clone)]
+enum HostKind {
+    Server(ServerInfoResponse),
+    /// Files only.
+    Static,
+}
+
+thread_local! {
+    /// With the token that it was asked with: another lets us do other things.
+    static HOST: RefCell<Option<(Option<String>, HostKind)>> = const { RefCell::new(None) };
+    /// Studies that the worker of a generation holds.
+    static HELD: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+    static HELD_BY: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Finds out once whether there is a server.
+async fn host() -> Result<HostKind, Error> {
+    let token = operator_token::kept();
+    if let Some((by, host)) = HOST.with_borrow(Clone::clone)
+        && by == token
+    {
+        return Ok(host);
+    }
+    let request = signed(Request::get(&with_query(StudyOfRequest::PATH, "{}")));
+    let response = request.send().await.map_err(network)?;
+    // Behind a gateway a server may be away for a moment; that makes no static host.
+    if response.status() >= 500 {
+        return Err(refusal(response).await);
+    }
+    let host = match response.json::<ServerInfoResponse>().await {
+        Ok(server) if response.ok() => HostKind::Server(server),
+        Ok(_) | Err(_) => HostKind::Static,
+    };
+    HOST.set(Some((token, host.clone())));
+    Ok(host)
+}
+
+/// With the operator's token, if there is one.
+fn signed(request: RequestBuilder) -> RequestBuilder {
+    match operator_token::kept() {
+        Some(token) => request.header("authorization", &format!("Bearer {token}")),
+        None => request,
+    }
+}
+
+async fn from_server(path: &str, method: Method, json: &str) -> Result<String, Error> {
+    let response = match method {
+        Method::Get => get(&with_query(path, json)).await?,
+        Method::Post => post(path, JsValue::from_str(json)).await?,
+    };
+    let reply = response.text().await.map_err(network)?;
+    if session_identity::hear(path, &reply) {
+        // What the server lets us do goes by who we are.
+        HOST.set(None);
+    }
+    Ok(reply)
+}
+
+async fn from_worker(path: String, request: String) -> Result<String, Error> {
+    let ask = WorkerRequest::Answer { path, request };
+    Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
+}
+
+/// Sees to it that the worker holds a study of a static host.
+async fn hold(study: &str) -> Result<(), Error> {
+    if HELD_BY.replace(worker::generation()) != worker::generation() {
+        HELD.with_borrow_mut(BTreeSet::clear);
+    }
+    if HELD.with_borrow(|it| it.contains(study)) {
+        return Ok(());
+    }
+    shared::study::check_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
+    let file = format!("/studies/{study}.json");
+    let text = get(&file).await?.text().await.map_err(network)?;
+    let ask = WorkerRequest::Hold {
+        study: study.to_owned(),
+        file,
+    };
+    worker::tell(ask, &JsValue::from_str(&text)).await?;
+    HELD.with_borrow_mut(|it| it.insert(study.to_owned()));
+    Ok(())
+}
+
+/// The list of studies of a static host; none where it has no such file, or gives its start
+/// page for every address it does not know.
+async fn index() -> Result<String, Error> {
+    let response = Request::get("/studies/index.json")
+        .send()
+        .await
+        .map_err(network)?;
+    if response.status() == 404 {
+        return Ok("[]".to_owned());
+    }
+    let text = accepted(response).await?.text().await.map_err(network)?;
+    Ok(if text.trim_start().starts_with('<') {
+        "[]".to_owned()
+    } else {
+        text
+    })
+}
+
+async fn get(address: &str) -> Result<Response, Error> {
+    accepted(
+        signed(Request::get(address))
+            .send()
+            .await
+            .map_err(network)?,
+    )
+    .await
+}
+
+/// Sends with what shows that this page sends it. Another tab may have begun another session: then
+/// the request goes once more, but never as somebody else's.
+async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
+    let known = match session_identity::known() {
+        Some(known) => known,
+        None => {
+            let known = who().await?;
+            session_identity::keep(known.clone());
+            known
+        }
+    };
+    let response = post_as(address, &body, &known).await?;
+    if response.status() != 403 {
+        return accepted(response).await;
+    }
+    let now = who().await?;
+    match known.turn(&now) {
+        SessionChange::Same => accepted(response).await,
+        SessionChange::Other => Err(problem(
+            "somebody else is signed in in this browser, or nobody: sign in again, and load the \
+             page again"
+                .to_owned(),
+            NO_SESSION,
+        )),
+        SessionChange::Fresh => {
+            session_identity::keep(now.clone());
+            accepted(post_as(address, &body, &now).await?).await
+        }
+    }
+}
+
+async fn post_as(
+    address: &str,
+    body: &JsValue,
+    known: &SessionIdentity,
+) -> Result<Response, Error> {
+    let mut request = signed(Request::post(address)).header("content-type", "application/json");
+    if let Some(token) = &known.csrf {
+        request = request.header(CSRF, token);
+    }
+    request
+        .body(body.clone())
+        .map_err(network)?
+        .send()
+        .await
+        .map_err(network)
+}
+
+/// Whom the server takes us for.
+async fn who() -> Result<SessionIdentity, Error> {
+    let reply = get(&with_query(GetSessionRequest::PATH, "{}")).await?;
+    parse(&reply.text().await.map_err(network)?)
+}
+
+async fn accepted(response: Response) -> Result<Response, Error> {
+    if response.ok() {
+        Ok(response)
+    } else {
+        Err(refusal(response).await)
+    }
+}
+
+/// What a response that is no answer says.
+async fn refusal(response: Response) -> Error {
+    match response.json::<ErrorResponse>().await {
+        Ok(problem) => Error::Server(problem),
+        Err(_) if response.status() == 404 => problem(
+            format!(
+                "there is nothing at {}; it may have been withdrawn",
+                response.url()
+            ),
+            "unknown",
+        ),
+        Err(_) => network(format!("status {}", response.status())),
+    }
+}
+
+fn with_query(path: &str, json: &str) -> String {
+    format!("{path}?q={}", js_sys::encode_uri_component(json))
+}
+
+fn study_of(json: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct StudyOfRequest {
+        study: Option<String>,
+    }
+    serde_json::from_str::<StudyOfRequest>(json).ok()?.study
+}
+
+fn problem(error: String, error_type: &str) -> Error {
+    Error::Server(ErrorResponse::new(error, error_type))
+}
+
+fn no_server() -> Error {
+    problem(
+        "this needs a server, and the page comes from a host of files only: neural scoring is \
+         off here; run `axioscope serve` to have it"
+            .to_owned(),
+        NO_SERVER,
+    )
+}

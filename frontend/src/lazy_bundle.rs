@@ -1,0 +1,108 @@
+//! The pages that not everybody opens: one instance, Playground, Replay, About, the figures, the
+//! behaviours and the white boxes of a study, where two of its rankers differ, what people say,
+//! people and reviews, and the operator's.
+//!
+//! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
+//! program of their own therefore. The page lends it a place and answers its requests, so that
+//! files and studies of the worker are the same for both.
+
+use std::any::Any;
+use std::cell::OnceCell;
+
+use js_sys::{Function, Promise};
+use leptos::prelude::*;
+use shared::api::Method;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::HtmlElement;
+
+use crate::api::{self, Error, OutgoingRequest};
+use crate::location::PageLocation;
+use crate::pages::about::About;
+use crate::pages::compare::CompareRankers;
+use crate::pages::figures::Figures;
+use crate::pages::instance::Instance;
+use crate::pages::late_interaction::LateInteraction;
+use crate::pages::operator::Operator;
+use crate::pages::playground::Playground;
+use crate::pages::reproductions::Reproductions;
+use crate::pages::review;
+use crate::pages::study::behavioral_tests::BehavioralTests;
+use crate::pages::study::human_judgments::HumanJudgments;
+use crate::routes::PageRoute;
+
+/// A page of the lab while it is shown.
+pub struct MountedPage {
+    address: PageLocation,
+    _mounted: Box<dyn Any>,
+}
+
+impl MountedPage {
+    /// Takes another address: path, what is behind `?`, what is behind `#`.
+    pub fn moved(&self, path: &str, search: &str, hash: &str) {
+        self.address.take(path, search, hash);
+    }
+}
+
+/// Shows the page that is at a path, with what is behind its `?`, in a place until the result is
+/// dropped. `ask` takes path, method and request, and promises the reply.
+pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
+    // The page gives the same function each time.
+    ASK.with(|it| it.get_or_init(|| ask).clone());
+    api::go(|asked| Box::pin(ask_page(asked)));
+    let address = PageLocation::new();
+    let hash = address.hash.get_untracked();
+    address.take(path, search, &hash);
+    let page = PageRoute::parse(path);
+    let told = address.clone();
+    let mounted = leptos::mount::mount_to(place, move || {
+        provide_context(told);
+        page.map(view)
+    });
+    MountedPage {
+        address,
+        _mounted: Box::new(mounted),
+    }
+}
+
+fn view(page: PageRoute) -> AnyView {
+    match page {
+        PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
+        PageRoute::Inside { study } => view! { <LateInteraction study/> }.into_any(),
+        PageRoute::Differ { study } => view! { <CompareRankers study/> }.into_any(),
+        PageRoute::Behaviours { study } => view! { <BehavioralTests study/> }.into_any(),
+        PageRoute::Said { study } => view! { <HumanJudgments study/> }.into_any(),
+        PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
+        PageRoute::Replay => view! { <Reproductions/> }.into_any(),
+        PageRoute::Playground => view! { <Playground/> }.into_any(),
+        PageRoute::Operator => view! { <Operator/> }.into_any(),
+        PageRoute::About => view! { <About/> }.into_any(),
+        page => review::view(page),
+    }
+}
+
+thread_local! {
+    static ASK: OnceCell<Function> = const { OnceCell::new() };
+}
+
+async fn ask_page(asked: OutgoingRequest) -> Result<String, Error> {
+    let OutgoingRequest { path, method, json } = asked;
+    let method = match method {
+        Method::Get => api::GET,
+        Method::Post => api::POST,
+    };
+    let promise = ASK.with(|it| {
+        let ask = it.get().expect("set when the first page is opened");
+        let [path, method, json] = [&path, method, &json].map(JsValue::from_str);
+        ask.call3(&JsValue::NULL, &path, &method, &json)
+    });
+    let lost = || Error::Network("the page is gone".to_owned());
+    let promise: Promise = promise.map_err(|_| lost())?.unchecked_into();
+    match JsFuture::from(promise).await {
+        Ok(reply) => reply.as_string().ok_or_else(lost),
+        Err(error) => Err(error
+            .as_string()
+            .and_then(|it| api::parse(&it).ok())
+            .unwrap_or_else(lost)),
+    }
+}

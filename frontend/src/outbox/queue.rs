@@ -1,0 +1,250 @@
+//! What is still to be sent, in the order in which it was done: what goes next, and what replies
+//! and failures make of it. Knows no browser.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use shared::annotation::{AnnotationEvent, EventKey, PersonId};
+use shared::api::annotation::{EventOutcome, MOST_EVENTS, SubmitEventsResponse, TaskId};
+
+use crate::api::{Error, NO_SESSION, NO_TOKEN};
+
+/// The pause after the first failure; each further one doubles it.
+const FIRST_PAUSE_MS: u64 = 1_000;
+/// No pause is longer.
+const LONGEST_PAUSE_MS: u64 = 60_000;
+
+/// An event that the server does not have yet, as far as we know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct QueuedEvent {
+    /// Events go in this order.
+    pub(crate) place: u64,
+    /// Who did it. It is sent as theirs or not at all.
+    pub(crate) person: PersonId,
+    /// In which task.
+    pub(crate) task: TaskId,
+    /// What was done.
+    pub(crate) event: AnnotationEvent,
+    /// Why the server will not take it, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refused: Option<String>,
+}
+
+/// Why events wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DeliveryProblem {
+    /// Nobody answered.
+    Network,
+    /// The session has ended, or is another person's.
+    SignedOut,
+    /// The server says why.
+    Server(String),
+}
+
+/// Events that go together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EventBatch {
+    /// Told apart from all others by it.
+    pub(crate) number: u64,
+    /// Of one task.
+    pub(crate) task: TaskId,
+    /// In their order.
+    pub(crate) events: Vec<AnnotationEvent>,
+}
+
+/// What is to be done after a reply or a failure.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DeliveryOutcome {
+    /// The server has them: they need not be kept.
+    pub(crate) gone: Vec<EventKey>,
+    /// They are kept with a reason.
+    pub(crate) refused: Vec<QueuedEvent>,
+    /// Nothing is sent for so long.
+    pub(crate) pause_ms: Option<u64>,
+}
+
+/// All that one person has not sent.
+#[derive(Debug, Default)]
+pub(crate) struct EventQueue {
+    /// By place.
+    waiting: Vec<QueuedEvent>,
+    /// Those of them that are not kept in the browser yet.
+    unwritten: BTreeSet<EventKey>,
+    /// What the server has, of this visit.
+    settled: BTreeSet<EventKey>,
+    flight: Option<(u64, Vec<EventKey>)>,
+    n_batches: u64,
+    n_failed: u32,
+    trouble: Option<DeliveryProblem>,
+    /// A batch was refused as a whole: which event is to blame shows if each goes alone.
+    singly: bool,
+}
+
+impl EventQueue {
+    /// Takes what was kept before. Not what is known, nor what the server has.
+    pub(crate) fn find(&mut self, kept: QueuedEvent) {
+        let key = kept.event.key;
+        let known = self.waiting.iter().any(|it| it.event.key == key);
+        if known || self.settled.contains(&key) {
+            return;
+        }
+        let at = self.waiting.partition_point(|it| it.place <= kept.place);
+        self.waiting.insert(at, kept);
+    }
+
+    /// Takes what was just done. It is not sent before [`EventQueue::written`].
+    pub(crate) fn add(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
+        let last = self.waiting.last().map_or(0, |it| it.place);
+        kept.place = kept.place.max(last + 1);
+        self.unwritten.insert(kept.event.key);
+        self.waiting.push(kept.clone());
+        kept
+    }
+
+    /// It is kept in the browser, or cannot be.
+    pub(crate) fn written(&mut self, key: EventKey) {
+        self.unwritten.remove(&key);
+    }
+
+    /// What goes next; none while something is under way.
+    pub(crate) fn next(&mut self) -> Option<EventBatch> {
+        if self.flight.is_some() {
+            return None;
+        }
+        let open = || self.waiting.iter().filter(|it| it.refused.is_none());
+        let task = open().next()?.task;
+        let most = if self.singly { 1 } else { MOST_EVENTS };
+        let events: Vec<AnnotationEvent> = open()
+            .filter(|it| it.task == task)
+            .take_while(|it| !self.unwritten.contains(&it.event.key))
+            .take(most)
+            .map(|it| it.event.clone())
+            .collect();
+        if events.is_empty() {
+            return None;
+        }
+        self.n_batches += 1;
+        let number = self.n_batches;
+        let keys = events.iter().map(|it| it.key).collect();
+        self.flight = Some((number, keys));
+        Some(EventBatch {
+            number,
+            task,
+            events,
+        })
+    }
+
+    /// Hears what became of a batch, however late.
+    pub(crate) fn told(&mut self, number: u64, sent: &SubmitEventsResponse) -> DeliveryOutcome {
+        let mut then = DeliveryOutcome::default();
+        for taken in &sent.taken {
+            let at = self.waiting.iter().position(|it| it.event.key == taken.key);
+            match (&taken.outcome, at) {
+                (EventOutcome::Kept | EventOutcome::Known, Some(at)) => {
+                    self.waiting.remove(at);
+                    self.settled.insert(taken.key);
+                    then.gone.push(taken.key);
+                }
+                (EventOutcome::Refused { reason }, Some(at)) => {
+                    let kept = &mut self.waiting[at];
+                    kept.refused = Some(reason.clone());
+                    then.refused.push(kept.clone());
+                }
+                (_, None) => {}
+            }
+        }
+        let named = |key: &EventKey| sent.taken.iter().any(|it| it.key == *key);
+        let flown = self.land(number);
+        let is_answer = flown.is_none_or(|keys| keys.iter().all(named));
+        if is_answer {
+            self.trouble = None;
+            self.n_failed = 0;
+        } else {
+            let reason = "the server did not say what became of all that was sent";
+            then.pause_ms = Some(self.pause(DeliveryProblem::Server(reason.to_owned())));
+        }
+        then
+    }
+
+    /// Hears that there is no answer to a batch. Nothing for one that has an answer by now.
+    pub(crate) fn failed(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
+        let keys = self.land(number)?;
+        let mut then = DeliveryOutcome::default();
+        match (meaning(error), keys.as_slice()) {
+            (ErrorClass::Never(reason), [key]) => {
+                let kept = self.waiting.iter_mut().find(|it| it.event.key == *key);
+                then.refused.extend(kept.map(|it| {
+                    it.refused = Some(reason);
+                    it.clone()
+                }));
+            }
+            (ErrorClass::Never(_), _) => self.singly = true,
+            (ErrorClass::NotNow(trouble), _) => then.pause_ms = Some(self.pause(trouble)),
+        }
+        Some(then)
+    }
+
+    /// Sends what was refused once more.
+    pub(crate) fn ask_again(&mut self) {
+        for kept in &mut self.waiting {
+            kept.refused = None;
+        }
+    }
+
+    /// Forgets what was refused.
+    pub(crate) fn discard(&mut self) -> Vec<EventKey> {
+        let of = |it: &QueuedEvent| it.refused.is_some().then_some(it.event.key);
+        let gone: Vec<EventKey> = self.waiting.iter().filter_map(of).collect();
+        self.waiting.retain(|it| it.refused.is_none());
+        self.settled.extend(&gone);
+        gone
+    }
+
+    /// Everything that is not sent, by place.
+    pub(crate) fn unsent(&self) -> &[QueuedEvent] {
+        &self.waiting
+    }
+
+    /// How many events the server has taken in this visit.
+    pub(crate) fn n_saved(&self) -> usize {
+        self.settled.len()
+    }
+
+    /// Why nothing is sent at the moment.
+    pub(crate) fn trouble(&self) -> Option<&DeliveryProblem> {
+        self.trouble.as_ref()
+    }
+
+    fn land(&mut self, number: u64) -> Option<Vec<EventKey>> {
+        self.flight.take_if(|it| it.0 == number).map(|it| it.1)
+    }
+
+    fn pause(&mut self, trouble: DeliveryProblem) -> u64 {
+        self.trouble = Some(trouble);
+        let pause = FIRST_PAUSE_MS << self.n_failed.min(16);
+        self.n_failed += 1;
+        pause.min(LONGEST_PAUSE_MS)
+    }
+}
+
+/// What an error says of the events that were sent.
+enum ErrorClass {
+    /// They may be taken later.
+    NotNow(DeliveryProblem),
+    /// They will not be taken as they are.
+    Never(String),
+}
+
+fn meaning(error: &Error) -> ErrorClass {
+    let Error::Server(problem) = error else {
+        return ErrorClass::NotNow(DeliveryProblem::Network);
+    };
+    match problem.error_type.as_str() {
+        NO_SESSION | NO_TOKEN | "name" => ErrorClass::NotNow(DeliveryProblem::SignedOut),
+        "unknown" | "setting" | "too-large" => ErrorClass::Never(problem.error.clone()),
+        _ => ErrorClass::NotNow(DeliveryProblem::Server(problem.error.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

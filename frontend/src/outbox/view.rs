@@ -1,0 +1,225 @@
+//! How events stand, in words.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::queue::DeliveryProblem;
+use super::{OutboxStatus, ask_again, discard, status};
+use crate::number_format::count;
+use crate::routes::PageRoute;
+use crate::widgets::download;
+
+/// What is saved, what waits and why; heard by screen readers when it changes.
+#[component]
+pub(crate) fn OutboxSummary() -> impl IntoView {
+    let status = status();
+    let trouble = {
+        let status = status.clone();
+        Memo::new(move |_| status.read().trouble.clone())
+    };
+    let lines = move || {
+        let shown = words(&status.read());
+        shown
+            .into_iter()
+            .map(|(class, text)| view! { <span class=class>{text}</span> })
+            .collect_view()
+    };
+    let way_out = move || {
+        trouble.get().map(|it| match it {
+            DeliveryProblem::SignedOut => {
+                view! { <a class="btn bare" href=PageRoute::Join.href()>"Sign in"</a> }.into_any()
+            }
+            DeliveryProblem::Network | DeliveryProblem::Server(_) => view! {
+                <button class="btn bare" type="button" on:click=|_| ask_again()>
+                    "Send now"
+                </button>
+            }
+            .into_any(),
+        })
+    };
+    view! {
+        <div class="stands">
+            <p role="status">{lines}</p>
+            {way_out}
+        </div>
+    }
+}
+
+/// What the server will not take, and the ways out. Nothing, if there is nothing.
+#[component]
+pub(crate) fn RejectedEvents() -> impl IntoView {
+    let status = status();
+    let refused = Memo::new(move |_| status.read().refused.clone());
+    let dialog = NodeRef::<html::Dialog>::new();
+    let open = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            let _ = dialog.show_modal();
+        }
+    };
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    let save = move |_| {
+        let lines = refused.with_untracked(|it| {
+            let line = |it| serde_json::to_string(it).expect("an event has only text keys");
+            it.iter().map(line).collect::<Vec<_>>().join("\n")
+        });
+        download::save(
+            "refused-decisions.jsonl",
+            "application/jsonl",
+            &(lines + "\n"),
+        );
+    };
+    let reasons = move || {
+        let mut reasons: Vec<String> = refused
+            .get()
+            .into_iter()
+            .filter_map(|it| it.refused)
+            .collect();
+        reasons.dedup();
+        reasons
+            .into_iter()
+            .map(|it| view! { <li>{it}</li> })
+            .collect_view()
+    };
+    let shown =
+        move || {
+            let n = refused.read().len();
+            (n > 0).then(|| {
+            let kept = format!("The server did not take {}. It is kept in this browser.", acts(n));
+            view! {
+                <div class="failure" role="alert">
+                    <p>{kept}</p>
+                    <ul>{reasons}</ul>
+                    <div class="btns">
+                        <button class="btn" type="button" on:click=|_| ask_again()>
+                            "Send again"
+                        </button>
+                        <button class="btn" type="button" on:click=save>"Save as a file"</button>
+                        <button class="btn" type="button" on:click=open>"Discard"</button>
+                    </div>
+                </div>
+            }
+        })
+        };
+    view! {
+        {shown}
+        <dialog node_ref=dialog aria-labelledby="discard-title">
+            <header><h2 id="discard-title">"Discard what was refused?"</h2></header>
+            <p>"It is in no other place. Save it as a file first if it may be needed."</p>
+            <div class="btns">
+                <button class="btn" type="button" on:click=move |_| close()>"Keep it"</button>
+                <button
+                    class="btn"
+                    type="button"
+                    on:click=move |_| {
+                        close();
+                        discard();
+                    }
+                >
+                    "Discard for good"
+                </button>
+            </div>
+        </dialog>
+    }
+}
+
+/// `1 act`, `2 acts`: decisions, skips, reports and what takes them back.
+fn acts(n: usize) -> String {
+    format!(
+        "{} {}",
+        count(n as u64),
+        if n == 1 { "act" } else { "acts" }
+    )
+}
+
+/// Class and words of each part.
+fn words(status: &OutboxStatus) -> Vec<(&'static str, String)> {
+    let mut words = Vec::new();
+    if status.n_saved > 0 {
+        words.push((
+            "verdict ok",
+            format!("{} saved", count(status.n_saved as u64)),
+        ));
+    }
+    let n_waiting = status.waiting.len();
+    if n_waiting > 0 {
+        let n = count(n_waiting as u64);
+        words.push(match &status.trouble {
+            None => ("verdict wait", format!("{n} being sent")),
+            Some(DeliveryProblem::Network) => {
+                ("verdict wait", format!("{n} waiting for the network"))
+            }
+            Some(DeliveryProblem::SignedOut) => (
+                "verdict bad",
+                format!("{n} waiting until you sign in again"),
+            ),
+            Some(DeliveryProblem::Server(reason)) => {
+                ("verdict bad", format!("{n} waiting: {reason}"))
+            }
+        });
+    }
+    if !status.refused.is_empty() {
+        let n = count(status.refused.len() as u64);
+        words.push(("verdict bad", format!("{n} refused")));
+    }
+    if status.forgets.is_some() && n_waiting > 0 {
+        let lost = "kept only in this tab: leave it open until all is saved";
+        words.push(("verdict bad", lost.to_owned()));
+    }
+    if status.n_others > 0 {
+        let who = format!("{} of somebody else in this browser", acts(status.n_others));
+        words.push(("verdict quiet out", who));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::annotation::event::AnnotationAction;
+    use shared::annotation::{AnnotationEvent, EventKey, PersonId};
+    use shared::api::annotation::TaskId;
+
+    use super::super::line::Kept;
+    use super::*;
+
+    fn said(status: &OutboxStatus) -> Vec<String> {
+        words(status).into_iter().map(|it| it.1).collect()
+    }
+
+    #[test]
+    fn each_state_has_its_words() {
+        let key = EventKey::from_bytes([1; 16]);
+        let kept = QueuedEvent {
+            place: 1,
+            person: PersonId(1),
+            task: TaskId(1),
+            event: AnnotationEvent {
+                key,
+                made_ms: 0,
+                what: AnnotationAction::Undone { of: key },
+            },
+            refused: None,
+        };
+        let mut status = OutboxStatus {
+            n_saved: 35,
+            waiting: vec![kept.clone()],
+            ..OutboxStatus::default()
+        };
+        assert_eq!(said(&status), ["35 saved", "1 being sent"]);
+        status.trouble = Some(DeliveryProblem::Network);
+        assert_eq!(said(&status), ["35 saved", "1 waiting for the network"]);
+        status.trouble = Some(DeliveryProblem::SignedOut);
+        status.refused = vec![kept];
+        status.forgets = Some("private window".to_owned());
+        let all = said(&status).join("; ");
+        assert_eq!(
+            all,
+            "35 saved; 1 waiting until you sign in again; 1 refused; \
+             kept only in this tab: leave it open until all is saved"
+        );
+        assert!(words(&OutboxStatus::default()).is_empty());
+    }
+}

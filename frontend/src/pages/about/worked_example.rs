@@ -1,0 +1,129 @@
+//! The worked example of an axiom, computed when the page is opened.
+
+use leptos::prelude::*;
+use shared::probe::{Axiom, Probe};
+use shared::report::format;
+use shared::study::playground::{AxiomResult, PlaygroundResult, answer};
+use shared::verdict::Verdict;
+
+use crate::pages::playground::input::{PlaygroundInput, beside};
+use crate::pages::playground::preconditions::{PreconditionList, PreconditionNames};
+use crate::pages::playground::share_link;
+use crate::pages::playground::verdict_chip::RankerVerdictChip;
+use crate::routes::PageRoute;
+use crate::widgets::highlighted_text::HighlightedTextView;
+use crate::widgets::term_contributions::signed;
+
+/// Query, texts, premises, and what BM25 and QL say.
+#[component]
+pub(crate) fn WorkedExample(
+    /// The axiom whose example it is.
+    axiom: Axiom,
+) -> impl IntoView {
+    let probe = Probe::Axiom(axiom);
+    if probe.needs_vectors() {
+        return view! {
+            <p class="note">
+                "It is about the meaning of words, and needs word vectors: "
+                <code>"axioscope mine --vectors FILE"</code> " takes those of GloVe and word2vec."
+            </p>
+        }
+        .into_any();
+    }
+    let sheet = PlaygroundInput::example(probe);
+    let href = format!(
+        "{}#{}",
+        PageRoute::Playground.href(),
+        share_link::fragment(&sheet)
+    );
+    let name = probe.name();
+    let typed = sheet.read().expect("the usual settings make sense");
+    let found = answer(&typed, None).map(|it| shown(probe, &it));
+    let body = match found {
+        Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),
+        Ok(None) => {
+            view! { <p class="note">"Under the usual limits it does not apply."</p> }.into_any()
+        }
+        Err(error) => view! { <p class="verdict bad">{error.to_string()}</p> }.into_any(),
+    };
+    view! {
+        <figure class="worked">
+            <figcaption>
+                <p><strong>"Worked example"</strong></p>
+                <a class="btn bare" href=href>
+                    "Try it in the Playground" <span class="unseen">", " {name}</span>
+                </a>
+            </figcaption>
+            {body}
+        </figure>
+    }
+    .into_any()
+}
+
+fn shown(probe: Probe, answer: &PlaygroundResult) -> Option<(PlaygroundResult, AxiomResult)> {
+    let applied = answer.axioms.iter().find(|it| it.probe == probe)?;
+    Some((answer.clone(), applied.clone()))
+}
+
+/// Digits that show the margin of texts that differ by a word.
+fn digits(verdict: Option<Verdict>) -> u8 {
+    let margin = verdict.map_or(0.0, |it| it.margin.abs());
+    format::score_digits(margin).clamp(3, 6)
+}
+
+#[component]
+fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> impl IntoView {
+    let order = applied.claim.texts();
+    let texts = order.iter().enumerate().filter_map(|(at, &place)| {
+        let marked = answer.texts.get(place as usize)?.clone();
+        let terms = answer.terms.clone();
+        Some(view! {
+            <dt>{format!("d{}", at + 1)}</dt>
+            <dd class="text"><HighlightedTextView marked terms/></dd>
+        })
+    });
+    let texts = texts.collect_view();
+    let also = beside(probe).map(|it| {
+        view! {
+            <dt>"also"</dt>
+            <dd class="note">
+                "“" {it} "” is in the collection, so that it is the more common term"
+            </dd>
+        }
+    });
+    let names = PreconditionNames {
+        texts: (1..=order.len()).map(|it| format!("d{it}")).collect(),
+        terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
+    };
+    let said = applied.said.iter().map(|it| {
+        let digits = digits(it.verdict);
+        let scores = it.scores.iter().flatten();
+        let scores = scores.map(|it| format::score(*it, digits));
+        let scores = scores.collect::<Vec<_>>().join(", ");
+        let margin = it.verdict.map(|it| signed(it.margin, digits));
+        view! {
+            <li>
+                <RankerVerdictChip who=it.ranker.label.clone() verdict=it.verdict/>
+                <span class="label">
+                    {scores} {margin.map(|it| format!("; margin {it}"))}
+                </span>
+            </li>
+        }
+    });
+    let said = said.collect_view();
+    view! {
+        <dl class="case">
+            <dt>"query"</dt>
+            <dd class="text">
+                <HighlightedTextView marked=answer.query.clone() terms=answer.terms.clone()/>
+            </dd>
+            {texts}
+            {also}
+        </dl>
+        <PreconditionList premises=applied.premises names/>
+        <ul class="said-of">{said}</ul>
+        <p class="note">
+            "These texts are the collection. BM25 k1 1.2, b .75; QL Dirichlet, μ 2500."
+        </p>
+    }
+}

@@ -1,0 +1,175 @@
+//! Where two rankers differ: what stands at the top of their lists, on which queries one wins and
+//! the other loses, and whether four hypotheses hold. Every bar leads to its queries.
+
+mod choices;
+mod figures;
+mod hypotheses;
+mod queries;
+mod side_by_side;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::api::CompareRankersRequest;
+use shared::compare::RankerComparison;
+use shared::report::{self, format};
+
+use crate::api;
+use crate::api::latest_reply::LatestReply;
+use crate::number_format::plural;
+use crate::pages::compare_address::{ComparePageState, CompareView};
+use crate::routes::PageRoute;
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::resource_view::Crumbs;
+use choices::Choices;
+use figures::ComparisonFigures;
+use hypotheses::Hypotheses;
+use queries::Queries;
+use side_by_side::SideBySide;
+
+/// The page of a study, or of runs on the bench.
+#[component]
+pub(crate) fn CompareRankers(
+    /// Its name.
+    study: String,
+) -> impl IntoView {
+    let scene = ComparePageState::follow(study, CompareView::read, CompareView::href);
+    let latest = LatestReply::follow(move || CompareRankersRequest {
+        study: scene.study.get_value(),
+        asking: scene.view.get().asking,
+    });
+    let failure = move || {
+        latest.failed.get().map(|error| {
+            let retry = Callback::new(move |()| latest.refetch());
+            view! { <CompareError error retry scene/> }
+        })
+    };
+    let body = move || match (latest.reply.get(), latest.failed.get()) {
+        (Some(found), None) => view! {
+            <div class:stale=latest.busy aria-busy=move || latest.busy.get().to_string()>
+                <Comparison found scene/>
+            </div>
+        }
+        .into_any(),
+        (_, Some(_)) => ().into_any(),
+        (None, None) => {
+            view! { <p class="note" role="status">"Comparing the two lists of every query"</p> }
+                .into_any()
+        }
+    };
+    view! {
+        <Crumbs study=scene.study.get_value() here="Where they differ"/>
+        {failure}
+        {body}
+    }
+}
+
+/// What went wrong, with a way back to the comparison that is always there.
+#[component]
+fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState) -> impl IntoView {
+    let usual = move || scene.study.with_value(|it| CompareView::default().href(it));
+    let changed = move || scene.view.get() != CompareView::default();
+    let runs = move || {
+        let asking = scene.view.get().asking;
+        let of_runs = asking
+            .pair
+            .iter()
+            .any(|it| matches!(it, shared::compare::RankerRef::Run(_)));
+        of_runs.then(|| {
+            view! { <p class="note"><a href=PageRoute::Workbench.href()>"To the Workbench"</a></p> }
+        })
+    };
+    view! {
+        <h1>"The two cannot be compared"</h1>
+        <ErrorMessage error retry/>
+        {move || {
+            changed()
+                .then(|| {
+                    view! {
+                        <p class="note">
+                            <a href=usual() data-noscroll="">"Compare the first two rankers"</a>
+                        </p>
+                    }
+                })
+        }}
+        {runs}
+    }
+}
+
+#[component]
+fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+    let names = found.rankers.clone().map(|it| it.label);
+    let n = found.queries.n_counted;
+    let notes = found.rankers.iter().filter_map(|it| {
+        let note = it.note.clone()?;
+        Some(view! { <li>{it.label.clone()} ": " {note}</li> })
+    });
+    let notes = notes.collect_view();
+    let withheld = found.withheld.then(|| {
+        let study = scene.study.get_value();
+        view! {
+            <p class="ahead">
+                "The study came without its texts, so nothing is said of what they hold. "
+                <a href=PageRoute::Study { study }.href()>"Bring your own copy of the collection"</a> "."
+            </p>
+        }
+    });
+    let unscored = report::comparison::unscored(&found);
+    let unscored = unscored.into_iter();
+    let unscored = unscored
+        .map(|it| view! { <p class="ahead">{it}</p> })
+        .collect_view();
+    let body = match n {
+        0 => view! { <NoQueries found=found.clone()/> }.into_any(),
+        _ => view! {
+            <Hypotheses found=found.clone() scene/>
+            <ComparisonFigures found=found.clone() scene/>
+            <Queries found=found.clone() scene/>
+            <SideBySide found=found.clone() scene/>
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="head">
+            <div>
+                <h1>{names[0].clone()} " and " {names[1].clone()}</h1>
+                <p class="facts">
+                    <span>{found.title.clone()}</span>
+                    <span>
+                        {format!(
+                            "{} of {}",
+                            format::count(n),
+                            plural(found.queries.n_all, "query", "queries"),
+                        )}
+                    </span>
+                    <span>{found.analyzer.clone()}</span>
+                    <span class="hash" title="Hash of what is compared">
+                        {format::hash(&found.hash)}
+                    </span>
+                </p>
+                <ul class="note">{notes}</ul>
+            </div>
+        </div>
+        <Choices found scene/>
+        {withheld}
+        {unscored}
+        {body}
+    }
+}
+
+/// Why no query counts, and what to do.
+#[component]
+fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
+    let queries = found.queries;
+    let unranked = plural(queries.n_unranked, "query is", "queries are");
+    let without = plural(queries.n_without_relevant, "query has", "queries have");
+    view! {
+        <p class="ahead">
+            {format!(
+                "No query counts: {unranked} not ranked by both, and {without} no document with a \
+                 grade of {} or more. Count all queries, or take another grade.",
+                found.relevant_from,
+            )}
+        </p>
+    }
+}

@@ -1,0 +1,123 @@
+//! Which two are compared, and over which queries.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::compare::{ComparisonSubset, RankerComparison};
+use shared::text::Stopwords;
+
+use crate::pages::compare_address::{ComparePageState, who_of, who_word};
+use crate::widgets::controls::SplitSelect;
+use crate::widgets::form::SelectField;
+
+/// The form above the figures.
+#[component]
+pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+    let counted = [
+        (ComparisonSubset::Judged, "with a relevant document"),
+        (ComparisonSubset::Found, "with one among the candidates"),
+        (ComparisonSubset::All, "all that both rank"),
+    ];
+    let now = found.asking.counted;
+    let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
+        view! { <option value=at.to_string() selected=it == now>{said}</option> }
+    });
+    let counted_options = counted_options.collect_view();
+    let count = move |at: String| {
+        let found = at.parse().ok().and_then(|at: usize| counted.get(at));
+        let wanted = found.map_or(ComparisonSubset::Judged, |it| it.0);
+        scene.turn(|it| {
+            it.asking.counted = wanted;
+            it.part = 0;
+        });
+    };
+    let grades = [None, Some(1), Some(2), Some(3)];
+    let own = found.asking.relevant_from;
+    let settled = found.relevant_from;
+    let grade_options = grades.map(|it| {
+        let said = match it {
+            Some(grade) => grade.to_string(),
+            None if own.is_none() => format!("as usual ({settled})"),
+            None => "as usual".to_owned(),
+        };
+        let grade = it.map(|it| it.to_string()).unwrap_or_default();
+        view! { <option value=grade selected=it == own>{said}</option> }
+    });
+    let grade = move |grade: String| {
+        let wanted = grade.parse().ok();
+        scene.turn(|it| {
+            it.asking.relevant_from = wanted;
+            it.part = 0;
+        });
+    };
+    let none = found.asking.stopwords == Stopwords::None;
+    let stop = move |word: String| {
+        let wanted = match word.as_str() {
+            "kept" => Stopwords::None,
+            _ => Stopwords::EnFunction,
+        };
+        scene.turn(|it| {
+            it.asking.stopwords = wanted;
+            it.part = 0;
+        });
+    };
+    let swap = move |_| {
+        scene.turn(|it| {
+            it.asking.pair.reverse();
+            it.part = 0;
+        });
+    };
+    let splits = (!found.splits.is_empty()).then(|| {
+        let chosen = Signal::derive(move || scene.view.get().asking.split);
+        let turn = Callback::new(move |split: Option<String>| {
+            scene.turn(|it| {
+                it.asking.split = split;
+                it.part = 0;
+            });
+        });
+        view! { <SplitSelect splits=found.splits.clone() chosen turn/> }
+    });
+    view! {
+        <form class="form choices" on:submit=|event| event.prevent_default()>
+            <RankerSelect found=found.clone() side=0 name="First ranker" scene/>
+            <RankerSelect found=found.clone() side=1 name="Second ranker" scene/>
+            <div class="field">
+                <span class="label" aria-hidden="true">"\u{a0}"</span>
+                <button class="btn" type="button" on:click=swap>"Swap the two"</button>
+            </div>
+            <SelectField label="Queries" choose=count>{counted_options}</SelectField>
+            <SelectField label="Relevant from grade" choose=grade>{grade_options}</SelectField>
+            <SelectField label="Stop words" choose=stop>
+                <option value="left-out" selected=!none>"left out"</option>
+                <option value="kept" selected=none>"kept"</option>
+            </SelectField>
+            {splits}
+        </form>
+    }
+}
+
+/// One of the two.
+#[component]
+fn RankerSelect(
+    found: Arc<RankerComparison>,
+    side: usize,
+    name: &'static str,
+    scene: ComparePageState,
+) -> impl IntoView {
+    let chosen = found.asking.pair[side].clone();
+    let options = found.choices.iter().map(|it| {
+        let said = format!("{} {}", it.label, it.detail);
+        let selected = it.who == chosen;
+        view! { <option value=who_word(&it.who) selected=selected>{said}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |word: String| {
+        if let Some(who) = who_of(&word) {
+            scene.turn(|it| {
+                it.asking.pair[side] = who;
+                it.part = 0;
+            });
+        }
+    };
+    view! { <SelectField label=name choose>{options}</SelectField> }
+}

@@ -1,0 +1,145 @@
+//! The figures, each with its table and its files; what is drawn for some queries leads to them.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::compare::query_list::{QuerySelection, RrChangeKind, TopFraction};
+use shared::compare::{DEPTH, RankerComparison};
+use shared::plot::{PlotFigure, group_bars, rr_change};
+use shared::report;
+
+use crate::pages::compare_address::ComparePageState;
+use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+
+/// Everything that is counted over queries.
+#[component]
+pub(super) fn ComparisonFigures(
+    found: Arc<RankerComparison>,
+    scene: ComparePageState,
+) -> impl IntoView {
+    let tables = report::of_differences(&found);
+    let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
+    let [first, second] = found.rankers.clone().map(|it| it.label);
+    let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
+        view! { <FigureSection of="differ-" id name said drawing table=table(id)/> }
+    };
+    let buckets = (0..found.buckets.len() as u8)
+        .flat_map(|bucket| [0, 1].map(|side| QuerySelection::Bucket { side, bucket }));
+    let buckets = part(
+        "buckets",
+        "Reciprocal rank by query tokens at the top",
+        "Each ranker by its own FQT; a ranker that is misled by query terms falls.",
+        leading(group_bars::buckets(&found), buckets, scene),
+    );
+    let lengths = found.lengths.iter().map(|it| it.n_tokens);
+    let lengths = lengths.map(|n_tokens| QuerySelection::Length { n_tokens });
+    let lengths = part(
+        "lengths",
+        "Reciprocal rank by the length of queries",
+        "Tokens of the query with white space between.",
+        leading(group_bars::lengths(&found), lengths, scene),
+    );
+    let changes = RrChangeKind::ALL
+        .iter()
+        .map(|it| QuerySelection::Change { change: *it });
+    let changes = part(
+        "change",
+        "Query by query",
+        "The difference in RR@10, the highest first.",
+        leading(rr_change::change(&found), changes, scene),
+    );
+    let depths = (1..=DEPTH as u8).map(|depth| QuerySelection::Apart { depth });
+    let overlap = part(
+        "overlap",
+        "Documents in common",
+        "Among the first i of both lists; a dot leads to the queries with none in common.",
+        leading(rr_change::overlap(&found), depths, scene),
+    );
+    let answers = found.answers.iter();
+    let answers = answers.map(|it| QuerySelection::Answer { answer: it.answer });
+    let answers = part(
+        "answers",
+        "Reciprocal rank by what is asked for",
+        "Types of answers by rules over question words and head nouns.",
+        leading(group_bars::answers(&found), answers, scene),
+    );
+    let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
+        words: it.words.clone(),
+    });
+    let bigrams = part(
+        "bigrams",
+        "Reciprocal rank by how queries begin",
+        "The most frequent first two words.",
+        leading(group_bars::bigrams(&found), bigrams, scene),
+    );
+    view! {
+        {part(
+            "fractions",
+            "What stands at the top",
+            "Reciprocal rank, query tokens and novel terms among the first ten.",
+            None,
+        )}
+        <HigherFractionLinks names=[first, second] scene/>
+        {buckets}
+        {lengths}
+        {changes}
+        {overlap}
+        {answers}
+        {bigrams}
+    }
+}
+
+/// To the queries in which one has the higher fraction.
+#[component]
+fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl IntoView {
+    let ways = [(TopFraction::Fqt, "FQT"), (TopFraction::Fnt, "FNT")].map(|(fraction, word)| {
+        [0_u8, 1].map(|side| {
+            let selection = QuerySelection::Higher { fraction, side };
+            let name = names[usize::from(side)].clone();
+            let own = selection.clone();
+            let pressed = move || (scene.view.get().selection == own).to_string();
+            view! {
+                <button
+                    class="btn"
+                    type="button"
+                    aria-pressed=pressed
+                    on:click=move |_| lead(scene, selection.clone())
+                >
+                    {format!("{word} higher in {name}")}
+                </button>
+            }
+        })
+    });
+    view! { <div class="btns" role="group" aria-label="Queries by fraction">{ways}</div> }
+}
+
+/// Shows the queries behind a number.
+fn lead(scene: ComparePageState, selection: QuerySelection) {
+    scene.turn(|it| {
+        it.selection = selection;
+        it.part = 0;
+        it.query = None;
+    });
+    if let Some(list) = document().get_element_by_id("queries") {
+        list.scroll_into_view();
+    }
+}
+
+/// A figure whose groups lead to their queries.
+fn leading(
+    figure: PlotFigure,
+    of: impl Iterator<Item = QuerySelection>,
+    scene: ComparePageState,
+) -> Option<InteractiveFigure> {
+    let of = StoredValue::new(of.collect::<Vec<_>>());
+    let picked = Memo::new(move |_| {
+        let now = scene.view.get().selection;
+        of.with_value(|it| it.iter().position(|it| *it == now))
+    });
+    let pick = Callback::new(move |place: usize| {
+        if let Some(selection) = of.with_value(|it| it.get(place).cloned()) {
+            lead(scene, selection);
+        }
+    });
+    Some(InteractiveFigure::groups(figure, picked.into(), pick))
+}

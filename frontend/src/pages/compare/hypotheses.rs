@@ -1,0 +1,76 @@
+//! The four hypotheses of the paper with our numbers and what follows from them.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::compare::RankerComparison;
+use shared::compare::hypotheses::{HypothesisOutcome, HypothesisResult};
+use shared::report::comparison::{hypothesis_measure, hypothesis_said, paper_found, standing_said};
+use shared::report::{self, format};
+
+use crate::number_format::plural;
+use crate::pages::compare_address::ComparePageState;
+use crate::widgets::download;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::section::Section;
+
+/// A row for each hypothesis.
+#[component]
+pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+    let names = found.rankers.clone().map(|it| it.label);
+    let rows = found.findings.iter().map(|it| {
+        view! { <HypothesisRow finding=it.clone() names=names.clone()/> }
+    });
+    let rows = rows.collect_view();
+    let csv = Callback::new(move |()| {
+        let tables = report::of_differences(&found);
+        if let Some(table) = tables.iter().find(|it| it.name == "hypotheses") {
+            let name = scene.study.with_value(|it| format!("{it}-hypotheses.csv"));
+            download::save(&name, "text/csv", &report::to_csv(table));
+        }
+    });
+    view! {
+        <Section
+            id="hypotheses"
+            name="Four hypotheses"
+            note="Of Padigela, Zamani and Croft (2019), who had BM25 and BERT. One is supported \
+                  where its whole 95 % interval over queries lies on the side of 0 that it says."
+            header=move || view! { <ExportButtons of="hypotheses" csv/> }
+        >
+            <ol class="hypotheses">{rows}</ol>
+        </Section>
+    }
+}
+
+#[component]
+fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView {
+    let names = names.each_ref().map(String::as_str);
+    let said = hypothesis_said(finding.hypothesis, names);
+    let class = match finding.standing {
+        HypothesisOutcome::Supported => "verdict quiet ok",
+        HypothesisOutcome::NotSupported => "verdict quiet bad",
+        HypothesisOutcome::TooFewQueries => "verdict quiet out",
+    };
+    let measured = match &finding.measured {
+        Some(it) => {
+            let [low, high] = it.interval.map(format::signed);
+            format!("{} [{low}, {high}]", format::signed(it.value))
+        }
+        None => format::MISSING.to_owned(),
+    };
+    let of = format!(
+        "{}, {}",
+        hypothesis_measure(finding.hypothesis),
+        plural(finding.n_queries, "query", "queries")
+    );
+    view! {
+        <li>
+            <b>{finding.hypothesis.name()}</b>
+            <span class="said">{said}</span>
+            <span class="num">{measured}</span>
+            <span class="label">{of}</span>
+            <span class=class>{standing_said(finding.standing)}</span>
+            <span class="label paper">"Paper: " {paper_found(finding.hypothesis)}</span>
+        </li>
+    }
+}

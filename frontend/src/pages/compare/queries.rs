@@ -1,0 +1,213 @@
+//! The queries behind what is selected, a part at a time.
+
+use std::sync::Arc;
+
+use leptos::ev::{Event, Targeted};
+use leptos::prelude::*;
+use shared::api::ListComparedQueriesRequest;
+use shared::compare::answer_type::AnswerType;
+use shared::compare::query_groups::{EDGES, LONGEST};
+use shared::compare::query_list::{QueryPage, QueryRow, QuerySelection, QuerySort, TopFraction};
+use shared::compare::{DEPTH, RankerComparison};
+use shared::report::comparison::turn_label;
+use shared::report::format;
+use web_sys::HtmlSelectElement;
+
+use crate::api;
+use crate::number_format::plural;
+use crate::pages::compare_address::{ComparePageState, ROWS};
+use crate::widgets::resource_view::ResourceView;
+use crate::widgets::section::Section;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+
+/// The section of the page.
+#[component]
+pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+    let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
+    let asking = found.asking.clone();
+    let listing = Memo::new(move |_| scene.view.get().listing());
+    let answer = api::fetch(move || ListComparedQueriesRequest {
+        study: scene.study.get_value(),
+        asking: asking.clone(),
+        listing: listing.get(),
+    });
+    let shown = move |page| view! { <QueryTable page names=names.get_value() scene/> }.into_any();
+    let said = move || {
+        let selection = scene.view.get().selection;
+        names.with_value(|it| selection_said(&selection, it))
+    };
+    let every = move || {
+        let selected = scene.view.get().selection != QuerySelection::All;
+        selected.then(|| {
+            let clear = move |_| {
+                scene.turn(|it| {
+                    it.selection = QuerySelection::All;
+                    it.part = 0;
+                });
+            };
+            view! {
+                <button class="btn" type="button" on:click=clear>"See every query"</button>
+            }
+        })
+    };
+    let sorts = [
+        (QuerySort::Query, "as in the collection"),
+        (QuerySort::Gain, "largest gain first"),
+        (QuerySort::Loss, "largest loss first"),
+    ];
+    let options = sorts.map(|(sort, said)| {
+        let selected = move || scene.view.get().sort == sort;
+        view! { <option selected=selected>{said}</option> }
+    });
+    let change = move |event: Targeted<Event, HtmlSelectElement>| {
+        let at = usize::try_from(event.target().selected_index()).unwrap_or_default();
+        let wanted = sorts.get(at).map_or(QuerySort::Query, |it| it.0);
+        scene.turn(|it| {
+            it.sort = wanted;
+            it.part = 0;
+        });
+    };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
+    view! {
+        <Section id="queries" name="Queries" header>
+            <div class="bar" role="group" aria-label="Which queries, in which order">
+                <label class="dial">
+                    <span class="label">"Order"</span>
+                    <select on:change:target=change>{options}</select>
+                </label>
+                {every}
+            </div>
+            <ResourceView answer until="Fetching the queries" shown/>
+        </Section>
+    }
+}
+
+/// What is selected, in words.
+fn selection_said(selection: &QuerySelection, names: &[String; 2]) -> String {
+    let name = |side: u8| names[usize::from(side.min(1))].as_str();
+    let both = names.each_ref().map(String::as_str);
+    match selection {
+        QuerySelection::All => "Every query that counts.".to_owned(),
+        QuerySelection::Bucket { side, bucket } => {
+            let edge = |at: usize| EDGES.get(at).copied().unwrap_or(1.0);
+            let at = usize::from(*bucket);
+            let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
+            format!("FQT of {} from {from} to {to}.", name(*side))
+        }
+        QuerySelection::Length { n_tokens } if *n_tokens > LONGEST => {
+            format!("Queries of more than {LONGEST} tokens.")
+        }
+        QuerySelection::Length { n_tokens } => {
+            format!(
+                "Queries of {}.",
+                plural(u64::from(*n_tokens), "token", "tokens")
+            )
+        }
+        QuerySelection::Change { change } => format!("{}.", turn_label(*change, both)),
+        QuerySelection::Answer { answer } => match answer {
+            Some(AnswerType::Abbreviation) => "Queries that ask for an abbreviation.".to_owned(),
+            Some(AnswerType::Location) => "Queries that ask for a place.".to_owned(),
+            Some(AnswerType::Description) => "Queries that ask for a description.".to_owned(),
+            Some(AnswerType::Human) => "Queries that ask for people.".to_owned(),
+            Some(AnswerType::Numeric) => "Queries that ask for a number.".to_owned(),
+            Some(AnswerType::Entity) => "Queries that ask for a thing.".to_owned(),
+            None => "Queries without a type of answer.".to_owned(),
+        },
+        QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
+        QuerySelection::Apart { depth } => {
+            format!("Queries with no document in common among the first {depth}.")
+        }
+        QuerySelection::Higher { fraction, side } => {
+            let word = match fraction {
+                TopFraction::Fqt => "FQT",
+                TopFraction::Fnt => "FNT",
+            };
+            format!("{word} of {} is the higher one.", name(*side))
+        }
+    }
+}
+
+#[component]
+fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> impl IntoView {
+    if page.n == 0 {
+        return view! { <p class="ahead">"No query is among these."</p> }.into_any();
+    }
+    let n = page.n;
+    let rows = page
+        .rows
+        .into_iter()
+        .map(|row| view! { <QueryTableRow row scene/> });
+    let rows = rows.collect_view();
+    let measures = ["RR@10", "FQT", "FNT"].into_iter().flat_map(|measure| {
+        names
+            .iter()
+            .map(move |name| ColumnHeading::number(format!("{measure} {name}")))
+    });
+    let mut heads = vec![ColumnHeading::words("query")];
+    heads.extend(measures);
+    heads.push(ColumnHeading::number(format!("in common, of {DEPTH}")));
+    let part = move || scene.view.get().part;
+    let shown = move || {
+        let from = part() * ROWS;
+        let to = (from + ROWS).min(n);
+        format!(
+            "{} to {} of {}",
+            format::count(from + 1),
+            format::count(to),
+            plural(n, "query", "queries")
+        )
+    };
+    let back = move |_| scene.turn(|it| it.part = it.part.saturating_sub(1));
+    let at_end = move || (part() + 1) * ROWS >= n;
+    let further = move |_| scene.turn(|it| it.part += 1);
+    view! {
+        <HeadedTable name="Queries with their numbers" class="data asked" heads scrolls=true>
+            {rows}
+        </HeadedTable>
+        <div class="btns">
+            <button
+                class="btn"
+                type="button"
+                disabled=move || part() == 0
+                on:click=back
+            >
+                "Previous"
+            </button>
+            <span class="note">{shown}</span>
+            <button
+                class="btn"
+                type="button"
+                disabled=at_end
+                on:click=further
+            >
+                "Next"
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
+    let values = row.values;
+    let id = row.query_id.clone();
+    let href = move || scene.href(|it| it.query = Some(id.clone()));
+    let current =
+        move || (scene.view.get().query.as_ref() == Some(&row.query_id)).then_some("true");
+    let rr = values.rr.map_or([None; 2], |it| it.map(Some));
+    let numbers = [rr, values.fqt, values.fnt].into_iter().flatten();
+    let numbers = numbers.map(|it| {
+        let shown = it.map_or(format::MISSING.to_owned(), format::fraction);
+        view! { <td class="num">{shown}</td> }
+    });
+    let numbers = numbers.collect_view();
+    view! {
+        <tr>
+            <th scope="row" dir="auto">
+                <a href=href data-noscroll="" aria-current=current>{row.query}</a>
+            </th>
+            {numbers}
+            <td class="num">{values.matches[DEPTH - 1]}</td>
+        </tr>
+    }
+}

@@ -1,0 +1,155 @@
+//! Queries side by side: what each ranker puts first, with the query's tokens marked.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::api::GetComparedQueryRequest;
+use shared::compare::RankerComparison;
+use shared::compare::compared_query::{ComparedDocument, ComparedQuery};
+use shared::report::{self, format};
+use shared::study::instance_details::QueryTermInfo;
+
+use crate::api;
+use crate::pages::compare_address::ComparePageState;
+use crate::widgets::download;
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::highlighted_text::HighlightedTextView;
+use crate::widgets::section::Section;
+
+/// The query of the address, or the samples of the comparison.
+#[component]
+pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+    let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
+    let asking = found.asking.clone();
+    let query = Memo::new(move |_| scene.view.get().query);
+    let answer = LocalResource::new(move || {
+        let request = query.get().map(|query| GetComparedQueryRequest {
+            study: scene.study.get_value(),
+            asking: asking.clone(),
+            query,
+        });
+        async move {
+            match request {
+                Some(request) => Some(api::call(&request).await),
+                None => None,
+            }
+        }
+    });
+    let for_csv = found.clone();
+    let csv = Callback::new(move |()| {
+        let tables = report::of_differences(&for_csv);
+        if let Some(table) = tables.iter().find(|it| it.name == "samples") {
+            download::save("differ-samples.csv", "text/csv", &report::to_csv(table));
+        }
+    });
+    let samples = found.samples.clone();
+    let body = move || match (query.get(), answer.get().flatten()) {
+        (None, _) if samples.is_empty() => view! {
+            <p class="ahead">"On no query one of the two is better. Choose one in the list."</p>
+        }
+        .into_any(),
+        (None, _) => {
+            let each = samples.iter().map(|it| {
+                view! { <QuerySample sample=it.clone() names=names.get_value()/> }
+            });
+            each.collect_view().into_any()
+        }
+        (Some(_), None) => {
+            view! { <p class="note" role="status">"Fetching the texts"</p> }.into_any()
+        }
+        (Some(_), Some(Err(error))) => {
+            let retry = Callback::new(move |()| answer.refetch());
+            view! { <ErrorMessage error retry/> }.into_any()
+        }
+        (Some(_), Some(Ok(sample))) => {
+            view! { <QuerySample sample names=names.get_value()/> }.into_any()
+        }
+    };
+    let back = move || {
+        query.get().map(|_| {
+            let href = scene.href(|it| it.query = None);
+            view! { <a class="btn" href=href data-noscroll="">"Back to the samples"</a> }
+        })
+    };
+    let said = move || match query.get() {
+        Some(_) => "The first document of each, and a relevant one where neither is.",
+        None => "Queries where one wins and the other loses, the farthest apart first.",
+    };
+    let header = move || view! { <p class="note">{said}</p> <ExportButtons of="samples" csv/> };
+    view! {
+        <Section id="sides" name="Side by side" class="section sides" header>
+            {back}
+            {body}
+        </Section>
+    }
+}
+
+#[component]
+fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
+    let ComparedQuery {
+        row,
+        query,
+        terms,
+        firsts,
+        relevant,
+    } = sample;
+    let rr = row.values.rr.map(|it| it.map(format::fraction));
+    let three = relevant.is_some();
+    let tops = firsts.into_iter().enumerate().map(|(side, top)| {
+        let rr = rr.as_ref().map(|it| format!("RR@10 {}", it[side]));
+        let name = format!("{} puts first", names[side]);
+        view! { <Document top name rr terms=terms.clone()/> }
+    });
+    let tops = tops.collect_view();
+    let relevant = relevant.map(|top| {
+        let name = "Relevant".to_owned();
+        view! { <Document top name rr=None terms=terms.clone()/> }
+    });
+    view! {
+        <article class="side">
+            <h3 class="query" dir="auto"><HighlightedTextView marked=query terms=terms.clone()/></h3>
+            <p class="label">"Query " <span class="hash">{row.query_id}</span></p>
+            <div class="docs" class:three=three>{tops} {relevant}</div>
+        </article>
+    }
+}
+
+#[component]
+fn Document(
+    top: ComparedDocument,
+    name: String,
+    rr: Option<String>,
+    terms: Vec<QueryTermInfo>,
+) -> impl IntoView {
+    let grade = match (top.grade, top.relevant) {
+        (Some(grade), true) => format!("relevant, grade {grade}"),
+        (Some(grade), false) => format!("not relevant, grade {grade}"),
+        (None, _) => "not judged".to_owned(),
+    };
+    let body = match top.text {
+        None => view! { <p class="note">"Its text is not here."</p> }.into_any(),
+        Some(marked) if marked.text.trim().is_empty() => {
+            view! { <p class="note">"This text is empty."</p> }.into_any()
+        }
+        Some(marked) => view! {
+            <p class="text" dir="auto"><HighlightedTextView marked terms/></p>
+        }
+        .into_any(),
+    };
+    let cut = top
+        .cut
+        .then(|| view! { <p class="note">"The text goes on."</p> });
+    view! {
+        <article class="doc">
+            <header>
+                <b>{name}</b>
+                {rr.map(|it| view! { <span>{it}</span> })}
+                <span>{grade}</span>
+                <span class="hash">{top.doc}</span>
+            </header>
+            {body}
+            {cut}
+        </article>
+    }
+}

@@ -1,0 +1,290 @@
+//! What stands in the address of a comparison, so that a view can be cited and sent.
+
+use shared::compare::answer_type::AnswerType;
+use shared::compare::query_list::{
+    QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction,
+};
+use shared::compare::{ComparisonOptions, ComparisonSubset, RankerRef};
+use shared::text::Stopwords;
+
+use crate::pages::page_state::StudyPageState;
+use crate::pages::study::address::{ParameterLookup, query_string};
+use crate::routes::PageRoute;
+
+/// Rows of the list at once.
+pub(crate) const ROWS: u64 = 25;
+
+/// What the page shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct CompareView {
+    /// Which two, and over which queries.
+    pub(crate) asking: ComparisonOptions,
+    /// Whose queries are listed.
+    pub(crate) selection: QuerySelection,
+    /// In which order.
+    pub(crate) sort: QuerySort,
+    /// Which part of the list, counted from 0.
+    pub(crate) part: u64,
+    /// Id of the query that is shown side by side.
+    pub(crate) query: Option<String>,
+}
+
+/// What the parts of the page share.
+pub(super) type ComparePageState = StudyPageState<CompareView>;
+
+impl CompareView {
+    /// From an address; what cannot be read is as if it was not there.
+    pub(crate) fn read(get: ParameterLookup<'_>) -> CompareView {
+        let usual = ComparisonOptions::default();
+        let who = |key: &str, at: usize| {
+            let typed = get(key).and_then(|it| who_of(&it));
+            typed.unwrap_or_else(|| usual.pair[at].clone())
+        };
+        let word = |key: &str| get(key).unwrap_or_default();
+        CompareView {
+            asking: ComparisonOptions {
+                pair: [who("a", 0), who("b", 1)],
+                counted: match word("queries").as_str() {
+                    "found" => ComparisonSubset::Found,
+                    "all" => ComparisonSubset::All,
+                    _ => ComparisonSubset::Judged,
+                },
+                relevant_from: get("from").and_then(|it| it.parse().ok()),
+                stopwords: match word("stop").as_str() {
+                    "none" => Stopwords::None,
+                    _ => Stopwords::EnFunction,
+                },
+                split: get("split"),
+            },
+            selection: get("of")
+                .and_then(|it| selection_of(&it))
+                .unwrap_or_default(),
+            sort: match word("sort").as_str() {
+                "gain" => QuerySort::Gain,
+                "loss" => QuerySort::Loss,
+                _ => QuerySort::Query,
+            },
+            part: get("part")
+                .and_then(|it| it.parse().ok())
+                .unwrap_or_default(),
+            query: get("query"),
+        }
+    }
+
+    /// The address.
+    pub(crate) fn href(&self, study: &str) -> String {
+        let usual = ComparisonOptions::default();
+        let mut pairs: Vec<(&'static str, String)> = Vec::new();
+        for (key, at) in [("a", 0), ("b", 1)] {
+            let who = &self.asking.pair[at];
+            if *who != usual.pair[at] {
+                pairs.push((key, who_word(who)));
+            }
+        }
+        let counted = match self.asking.counted {
+            ComparisonSubset::Judged => None,
+            ComparisonSubset::Found => Some("found"),
+            ComparisonSubset::All => Some("all"),
+        };
+        let stop = match self.asking.stopwords {
+            Stopwords::None => Some("none"),
+            Stopwords::EnFunction | Stopwords::List(_) => None,
+        };
+        let sort = match self.sort {
+            QuerySort::Query => None,
+            QuerySort::Gain => Some("gain"),
+            QuerySort::Loss => Some("loss"),
+        };
+        pairs.extend(counted.map(|it| ("queries", it.to_owned())));
+        let from = self.asking.relevant_from;
+        pairs.extend(from.map(|it| ("from", it.to_string())));
+        pairs.extend(stop.map(|it| ("stop", it.to_owned())));
+        pairs.extend(self.asking.split.clone().map(|it| ("split", it)));
+        if self.selection != QuerySelection::All {
+            pairs.push(("of", selection_word(&self.selection)));
+        }
+        pairs.extend(sort.map(|it| ("sort", it.to_owned())));
+        if self.part > 0 {
+            pairs.push(("part", self.part.to_string()));
+        }
+        pairs.extend(self.query.clone().map(|it| ("query", it)));
+        let page = PageRoute::Differ {
+            study: study.to_owned(),
+        };
+        page.href() + &query_string(pairs)
+    }
+
+    /// The part of the list that is shown.
+    pub(crate) fn listing(&self) -> QueryListOptions {
+        QueryListOptions {
+            selection: self.selection.clone(),
+            sort: self.sort,
+            offset: self.part.saturating_mul(ROWS),
+            limit: ROWS,
+        }
+    }
+}
+
+/// A ranker as it is chosen: its row, or `run:FILE`.
+pub(crate) fn who_word(who: &RankerRef) -> String {
+    match who {
+        RankerRef::Ranker(row) => row.to_string(),
+        RankerRef::Run(file) => format!("run:{file}"),
+    }
+}
+
+/// The same, read.
+pub(crate) fn who_of(word: &str) -> Option<RankerRef> {
+    match word.strip_prefix("run:") {
+        Some(file) => Some(RankerRef::Run(file.to_owned())),
+        None => word.parse().ok().map(RankerRef::Ranker),
+    }
+}
+
+const TURNS: [(RrChangeKind, &str); 5] = [
+    (RrChangeKind::Won, "won"),
+    (RrChangeKind::Better, "better"),
+    (RrChangeKind::Equal, "level"),
+    (RrChangeKind::Worse, "worse"),
+    (RrChangeKind::Lost, "lost"),
+];
+
+fn fraction_word(fraction: TopFraction) -> &'static str {
+    match fraction {
+        TopFraction::Fqt => "fqt",
+        TopFraction::Fnt => "fnt",
+    }
+}
+
+fn selection_word(selection: &QuerySelection) -> String {
+    match selection {
+        QuerySelection::All => "all".to_owned(),
+        QuerySelection::Bucket { side, bucket } => format!("bucket.{bucket}.{side}"),
+        QuerySelection::Length { n_tokens } => format!("length.{n_tokens}"),
+        QuerySelection::Change { change } => {
+            let word = TURNS.iter().find(|it| it.0 == *change);
+            format!("change.{}", word.map_or("level", |it| it.1))
+        }
+        QuerySelection::Answer { answer } => {
+            format!("answer.{}", answer.map_or("none", AnswerType::name))
+        }
+        QuerySelection::Bigram { words } => format!("begins.{words}"),
+        QuerySelection::Apart { depth } => format!("apart.{depth}"),
+        QuerySelection::Higher { fraction, side } => format!("{}.{side}", fraction_word(*fraction)),
+    }
+}
+
+fn selection_of(word: &str) -> Option<QuerySelection> {
+    let (kind, rest) = word.split_once('.')?;
+    let side = |it: &str| it.parse::<u8>().ok().filter(|it| *it < 2);
+    let higher =
+        |fraction: TopFraction| side(rest).map(|side| QuerySelection::Higher { fraction, side });
+    match kind {
+        "bucket" => {
+            let (bucket, of) = rest.split_once('.')?;
+            Some(QuerySelection::Bucket {
+                side: side(of)?,
+                bucket: bucket.parse().ok()?,
+            })
+        }
+        "length" => rest
+            .parse()
+            .ok()
+            .map(|n_tokens| QuerySelection::Length { n_tokens }),
+        "change" => {
+            let (change, _) = *TURNS.iter().find(|it| it.1 == rest)?;
+            Some(QuerySelection::Change { change })
+        }
+        "answer" if rest == "none" => Some(QuerySelection::Answer { answer: None }),
+        "answer" => {
+            let answer = AnswerType::ALL.iter().find(|it| it.name() == rest)?;
+            Some(QuerySelection::Answer {
+                answer: Some(*answer),
+            })
+        }
+        "begins" => Some(QuerySelection::Bigram {
+            words: rest.to_owned(),
+        }),
+        "apart" => rest
+            .parse()
+            .ok()
+            .map(|depth| QuerySelection::Apart { depth }),
+        "fqt" => higher(TopFraction::Fqt),
+        "fnt" => higher(TopFraction::Fnt),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands behind `?` of an address without signs to be escaped.
+    fn again(href: &str) -> CompareView {
+        let search = href.split_once('?').map_or("", |it| it.1);
+        let pairs: Vec<(&str, &str)> = search
+            .split('&')
+            .filter_map(|it| it.split_once('='))
+            .collect();
+        let get = |key: &str| {
+            let found = pairs.iter().find(|it| it.0 == key);
+            found.map(|it| it.1.replace("%20", " ").replace("%3A", ":"))
+        };
+        CompareView::read(&get)
+    }
+
+    #[test]
+    fn a_view_survives_its_address() {
+        assert_eq!(CompareView::default().href("demo"), "/study/demo/differ");
+        let view = CompareView {
+            asking: ComparisonOptions {
+                pair: [RankerRef::Ranker(2), RankerRef::Run("a.run".to_owned())],
+                counted: ComparisonSubset::Found,
+                relevant_from: Some(2),
+                stopwords: Stopwords::None,
+                split: Some("test".to_owned()),
+            },
+            selection: QuerySelection::Bigram {
+                words: "what is".to_owned(),
+            },
+            sort: QuerySort::Loss,
+            part: 3,
+            query: Some("q1".to_owned()),
+        };
+        let href = view.href("demo");
+        assert_eq!(
+            href,
+            "/study/demo/differ?a=2&b=run%3Aa.run&queries=found&from=2&stop=none&split=test\
+             &of=begins.what%20is&sort=loss&part=3&query=q1"
+        );
+        assert_eq!(again(&href), view);
+    }
+
+    #[test]
+    fn every_selection_survives_its_word() {
+        let answers = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
+        let answers = answers.map(|answer| QuerySelection::Answer { answer });
+        let changes = RrChangeKind::ALL
+            .iter()
+            .map(|it| QuerySelection::Change { change: *it });
+        let others = [
+            QuerySelection::Bucket { side: 1, bucket: 4 },
+            QuerySelection::Length { n_tokens: 11 },
+            QuerySelection::Apart { depth: 10 },
+            QuerySelection::Higher {
+                fraction: TopFraction::Fqt,
+                side: 0,
+            },
+            QuerySelection::Higher {
+                fraction: TopFraction::Fnt,
+                side: 1,
+            },
+        ];
+        for it in answers.chain(changes).chain(others) {
+            assert_eq!(selection_of(&selection_word(&it)), Some(it));
+        }
+        for word in ["", "all", "bucket.1.7", "fqt.2", "change.up", "length.x"] {
+            assert_eq!(selection_of(word), None, "{word}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The texts of an instance side by side, with the query terms marked in them.
+
+use leptos::prelude::*;
+use shared::probe::{ClaimKind, Probe};
+use shared::report::format;
+use shared::study::instance_details::{InstanceDetails, InstanceDocument, QueryTermInfo};
+
+use crate::number_format::plural;
+use crate::routes::PageRoute;
+use crate::widgets::highlighted_text::HighlightedTextView;
+
+/// Two or three texts in the order of the claim.
+#[component]
+pub(super) fn InstanceDocuments(
+    /// Its study.
+    study: String,
+    /// The instance.
+    shown: InstanceDetails,
+    /// The term that is pointed at elsewhere.
+    lit: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let kind = shown.claim.kind();
+    let all = shown.texts.iter().enumerate().map(|(at, text)| {
+        let seen_in_part = seen_in_part(&shown, at);
+        let (text, terms) = (text.clone(), shown.terms.clone());
+        let withheld = shown.withheld;
+        let made = beside(shown.probe, at);
+        let grade = match text.grade {
+            Some(grade) => Some(format!("relevance {grade}")),
+            None => (!made).then(|| "not judged".to_owned()),
+        };
+        let role = (role(&shown, at), grade);
+        view! { <InstanceDocumentView at text terms role seen_in_part withheld lit/> }
+    });
+    let all = all.collect_view();
+    let framed = shown.texts.iter().any(|it| it.distance.is_some());
+    let note = match framed {
+        _ if shown.withheld => {
+            let href = PageRoute::Study { study }.href();
+            return view! {
+                <div class="docs" class:three=kind.arity() == 3>{all}</div>
+                <p class="note">
+                    "The study came without its texts. "
+                    <a href=href>"Bring your own copy of the collection"</a>
+                    ", and they are shown in this browser."
+                </p>
+            }
+            .into_any();
+        }
+        true => {
+            "Each query term has its own line and tint, the rarest is violet; framed are the two \
+             terms that stand nearest in each text."
+        }
+        false => "Each query term has its own line and tint, the rarest is violet.",
+    };
+    view! {
+        <div class="docs" class:three=kind.arity() == 3>{all}</div>
+        <p class="note">{note}</p>
+    }
+    .into_any()
+}
+
+#[component]
+fn InstanceDocumentView(
+    at: usize,
+    text: InstanceDocument,
+    terms: Vec<QueryTermInfo>,
+    /// What the probe makes of it, and its grade.
+    role: (&'static str, Option<String>),
+    seen_in_part: Option<String>,
+    withheld: bool,
+    lit: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let (role, grade) = role;
+    let counts = text.distance.map(|it| {
+        let distance = plural(u64::from(it), "term", "terms");
+        view! { <span>"nearest query terms " {distance} " apart"</span> }
+    });
+    let body = match text.body.text.trim().is_empty() {
+        true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
+        true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+        false => view! {
+            <p class="text" dir="auto"><HighlightedTextView marked=text.body terms lit/></p>
+        }
+        .into_any(),
+    };
+    view! {
+        <article class="doc">
+            <header>
+                <b>{format!("Text {}", at + 1)}</b>
+                <span>{role}</span>
+                <span>{plural(u64::from(text.n_terms), "term", "terms")}</span>
+                {counts}
+                <span class="hash">{text.id}</span>
+                {seen_in_part.map(|it| view! { <span>{it}</span> })}
+                {grade.map(|it| view! { <span>{it}</span> })}
+            </header>
+            {body}
+        </article>
+    }
+}
+
+/// What the probe makes of a text.
+fn role(shown: &InstanceDetails, at: usize) -> &'static str {
+    match (shown.probe, at) {
+        (Probe::Manipulation(_), 0) => return "manipulated",
+        (Probe::Manipulation(_), _) => return "the document as it is",
+        (Probe::Transfer(_), 0) => return "first of its pair",
+        (Probe::Transfer(_), _) => return "second of its pair",
+        (Probe::MeasureAndMatch(_), 0) => return "ahead in what is measured",
+        (Probe::MeasureAndMatch(_), _) => return "",
+        _ => {}
+    }
+    match (shown.claim.kind(), at) {
+        (ClaimKind::Above, 0) => "the axiom prefers it",
+        (ClaimKind::NotBelow, 0) => "must not score lower",
+        (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, _) => "",
+        (ClaimKind::ShrinkingGain, 0) => "fewest query terms",
+        (ClaimKind::ShrinkingGain, 1) => "one step more",
+        (ClaimKind::ShrinkingGain, _) => "two steps more",
+    }
+}
+
+/// Whether a text is none that people could have judged.
+fn beside(probe: Probe, at: usize) -> bool {
+    match probe {
+        Probe::Manipulation(_) => at == 0,
+        Probe::Transfer(_) => true,
+        _ => false,
+    }
+}
+
+/// `MiniLM saw only its beginning`
+fn seen_in_part(shown: &InstanceDetails, at: usize) -> Option<String> {
+    let names = shown
+        .said
+        .iter()
+        .filter(|it| it.truncated.get(at) == Some(&true));
+    let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} saw only its beginning")),
+        all => {
+            let n = format::count(all.len() as u64);
+            Some(format!("{n} rankers saw only its beginning"))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a manipulation has changed, and what it went by; or where the texts of a pair differ.
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::study::instance_details::{InstanceDetails, InstanceDocument, LinguisticSpans};
+use shared::text::linguistics::LinguisticUnit;
+
+use crate::number_format::plural;
+use crate::widgets::section::Section;
+use crate::widgets::text_diff::{ChangedText, DiffLabels, Legend, difference, summary};
+
+/// The sections of the page, for texts that say about the same.
+#[component]
+pub(super) fn Edits(
+    /// The instance.
+    shown: InstanceDetails,
+) -> impl IntoView {
+    let (title, wording) = match shown.probe {
+        Probe::Manipulation(_) => ("What was changed", DiffLabels::Changed),
+        Probe::Transfer(_) => ("Where the texts differ", DiffLabels::Beside),
+        _ => return ().into_any(),
+    };
+    let [after, before] = shown.texts.as_slice() else {
+        return ().into_any();
+    };
+    let (said, body) = match difference(&before.body.text, &after.body.text) {
+        None => (
+            String::new(),
+            view! {
+                <p class="note">"The texts are too long and too different to be lined up."</p>
+            }
+            .into_any(),
+        ),
+        Some(pieces) => (
+            summary(&pieces, wording),
+            view! {
+                <Legend pieces=pieces.clone() wording/>
+                <ChangedText pieces/>
+            }
+            .into_any(),
+        ),
+    };
+    let tagged = (!before.tagged.is_empty()).then(|| view! { <TaggedUnits text=before.clone()/> });
+    let header = move || view! { <p class="note">{said.clone()}</p> };
+    view! {
+        <Section id="changes" name=title class="section lined-up" header>{body}</Section>
+        {tagged}
+    }
+    .into_any()
+}
+
+/// The units that a manipulation went by, marked in the document.
+#[component]
+fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
+    let counts: Vec<String> = text.tagged.iter().map(count).collect();
+    let segments = segments(&text.body.text, &text.tagged);
+    let segments = segments.into_iter().map(|it| match it {
+        TaggedSegment::Sentence(number) => view! { <sup>{number}</sup> }.into_any(),
+        TaggedSegment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),
+        TaggedSegment::Rest(text) => text.into_any(),
+    });
+    let segments = segments.collect_view();
+    let header = move || view! { <p class="note">{counts.join(", ")} " in text 2"</p> };
+    view! {
+        <Section id="tagged" name="What was tagged" class="section lined-up" header>
+            <p class="text" dir="auto">{segments}</p>
+        </Section>
+    }
+}
+
+/// `3 sentences, numbered`
+fn count(tagged: &LinguisticSpans) -> String {
+    let n = tagged.spans.len() as u64;
+    match tagged.unit {
+        LinguisticUnit::Sentence => format!("{}, numbered", plural(n, "sentence", "sentences")),
+        LinguisticUnit::NounPhrase => {
+            format!("{} in brackets", plural(n, "noun phrase", "noun phrases"))
+        }
+        LinguisticUnit::Preposition => {
+            let said = plural(n, "preposition or particle", "prepositions and particles");
+            format!("{said} in brackets")
+        }
+        LinguisticUnit::Auxiliary => {
+            let said = plural(n, "auxiliary verb", "auxiliary verbs");
+            format!("{said} in brackets")
+        }
+    }
+}
+
+/// A part of a tagged text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TaggedSegment<'a> {
+    /// Here begins the sentence with this number.
+    Sentence(usize),
+    /// One of the others.
+    Unit(&'a str),
+    /// What is none.
+    Rest(&'a str),
+}
+
+/// Cuts a text at what was tagged. A place that does not fit the text is left out.
+fn segments<'a>(text: &'a str, tagged: &[LinguisticSpans]) -> Vec<TaggedSegment<'a>> {
+    let mut places: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    for LinguisticSpans { unit, spans } in tagged {
+        for (number, span) in (1..).zip(spans) {
+            let (start, end) = (span.start as usize, span.end as usize);
+            places.push(match unit {
+                LinguisticUnit::Sentence => (start, start, Some(number)),
+                LinguisticUnit::NounPhrase
+                | LinguisticUnit::Preposition
+                | LinguisticUnit::Auxiliary => (start, end, None),
+            });
+        }
+    }
+    places.sort_unstable();
+    let mut segments = Vec::new();
+    let mut from = 0;
+    for (start, end, sentence) in places {
+        let (Some(before), Some(unit)) = (text.get(from..start), text.get(start..end)) else {
+            continue;
+        };
+        if !before.is_empty() {
+            segments.push(TaggedSegment::Rest(before));
+        }
+        segments.push(sentence.map_or(TaggedSegment::Unit(unit), TaggedSegment::Sentence));
+        from = end;
+    }
+    match text.get(from..) {
+        Some("") | None => {}
+        Some(rest) => segments.push(TaggedSegment::Rest(rest)),
+    }
+    segments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::text::Span;
+
+    #[test]
+    fn a_text_is_cut_at_its_sentences_and_phrases() {
+        let text = "The tide turns. It <b>rises</b>.";
+        let tagged = |unit: LinguisticUnit, spans: &[(u32, u32)]| {
+            let spans = spans.iter().map(|&(start, end)| Span { start, end });
+            let spans = spans.collect();
+            LinguisticSpans { unit, spans }
+        };
+        let found = segments(
+            text,
+            &[
+                tagged(LinguisticUnit::Sentence, &[(0, 15), (16, 32)]),
+                tagged(LinguisticUnit::NounPhrase, &[(0, 8), (16, 18), (90, 99)]),
+            ],
+        );
+        assert_eq!(
+            found,
+            [
+                TaggedSegment::Sentence(1),
+                TaggedSegment::Unit("The tide"),
+                TaggedSegment::Rest(" turns. "),
+                TaggedSegment::Sentence(2),
+                TaggedSegment::Unit("It"),
+                TaggedSegment::Rest(" <b>rises</b>."),
+            ]
+        );
+    }
+}

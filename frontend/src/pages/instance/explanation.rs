@@ -1,0 +1,458 @@
+//! Why an instance is one, and what a ranker made of it, in sentences.
+
+use shared::probe::{Axiom, ClaimKind, MeasuredQuantity, Probe};
+use shared::report::{format, precondition};
+use shared::study::instance_details::{InstanceDetails, RankerVerdict};
+use shared::verdict::Outcome;
+
+use crate::widgets::term_contributions::{difference, signed};
+use crate::widgets::verdict::effect;
+
+/// What tells the texts apart, and what the axiom concludes.
+pub(super) fn claim(shown: &InstanceDetails) -> String {
+    match shown.probe.is_axiom() {
+        true => format!("{}, so {}.", apart(shown), says(shown)),
+        false => format!("{}. {}.", apart(shown), says(shown)),
+    }
+}
+
+/// What the axiom concludes.
+pub(super) fn says(shown: &InstanceDetails) -> String {
+    match shown.probe {
+        Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
+        Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
+        Probe::Transfer(_) | Probe::MeasureAndMatch(_) => {
+            return "Positive: text 1 is preferred".to_owned();
+        }
+        _ => {}
+    }
+    let name = shown.probe.name();
+    let says = match shown.claim.kind() {
+        ClaimKind::Above => "text 1 should score higher",
+        ClaimKind::NotBelow => "text 1 must not score lower",
+        ClaimKind::Apart => "the scores differ",
+        ClaimKind::ShrinkingGain => "the second step should gain less than the first",
+    };
+    format!("{name} says that {says}")
+}
+
+/// What tells the texts apart.
+fn apart(shown: &InstanceDetails) -> String {
+    match shown.probe {
+        Probe::Axiom(Axiom::Tfc1) => match more(shown, 0, 1) {
+            Some(more) => format!("Text 1 holds {more}{}", lengths(shown)),
+            None => format!("Text 1 holds more query terms{}", lengths(shown)),
+        },
+        Probe::Axiom(Axiom::Tfc2) => match (more(shown, 1, 0), more(shown, 2, 1)) {
+            (Some(first), Some(second)) if first == second => {
+                format!("From text 1 to text 2, and from text 2 to text 3, comes {first}")
+            }
+            _ => "From text to text come as many query terms".to_owned(),
+        },
+        Probe::Axiom(Axiom::Mtdc) => match (more(shown, 0, 1), more(shown, 1, 0)) {
+            (Some(first), Some(second)) => format!(
+                "Text 1 holds {first}, text 2 {second}, and the terms of text 1 are the rarer ones"
+            ),
+            _ => "Text 1 holds the rarer query terms".to_owned(),
+        },
+        Probe::Axiom(Axiom::Lnc1) => {
+            let same = equal_counts(shown);
+            let terms = if same {
+                "Both texts hold the same query terms"
+            } else {
+                "The texts differ"
+            };
+            match gap(shown) {
+                gap if gap > 0 => format!("{terms}, and text 2 is {} longer", terms_said(gap)),
+                _ => format!("{terms}, and text 2 holds another word once more"),
+            }
+        }
+        Probe::Axiom(Axiom::Lnc2) => match times(shown) {
+            Some(times) => format!("Text 1 is text 2, repeated {} times", format::count(times)),
+            None => "Text 1 repeats text 2".to_owned(),
+        },
+        Probe::Axiom(Axiom::Tp) => match distances(shown) {
+            Some((first, second)) => format!(
+                "The two nearest query terms stand {} apart in text 1 and {} in text 2",
+                terms_said(first),
+                format::count(second.unsigned_abs())
+            ),
+            None => "Two query terms stand closer together in text 1".to_owned(),
+        },
+        Probe::Axiom(Axiom::Stmc1) => similar(
+            shown,
+            "The other words of text 1 are closer in meaning to the query than those of text 2",
+            "The other words of text 1 are farther in meaning from the query than those of text 2",
+        ),
+        Probe::Axiom(Axiom::Stmc2) => {
+            "Text 1 holds more query terms than text 2, whose other words mean about the same"
+                .to_owned()
+        }
+        Probe::Axiom(Axiom::Stmc3) => similar(
+            shown,
+            "Text 2 repeats query terms more often, but the other words of text 1 are closer to \
+             the query",
+            "The other words of text 1 are farther in meaning from the query",
+        ),
+        Probe::Manipulation(it) => {
+            let about = it.about().statement.trim_end_matches('.');
+            format!("Text 1 is text 2, manipulated: {}", small(about))
+        }
+        Probe::Transfer(it) => format!(
+            "Text 1 and text 2 are a pair of the set {}",
+            it.name.as_str()
+        ),
+        Probe::MeasureAndMatch(it) => format!(
+            "Both texts are equal in {}, and text 1 is larger in {}",
+            it.control.slug(),
+            it.variable.slug()
+        ),
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => match shown.premises.last() {
+            Some(last) => format!(
+                "Text 1 is ahead of text 2 ({}: {})",
+                precondition::label(last.quantity, last.relation),
+                last.value.map_or(format::MISSING.to_owned(), |it| {
+                    precondition::number(last.quantity, it)
+                })
+            ),
+            None => "Text 1 is ahead of text 2".to_owned(),
+        },
+    }
+}
+
+/// A sentence as it goes on behind a colon.
+fn small(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
+fn similar(shown: &InstanceDetails, first: &str, second: &str) -> String {
+    let lead = shown.premises.iter().find_map(|it| match it.quantity {
+        MeasuredQuantity::SimilarityLead { near, .. } => Some(near),
+        _ => None,
+    });
+    if lead == Some(2) { second } else { first }.to_owned()
+}
+
+/// The query terms that one text holds more often than another: `“ice” once more`.
+fn more(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
+    let (one, other) = (shown.texts.get(one)?, shown.texts.get(other)?);
+    let counts = one.counts.iter().zip(&other.counts).zip(&shown.terms);
+    let leads = counts.filter(|((one, other), _)| one > other);
+    let said =
+        leads.map(|((one, other), term)| format!("“{}” {}", term.written, often(one - other)));
+    let said: Vec<String> = said.collect();
+    match said.as_slice() {
+        [] => None,
+        [all @ .., last] if !all.is_empty() => Some(format!("{} and {last}", all.join(", "))),
+        _ => Some(said.concat()),
+    }
+}
+
+fn often(times: u32) -> String {
+    match times {
+        1 => "once more".to_owned(),
+        2 => "twice more".to_owned(),
+        _ => format!("{} times more", format::count(u64::from(times))),
+    }
+}
+
+/// How far apart the first two lengths are, after what a text holds.
+fn lengths(shown: &InstanceDetails) -> String {
+    match gap(shown) {
+        0 => " and is as long".to_owned(),
+        gap if gap < 0 => format!(" and is {} longer", terms_said(gap)),
+        gap => format!(" and is {} shorter", terms_said(gap)),
+    }
+}
+
+/// Length of text 2 less length of text 1.
+fn gap(shown: &InstanceDetails) -> i64 {
+    let length = |text: usize| shown.texts.get(text).map_or(0, |it| i64::from(it.n_terms));
+    length(1) - length(0)
+}
+
+fn terms_said(n: i64) -> String {
+    crate::number_format::plural(n.unsigned_abs(), "term", "terms")
+}
+
+fn equal_counts(shown: &InstanceDetails) -> bool {
+    shown
+        .texts
+        .windows(2)
+        .all(|it| it[0].counts == it[1].counts)
+}
+
+fn times(shown: &InstanceDetails) -> Option<u64> {
+    let length = |text: usize| shown.texts.get(text).map(|it| u64::from(it.n_terms));
+    let (repeated, once) = (length(0)?, length(1)?);
+    (once > 0 && repeated % once == 0).then(|| repeated / once)
+}
+
+fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
+    let distance = |text: usize| shown.texts.get(text)?.distance.map(i64::from);
+    distance(0).zip(distance(1))
+}
+
+/// What a ranker made of it, with the term that decided it where that is known.
+pub(super) fn said(shown: &InstanceDetails, said: &RankerVerdict) -> String {
+    let name = &said.ranker.label;
+    let Some(verdict) = said.verdict else {
+        return format!("{name} has no score for all of them.");
+    };
+    let by = format::score(verdict.margin.abs(), margin_digits(said));
+    if !shown.probe.is_axiom() {
+        let first = match (shown.claim.kind(), verdict.margin) {
+            (_, 0.0) => format!("{name} scores both the same"),
+            (ClaimKind::Apart, _) => format!("For {name} the scores differ by {by}"),
+            (_, margin) if margin > 0.0 => format!("{name} scores text 1 higher by {by}"),
+            _ => format!("{name} scores text 1 lower by {by}"),
+        };
+        let within = match verdict.outcome {
+            Outcome::Tied if verdict.margin != 0.0 => ", within δ",
+            Outcome::Tied | Outcome::Satisfied | Outcome::Violated => "",
+        };
+        let effect = effect(Some(verdict.outcome));
+        return format!("{first}{within}: effect {effect}.");
+    }
+    let first = match (shown.claim.kind(), verdict.outcome) {
+        (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Satisfied) => {
+            format!("{name} scores it higher by {by}.")
+        }
+        (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Violated) => {
+            format!("{name} scores it lower by {by}.")
+        }
+        (ClaimKind::Apart, Outcome::Satisfied | Outcome::Violated) => {
+            format!("For {name} the scores differ by {by}.")
+        }
+        (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, Outcome::Tied) => {
+            return format!("{name} scores both the same.");
+        }
+        (ClaimKind::ShrinkingGain, Outcome::Satisfied) => {
+            format!("For {name} it gains less by {by}.")
+        }
+        (ClaimKind::ShrinkingGain, Outcome::Violated) => {
+            format!("For {name} it gains more by {by}.")
+        }
+        (ClaimKind::ShrinkingGain, Outcome::Tied) => {
+            return format!("For {name} both gain the same.");
+        }
+    };
+    match decided(shown, said, verdict.margin) {
+        Some(more) => format!("{first} {more}"),
+        None => first,
+    }
+}
+
+/// The term that adds most to the margin.
+fn decided(shown: &InstanceDetails, said: &RankerVerdict, margin: f64) -> Option<String> {
+    let same = |it: &&shared::study::instance_details::TermContributions| {
+        it.ranker.fingerprint == said.ranker.fingerprint
+    };
+    let found = shown.contributions.iter().find(same)?;
+    let parts = found.terms.iter().zip(&shown.terms);
+    let parts = parts.map(|(row, term)| (difference(shown.claim, row), &term.written));
+    // With the margin is what has its sign.
+    let most = parts.max_by(|a, b| (a.0 * margin).total_cmp(&(b.0 * margin)))?;
+    let counts = most.0 * margin > 0.0 && shown.terms.len() > 1;
+    counts.then(|| {
+        format!(
+            "Most of that comes from “{}”: {}.",
+            most.1,
+            signed(most.0, margin_digits(said))
+        )
+    })
+}
+
+/// The digits of a ranker's scores, and more where its margin is small.
+pub(super) fn margin_digits(said: &RankerVerdict) -> u8 {
+    let highest = said
+        .scores
+        .iter()
+        .flatten()
+        .fold(0.0, |most: f64, it| most.max(it.abs()));
+    let of_scores = format::score_digits(highest);
+    let margin = said.verdict.map_or(0.0, |it| it.margin.abs());
+    let of_margin = if margin > 0.0 {
+        format::score_digits(margin).saturating_sub(2)
+    } else {
+        0
+    };
+    of_scores.max(of_margin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::{AxiomVariant, Claim};
+    use shared::score::{RankerInfo, RankerKind};
+    use shared::study::instance_details::{
+        HighlightedText, InstanceDocument, QueryTermInfo, TermContributions,
+    };
+    use shared::verdict::Verdict;
+
+    fn bm25() -> RankerInfo {
+        RankerInfo {
+            spec: "bm25".to_owned(),
+            label: "BM25".to_owned(),
+            detail: String::new(),
+            kind: RankerKind::Lexical,
+            fingerprint: "f".to_owned(),
+            note: None,
+        }
+    }
+
+    fn shown(probe: impl Into<Probe>, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> InstanceDetails {
+        let probe = probe.into();
+        let term = |written: &str, rarity| QueryTermInfo {
+            term: written.to_owned(),
+            written: written.to_owned(),
+            count: 1,
+            df: 1,
+            cf: 1,
+            rarity,
+        };
+        let texts = counts
+            .into_iter()
+            .zip(lengths)
+            .map(|(counts, n_terms)| InstanceDocument {
+                id: String::new(),
+                title: String::new(),
+                body: HighlightedText::default(),
+                n_terms,
+                counts: counts.to_vec(),
+                distance: Some(n_terms),
+                grade: None,
+                likeness: None,
+                tagged: Vec::new(),
+            });
+        InstanceDetails {
+            number: 0,
+            probe,
+            mode: AxiomVariant::Fixed,
+            query_id: String::new(),
+            query: HighlightedText::default(),
+            terms: vec![term("glaciers", 0), term("valleys", 1)],
+            texts: texts.collect(),
+            claim: match probe.claim(AxiomVariant::Fixed) {
+                ClaimKind::NotBelow => Claim::NotBelow {
+                    winner: 0,
+                    loser: 1,
+                },
+                _ => Claim::Above {
+                    winner: 0,
+                    loser: 1,
+                },
+            },
+            premises: Vec::new(),
+            said: Vec::new(),
+            withheld: false,
+            contributions: vec![TermContributions {
+                ranker: bm25(),
+                terms: vec![vec![9.08, 9.41], vec![9.24, 8.89]],
+                scores: vec![18.32, 18.30],
+            }],
+        }
+    }
+
+    #[test]
+    fn a_claim_says_what_tells_the_texts_apart() {
+        let said = [
+            claim(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
+            claim(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
+            claim(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
+            claim(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
+            claim(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
+        ];
+        assert_eq!(
+            said,
+            [
+                "Text 1 holds “valleys” once more and is 8 terms longer, so TFC1 says that text 1 \
+                 should score higher.",
+                "Text 1 holds “glaciers” once more, text 2 “valleys” once more, and the terms of \
+                 text 1 are the rarer ones, so M-TDC says that text 1 must not score lower.",
+                "Both texts hold the same query terms, and text 2 is 1 term longer, so LNC1 says \
+                 that text 1 must not score lower.",
+                "Text 1 is text 2, repeated 3 times, so LNC2 says that text 1 must not score \
+                 lower.",
+                "The two nearest query terms stand 1 term apart in text 1 and 12 in text 2, so TP \
+                 says that text 1 should score higher.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_behaviour_says_when_it_is_positive_and_prefers_no_text_itself() {
+        let of = |slug: &str| shown(slug.parse::<Probe>().unwrap(), [[1, 1], [1, 1]], [9, 9]);
+        let manipulated = of("case-fold");
+        assert_eq!(
+            claim(&manipulated),
+            "Text 1 is text 2, manipulated: every letter becomes a small one. Positive: the \
+             manipulated text is preferred."
+        );
+        let pair = of("transfer:fluency");
+        assert_eq!(
+            claim(&pair),
+            "Text 1 and text 2 are a pair of the set fluency. Positive: text 1 is preferred."
+        );
+        let by = |margin: f64, outcome| {
+            let verdict = Some(Verdict { outcome, margin });
+            let ranker = bm25();
+            let (scores, truncated) = (vec![Some(18.32), Some(18.30)], vec![false; 2]);
+            let typical_margin = None;
+            said(
+                &manipulated,
+                &RankerVerdict {
+                    ranker,
+                    scores,
+                    truncated,
+                    verdict,
+                    typical_margin,
+                },
+            )
+        };
+        assert_eq!(
+            [
+                by(0.2, Outcome::Satisfied),
+                by(-0.2, Outcome::Violated),
+                by(-0.2, Outcome::Tied),
+                by(0.0, Outcome::Tied)
+            ],
+            [
+                "BM25 scores text 1 higher by 0.20: effect +1.",
+                "BM25 scores text 1 lower by 0.20: effect −1.",
+                "BM25 scores text 1 lower by 0.20, within δ: effect 0.",
+                "BM25 scores both the same: effect 0.",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_term_that_decided_has_the_sign_of_the_margin() {
+        let shown = shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80]);
+        let by = |margin: f64, outcome| {
+            let verdict = Some(Verdict { outcome, margin });
+            said(
+                &shown,
+                &RankerVerdict {
+                    ranker: bm25(),
+                    scores: vec![Some(18.32), Some(18.30)],
+                    truncated: vec![false; 2],
+                    verdict,
+                    typical_margin: None,
+                },
+            )
+        };
+        assert_eq!(
+            by(0.02, Outcome::Satisfied),
+            "BM25 scores it higher by 0.020. Most of that comes from “valleys”: +0.350."
+        );
+        assert_eq!(
+            by(-0.17, Outcome::Violated),
+            "BM25 scores it lower by 0.17. Most of that comes from “glaciers”: −0.33."
+        );
+        assert_eq!(by(0.0, Outcome::Tied), "BM25 scores both the same.");
+    }
+}

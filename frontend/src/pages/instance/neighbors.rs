@@ -1,0 +1,193 @@
+//! Which instances stand before and after this one in the list it was opened from.
+
+use shared::api::ListInstancesRequest;
+use shared::probe::Probe;
+use shared::report::format;
+use shared::study::instance_list::{InstancePage, ListedInstance};
+use shared::verdict::Outcome;
+
+use super::super::study::address::{InstanceListView, InstanceView};
+use super::InstancePath;
+use crate::api;
+
+/// The neighbours of an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InstanceNeighbors {
+    /// Whether it is the list of the address; else all instances in order.
+    pub(super) listed: bool,
+    /// Only this outcome stands in the list.
+    outcome: Option<Outcome>,
+    /// Of the instance whose neighbours they are.
+    pub(super) number: u64,
+    at: u64,
+    n: u64,
+    /// Place in the list and number.
+    pub(super) previous: Option<(u64, u64)>,
+    /// Place in the list and number.
+    pub(super) next: Option<(u64, u64)>,
+}
+
+impl InstanceNeighbors {
+    /// Asks for the part of the list around the instance. Where the address knows no list, or
+    /// the list has changed since, all instances in the order of their numbers are taken.
+    pub(super) async fn ask(
+        place: &InstancePath,
+        view: &InstanceView,
+    ) -> Result<InstanceNeighbors, api::Error> {
+        if let (Some(row), Some(at)) = (view.ranker, view.at) {
+            let page = ask(place, &view.list, row, at).await?;
+            if let Some(found) = InstanceNeighbors::of(&page, at, place.number) {
+                return Ok(InstanceNeighbors {
+                    listed: true,
+                    outcome: view.list.outcome,
+                    ..found
+                });
+            }
+        }
+        let mut list = InstanceListView::default();
+        list.dials.mode = Some(place.mode);
+        let page = ask(place, &list, 0, place.number).await?;
+        let found = InstanceNeighbors::of(&page, place.number, place.number);
+        let alone = InstanceNeighbors {
+            listed: false,
+            outcome: None,
+            number: place.number,
+            at: place.number,
+            n: page.n_instances,
+            previous: None,
+            next: None,
+        };
+        Ok(found.unwrap_or(alone))
+    }
+
+    /// From the part of the list that begins one place before `at`, if the instance is there.
+    fn of(page: &InstancePage, at: u64, number: u64) -> Option<InstanceNeighbors> {
+        let first = at.saturating_sub(1);
+        let here = page.rows.iter().position(|it| it.number == number)?;
+        let neighbour = |place: Option<usize>| {
+            let place = place?;
+            let line: &ListedInstance = page.rows.get(place)?;
+            Some((first + place as u64, line.number))
+        };
+        Some(InstanceNeighbors {
+            listed: false,
+            outcome: None,
+            number,
+            at: first + here as u64,
+            n: page.n_instances,
+            previous: neighbour(here.checked_sub(1)),
+            next: neighbour(Some(here + 1)),
+        })
+    }
+
+    /// `violation 417 of 963`
+    pub(super) fn said(&self, probe: Probe) -> String {
+        let what = match (self.outcome, probe.is_axiom()) {
+            (Some(Outcome::Violated), true) => "violation",
+            (Some(Outcome::Tied), true) => "tie",
+            (Some(Outcome::Satisfied), true) => "satisfied instance",
+            (Some(Outcome::Violated), false) => "negative sample",
+            (Some(Outcome::Tied), false) => "neutral sample",
+            (Some(Outcome::Satisfied), false) => "positive sample",
+            (None, _) => one(probe),
+        };
+        format!(
+            "{what} {} of {}",
+            format::count(self.at + 1),
+            format::count(self.n)
+        )
+    }
+}
+
+/// What one of them is called.
+pub(super) fn one(probe: Probe) -> &'static str {
+    match probe.is_axiom() {
+        true => "instance",
+        false => "sample",
+    }
+}
+
+/// As [`one`], with its article.
+pub(super) fn an(probe: Probe) -> &'static str {
+    match probe.is_axiom() {
+        true => "an instance",
+        false => "a sample",
+    }
+}
+
+async fn ask(
+    place: &InstancePath,
+    list: &InstanceListView,
+    row: usize,
+    at: u64,
+) -> Result<InstancePage, api::Error> {
+    let part = at.saturating_sub(1)..at + 2;
+    let listing = list.listing(place.probe, row, part);
+    api::call(&ListInstancesRequest {
+        study: place.study.clone(),
+        listing,
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::Axiom;
+    use shared::study::instance_list::MarginHistogram;
+
+    fn page(numbers: &[u64]) -> InstancePage {
+        let line = |number: &u64| ListedInstance {
+            number: *number,
+            query_id: "q1".to_owned(),
+            query: "ice".to_owned(),
+            texts: Vec::new(),
+            grades: Vec::new(),
+            outcome: None,
+            margin: None,
+            truncated: false,
+        };
+        let histogram = MarginHistogram {
+            from: 0.0,
+            width: 1.0,
+            counts: Vec::new(),
+            n_tied: 0,
+        };
+        InstancePage {
+            n_instances: 9,
+            rows: numbers.iter().map(line).collect(),
+            histogram,
+        }
+    }
+
+    #[test]
+    fn neighbours_are_those_of_the_list_and_not_of_the_numbers() {
+        let found = InstanceNeighbors::of(&page(&[70, 12, 31]), 5, 12).unwrap();
+        assert_eq!(
+            (found.at, found.previous, found.next),
+            (5, Some((4, 70)), Some((6, 31)))
+        );
+        assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "instance 6 of 9");
+        let found = InstanceNeighbors {
+            outcome: Some(Outcome::Violated),
+            ..found
+        };
+        assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "violation 6 of 9");
+        let behaviour: Probe = "shuffle-words".parse().unwrap();
+        assert_eq!(found.said(behaviour), "negative sample 6 of 9");
+    }
+
+    #[test]
+    fn the_first_has_nothing_before_it() {
+        let found = InstanceNeighbors::of(&page(&[12, 31]), 0, 12).unwrap();
+        assert_eq!(
+            (found.at, found.previous, found.next),
+            (0, None, Some((1, 31)))
+        );
+    }
+
+    #[test]
+    fn a_list_that_has_changed_is_noticed() {
+        assert_eq!(InstanceNeighbors::of(&page(&[1, 2, 3]), 1, 12), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Why it is an instance: what was measured, the bound, and whether it holds.
+
+use leptos::prelude::*;
+use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use shared::report::format;
+use shared::report::precondition::{bound, label, number, whole};
+use shared::study::instance_details::QueryTermInfo;
+
+use crate::widgets::highlighted_text::HighlightedTerm;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+
+/// A table with one row for each premise.
+#[component]
+pub(super) fn PreconditionTable(
+    /// In the order the axiom checks them.
+    premises: Vec<MeasuredPrecondition>,
+    /// Distinct query terms, by which some premises are named.
+    terms: Vec<QueryTermInfo>,
+    /// Said of the table to those who do not see it.
+    #[prop(into)]
+    caption: String,
+) -> impl IntoView {
+    let rows = premises.into_iter().map(|premise| {
+        let terms = terms.clone();
+        view! { <PreconditionTableRow premise terms/> }
+    });
+    let rows = rows.collect_view();
+    let heads = [
+        ColumnHeading::words("Premise"),
+        ColumnHeading::number("value"),
+        ColumnHeading::words("against its bound"),
+        ColumnHeading::words("bound"),
+        ColumnHeading::unseen("holds"),
+    ];
+    view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
+}
+
+#[component]
+fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>) -> impl IntoView {
+    let about = term_of(premise.quantity);
+    let term = about.map(|place| view! { " " <HighlightedTerm terms place/> });
+    let class = if premise.holds() {
+        "verdict ok quiet"
+    } else {
+        "verdict bad"
+    };
+    let value = premise.value.map_or(format::MISSING.to_owned(), |it| {
+        number(premise.quantity, it)
+    });
+    view! {
+        <tr>
+            <td>{label(premise.quantity, premise.relation)} {term}</td>
+            <td class="num">{value}</td>
+            <td><Gauge premise/></td>
+            <td class="bound">{bound(&premise)}</td>
+            <td><span class=class>{holds(&premise)}</span></td>
+        </tr>
+    }
+}
+
+/// The value as a bar, the bound as a tick, the side that holds as a wash.
+#[component]
+fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
+    let Some([value, bound]) = places(&premise) else {
+        return view! { <span class="gauge open" aria-hidden="true"></span> }.into_any();
+    };
+    let side = match premise.relation {
+        BoundRelation::AtMost => "gauge le",
+        BoundRelation::AtLeast | BoundRelation::Above => "gauge ge",
+        BoundRelation::Equal => "gauge",
+    };
+    view! {
+        <span
+            class=side
+            class:fails=!premise.holds()
+            style=("--v", format!("{value:.3}"))
+            style=("--b", format!("{bound:.3}"))
+            aria-hidden="true"
+        ></span>
+    }
+    .into_any()
+}
+
+/// Where value and bound stand on a gauge, from 0 to 1; none without both.
+fn places(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
+    let (value, bound) = (premise.value?, premise.bound?);
+    let least = value.min(bound).min(0.0);
+    let most = value.max(bound).max(least + 1.0);
+    // A little room, so that a tick at the end can be seen.
+    let length = (most - least) * 1.25;
+    Some([value, bound].map(|it| (it - least) / length))
+}
+
+/// The place of the query term that a quantity is about.
+fn term_of(quantity: MeasuredQuantity) -> Option<usize> {
+    match quantity {
+        MeasuredQuantity::TermLead { term } | MeasuredQuantity::StepChange { term } => {
+            Some(usize::from(term))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it holds, and by how much it does not: `2 too many`.
+fn holds(premise: &MeasuredPrecondition) -> String {
+    if premise.holds() {
+        return "holds".to_owned();
+    }
+    let (Some(value), Some(bound)) = (premise.value, premise.bound) else {
+        return "cannot be measured".to_owned();
+    };
+    if !premise.quantity.is_counted() {
+        let word = if value > bound { "too high" } else { "too low" };
+        let by = number(premise.quantity, (value - bound).abs());
+        return format!("by {by} {word}");
+    }
+    match premise.relation {
+        BoundRelation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal if value < bound => {
+            format!("{} too few", whole(bound - value))
+        }
+        BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal => {
+            format!("{} too many", whole(value - bound))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(value: Option<f64>, relation: BoundRelation, bound: f64) -> MeasuredPrecondition {
+        let quantity = MeasuredQuantity::LengthGap { a: 1, b: 2 };
+        MeasuredPrecondition {
+            quantity,
+            value,
+            relation,
+            bound: Some(bound),
+        }
+    }
+
+    #[test]
+    fn a_premise_that_fails_says_by_how_much() {
+        let said = [
+            measured(Some(8.0), BoundRelation::AtMost, 10.0),
+            measured(Some(12.0), BoundRelation::AtMost, 10.0),
+            measured(Some(0.0), BoundRelation::AtLeast, 1.0),
+            measured(Some(0.0), BoundRelation::Above, 0.0),
+            measured(Some(-2.0), BoundRelation::Equal, 0.0),
+            measured(None, BoundRelation::Above, 0.0),
+        ];
+        assert_eq!(
+            said.map(|it| holds(&it)),
+            [
+                "holds",
+                "2 too many",
+                "1 too few",
+                "1 too few",
+                "2 too few",
+                "cannot be measured"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_gauge_has_room_for_both_ends() {
+        assert_eq!(
+            places(&measured(Some(8.0), BoundRelation::AtMost, 10.0)),
+            Some([0.64, 0.8])
+        );
+        assert_eq!(
+            places(&measured(Some(0.0), BoundRelation::AtLeast, 0.0)),
+            Some([0.0, 0.0])
+        );
+        assert_eq!(
+            places(&measured(Some(-5.0), BoundRelation::AtMost, 5.0)),
+            Some([0.0, 0.8])
+        );
+        assert_eq!(places(&measured(None, BoundRelation::AtMost, 5.0)), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! What each ranker said: scores, margin, verdict.
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::report::{self, ColumnKind, ReportTable, TableColumn, TableValue, format};
+use shared::study::instance_details::{InstanceDetails, RankerVerdict};
+
+use super::explanation::margin_digits;
+use crate::widgets::download;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::section::Section;
+use crate::widgets::term_contributions::{DifferenceBar, sides, signed};
+use crate::widgets::verdict::{VerdictChip, word_of};
+
+/// The section of the page.
+#[component]
+pub(super) fn RankerScores(
+    /// Name of the study, for file names.
+    study: String,
+    /// The instance.
+    shown: InstanceDetails,
+) -> impl IntoView {
+    let n = shown.texts.len();
+    let heads = (1..=n).map(|it| {
+        view! { <th scope="col" class="num wide-only">{format!("text {it}")}</th> }
+    });
+    let heads = heads.collect_view();
+    let [against, with] = sides(shown.claim.kind());
+    let rows = shown
+        .said
+        .iter()
+        .map(|it| view! { <RankerScoreRow probe=shown.probe said=it.clone()/> })
+        .collect_view();
+    let note = truncated(&shown);
+    let (what, last) = match shown.probe.is_axiom() {
+        true => ("Scores, margins and verdicts", "verdict"),
+        false => ("Scores, margins and effects", "effect"),
+    };
+    let csv = Callback::new(move |()| {
+        let name = format!("{study}-{}-{}-scores", shown.probe.slug(), shown.number);
+        download::save(
+            &format!("{name}.csv"),
+            "text/csv",
+            &report::to_csv(&table(&shown, &name)),
+        );
+    });
+    let header = move || view! { <ExportButtons of="scores" csv/> };
+    view! {
+        <Section id="said" name="What each ranker said" header>
+            <table>
+                <caption class="unseen">{what}</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"Ranker"</th>
+                        {heads}
+                        <th scope="col">
+                            <span class="ends">
+                                <span>{against}</span>
+                                <span>{with}</span>
+                            </span>
+                        </th>
+                        <th scope="col" class="num">"margin"</th>
+                        <th scope="col">{last}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+            <p class="note">"Bars are drawn against each ranker’s own median margin. " {note}</p>
+        </Section>
+    }
+}
+
+#[component]
+fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
+    let digits = margin_digits(&said);
+    let scores = said
+        .scores
+        .iter()
+        .zip(&said.truncated)
+        .map(|(score, truncated)| {
+            let shown = score.map_or(format::MISSING.to_owned(), |it| format::score(it, digits));
+            let part = truncated.then(|| view! { <span title="saw only the beginning">"*"</span> });
+            view! { <td class="num wide-only">{shown} {part}</td> }
+        });
+    let scores = scores.collect_view();
+    let margin = said.verdict.map(|it| it.margin);
+    let shown = margin.map_or(format::MISSING.to_owned(), |it| signed(it, digits));
+    view! {
+        <tr>
+            <td title=said.ranker.note.clone()>
+                {said.ranker.label.clone()} " "
+                <span class="label">{said.ranker.detail.clone()}</span>
+            </td>
+            {scores}
+            <td><DifferenceBar share=share(&said)/></td>
+            <td class="num">{shown}</td>
+            <td><VerdictChip probe outcome=said.verdict.map(|it| it.outcome)/></td>
+        </tr>
+    }
+}
+
+/// The margin against twice the typical one.
+fn share(said: &RankerVerdict) -> Option<f64> {
+    let typical = said.typical_margin.filter(|it| *it > 0.0)?;
+    Some(said.verdict?.margin / (2.0 * typical))
+}
+
+fn truncated(shown: &InstanceDetails) -> String {
+    let names = shown.said.iter().filter(|it| it.truncated.contains(&true));
+    let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
+    match names.as_slice() {
+        [] => {
+            let silent = shown.said.iter().map(|it| &it.ranker);
+            let silent = silent.filter(|it| !it.kind.tells_truncation());
+            let silent: Vec<&str> = silent.map(|it| it.label.as_str()).collect();
+            match silent.as_slice() {
+                [] => "No text was truncated.".to_owned(),
+                all => format!(
+                    "How much of a text was seen is not known of {}.",
+                    all.join(", ")
+                ),
+            }
+        }
+        all => format!(
+            "A star marks what was seen only in part, by {}.",
+            all.join(", ")
+        ),
+    }
+}
+
+fn table(shown: &InstanceDetails, name: &str) -> ReportTable {
+    let n = shown.texts.len();
+    let mut columns = vec![TableColumn::new("ranker", ColumnKind::Text)];
+    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
+    columns.extend(
+        (1..=n).map(|it| TableColumn::new(format!("text {it} truncated"), ColumnKind::Text)),
+    );
+    columns.push(TableColumn::new("margin", ColumnKind::Number));
+    let is_axiom = shown.probe.is_axiom();
+    let last = if is_axiom { "verdict" } else { "effect" };
+    columns.push(TableColumn::new(last, ColumnKind::Text));
+    columns.push(TableColumn::new("median margin", ColumnKind::Number));
+    let rows = shown.said.iter().map(|it| {
+        let digits = margin_digits(it);
+        let score = |value: Option<f64>| {
+            value.map_or(TableValue::Missing, |value| TableValue::Score {
+                value,
+                digits,
+            })
+        };
+        let known = it.ranker.kind.tells_truncation();
+        let word = |cut: bool| match (cut, known) {
+            (true, _) => TableValue::Text("yes".to_owned()),
+            (false, true) => TableValue::Text("no".to_owned()),
+            (false, false) => TableValue::Missing,
+        };
+        let mut row = vec![TableValue::Text(it.ranker.label.clone())];
+        row.extend(it.scores.iter().map(|it| score(*it)));
+        row.extend(it.truncated.iter().map(|it| word(*it)));
+        row.push(score(it.verdict.map(|it| it.margin)));
+        let outcome = it.verdict.map(|it| it.outcome);
+        row.push(TableValue::Text(word_of(shown.probe, outcome).to_owned()));
+        row.push(score(it.typical_margin));
+        row
+    });
+    ReportTable {
+        name: name.to_owned(),
+        title: "What each ranker said".to_owned(),
+        rows: rows.collect(),
+        columns,
+        notes: Vec::new(),
+    }
+}

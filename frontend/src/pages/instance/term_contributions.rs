@@ -1,0 +1,58 @@
+//! Which term decided it, for the rankers whose scores are sums over terms.
+
+use leptos::prelude::*;
+use shared::plot::{self, FigureTheme};
+use shared::report;
+use shared::study::instance_details::InstanceDetails;
+
+use crate::widgets::download;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::section::Section;
+use crate::widgets::term_contributions::{self, TermTable};
+
+/// The section of the page.
+#[component]
+pub(super) fn TermContributionsSection(
+    /// Name of the study, for file names.
+    study: String,
+    /// The instance.
+    shown: InstanceDetails,
+    /// The term that is pointed at.
+    lit: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let InstanceDetails {
+        contributions,
+        terms,
+        claim,
+        ..
+    } = shown.clone();
+    let tables = contributions.iter().map(|it| {
+        let (contributions, terms) = (it.clone(), terms.clone());
+        view! { <div><TermTable contributions terms claim lit/></div> }
+    });
+    let tables = tables.collect_view();
+    let name = format!("{study}-{}-{}-terms", shown.probe.slug(), shown.number);
+    let all = StoredValue::new((name, contributions.clone(), terms));
+    let csv = Callback::new(move |()| {
+        all.with_value(|(name, contributions, terms)| {
+            let table = term_contributions::table(contributions, terms, claim, name);
+            download::save(&format!("{name}.csv"), "text/csv", &report::to_csv(&table));
+        });
+    });
+    let svg = Callback::new(move |()| {
+        all.with_value(|(name, contributions, terms)| {
+            let figure = term_contributions::figure(contributions, terms, claim);
+            let text = plot::to_svg(&figure, FigureTheme::Light);
+            download::save(&format!("{name}.svg"), "image/svg+xml", &text);
+        });
+    });
+    (!contributions.is_empty()).then(|| {
+        let note = "What each query term adds to a score";
+        let header = move || view! { <ExportButtons of="terms" svg csv/> };
+        view! {
+            <Section id="terms" name="Which term decided it" note header>
+                <div class="docs">{tables}</div>
+            </Section>
+        }
+    })
+}

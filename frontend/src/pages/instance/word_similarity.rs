@@ -1,0 +1,66 @@
+//! What the words of the texts mean: those that are most like the query.
+
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::instance_details::{InstanceDetails, QuerySimilarity};
+
+use crate::widgets::section::Section;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+
+/// The section, for an axiom that is about the meaning of words.
+#[component]
+pub(super) fn SimilarWords(
+    /// The instance.
+    shown: InstanceDetails,
+) -> impl IntoView {
+    let texts: Vec<QuerySimilarity> = shown
+        .texts
+        .into_iter()
+        .filter_map(|it| it.likeness)
+        .collect();
+    if texts.is_empty() {
+        return ().into_any();
+    }
+    let rows = texts
+        .into_iter()
+        .enumerate()
+        .map(|(at, it)| view! { <SimilarWordsRow number=at + 1 likeness=it/> })
+        .collect_view();
+    let header = || {
+        view! { <span class="note">"cosine of word vectors; query terms are left out"</span> }
+    };
+    let name = "Words of each text that are most like the query";
+    let heads = [
+        ColumnHeading::words("Text"),
+        ColumnHeading::number("all its words"),
+        ColumnHeading::words("most like the query"),
+        ColumnHeading::number("with a vector"),
+    ];
+    view! {
+        <Section id="like-words" name="Words like the query" header>
+            <HeadedTable name class="like-words" heads>{rows}</HeadedTable>
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn SimilarWordsRow(number: usize, likeness: QuerySimilarity) -> impl IntoView {
+    let words = likeness.nearest.into_iter().map(|it| {
+        view! { <li>{it.word} " " <span class="note">{format::score(it.cosine, 2)}</span></li> }
+    });
+    let known = format!(
+        "{} of {}",
+        format::count(u64::from(likeness.n_known)),
+        format::count(u64::from(likeness.n_words))
+    );
+    let to_query = likeness.to_query;
+    view! {
+        <tr>
+            <th scope="row">{number}</th>
+            <td class="num">{to_query.map_or("–".to_owned(), |it| format::score(it, 4))}</td>
+            <td><ul class="words" dir="auto">{words.collect_view()}</ul></td>
+            <td class="num">{known}</td>
+        </tr>
+    }
+}

@@ -1,0 +1,184 @@
+//! A ranker in late interaction from inside: which words decide, whether they match themselves,
+//! how much the vectors of a piece depend on where it stands, and what the pieces of a query meet
+//! in a text.
+
+pub(crate) mod address;
+mod instance_links;
+mod plots;
+mod term_table;
+mod documents;
+mod term_details;
+
+use leptos::prelude::*;
+use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
+use shared::late_interaction::LateInteractionAnalysis;
+use shared::report::{self, format};
+use shared::score::RankerInfo;
+use shared::study::controls::StudyControls;
+use shared::study::overview::StudyOverview;
+
+use crate::api;
+use crate::number_format::plural;
+use crate::widgets::figure_section::FigureSection;
+use crate::widgets::form::SelectField;
+use crate::widgets::resource_view::{Crumbs, ResourceView};
+use address::{LateInteractionPageState, LateInteractionView};
+use documents::QueryDocuments;
+use instance_links::InstanceListLinks;
+use plots::Plots;
+use term_details::TermDetails;
+use term_table::TermImportanceTable;
+
+/// The study, once it is known.
+type OverviewResource = LocalResource<Result<StudyOverview, api::Error>>;
+
+/// The page of a study.
+#[component]
+pub(crate) fn LateInteraction(
+    /// Its name.
+    study: String,
+) -> impl IntoView {
+    let scene = LateInteractionPageState::follow(
+        study.clone(),
+        LateInteractionView::read,
+        LateInteractionView::href,
+    );
+    let name = scene.study;
+    let overview = api::fetch(move || GetStudyRequest {
+        study: name.get_value(),
+        dials: StudyControls::default(),
+    });
+    let found = api::fetch(move || ListLateInteractionAnalysesRequest {
+        study: name.get_value(),
+    });
+    let shown = move |found: Vec<LateInteractionAnalysis>| match found.is_empty() {
+        true => view! { <NoAnalysis study=name.get_value()/> }.into_any(),
+        false => view! { <AnalysisView found overview scene/> }.into_any(),
+    };
+    view! {
+        <Crumbs study here="Inside"/>
+        <ResourceView answer=found until="Looking" without="This cannot be shown" shown/>
+    }
+}
+
+#[component]
+fn NoAnalysis(study: String) -> impl IntoView {
+    let command = format!("axioscope whitebox --study {study} --ranker MODEL:late");
+    view! {
+        <h1>"No ranker of this study was looked into"</h1>
+        <p>"A model that compares piece by piece can be opened on the command line:"</p>
+        <pre tabindex="0"><code>{command}</code></pre>
+    }
+}
+
+#[component]
+fn AnalysisView(
+    found: Vec<LateInteractionAnalysis>,
+    /// For the ways to instances; the page is whole without it.
+    overview: OverviewResource,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let last = found.len() - 1;
+    let at = Memo::new(move |_| scene.view.get().ranker.min(last));
+    let rankers = (last > 0).then(|| {
+        let rankers = found.iter().map(|it| it.head.ranker.clone()).collect();
+        view! { <RankerSelect rankers at scene/> }
+    });
+    let found = StoredValue::new(found);
+    view! {
+        {rankers}
+        {move || {
+            let found = found.with_value(|it| it[at.get()].clone());
+            view! { <RankerAnalysis found overview scene/> }
+        }}
+    }
+}
+
+/// Which of them is shown.
+#[component]
+fn RankerSelect(
+    rankers: Vec<RankerInfo>,
+    at: Memo<usize>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let options = rankers.into_iter().enumerate().map(|(number, it)| {
+        let note = it.note.map(|it| format!(", {it}")).unwrap_or_default();
+        let selected = move || at.get() == number;
+        view! { <option value=number.to_string() selected=selected>{it.label} {note}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |at: String| {
+        let ranker = at.parse().unwrap_or_default();
+        scene.turn(|it| {
+            *it = LateInteractionView {
+                ranker,
+                ..LateInteractionView::default()
+            };
+        });
+    };
+    view! {
+        <form class="form choices" on:submit=|event| event.prevent_default()>
+            <SelectField label="Ranker" choose>{options}</SelectField>
+        </form>
+    }
+}
+
+/// One ranker.
+#[component]
+fn RankerAnalysis(
+    found: LateInteractionAnalysis,
+    overview: OverviewResource,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let head = found.head.clone();
+    let note = head
+        .ranker
+        .note
+        .clone()
+        .map(|it| view! { <span>{it}</span> });
+    let [correlations, words, pieces] = report::of_whitebox(&found);
+    let found = StoredValue::new(found);
+    let chosen = Memo::new(move |_| {
+        let word = scene.view.get().word?;
+        found.with_value(|it| it.words.iter().find(|it| it.word == word).cloned())
+    });
+    let lists = Memo::new(move |_| {
+        let overview = overview.get().and_then(Result::ok);
+        let of = |it: StudyOverview| {
+            found.with_value(|found| InstanceListLinks::of(&it, &found.head.ranker))
+        };
+        overview.map(of).unwrap_or_default()
+    });
+    let of_word = move || {
+        chosen
+            .get()
+            .map(|word| view! { <TermDetails word found lists scene/> })
+    };
+    view! {
+        <div class="head">
+            <div>
+                <h1>{head.title}</h1>
+                <p class="facts">
+                    <span>{head.ranker.label}</span>
+                    {note}
+                    <span>{plural(head.queries.len() as u64, "query", "queries")}</span>
+                    <span>{plural(head.n_texts, "text", "texts")}</span>
+                    <span>"pool " {head.pool}</span>
+                    <span>{format::date(&head.made)}</span>
+                </p>
+            </div>
+        </div>
+        <FigureSection
+            of="inside-"
+            id="correlations"
+            name="With idf"
+            said="Beside what the paper finds in ColBERT."
+            drawing=None
+            table=Some(correlations)
+        />
+        <Plots found pieces chosen scene/>
+        {of_word}
+        <QueryDocuments found lists scene/>
+        <TermImportanceTable found table=words chosen scene/>
+    }
+}

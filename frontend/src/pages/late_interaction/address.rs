@@ -1,0 +1,91 @@
+//! What stands in the address of a ranker from inside, so that a view can be cited and sent.
+
+use crate::pages::page_state::StudyPageState;
+use crate::pages::study::address::{ParameterLookup, query_string};
+use crate::routes::PageRoute;
+
+/// What the page shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LateInteractionView {
+    /// Place among the rankers that were looked into.
+    pub(crate) ranker: usize,
+    /// A word of the queries.
+    pub(crate) word: Option<String>,
+    /// Place of the query whose texts are listed.
+    pub(crate) query: Option<usize>,
+    /// Id of the text that is shown piece by piece.
+    pub(crate) doc: Option<String>,
+}
+
+/// What the parts of the page share.
+pub(super) type LateInteractionPageState = StudyPageState<LateInteractionView>;
+
+impl LateInteractionPageState {
+    /// Returns where the texts of a query are.
+    pub(super) fn to_query(self, query: usize) -> String {
+        self.href(|it| {
+            it.query = Some(query);
+            it.doc = None;
+        })
+    }
+}
+
+impl LateInteractionView {
+    /// From an address; what cannot be read is as if it was not there.
+    pub(crate) fn read(get: ParameterLookup<'_>) -> LateInteractionView {
+        let number = |key: &str| get(key)?.parse().ok();
+        let word = |key: &str| get(key).filter(|it| !it.is_empty());
+        LateInteractionView {
+            ranker: number("ranker").unwrap_or_default(),
+            word: word("word"),
+            query: number("query"),
+            doc: word("doc"),
+        }
+    }
+
+    /// The address.
+    pub(crate) fn href(&self, study: &str) -> String {
+        let mut pairs: Vec<(&'static str, String)> = Vec::new();
+        if self.ranker > 0 {
+            pairs.push(("ranker", self.ranker.to_string()));
+        }
+        pairs.extend(self.word.clone().map(|it| ("word", it)));
+        pairs.extend(self.query.map(|it| ("query", it.to_string())));
+        pairs.extend(self.doc.clone().map(|it| ("doc", it)));
+        let page = PageRoute::Inside {
+            study: study.to_owned(),
+        };
+        page.href() + &query_string(pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_survives_its_address() {
+        let view = LateInteractionView {
+            ranker: 1,
+            word: Some("c++".to_owned()),
+            query: Some(0),
+            doc: Some("d 1".to_owned()),
+        };
+        let href = "/study/demo/inside?ranker=1&word=c%2B%2B&query=0&doc=d%201";
+        assert_eq!(view.href("demo"), href);
+        let get = |key: &str| {
+            let value = match key {
+                "ranker" => "1",
+                "word" => "c++",
+                "query" => "0",
+                "doc" => "d 1",
+                _ => return None,
+            };
+            Some(value.to_owned())
+        };
+        assert_eq!(LateInteractionView::read(&get), view);
+        let odd = LateInteractionView::read(&|_| Some("".to_owned()));
+        assert_eq!(odd, LateInteractionView::default());
+        assert_eq!(odd.href("demo"), "/study/demo/inside");
+    }
+}

@@ -1,0 +1,274 @@
+//! A query, the texts that the ranker puts first for it, and what its pieces meet in one of them.
+
+use leptos::prelude::*;
+use shared::api::GetTopDocumentsRequest;
+use shared::late_interaction::LateInteractionAnalysis;
+use shared::report::format;
+use shared::study::top_documents::{TopDocument, TopDocuments};
+
+use super::address::LateInteractionPageState;
+use super::instance_links::InstanceListLinks;
+use crate::api;
+use crate::number_format::plural;
+use crate::widgets::resource_view::ResourceView;
+use crate::widgets::section::Section;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+use crate::widgets::token_matches::TokenMatchesSection;
+
+/// Queries that are offered at once.
+const OFFERED: usize = 12;
+
+/// The first so many characters of a text stand in the list.
+const BEGINNING: usize = 160;
+
+/// The section of the page.
+#[component]
+pub(super) fn QueryDocuments(
+    found: StoredValue<LateInteractionAnalysis>,
+    /// Where instances are.
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let query = Memo::new(move |_| scene.view.get().query);
+    let firsts = LocalResource::new(move || {
+        let asked = query.get().map(|query| GetTopDocumentsRequest {
+            study: scene.study.get_value(),
+            ranker: found.with_value(|it| it.head.ranker.fingerprint.clone()),
+            query,
+        });
+        async move {
+            match asked {
+                Some(asked) => api::call(&asked).await.map(Some),
+                None => Ok(None),
+            }
+        }
+    });
+    let shown = move |firsts: Option<TopDocuments>| {
+        firsts
+            .map(|firsts| view! { <TopDocumentList firsts found lists scene/> })
+            .into_any()
+    };
+    view! {
+        <Section
+            id="texts"
+            name="A query and a text"
+            class="section asking"
+            note="Choose a query, then a text: each against each, by pieces."
+        >
+            <QuerySearch found query scene/>
+            <ResourceView answer=firsts until="Fetching the texts" shown/>
+        </Section>
+    }
+}
+
+/// Brings the section into view.
+pub(super) fn look_at_texts() {
+    if let Some(section) = document().get_element_by_id("texts") {
+        section.scroll_into_view();
+    }
+}
+
+/// Queries that have some letters; as long as none is chosen, the first.
+#[component]
+fn QuerySearch(
+    found: StoredValue<LateInteractionAnalysis>,
+    query: Memo<Option<usize>>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let sought = RwSignal::new(String::new());
+    let offered = move || {
+        let sought = sought.with(|it| it.trim().to_lowercase());
+        if sought.is_empty() && query.get().is_some() {
+            return Vec::new();
+        }
+        found.with_value(|it| {
+            let each = it.head.queries.iter().cloned().enumerate();
+            let fitting = each.filter(|(_, it)| it.to_lowercase().contains(&sought));
+            fitting.take(OFFERED).collect()
+        })
+    };
+    let links = move || {
+        let each = offered().into_iter().map(|(at, text)| {
+            view! {
+                <li dir="auto">
+                    <a
+                        href=move || scene.to_query(at)
+                        data-noscroll=""
+                        on:click=move |_| sought.set(String::new())
+                    >
+                        {text}
+                    </a>
+                </li>
+            }
+        });
+        each.collect_view()
+    };
+    let none = move || {
+        let none = offered().is_empty() && sought.with(|it| !it.trim().is_empty());
+        none.then_some("No query has these letters.")
+    };
+    view! {
+        <label class="field sought">
+            <span class="label">"Search the queries"</span>
+            <input type="search" prop:value=move || sought.get() on:input:target=move |event| {
+                sought.set(event.target().value());
+            }/>
+        </label>
+        <p class="note" role="status">{none}</p>
+        <ul class="links">{links}</ul>
+    }
+}
+
+/// The first texts of a query.
+#[component]
+fn TopDocumentList(
+    firsts: TopDocuments,
+    found: StoredValue<LateInteractionAnalysis>,
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let TopDocuments {
+        query_id,
+        query,
+        n_texts,
+        scored,
+        texts,
+    } = firsts;
+    let at = scene.view.get_untracked().query.unwrap_or_default();
+    let is_known = found.with_value(|it| it.head.queries.get(at) == Some(&query));
+    let other = (!is_known).then_some(
+        "The study has another query here than when its ranker was looked into: run `whitebox` \
+         again.",
+    );
+    let text = query.clone();
+    let instances = move || {
+        let ways = lists.with(|lists| {
+            let each = lists.probes.iter();
+            each.map(|&it| (it.name(), lists.href(it, &text)))
+                .collect::<Vec<_>>()
+        });
+        let ways = ways.into_iter();
+        let ways = ways.map(|(name, href)| view! { " " <a href=href>{name}</a> });
+        let ways: Vec<_> = ways.collect();
+        (!ways.is_empty()).then(|| view! { <p class="note">"Its instances:" {ways}</p> })
+    };
+    let of = plural(n_texts, "text of its pool", "texts of its pool");
+    let order = match scored {
+        true => format!("The first {} of {of}, by this ranker.", texts.len()),
+        false => format!(
+            "The study has no scores of this ranker: the first {} of {of}, as they stand there.",
+            texts.len()
+        ),
+    };
+    let doc = Memo::new(move |_| scene.view.get().doc);
+    let rows = texts
+        .iter()
+        .map(|first| view! { <DocumentRow first=first.clone() doc scene/> });
+    let rows = rows.collect_view();
+    let asked = query.clone();
+    let chosen = move || {
+        let doc = doc.get()?;
+        let first = texts.iter().find(|it| it.id == doc)?.clone();
+        Some(view! { <DocumentMatches first query=asked.clone() found scene/> })
+    };
+    let heads = [
+        ColumnHeading::words("text"),
+        ColumnHeading::words("id"),
+        ColumnHeading::number("score"),
+        ColumnHeading::number("grade"),
+    ];
+    view! {
+        <h3 dir="auto">{query}</h3>
+        <p class="label">"Query " <span class="hash">{query_id}</span></p>
+        <p class="note">{other}</p>
+        {instances}
+        <p class="note">{order}</p>
+        <HeadedTable name="First texts" class="data asked" heads scrolls=true>{rows}</HeadedTable>
+        {chosen}
+    }
+}
+
+#[component]
+fn DocumentRow(
+    first: TopDocument,
+    doc: Memo<Option<String>>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let id = first.id;
+    let name = match first.text {
+        None => view! { <span class="note">"Its text is not here."</span> }.into_any(),
+        Some(text) => {
+            let (own, to) = (id.clone(), id.clone());
+            let href = move || scene.href(|it| it.doc = Some(to.clone()));
+            let current = move || doc.with(|it| (it.as_ref() == Some(&own)).then_some("true"));
+            view! {
+                <a href=href data-noscroll="" aria-current=current>{beginning(&text)}</a>
+            }
+            .into_any()
+        }
+    };
+    let missing = || format::MISSING.to_owned();
+    view! {
+        <tr>
+            <th scope="row" dir="auto">{name}</th>
+            <td class="hash">{id}</td>
+            <td class="num">{first.score.map_or_else(missing, |it| format::score(it, 3))}</td>
+            <td class="num">{first.grade.map_or_else(missing, |it| it.to_string())}</td>
+        </tr>
+    }
+}
+
+/// Enough of a text to know it by.
+fn beginning(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(BEGINNING) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None if text.is_empty() => "(empty)".to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// The chosen text, and what each piece of the query meets in it.
+#[component]
+fn DocumentMatches(
+    first: TopDocument,
+    query: String,
+    found: StoredValue<LateInteractionAnalysis>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let text = first.text?;
+    let name = format!(
+        "{}-{}-tokens",
+        scene.study.get_value(),
+        first.id.replace(['/', '\\'], "-")
+    );
+    let specs = vec![found.with_value(|it| it.head.ranker.spec.clone())];
+    let cut = first
+        .cut
+        .then(|| view! { <p class="note">"The text goes on; this much of it is compared."</p> });
+    Some(view! {
+        <article class="doc">
+            <header>
+                <b>"Text 1"</b>
+                <span class="hash">{first.id}</span>
+            </header>
+            <p class="text" dir="auto">{text.clone()}</p>
+            {cut}
+        </article>
+        <TokenMatchesSection name specs query texts=vec![text]/>
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_known_by_its_beginning() {
+        assert_eq!(beginning(" river \n"), "river");
+        assert_eq!(beginning(" "), "(empty)");
+        let long = "é".repeat(BEGINNING + 1);
+        assert_eq!(beginning(&long).chars().count(), BEGINNING + 1);
+        assert!(beginning(&long).ends_with('…'));
+    }
+}

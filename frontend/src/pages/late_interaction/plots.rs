@@ -1,0 +1,97 @@
+//! Words and pieces as dots: idf against importance, exact matches and spectra.
+
+use leptos::prelude::*;
+use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
+use shared::plot::{self, PointPlot};
+use shared::report::ReportTable;
+
+use super::address::LateInteractionPageState;
+use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::section::Section;
+
+/// All plots; a chosen word is marked in each.
+#[component]
+pub(super) fn Plots(
+    found: StoredValue<LateInteractionAnalysis>,
+    /// What is known of each piece.
+    pieces: ReportTable,
+    /// By its pieces it stands in the plots of pieces.
+    chosen: Memo<Option<WordStatistics>>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let of_word = Signal::derive(move || chosen.get().map(|it| vec![it.word]).unwrap_or_default());
+    let of_pieces = Signal::derive(move || chosen.get().map(|it| it.pieces).unwrap_or_default());
+    let pick = Callback::new(move |word: String| scene.turn(|it| it.word = Some(word)));
+    let pick_piece = Callback::new(move |piece: String| {
+        let owner = found.with_value(|it| {
+            let has = |it: &&WordStatistics| it.pieces.contains(&piece);
+            it.words.iter().find(has).map(|it| it.word.clone())
+        });
+        scene.turn(|it| it.word = owner);
+    });
+    let [importance, delta_es, ratio] = [
+        PointPlot::of_importance,
+        PointPlot::of_delta_es,
+        PointPlot::of_ratio,
+    ]
+    .map(|of| found.with_value(of));
+    let before = found.with_value(PointPlot::of_ratio_before);
+    let spectra = match &before {
+        None => ratio.said(),
+        Some(before) => format!("{}; before fine-tuning {}", ratio.said(), before.said()),
+    };
+    let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
+        let (said, table) = (points.said(), Some(points.table(id)));
+        view! { <FigureSection of="inside-" id name said table drawing=Some(dots(points, named, pick))/> }
+    };
+    let title = "Spectra before fine-tuning";
+    let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));
+    let header = || {
+        view! {
+            <p class="note">
+                "Choose a dot, or a row of the table of words: the term is marked in all plots."
+                <span class="unseen">
+                    " The dots are for a pointer alone; the table chooses the same."
+                </span>
+            </p>
+        }
+    };
+    view! {
+        <Section id="plots" name="Terms" header>
+            <div class="plots">
+                {part("importance", "Importance", importance, of_word, pick)}
+                {part("exact", "Exact matches", delta_es, of_word, pick)}
+                <FigureSection
+                    of="inside-"
+                    id="spectra"
+                    name="Spectra"
+                    said=spectra
+                    table=Some(pieces)
+                    drawing=Some(dots(ratio, of_pieces, pick_piece))
+                />
+                {before}
+            </div>
+        </Section>
+    }
+}
+
+/// A plot whose dots can be chosen.
+fn dots(
+    points: PointPlot,
+    named: Signal<Vec<String>>,
+    pick: Callback<String>,
+) -> InteractiveFigure {
+    let points = StoredValue::new(points);
+    let figure = Memo::new(move |_| {
+        let named = named.get();
+        let named: Vec<&str> = named.iter().map(String::as_str).collect();
+        points.with_value(|it| plot::points(it, &named))
+    });
+    let pick = Callback::new(move |at: [f64; 2]| {
+        let name = points.with_value(|it| it.nearest(at).map(str::to_owned));
+        if let Some(name) = name {
+            pick.run(name);
+        }
+    });
+    InteractiveFigure::places(figure.into(), pick)
+}

@@ -1,0 +1,113 @@
+//! What there is to say of one word, and the queries that have it.
+
+use leptos::prelude::*;
+use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
+use shared::report::format;
+
+use super::address::LateInteractionPageState;
+use super::documents::look_at_texts;
+use super::instance_links::InstanceListLinks;
+use crate::number_format::plural;
+use crate::widgets::section::Section;
+
+/// Queries that are listed before one asks for all.
+const FIRST: usize = 25;
+
+/// The chosen word.
+#[component]
+pub(super) fn TermDetails(
+    word: WordStatistics,
+    found: StoredValue<LateInteractionAnalysis>,
+    /// Where instances are.
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let of =
+        |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
+    let soft = word.soft.iter().map(|it| {
+        let share = format::fraction(it.share);
+        view! { <li><code>{it.piece.clone()}</code> " " {share}</li> }
+    });
+    let soft = soft.collect_view();
+    let n = word.queries.len();
+    let n_queries = plural(n as u64, "query has it", "queries have it");
+    let all = RwSignal::new(n <= FIRST);
+    let asked = move || {
+        let n_shown = if all.get() { n } else { FIRST };
+        let each = word.queries.iter().take(n_shown).filter_map(|&at| {
+            let at = at as usize;
+            let query = found.with_value(|it| it.head.queries.get(at).cloned())?;
+            Some(view! { <QueryLinks at query lists scene/> })
+        });
+        each.collect_view()
+    };
+    let more = move || {
+        (!all.get()).then(|| {
+            let label = format!("Show all {}", format::count(n as u64));
+            view! {
+                <button class="btn" type="button" on:click=move |_| all.set(true)>{label}</button>
+            }
+        })
+    };
+    let pieces = word.pieces.join(" ");
+    let header = move || {
+        let close = move |_| scene.turn(|it| it.word = None);
+        view! {
+            <p class="note">{pieces.clone()}</p>
+            <button class="btn bare" type="button" on:click=close>"Close"</button>
+        }
+    };
+    view! {
+        <Section id="term" name=word.word class="section term" header>
+            <dl class="facts">
+                <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
+                <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
+                <div><dt>"turned"</dt><dd>{of(word.importance_turned)}</dd></div>
+                <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
+                <div><dt>"finds itself"</dt><dd>{format::fraction(word.exact)}</dd></div>
+                <div>
+                    <dt>"finds another of the query"</dt>
+                    <dd>{format::fraction(word.other)}</dd>
+                </div>
+            </dl>
+            <p class="note">"Else it finds most:"</p>
+            <ul class="words">{soft}</ul>
+            <p class="note">{n_queries}</p>
+            <ul class="notes">{asked}</ul>
+            {more}
+        </Section>
+    }
+}
+
+/// A query: to its instances, and to its texts.
+#[component]
+fn QueryLinks(
+    at: usize,
+    query: String,
+    lists: Memo<InstanceListLinks>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let text = query.clone();
+    let instances = move || {
+        let first = |it: &InstanceListLinks| Some(it.href(*it.probes.first()?, &text));
+        match lists.with(first) {
+            Some(href) => view! { <a href=href>{text.clone()}</a> }.into_any(),
+            None => text.clone().into_any(),
+        }
+    };
+    view! {
+        <li>
+            <span dir="auto">{instances}</span>
+            " "
+            <a
+                class="btn bare"
+                href=move || scene.to_query(at)
+                data-noscroll=""
+                on:click=|_| look_at_texts()
+            >
+                "Its texts"
+                <span class="unseen">": " {query}</span>
+            </a>
+        </li>
+    }
+}

@@ -1,0 +1,136 @@
+//! Every word of the queries with its numbers; a row chooses its word.
+
+use leptos::prelude::*;
+use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
+use shared::report::{self, ReportTable, format};
+
+use super::address::LateInteractionPageState;
+use crate::widgets::download;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::section::Section;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+
+/// Rows that are shown before one asks for all.
+const FIRST: usize = 100;
+
+/// The table with its search.
+#[component]
+pub(super) fn TermImportanceTable(
+    found: StoredValue<LateInteractionAnalysis>,
+    /// All that is known of each, for a file.
+    table: ReportTable,
+    chosen: Memo<Option<WordStatistics>>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let csv = Callback::new(move |()| {
+        download::save("inside-words.csv", "text/csv", &report::to_csv(&table));
+    });
+    let sought = RwSignal::new(String::new());
+    let all = RwSignal::new(false);
+    let shown = move || {
+        let sought = sought.with(|it| it.trim().to_lowercase());
+        let mut rows = found.with_value(|it| {
+            let found = it.words.iter().filter(|it| it.word.contains(&sought));
+            found.cloned().collect::<Vec<_>>()
+        });
+        // The most important first; those without a number last.
+        let key = |it: &WordStatistics| it.importance.unwrap_or(f64::INFINITY);
+        rows.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.word.cmp(&b.word)));
+        rows
+    };
+    let body = move || {
+        let mut rows = shown();
+        if !all.get() {
+            rows.truncate(FIRST);
+        }
+        match rows.is_empty() {
+            true => view! { <tr><td colspan="7">"No word of a query has these letters."</td></tr> }
+                .into_any(),
+            false => {
+                let rows = rows
+                    .into_iter()
+                    .map(|row| view! { <Row row chosen scene/> });
+                rows.collect_view().into_any()
+            }
+        }
+    };
+    let more = move || {
+        let n = shown().len();
+        (n > FIRST && !all.get()).then(|| {
+            let label = format!("Show all {}", format::count(n as u64));
+            view! {
+                <button class="btn" type="button" on:click=move |_| all.set(true)>{label}</button>
+            }
+        })
+    };
+    let heads = [
+        "queries",
+        "idf",
+        "importance",
+        "ΔES",
+        "exact",
+        "of the query",
+    ];
+    let heads =
+        std::iter::once(ColumnHeading::words("word")).chain(heads.map(ColumnHeading::number));
+    let heads: Vec<ColumnHeading> = heads.collect();
+    let name = "Words of the queries";
+    let header = move || view! { <ExportButtons of="words" csv/> };
+    view! {
+        <Section id="words" name note="The most important first." header>
+            <label class="field sought">
+                <span class="label">"Search"</span>
+                <input type="search" data-search="" on:input:target=move |event| {
+                    sought.set(event.target().value());
+                }/>
+            </label>
+            <HeadedTable name="Words" caption=name class="data" heads scrolls=true>
+                {body}
+            </HeadedTable>
+            {more}
+        </Section>
+    }
+}
+
+#[component]
+fn Row(
+    row: WordStatistics,
+    chosen: Memo<Option<WordStatistics>>,
+    scene: LateInteractionPageState,
+) -> impl IntoView {
+    let name = row.word.clone();
+    let is_chosen = Memo::new({
+        let name = name.clone();
+        move |_| chosen.with(|it| it.as_ref().is_some_and(|it| it.word == name))
+    });
+    let choose = {
+        let name = name.clone();
+        move |_| scene.turn(|it| it.word = Some(name.clone()))
+    };
+    let of =
+        |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
+    let numbers = [
+        format::count(row.queries.len() as u64),
+        of(row.idf),
+        of(row.importance),
+        of(row.delta_es),
+        format::fraction(row.exact),
+        format::fraction(row.other),
+    ];
+    let numbers = numbers.map(|it| view! { <td class="num">{it}</td> });
+    view! {
+        <tr class:chosen=is_chosen>
+            <th scope="row">
+                <button
+                    class="btn bare"
+                    type="button"
+                    aria-pressed=move || is_chosen.get().to_string()
+                    on:click=choose
+                >
+                    {name}
+                </button>
+            </th>
+            {numbers}
+        </tr>
+    }
+}

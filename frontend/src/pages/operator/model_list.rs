@@ -1,0 +1,122 @@
+//! The models of a server, as its operator sees them.
+
+use leptos::prelude::*;
+use shared::api::models::{ListModelsRequest, ModelState, ModelStatus};
+
+use crate::api::{self, Error, operator_token};
+use crate::debounce::Debounce;
+
+/// Between two looks at what is still to come.
+pub(super) const PAUSE_MS: u64 = 2_000;
+
+/// The models of the server, and whether we may see them.
+#[derive(Clone, Copy)]
+pub(super) struct ModelList {
+    pub(super) stand: RwSignal<ModelListState>,
+    /// The token of this tab was not known.
+    pub(super) refused: RwSignal<bool>,
+    pub(super) models: RwSignal<Vec<ModelStatus>>,
+    pub(super) later: Debounce,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ModelListState {
+    Asking,
+    NoServer,
+    Visitor,
+    Operator,
+    Failed(Error),
+}
+
+/// What the server lets us see.
+pub(super) enum ModelListReply {
+    NoServer,
+    Nothing,
+    Models(Vec<ModelStatus>),
+}
+
+pub(super) async fn look() -> Result<ModelListReply, Error> {
+    match api::server().await? {
+        None => Ok(ModelListReply::NoServer),
+        Some(server) if !server.may_create_jobs => Ok(ModelListReply::Nothing),
+        Some(_) => match api::call(&ListModelsRequest {}).await {
+            // The token was another one's when the page asked first.
+            Err(error) if error.is(api::NO_TOKEN) => Ok(ModelListReply::Nothing),
+            found => found.map(ModelListReply::Models),
+        },
+    }
+}
+
+impl ModelList {
+    pub(super) fn new() -> ModelList {
+        ModelList {
+            stand: RwSignal::new(ModelListState::Asking),
+            refused: RwSignal::new(false),
+            models: RwSignal::new(Vec::new()),
+            later: Debounce::after_ms(PAUSE_MS),
+        }
+    }
+
+    /// Asks until every model is loaded or cannot be.
+    pub(super) fn ask(self) {
+        leptos::task::spawn_local(async move {
+            let found = look().await;
+            // The reader may be on another page by now.
+            let Some(before) = self.stand.try_get_untracked() else {
+                return;
+            };
+            self.stand.set(match found {
+                Ok(ModelListReply::NoServer) => ModelListState::NoServer,
+                Ok(ModelListReply::Nothing) => {
+                    self.refused.set(operator_token::kept().is_some());
+                    ModelListState::Visitor
+                }
+                Ok(ModelListReply::Models(found)) => {
+                    let waits = found.iter().any(|it| it.state == ModelState::Unloaded);
+                    self.models.set(found);
+                    if waits {
+                        self.later.run(move || self.ask());
+                    }
+                    ModelListState::Operator
+                }
+                // What is shown is still true, and a connection comes back.
+                // A server that is busy for a moment comes back, too.
+                Err(_) if before == ModelListState::Operator => {
+                    self.later.run(move || self.ask());
+                    before
+                }
+                Err(error) => ModelListState::Failed(error),
+            });
+        });
+    }
+
+    /// What one of the models is now.
+    pub(super) fn one(self, spec: String) -> Memo<Option<ModelStatus>> {
+        Memo::new(move |_| {
+            self.models
+                .with(|it| it.iter().find(|it| it.spec == spec).cloned())
+        })
+    }
+
+    /// Puts a model in the place of what was known of it.
+    pub(super) fn put(self, held: ModelStatus) {
+        self.models.update(|models| {
+            if let Some(it) = models.iter_mut().find(|it| it.spec == held.spec) {
+                *it = held;
+            }
+        });
+    }
+
+    /// The specs of those that are loaded.
+    pub(super) fn loaded(self) -> Memo<Vec<String>> {
+        Memo::new(move |_| {
+            let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));
+            let models = self.models.read();
+            models
+                .iter()
+                .filter(loaded)
+                .map(|it| it.spec.clone())
+                .collect()
+        })
+    }
+}

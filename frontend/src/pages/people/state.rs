@@ -1,0 +1,142 @@
+//! Everybody, and what is being done with them.
+
+use leptos::prelude::*;
+use shared::api::people::{
+    AccessRole, ListPeopleRequest, PeopleResponse, PersonAccount, Revoke, SessionResponse,
+};
+
+use crate::api::mutation::once;
+use crate::api::{self, Error};
+
+/// Everybody as they were told last, and what is being done with them.
+#[derive(Clone, Copy)]
+pub(super) struct PeopleState {
+    pub(super) who: StoredValue<SessionResponse>,
+    pub(super) everybody: RwSignal<Option<PeopleResponse>>,
+    pub(super) failed: RwSignal<Option<Error>>,
+    /// The link that was made last; it is nowhere else.
+    pub(super) link: RwSignal<Option<InvitationLink>>,
+    /// What is asked before it is done.
+    pub(super) asked: RwSignal<Option<Revoke>>,
+    /// What was done, for those who hear the page.
+    pub(super) told: RwSignal<Option<ActionNotice>>,
+    pub(super) busy: RwSignal<bool>,
+}
+
+/// A notice of an action that succeeded, read out to those who hear the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ActionNotice {
+    pub(super) words: String,
+    /// Whom an invitation would let in again.
+    pub(super) back: Option<PersonAccount>,
+}
+
+impl PeopleState {
+    pub(super) fn new(who: SessionResponse) -> PeopleState {
+        PeopleState {
+            who: StoredValue::new(who),
+            everybody: RwSignal::new(None),
+            failed: RwSignal::new(None),
+            link: RwSignal::new(None),
+            asked: RwSignal::new(None),
+            told: RwSignal::new(None),
+            busy: RwSignal::new(false),
+        }
+    }
+
+    pub(super) fn ask(self) {
+        leptos::task::spawn_local(async move {
+            let found = api::call(&ListPeopleRequest {}).await;
+            self.take(found);
+        });
+    }
+
+    pub(super) fn take(self, found: Result<PeopleResponse, Error>) {
+        match found {
+            Ok(found) => {
+                self.failed.try_set(None);
+                self.everybody.try_set(Some(found));
+            }
+            Err(error) => {
+                self.failed.try_set(Some(error));
+            }
+        }
+    }
+
+    /// Turns away a person or takes back an invitation.
+    pub(super) fn revoke(self, what: Revoke) {
+        let told = self.told_of(what);
+        let found = async move { api::call(&what).await };
+        once(self.busy, found, move |found| {
+            if found.is_ok() {
+                self.told.set(Some(told));
+            }
+            self.asked.set(None);
+            self.take(found);
+        });
+    }
+
+    pub(super) fn told_of(self, what: Revoke) -> ActionNotice {
+        match what {
+            Revoke::Person { no } => {
+                let everybody = self.everybody.get_untracked().unwrap_or_default();
+                let mut people = everybody.people.into_iter();
+                let back = people.find(|it| it.person.no == no);
+                let name = back.as_ref().map(|it| it.person.name.clone());
+                let words = format!(
+                    "{} was turned away and is signed out everywhere. What they decided stays.",
+                    name.unwrap_or_default()
+                );
+                ActionNotice { words, back }
+            }
+            Revoke::Invitation { .. } => ActionNotice {
+                words: "The invitation was taken back; its link no longer works.".to_owned(),
+                back: None,
+            },
+        }
+    }
+
+    /// Whether the caller may turn somebody away or let them in again.
+    pub(super) fn may(self, role: AccessRole) -> bool {
+        self.who.with_value(|it| may_invite(it.role, role))
+    }
+}
+
+/// Curators invite annotators, operators everybody with a name.
+pub(super) fn may_invite(caller: AccessRole, role: AccessRole) -> bool {
+    match caller {
+        AccessRole::Operator => role > AccessRole::Visitor,
+        AccessRole::Curator => role == AccessRole::Annotator,
+        AccessRole::Annotator | AccessRole::Visitor => false,
+    }
+}
+
+/// A link and whom it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InvitationLink {
+    /// The whole address.
+    pub(super) href: String,
+    /// In a sentence.
+    pub(super) whom: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_invites_above_their_place() {
+        let may = |caller| -> Vec<AccessRole> {
+            let all = AccessRole::ALL.iter().copied();
+            all.filter(|it| may_invite(caller, *it)).collect()
+        };
+        assert_eq!(may(AccessRole::Annotator), []);
+        assert_eq!(may(AccessRole::Curator), [AccessRole::Annotator]);
+        let all = [
+            AccessRole::Annotator,
+            AccessRole::Curator,
+            AccessRole::Operator,
+        ];
+        assert_eq!(may(AccessRole::Operator), all);
+    }
+}

@@ -1,0 +1,213 @@
+//! Everybody with a name, and open invitations.
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::annotation::tables::iso_day;
+use shared::api::people::{PendingInvitation, PersonAccount, Revoke};
+use shared::report::format;
+
+use super::invite;
+use super::state::PeopleState;
+use crate::number_format::plural;
+use crate::widgets::section::Section;
+
+const MS_A_DAY: u64 = 86_400_000;
+
+/// A day in UTC: `20 November 2026`.
+pub(crate) fn day(ms: u64) -> String {
+    format::date(&iso_day(ms / MS_A_DAY))
+}
+
+/// A time in UTC to the minute.
+pub(crate) fn minute(ms: u64) -> String {
+    let minutes = ms % MS_A_DAY / 60_000;
+    format!("{}, {:02}:{:02} UTC", day(ms), minutes / 60, minutes % 60)
+}
+
+/// What can still be used.
+#[component]
+pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
+    let rows = move || {
+        let everybody = board.everybody.get().unwrap_or_default();
+        let names = everybody.people;
+        let rows = everybody.invited.into_iter().map(|it| {
+            let known = names.iter().find(|who| Some(who.person.no) == it.person);
+            let whom = known.map(|it| it.person.name.clone());
+            view! { <InvitationRow board invited=it whom/> }
+        });
+        rows.collect_view()
+    };
+    let none = move || {
+        board
+            .everybody
+            .with(|it| it.as_ref().is_some_and(|it| it.invited.is_empty()))
+            .then(|| view! { <p class="note">"No invitation is open."</p> })
+    };
+    view! {
+        <Section id="invited" name="Open invitations">
+            <ul class="held">{rows}</ul>
+            {none}
+        </Section>
+    }
+}
+
+#[component]
+fn InvitationRow(
+    board: PeopleState,
+    invited: PendingInvitation,
+    whom: Option<String>,
+) -> impl IntoView {
+    let what = Revoke::Invitation { no: invited.no };
+    let name = match &whom {
+        Some(name) => format!("{name}, again"),
+        None => format!("One {}", invited.role.name()),
+    };
+    let label = name.clone();
+    let may = board.may(invited.role);
+    view! {
+        <li>
+            <div class="told">
+                <h3>{name}</h3>
+                <p class="facts">
+                    <span>"until " {minute(invited.until_ms)}</span>
+                    {(!invited.note.is_empty())
+                        .then(|| view! { <span dir="auto">{invited.note}</span> })}
+                </p>
+            </div>
+            {may.then(|| view! { <ConfirmButton board what word="Take back" name=label/> })}
+        </li>
+    }
+}
+
+/// Everybody, those who were turned away too.
+#[component]
+pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
+    let rows = move || {
+        let everybody = board.everybody.get().unwrap_or_default();
+        let rows = everybody.people.into_iter();
+        rows.map(|somebody| view! { <PersonRow board somebody/> })
+            .collect_view()
+    };
+    let n = move || {
+        let n = board
+            .everybody
+            .with(|it| it.as_ref().map_or(0, |it| it.people.len()));
+        plural(n as u64, "person", "people")
+    };
+    let header = move || view! { <p class="note">{n}</p> };
+    view! {
+        <Section id="everybody" name="Everybody" header>
+            <ul class="held">{rows}</ul>
+        </Section>
+    }
+}
+
+#[component]
+fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
+    let no = somebody.person.no;
+    let own = board
+        .who
+        .with_value(|it| it.person.as_ref().is_some_and(|it| it.no == no));
+    let may = board.may(somebody.role);
+    let name = somebody.person.name.clone();
+    let act = match (own, may, somebody.revoked) {
+        (true, ..) => view! { <span class="note">"this is you"</span> }.into_any(),
+        (_, false, _) => ().into_any(),
+        (_, true, true) => {
+            let whom = somebody.clone();
+            let again = move |_| invite::let_in_again(board, &whom);
+            view! {
+                <div class="act">
+                    <button class="btn" type="button" on:click=again>"Invite again"</button>
+                </div>
+            }
+            .into_any()
+        }
+        (_, true, false) => {
+            let what = Revoke::Person { no };
+            let name = name.clone();
+            view! { <ConfirmButton board what word="Turn away" name/> }.into_any()
+        }
+    };
+    view! {
+        <li>
+            <div class="told" class:rests=somebody.revoked>
+                <h3><bdi>{name}</bdi></h3>
+                <p class="facts">
+                    <span>{somebody.role.name()}</span>
+                    {somebody
+                        .revoked
+                        .then(|| view! { <span class="verdict out quiet">"turned away"</span> })}
+                    <span>"since " {day(somebody.since_ms)}</span>
+                    <span>"last seen " {minute(somebody.seen_ms)}</span>
+                    <span>{plural(u64::from(somebody.n_sessions), "session", "sessions")}</span>
+                    <span>
+                        {if somebody.person.has_password { "with password" } else { "no password" }}
+                    </span>
+                </p>
+            </div>
+            {act}
+        </li>
+    }
+}
+
+/// A button that asks once more before it acts. It stays in its place, so that the focus does.
+#[component]
+fn ConfirmButton(
+    board: PeopleState,
+    what: Revoke,
+    word: &'static str,
+    name: String,
+) -> impl IntoView {
+    let label = format!("{word}: {name}");
+    let first = NodeRef::<html::Button>::new();
+    let sure = Memo::new(move |_| board.asked.get() == Some(what));
+    let turn = move |_| {
+        let next = (!sure.get_untracked()).then_some(what);
+        board.asked.set(next);
+    };
+    let keep = move |_| {
+        board.asked.set(None);
+        if let Some(first) = first.get_untracked() {
+            let _ = first.focus();
+        }
+    };
+    let asked = format!("{word} {name}?");
+    view! {
+        <div class="act">
+            <button
+                node_ref=first
+                class="btn"
+                type="button"
+                aria-label=label
+                aria-expanded=move || sure.get().to_string()
+                on:click=turn
+            >
+                {word}
+            </button>
+            <GetInstanceRequest when=move || sure.get()>
+                <span class="note" role="status">{asked.clone()}</span>
+                <button
+                    class="btn main"
+                    type="button"
+                    disabled=move || board.busy.get()
+                    on:click=move |_| board.revoke(what)
+                >
+                    "Yes"
+                </button>
+                <button class="btn" type="button" on:click=keep>"Keep"</button>
+            </GetInstanceRequest>
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_in_utc() {
+        let noon = 20_779 * MS_A_DAY + 12 * 3_600_000 + 5 * 60_000;
+        assert_eq!(minute(noon), "22 November 2026, 12:05 UTC");
+    }
+}

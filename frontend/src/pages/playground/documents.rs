@@ -1,0 +1,348 @@
+//! The query and the texts, each in a field that marks query terms while one types.
+
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::instance_details::{HighlightedText, QueryTermInfo};
+
+use super::highlights::{HighlightLayer, carried};
+use super::manipulations::ManipulationButtons;
+use super::state::{NAMES, PlaygroundState};
+use super::text_history::TextHistory;
+use crate::number_format;
+use crate::widgets::text_diff::{
+    ChangedText, DiffLabels, DiffSegment, WordChange, difference, summary,
+};
+
+/// The fields of the page.
+#[component]
+pub(super) fn DocumentFields(
+    /// The page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let marked = Signal::derive(move || {
+        let before = desk.answer().map(|it| it.query.clone()).unwrap_or_default();
+        desk.query.with(|now| carried(&before, now))
+    });
+    let n_texts = desk.n_texts();
+    let places = move || 0..n_texts.get();
+    let three = move || n_texts.get() == 3;
+    view! {
+        <label class="field" for="playground-query"><span class="label">"Query"</span></label>
+        <HighlightedField
+            id="playground-query"
+            class="typed query"
+            value=desk.query
+            marked
+            terms=Signal::derive(move || desk.terms())
+            placeholder="What somebody looks for"
+            on_text=Callback::new(move |text: String| desk.query.set(one_line(&text)))
+            on_undo=Callback::new(|_| UndoOwner::Browser)
+        />
+        <div class="docs" class:three=three>
+            <For each=places key=|at| *at let:at>
+                <DocumentField desk at/>
+            </For>
+        </div>
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\r', '\n'], " ")
+}
+
+/// A step back or forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HistoryStep {
+    Back,
+    Forward,
+}
+
+/// Who takes a step back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UndoOwner {
+    Page,
+    Browser,
+}
+
+/// A field that grows with its text and marks the query terms in it.
+#[component]
+fn HighlightedField(
+    #[prop(into)] id: String,
+    class: &'static str,
+    #[prop(into)] value: Signal<String>,
+    marked: Signal<HighlightedText>,
+    terms: Signal<Vec<QueryTermInfo>>,
+    placeholder: &'static str,
+    on_text: Callback<String>,
+    on_undo: Callback<HistoryStep, UndoOwner>,
+) -> impl IntoView {
+    let field = NodeRef::<html::Textarea>::new();
+    let pressed = move |event: ev::KeyboardEvent| {
+        let with = event.ctrl_key() || event.meta_key();
+        let step = match event.key().as_str() {
+            "z" if with && !event.shift_key() => HistoryStep::Back,
+            "z" | "Z" if with => HistoryStep::Forward,
+            "y" if with => HistoryStep::Forward,
+            _ => return,
+        };
+        if on_undo.run(step) == UndoOwner::Page {
+            event.prevent_default();
+        }
+    };
+    let typed = move |_| {
+        if let Some(field) = field.get_untracked() {
+            on_text.run(field.value());
+        }
+    };
+    view! {
+        <div class=class>
+            <HighlightLayer marked terms/>
+            <textarea
+                node_ref=field
+                id=id
+                rows="1"
+                spellcheck="false"
+                autocomplete="off"
+                placeholder=placeholder
+                prop:value=value
+                on:input=typed
+                on:keydown=pressed
+            ></textarea>
+        </div>
+    }
+}
+
+/// One text with its buttons.
+#[component]
+fn DocumentField(
+    desk: PlaygroundState,
+    /// Its place.
+    at: usize,
+) -> impl IntoView {
+    let name = NAMES[at];
+    let now = Memo::new(move |_| {
+        desk.texts
+            .with(|it| it.get(at).map(now))
+            .unwrap_or_default()
+    });
+    let marked = Signal::derive(move || {
+        let before = desk
+            .answer()
+            .and_then(|it| it.texts.get(at).cloned())
+            .unwrap_or_default();
+        now.with(|now| carried(&before, now))
+    });
+    let size = move || {
+        let answer = desk.answer()?;
+        let n_terms = answer.n_terms.get(at).copied()?;
+        let gap = answer.distances.get(at).copied().flatten();
+        Some(said_of(n_terms, gap))
+    };
+    let change = move |work: &dyn Fn(&mut TextHistory)| {
+        desk.texts.update(|texts| {
+            if let Some(text) = texts.get_mut(at) {
+                work(text);
+            }
+        });
+    };
+    let undo = Callback::new(move |step: HistoryStep| {
+        change(&|it| match step {
+            HistoryStep::Back => it.undo(),
+            HistoryStep::Forward => it.redo(),
+        });
+        UndoOwner::Page
+    });
+    let typed = Callback::new(move |text: String| {
+        let at = js_sys::Date::now();
+        change(&|it| it.typed(text.clone(), at));
+    });
+    let has_past = Memo::new(move |_| {
+        desk.texts
+            .with(|it| it.get(at).is_some_and(TextHistory::has_past))
+    });
+    let id = format!("text-{name}");
+    view! {
+        <section class="doc" aria-label=format!("Text {name}")>
+            <header>
+                <label for=id.clone()><b>"Text " {name}</b></label>
+                <span>{size}</span>
+                <span class="btns">
+                    <button
+                        class="btn bare"
+                        type="button"
+                        aria-label=format!("Undo Ctrl Z in text {name}")
+                        disabled=move || !has_past.get()
+                        on:click=move |_| {
+                            undo.run(HistoryStep::Back);
+                        }
+                    >
+                        "Undo " <kbd>"Ctrl Z"</kbd>
+                    </button>
+                    <DocumentButtons desk at/>
+                </span>
+            </header>
+            <HighlightedField
+                id
+                class="typed text"
+                value=now
+                marked
+                terms=Signal::derive(move || desk.terms())
+                placeholder="Write or paste a text"
+                on_text=typed
+                on_undo=undo
+            />
+            <div>
+                <ManipulationButtons desk at/>
+                <ChangesSinceOpened desk at/>
+            </div>
+        </section>
+    }
+}
+
+fn now(history: &TextHistory) -> String {
+    history.now().to_owned()
+}
+
+/// `80 terms, two query terms 3 apart`
+fn said_of(n_terms: u32, gap: Option<u32>) -> String {
+    let size = number_format::plural(u64::from(n_terms), "term", "terms");
+    match gap {
+        None => size,
+        Some(1) => format!("{size}, two query terms side by side"),
+        Some(gap) => {
+            format!(
+                "{size}, two query terms {} apart",
+                format::count(u64::from(gap))
+            )
+        }
+    }
+}
+
+/// Buttons that change which texts there are.
+#[component]
+fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
+    let n_texts = desk.n_texts();
+    let swap = move |_| desk.texts.update(|it| it.swap(at - 1, at));
+    let add = move |_| {
+        desk.texts
+            .update(|it| it.push(TextHistory::new(String::new())))
+    };
+    let remove = move |_| {
+        desk.texts.update(|it| {
+            if it.len() > 2 {
+                it.remove(at);
+            }
+        });
+    };
+    move || {
+        let three = n_texts.get() == 3;
+        let swap_label = (at > 0).then(|| format!("Swap {} and {}", NAMES[at - 1], NAMES[at]));
+        view! {
+            {swap_label
+                .map(|label| {
+                    view! { <button class="btn bare" type="button" on:click=swap>{label}</button> }
+                })}
+            {(at == 1 && !three)
+                .then(|| {
+                    view! {
+                        <button class="btn bare" type="button" on:click=add>
+                            "Third text"
+                        </button>
+                    }
+                })}
+            {three
+                .then(|| {
+                    view! {
+                        <button
+                            class="btn bare"
+                            type="button"
+                            aria-label=format!("Remove text {}", NAMES[at])
+                            on:click=remove
+                        >
+                            "Remove"
+                        </button>
+                    }
+                })}
+        }
+    }
+}
+
+/// What was changed since the text was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TextChange {
+    Nothing,
+    Words(Vec<DiffSegment>),
+    /// Too much to line up.
+    Most,
+}
+
+/// What was changed in a text since it was opened, word by word.
+#[component]
+fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
+    let change = Memo::new(move |_| {
+        desk.texts
+            .with(|texts| texts.get(at).map_or(TextChange::Nothing, changed))
+    });
+    move || match change.get() {
+        TextChange::Nothing => ().into_any(),
+        TextChange::Most => {
+            view! { <p class="note changed">"Nearly every word was changed."</p> }.into_any()
+        }
+        TextChange::Words(pieces) => view! {
+            <details class="changed">
+                <summary>{summary(&pieces, DiffLabels::Changed)}</summary>
+                <ChangedText pieces/>
+            </details>
+        }
+        .into_any(),
+    }
+}
+
+fn changed(text: &TextHistory) -> TextChange {
+    if text.opened().trim().is_empty() || text.opened() == text.now() {
+        return TextChange::Nothing;
+    }
+    match difference(text.opened(), text.now()) {
+        None => TextChange::Most,
+        Some(pieces) if pieces.iter().all(|it| it.fate == WordChange::Kept) => TextChange::Nothing,
+        Some(pieces) => TextChange::Words(pieces),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_says_its_length_and_how_near_query_terms_stand() {
+        assert_eq!(said_of(1, None), "1 term");
+        assert_eq!(
+            said_of(80, Some(1)),
+            "80 terms, two query terms side by side"
+        );
+        assert_eq!(
+            said_of(1200, Some(14)),
+            "1,200 terms, two query terms 14 apart"
+        );
+    }
+
+    #[test]
+    fn a_change_is_counted_in_words() {
+        let said = |before: &str, after: &str| {
+            let mut text = TextHistory::new(before.to_owned());
+            text.edited(after.to_owned());
+            match changed(&text) {
+                TextChange::Nothing => "nothing".to_owned(),
+                TextChange::Most => "most".to_owned(),
+                TextChange::Words(pieces) => summary(&pieces, DiffLabels::Changed),
+            }
+        };
+        assert_eq!(said("a b", "a b c d"), "2 words added");
+        assert_eq!(said("a b", "b"), "1 word dropped");
+        assert_eq!(said("a b", "b c"), "1 word added, 1 dropped");
+        assert_eq!(said("a b", "a  b"), "nothing");
+        assert_eq!(said("", "a"), "nothing");
+    }
+}

@@ -1,0 +1,106 @@
+//! Query terms marked in what is being typed.
+
+use leptos::prelude::*;
+use shared::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
+
+use crate::widgets::highlighted_text::HighlightedTextView;
+
+/// A text with its marks, laid out exactly as the field above it, which shows the letters.
+#[component]
+pub(super) fn HighlightLayer(
+    /// The text with its marks.
+    #[prop(into)]
+    marked: Signal<HighlightedText>,
+    /// Distinct query terms.
+    #[prop(into)]
+    terms: Signal<Vec<QueryTermInfo>>,
+) -> impl IntoView {
+    let text = move || view! { <HighlightedTextView marked=marked.get() terms=terms.get()/> };
+    // A last line without letters has a height only if something stands in it.
+    view! { <div class="underlay" aria-hidden="true">{text} "\u{200b}"</div> }
+}
+
+/// The text as it is now, under the marks of an answer that may be some keys old: marks before
+/// and behind what was changed since stay where they belong.
+pub(super) fn carried(before: &HighlightedText, now: &str) -> HighlightedText {
+    if before.text == now {
+        return before.clone();
+    }
+    let (old, new) = (before.text.as_bytes(), now.as_bytes());
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let room = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(room);
+    let tail = tail.take_while(|(a, b)| a == b).count();
+    let moved = |mark: &TermHighlight| {
+        let mut mark = *mark;
+        if mark.span.end as usize <= head {
+            return Some(mark);
+        }
+        if (mark.span.start as usize) < old.len() - tail {
+            return None;
+        }
+        let shift = |at: u32| (new.len() - (old.len() - at as usize)) as u32;
+        (mark.span.start, mark.span.end) = (shift(mark.span.start), shift(mark.span.end));
+        Some(mark)
+    };
+    HighlightedText {
+        text: now.to_owned(),
+        marks: before.marks.iter().filter_map(moved).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::widgets::highlighted_text::segments;
+    use shared::text::Span;
+
+    fn marked(text: &str, words: &[&str]) -> HighlightedText {
+        let mark = |word: &&str| {
+            let start = text.find(word).unwrap() as u32;
+            let span = Span {
+                start,
+                end: start + word.len() as u32,
+            };
+            TermHighlight {
+                span,
+                term: 0,
+                nearest: false,
+            }
+        };
+        HighlightedText {
+            text: text.to_owned(),
+            marks: words.iter().map(mark).collect(),
+        }
+    }
+
+    fn check(marked: &HighlightedText, expected: &str) {
+        let shown = segments(marked).into_iter().map(|it| match it.mark {
+            Some(_) => format!("[{}]", it.text),
+            None => it.text,
+        });
+        assert_eq!(shown.collect::<String>(), expected);
+    }
+
+    #[test]
+    fn marks_move_with_the_words_they_stand_on() {
+        let before = marked("the river, a bank", &["river", "bank"]);
+        check(
+            &carried(&before, "the river, å steep bank"),
+            "the [river], å steep [bank]",
+        );
+        check(
+            &carried(&before, "the rivers, a bank"),
+            "the [river]s, a [bank]",
+        );
+        check(
+            &carried(&before, "the riser, a bank"),
+            "the riser, a [bank]",
+        );
+        check(&carried(&before, ""), "");
+        check(
+            &carried(&before, "the river, a bank bank"),
+            "the [river], a [bank] bank",
+        );
+    }
+}

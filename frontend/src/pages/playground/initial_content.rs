@@ -1,0 +1,137 @@
+//! Where the texts come from: a link, an instance of a study, or nowhere yet.
+
+use leptos::prelude::*;
+use shared::report::format;
+
+use super::input::PlaygroundInput;
+use super::share_link;
+use super::state::{PlaygroundState, SourceInstance};
+use crate::api::Error;
+use crate::location::PageLocation;
+
+/// What the address says.
+pub(super) enum InitialContent {
+    /// Everything, or nothing.
+    Here(Option<SourceInstance>),
+    /// The texts have to be fetched.
+    Fetch(SourceInstance),
+}
+
+impl InitialContent {
+    pub(super) fn origin(&self) -> Option<SourceInstance> {
+        match self {
+            InitialContent::Here(origin) => origin.clone(),
+            InitialContent::Fetch(origin) => Some(origin.clone()),
+        }
+    }
+}
+
+/// What the page starts with.
+pub(super) fn at_first() -> (PlaygroundInput, InitialContent) {
+    let address = PageLocation::here();
+    let origin = SourceInstance::from_words(|key| address.word(key));
+    let fragment = address.hash.get_untracked();
+    let sheet =
+        in_fragment(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.word(key)));
+    match (sheet, origin) {
+        (Some(sheet), origin) => (sheet, InitialContent::Here(origin)),
+        (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Fetch(origin)),
+        (None, None) => (PlaygroundInput::empty(), InitialContent::Here(None)),
+    }
+}
+
+fn in_fragment(fragment: &str) -> Option<PlaygroundInput> {
+    let words = share_link::words(fragment);
+    PlaygroundInput::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()))
+}
+
+/// How the fetching of an instance stands.
+pub(super) type InstanceFetchState = RwSignal<Option<Result<(), Error>>>;
+
+/// Fetches the instance that the address names, and follows a link that is put in its place.
+pub(super) fn follow(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
+    let opened = RwSignal::new(Some(Ok(())));
+    if let InitialContent::Fetch(origin) = opening {
+        opened.set(None);
+        leptos::task::spawn_local(async move {
+            let found = origin.sheet().await;
+            let result = found.map(|sheet| {
+                if desk.query.try_get_untracked().is_some() {
+                    desk.lay(sheet);
+                }
+            });
+            let _ = opened.try_set(Some(result));
+        });
+    }
+    let hash = PageLocation::here().hash;
+    Effect::new(move |before: Option<String>| {
+        let hash = hash.get();
+        if before.is_some_and(|it| it != hash)
+            && let Some(sheet) = in_fragment(&hash)
+            && sheet != untrack(|| desk.sheet())
+        {
+            desk.open("another link", sheet);
+        }
+        hash
+    });
+    opened
+}
+
+/// Names the instance that was opened, or says why it could not be.
+#[component]
+pub(super) fn OriginNotice(
+    /// The page.
+    desk: PlaygroundState,
+    /// How the fetching stands.
+    opened: InstanceFetchState,
+) -> impl IntoView {
+    move || {
+        let origin = desk.origin.get()?;
+        let href = origin.page().href();
+        let name = format!(
+            "{} instance {}",
+            origin.0.probe.name(),
+            format::count(origin.0.number + 1)
+        );
+        let said = match opened.get() {
+            None => view! { "Opening " {name} }.into_any(),
+            Some(Ok(())) => {
+                view! { "Opened from " <a href=href>{name} " of " {origin.0.study}</a> }.into_any()
+            }
+            Some(Err(error)) => {
+                view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
+            }
+        };
+        Some(view! { <span class="note" role="status">{said}</span> })
+    }
+}
+
+/// After something else was opened: the way back.
+#[component]
+pub(super) fn RestorePrevious(
+    /// The page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let back = move |_| {
+        if let Some((_, sheet)) = desk.before.get_untracked() {
+            desk.before.set(None);
+            desk.lay(sheet);
+        }
+    };
+    let said = move || {
+        desk.before.get().map(|(what, _)| {
+            view! {
+                <p class="toast">
+                    <span>"Opened " {what}</span>
+                    <button class="btn" type="button" on:click=back>
+                        "Put back what was here"
+                    </button>
+                    <button class="btn" type="button" on:click=move |_| desk.before.set(None)>
+                        "Close"
+                    </button>
+                </p>
+            }
+        })
+    };
+    view! { <div role="status">{said}</div> }
+}

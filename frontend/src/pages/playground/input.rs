@@ -1,0 +1,444 @@
+//! What stands on the page as it stands in a link: query, texts and settings.
+//!
+//! A link made here carries it behind `#`, which browsers keep to themselves, so texts stay in
+//! the browser; the same words are read behind `?`. Settings equal to the usual ones are left
+//! out.
+
+use shared::error::Error;
+use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, Limits, Probe};
+use shared::rank::LexicalRanker;
+use shared::study::playground::PlaygroundRequest;
+use shared::text::{Analyzer, Stopwords};
+
+use crate::widgets::analyzer::AnalyzerChoice;
+use crate::widgets::form::{self, FieldName};
+
+/// The longest link that mail programs and servers carry safely, in characters.
+pub(crate) const LONGEST_LINK: usize = 8000;
+
+/// A query, texts and settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlaygroundInput {
+    /// As typed.
+    pub(crate) query: String,
+    /// Two or three.
+    pub(crate) texts: Vec<String>,
+    /// How they are read and scored.
+    pub(crate) settings: PlaygroundSettings,
+}
+
+/// How query and texts are read and scored. What is typed is text, so that a mistake can be
+/// shown where it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlaygroundSettings {
+    /// The study whose collection gives the statistics; none: the texts are the collection.
+    pub(crate) study: Option<String>,
+    /// How texts become terms, unless a collection says so.
+    pub(crate) analyzer: AnalyzerChoice,
+    /// Reading of the axioms.
+    pub(crate) mode: AxiomVariant,
+    /// δ in terms, or `inf`.
+    pub(crate) delta: String,
+    /// Least occurrences of query terms.
+    pub(crate) min_terms: String,
+    /// Axioms beside the usual ones, as typed.
+    pub(crate) further: String,
+    /// Of BM25.
+    pub(crate) k1: String,
+    /// Of BM25.
+    pub(crate) b: String,
+    /// Of BM25: `lucene` or `rsj`.
+    pub(crate) idf: String,
+    /// Of query likelihood, in terms.
+    pub(crate) mu: String,
+}
+
+/// A field that can hold a mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlaygroundField {
+    Analyzer,
+    Delta,
+    MinTerms,
+    Further,
+    K1,
+    B,
+    Idf,
+    Mu,
+}
+
+impl FieldName for PlaygroundField {
+    fn id(self) -> String {
+        let id = match self {
+            PlaygroundField::Analyzer => "wrong-analyzer",
+            PlaygroundField::Delta => "wrong-delta",
+            PlaygroundField::MinTerms => "wrong-min-terms",
+            PlaygroundField::Further => "wrong-further",
+            PlaygroundField::K1 => "wrong-k1",
+            PlaygroundField::B => "wrong-b",
+            PlaygroundField::Idf => "wrong-idf",
+            PlaygroundField::Mu => "wrong-mu",
+        };
+        id.to_owned()
+    }
+}
+
+/// What is wrong in a field of the page.
+pub(crate) type PlaygroundFieldError = form::FormFieldError<PlaygroundField>;
+
+impl PlaygroundSettings {
+    /// What the page starts from.
+    pub(crate) fn usual() -> PlaygroundSettings {
+        PlaygroundSettings {
+            study: None,
+            analyzer: AnalyzerChoice::usual(),
+            mode: AxiomVariant::Fixed,
+            delta: "10".to_owned(),
+            min_terms: Limits::STANDARD.min_terms.to_string(),
+            further: String::new(),
+            k1: "1.2".to_owned(),
+            b: "0.75".to_owned(),
+            idf: "lucene".to_owned(),
+            mu: "2500".to_owned(),
+        }
+    }
+
+    /// What they mean for a query and its texts, or everything that is wrong.
+    fn read(
+        &self,
+        query: String,
+        texts: Vec<String>,
+    ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
+        let mut wrong = Vec::new();
+        let analyzer = kept(&mut wrong, PlaygroundField::Analyzer, self.analyzer());
+        let delta = match self.delta.trim() {
+            "inf" => Some(None),
+            text => kept(
+                &mut wrong,
+                PlaygroundField::Delta,
+                whole(text, ", or inf for any gap"),
+            )
+            .map(Some),
+        };
+        let min_terms = kept(
+            &mut wrong,
+            PlaygroundField::MinTerms,
+            whole(&self.min_terms, ""),
+        );
+        let further = kept(&mut wrong, PlaygroundField::Further, further(&self.further));
+        let parameters = [
+            (PlaygroundField::K1, "bm25:k1", &self.k1),
+            (PlaygroundField::B, "bm25:b", &self.b),
+            (PlaygroundField::Idf, "bm25:idf", &self.idf),
+            (PlaygroundField::Mu, "ql:mu", &self.mu),
+        ];
+        for (field, name, value) in parameters {
+            let spec = format!("{name}={}", one_value(value));
+            kept(
+                &mut wrong,
+                field,
+                spec.parse::<LexicalRanker>().map_err(Error::reason),
+            );
+        }
+        match (analyzer, delta, min_terms, further) {
+            (Some(analyzer), Some(length_gap_terms), Some(min_terms), Some(further))
+                if wrong.is_empty() =>
+            {
+                let limits = Limits {
+                    length_gap_terms,
+                    min_terms,
+                    ..Limits::STANDARD
+                };
+                Ok(PlaygroundRequest {
+                    query,
+                    texts,
+                    analyzer,
+                    limits,
+                    mode: self.mode,
+                    rankers: self.rankers(),
+                    further,
+                })
+            }
+            _ => Err(wrong),
+        }
+    }
+
+    fn analyzer(&self) -> Result<Analyzer, String> {
+        let analyzer = Analyzer {
+            tokenizer: self.analyzer.tokenizer.parse().map_err(Error::reason)?,
+            first_tokens: None,
+            stopwords: match self.analyzer.stopwords.as_str() {
+                "none" => Stopwords::None,
+                "en-function" => Stopwords::EnFunction,
+                other => return Err(format!("`{other}` is none of none, en-function")),
+            },
+            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
+        };
+        analyzer.check().map_err(Error::reason)?;
+        Ok(analyzer)
+    }
+
+    fn rankers(&self) -> Vec<String> {
+        let PlaygroundSettings { k1, b, idf, mu, .. } = self;
+        vec![
+            format!("bm25:k1={},b={},idf={idf}", k1.trim(), b.trim()),
+            format!("ql:mu={}", mu.trim()),
+        ]
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        let mut words = vec![("study", self.study.clone().unwrap_or_default())];
+        words.extend(self.analyzer.words());
+        words.extend([
+            ("mode", self.mode.name().to_owned()),
+            ("delta", self.delta.clone()),
+            ("min_terms", self.min_terms.clone()),
+            ("further", self.further.clone()),
+            ("k1", self.k1.clone()),
+            ("b", self.b.clone()),
+            ("idf", self.idf.clone()),
+            ("mu", self.mu.clone()),
+        ]);
+        words
+    }
+
+    fn from_words(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
+        let usual = PlaygroundSettings::usual();
+        let or = |key: &str, usual: String| word(key).unwrap_or(usual);
+        let mode = word("mode");
+        let mode = AxiomVariant::ALL
+            .iter()
+            .find(|it| mode.as_deref() == Some(it.name()))
+            .copied();
+        PlaygroundSettings {
+            study: word("study").filter(|it| !it.is_empty()),
+            analyzer: AnalyzerChoice::from_words(word),
+            mode: mode.unwrap_or(usual.mode),
+            delta: or("delta", usual.delta),
+            min_terms: or("min_terms", usual.min_terms),
+            further: or("further", usual.further),
+            k1: or("k1", usual.k1),
+            b: or("b", usual.b),
+            idf: or("idf", usual.idf),
+            mu: or("mu", usual.mu),
+        }
+    }
+}
+
+impl PlaygroundInput {
+    /// Keys of the texts in a link; of query and texts together none is a key of a setting.
+    const TEXTS: [&str; 3] = ["text1", "text2", "text3"];
+
+    /// Nothing yet.
+    pub(crate) fn empty() -> PlaygroundInput {
+        PlaygroundInput {
+            query: String::new(),
+            texts: vec![String::new(); 2],
+            settings: PlaygroundSettings::usual(),
+        }
+    }
+
+    /// The worked example of an axiom, with the texts themselves as the collection.
+    pub(crate) fn example(probe: Probe) -> PlaygroundInput {
+        let mut example = probe.about().example.iter().map(|&it| it.to_owned());
+        let query = example.next().unwrap_or_default();
+        let mut texts: Vec<String> = example.collect();
+        if let Some(more) = beside(probe) {
+            texts.push(more.to_owned());
+        }
+        PlaygroundInput {
+            query,
+            texts,
+            settings: PlaygroundSettings {
+                further: match probe {
+                    Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => {
+                        probe.slug().into_owned()
+                    }
+                    _ => String::new(),
+                },
+                ..PlaygroundSettings::usual()
+            },
+        }
+    }
+
+    /// What is asked, with the analyzer of the settings, or everything that is wrong.
+    pub(crate) fn read(&self) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
+        self.settings.read(self.query.clone(), self.texts.clone())
+    }
+
+    /// Whether nothing was written yet.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.query.trim().is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
+    }
+
+    /// From the words of a link; none if it has neither a query nor a text. What else is not
+    /// there is as usual.
+    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
+        let query = word("query");
+        let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
+        if query.is_none() && texts.iter().all(Option::is_none) {
+            return None;
+        }
+        texts.truncate(if texts[2].is_some() { 3 } else { 2 });
+        Some(PlaygroundInput {
+            query: query.unwrap_or_default(),
+            texts: texts.into_iter().map(Option::unwrap_or_default).collect(),
+            settings: PlaygroundSettings::from_words(&word),
+        })
+    }
+
+    /// The words of a link.
+    pub(crate) fn to_words(&self) -> Vec<(&'static str, String)> {
+        let mut words = vec![("query", self.query.clone())];
+        words.extend(Self::TEXTS.into_iter().zip(self.texts.iter().cloned()));
+        let settings = self
+            .settings
+            .words()
+            .into_iter()
+            .zip(PlaygroundSettings::usual().words());
+        words.extend(
+            settings
+                .filter(|(mine, usual)| mine != usual)
+                .map(|it| it.0),
+        );
+        words
+    }
+}
+
+/// A text that the example of an axiom needs beside it, so that its collection is as the axiom
+/// wants.
+pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
+    match probe {
+        // `valley` is the more common of the two terms.
+        Probe::Axiom(Axiom::Mtdc) => Some("valley"),
+        Probe::Axiom(Axiom::Further(IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc)) => {
+            Some("valley")
+        }
+        Probe::Axiom(Axiom::Further(IrAxiomsAxiom::Tfc3)) => Some("bank"),
+        Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp) => None,
+        Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => None,
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => None,
+        Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
+    }
+}
+
+fn kept<T>(
+    wrong: &mut Vec<PlaygroundFieldError>,
+    field: PlaygroundField,
+    found: Result<T, String>,
+) -> Option<T> {
+    found
+        .map_err(|reason| wrong.push(PlaygroundFieldError { field, reason }))
+        .ok()
+}
+
+/// Axioms beside the usual ones.
+fn further(list: &str) -> Result<Vec<Probe>, String> {
+    match list.trim() {
+        "" => Ok(Vec::new()),
+        list => {
+            let found = Probe::parse_list(list, true).map_err(Error::reason)?;
+            Ok(found
+                .into_iter()
+                .filter(|it| !Probe::minable(true).contains(it))
+                .collect())
+        }
+    }
+}
+
+/// A value that cannot be taken for further parameters.
+fn one_value(text: &str) -> String {
+    text.trim().replace([',', '='], ";")
+}
+
+fn whole(text: &str, or: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let said = if text.is_empty() { "nothing" } else { text };
+    text.parse()
+        .map_err(|_| format!("`{said}` is not a whole number of at least 0{or}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl Fn(&mut PlaygroundSettings)) -> Vec<PlaygroundFieldError> {
+        let mut sheet = PlaygroundInput::empty();
+        change(&mut sheet.settings);
+        sheet.read().expect_err("it is wrong")
+    }
+
+    #[test]
+    fn a_link_gives_the_sheet_back() {
+        let mut sheet = PlaygroundInput::example(Probe::Axiom(Axiom::Tfc2));
+        sheet.texts[2] = "a & b = c #1 %".to_owned();
+        sheet.settings.delta = "inf".to_owned();
+        sheet.settings.study = Some("demo".to_owned());
+        sheet.settings.mode = AxiomVariant::CodeCamara2020;
+        let words = sheet.to_words();
+        let again = PlaygroundInput::from_words(|key| {
+            words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+        });
+        assert_eq!(again, Some(sheet));
+    }
+
+    #[test]
+    fn usual_settings_are_not_in_a_link() {
+        let keys: Vec<&str> = PlaygroundInput::example(Probe::Axiom(Axiom::Tp))
+            .to_words()
+            .iter()
+            .map(|it| it.0)
+            .collect();
+        assert_eq!(keys, ["query", "text1", "text2"]);
+    }
+
+    #[test]
+    fn a_link_without_query_and_texts_is_no_sheet() {
+        assert_eq!(
+            PlaygroundInput::from_words(|key| (key == "mode").then(|| "code".to_owned())),
+            None
+        );
+        let sheet = PlaygroundInput::from_words(|key| (key == "text1").then(|| "mud".to_owned()));
+        assert_eq!(
+            sheet.map(|it| it.texts),
+            Some(vec!["mud".to_owned(), String::new()])
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_where_it_stands() {
+        let wrong = refused(|it| it.k1 = "-1".to_owned());
+        assert_eq!(wrong[0].field, PlaygroundField::K1);
+        assert_eq!(wrong[0].reason, "`-1` is not a number of at least 0");
+        let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
+        assert_eq!(wrong[0].field, PlaygroundField::B);
+        let wrong = refused(|it| {
+            it.delta = "-3".to_owned();
+            it.mu = "0".to_owned();
+        });
+        assert_eq!(
+            wrong.iter().map(|it| it.field).collect::<Vec<_>>(),
+            [PlaygroundField::Delta, PlaygroundField::Mu]
+        );
+        assert_eq!(
+            wrong[0].reason,
+            "`-3` is not a whole number of at least 0, or inf for any gap"
+        );
+    }
+
+    #[test]
+    fn every_worked_example_is_an_instance_of_its_axiom() {
+        use shared::study::playground::answer;
+        // Whether LB1 applies hangs on the whole collection.
+        let further = Probe::further(false).into_iter();
+        let further = further.filter(|it| !it.about().example.is_empty());
+        for probe in Probe::minable(false).into_iter().chain(further) {
+            let typed = PlaygroundInput::example(probe).read().unwrap();
+            let found = answer(&typed, None).unwrap();
+            let applied = found.axioms.iter().find(|it| it.probe == probe);
+            assert!(
+                applied.is_some_and(|it| it.applies),
+                "{probe:?} {applied:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What BM25 and query likelihood say, and which term decides.
+
+use leptos::prelude::*;
+
+use super::input::PlaygroundField;
+use super::state::PlaygroundState;
+use super::term_scores::TermScores;
+use crate::widgets::form::{FormNumberField, FormStringSelect};
+use crate::widgets::section::Section;
+
+/// The section of the page.
+#[component]
+pub(super) fn LexicalRankers(
+    /// The page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let form = desk.form();
+    let table = move |place: usize| {
+        let answer = desk.answer()?;
+        let contributions = answer.contributions.get(place)?.clone();
+        Some(view! { <TermScores contributions terms=answer.terms.clone()/> })
+    };
+    let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
+    view! {
+        <Section id="rankers" name="What the rankers say">
+            <div class="parameters" role="group" aria-label="Parameters of BM25">
+                <b>"BM25"</b>
+                <FormNumberField form field=PlaygroundField::K1 label="k1" text=|it| &mut it.k1/>
+                <FormNumberField form field=PlaygroundField::B label="b" text=|it| &mut it.b/>
+                <FormStringSelect form label="idf" options=idf text=|it| &mut it.idf/>
+            </div>
+            {move || table(0)}
+            <div class="parameters" role="group" aria-label="Parameters of query likelihood">
+                <b>"QL"</b>
+                <FormNumberField form field=PlaygroundField::Mu label="μ, terms" text=|it| &mut it.mu/>
+            </div>
+            {move || table(1)}
+        </Section>
+    }
+}

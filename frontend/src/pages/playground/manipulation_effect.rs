@@ -1,0 +1,148 @@
+//! What a manipulation does to the scores of every ranker.
+
+use leptos::prelude::*;
+use shared::probe::Claim;
+use shared::report::format;
+use shared::score::RankerInfo;
+use shared::verdict::{Outcome, Verdict};
+
+use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
+use super::term_scores::digits;
+use crate::widgets::section::Section;
+use crate::widgets::term_contributions::signed;
+use crate::widgets::text_diff::{ChangedText, DiffLabels, difference, summary};
+use crate::widgets::verdict::effect;
+
+/// The section of the page, as long as both texts are what they were.
+#[component]
+pub(super) fn ManipulationEffect(
+    /// The page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let known = Memo::new(move |_| {
+        let known = desk.manipulated.get()?;
+        let is_there = desk.texts.with(|texts| {
+            let is =
+                |(at, text): &(usize, String)| texts.get(*at).is_some_and(|it| it.now() == text);
+            is(&known.original) && is(&known.made)
+        });
+        is_there.then_some(known)
+    });
+    move || {
+        let ManipulatedDocument { by, original, made } = known.get()?;
+        let pieces = difference(&original.1, &made.1);
+        let changed = pieces.map(|pieces| {
+            view! {
+                <details class="changed">
+                    <summary>{summary(&pieces, DiffLabels::Changed)}</summary>
+                    <ChangedText pieces/>
+                </details>
+            }
+        });
+        let (original, made) = (original.0, made.0);
+        let rows = move || {
+            let answer = desk.answer();
+            let lexical = answer.iter().flat_map(|it| &it.contributions);
+            let lexical = lexical.map(|it| (it.ranker.clone(), it.scores.clone()));
+            let neural = desk.models.with(|models| {
+                let scored = models.iter().filter_map(|it| {
+                    let scores = it.scored()?.scores;
+                    Some((it.ranker.clone(), scores))
+                });
+                scored.collect::<Vec<_>>()
+            });
+            let rows = lexical.chain(neural).filter_map(|(ranker, scores)| {
+                let (original, made) = (*scores.get(original)?, *scores.get(made)?);
+                Some(view! { <EffectRow ranker original made/> })
+            });
+            rows.collect_view()
+        };
+        let (original, made) = (NAMES[original], NAMES[made]);
+        let name = format!("Effect of {}", by.name());
+        let header = move || {
+            view! {
+                <p class="note">
+                    {format!("Text {made} is text {original}, manipulated. ")}
+                    "+1: it is preferred by more than δ; −1: the text as it was; 0: neither."
+                </p>
+            }
+        };
+        Some(view! {
+            <Section id="effect" name header>
+                <table class="effect-of">
+                    <caption class="unseen">"Effect on each ranker"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"Ranker"</th>
+                            <th scope="col" class="num wide-only">{original}</th>
+                            <th scope="col" class="num wide-only">{made}</th>
+                            <th scope="col" class="num">{made} " − " {original}</th>
+                            <th scope="col" class="num">"δ"</th>
+                            <th scope="col" class="num">"effect"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+                {changed}
+            </Section>
+        })
+    }
+}
+
+#[component]
+fn EffectRow(
+    ranker: RankerInfo,
+    /// Score of the text as it was.
+    original: f64,
+    /// Score of the manipulated text.
+    made: f64,
+) -> impl IntoView {
+    let digits = digits(&[original, made]);
+    let width = ranker.kind.tie_width();
+    view! {
+        <tr>
+            <th scope="row">{ranker.label}</th>
+            <td class="num wide-only">{format::score(original, digits)}</td>
+            <td class="num wide-only">{format::score(made, digits)}</td>
+            <td class="num">{signed(made - original, digits)}</td>
+            <td class="num">{delta(width)}</td>
+            <td class="num">{effect(Some(outcome(original, made, width)))}</td>
+        </tr>
+    }
+}
+
+fn outcome(original: f64, made: f64, tie_width: f64) -> Outcome {
+    let claim = Claim::Above {
+        winner: made,
+        loser: original,
+    };
+    let Verdict { outcome, .. } = claim.verdict(tie_width);
+    outcome
+}
+
+/// `0`, `10⁻⁹`
+fn delta(width: f64) -> String {
+    match width {
+        0.0 => "0".to_owned(),
+        1e-9 => "10⁻⁹".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::score::RankerKind;
+
+    #[test]
+    fn an_effect_is_positive_where_the_manipulated_text_is_preferred() {
+        let width = RankerKind::Lexical.tie_width();
+        let said = |original: f64, made: f64| effect(Some(outcome(original, made, width)));
+        assert_eq!(
+            [said(1.0, 1.5), said(1.5, 1.0), said(1.5, 1.5)],
+            ["+1", "−1", "0"]
+        );
+        assert_eq!(delta(width), "10⁻⁹");
+        assert_eq!(delta(RankerKind::Neural.tie_width()), "0");
+    }
+}

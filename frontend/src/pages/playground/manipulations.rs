@@ -1,0 +1,160 @@
+//! What is done to a text by buttons: manipulations, made by the worker as those of a study are.
+
+use leptos::prelude::*;
+use shared::api::worker::ManipulateTextRequest;
+use shared::probe::Manipulation;
+use shared::study::playground::PlaygroundManipulation;
+
+use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
+use super::text_history::TextHistory;
+use crate::api::{self, Error};
+
+/// Those with a button of their own.
+const BUTTONS: [Manipulation; 6] = [
+    Manipulation::Repeat(2),
+    Manipulation::ShuffleWords,
+    Manipulation::ReverseWords,
+    Manipulation::RemoveStops,
+    Manipulation::DeleteLastSentence,
+    Manipulation::AppendQuery,
+];
+
+/// How the last press of a button came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum EditOutcome {
+    /// As was asked.
+    Done,
+    Waiting,
+    /// There is nothing in the text for it to change.
+    Unchanged(Manipulation),
+    Failed(Error),
+}
+
+/// The buttons below a text.
+#[component]
+pub(super) fn ManipulationButtons(
+    /// The page.
+    desk: PlaygroundState,
+    /// Place of the text.
+    at: usize,
+) -> impl IntoView {
+    let (name, other) = (NAMES[at], if at == 0 { 1 } else { 0 });
+    let said = RwSignal::new(EditOutcome::Done);
+    let chosen = RwSignal::new(Manipulation::ShuffleSentences);
+    let is_empty = move || {
+        let empty = |it: &TextHistory| it.now().trim().is_empty();
+        desk.texts.with(|it| it.get(at).is_none_or(empty))
+    };
+    let buttons = BUTTONS.map(|it| {
+        view! {
+            <button
+                class="btn"
+                type="button"
+                disabled=is_empty
+                on:click=move |_| manipulate(desk, it, at, at, said)
+            >
+                {it.name()}
+            </button>
+        }
+    });
+    let offered = Manipulation::ALL.iter().filter(|it| it.is_of_one_text());
+    let options = offered.map(|&it| {
+        let selected = move || chosen.get() == it;
+        view! { <option value=it.slug() prop:selected=selected>{it.name()}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |event| {
+        if let Ok(it) = event_target_value(&event).parse() {
+            chosen.set(it);
+        }
+    };
+    let note = move || match said.get() {
+        EditOutcome::Done => chosen.get().about().statement.into_any(),
+        EditOutcome::Waiting => "Changing the text".into_any(),
+        EditOutcome::Unchanged(it) => {
+            format!("{} leaves text {name} as it is.", it.name()).into_any()
+        }
+        EditOutcome::Failed(error) => {
+            view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
+        }
+    };
+    view! {
+        <div class="btns tools" role="group" aria-label=format!("Change text {name}")>
+            {buttons}
+        </div>
+        <div class="btns tools" role="group" aria-label=format!("Manipulate text {name}")>
+            <select aria-label=format!("Manipulation of text {name}") on:change=choose>
+                {options}
+            </select>
+            <button
+                class="btn"
+                type="button"
+                aria-label=format!("Apply to text {name}")
+                disabled=is_empty
+                on:click=move |_| manipulate(desk, chosen.get_untracked(), at, at, said)
+            >
+                "Apply"
+            </button>
+            <button
+                class="btn"
+                type="button"
+                aria-label=format!("Into text {}, from text {name}", NAMES[other])
+                disabled=is_empty
+                on:click=move |_| manipulate(desk, chosen.get_untracked(), at, other, said)
+            >
+                "Into text " {NAMES[other]}
+            </button>
+        </div>
+        <p class="note" role="status">{note}</p>
+    }
+}
+
+/// Puts a text, manipulated, into its own place or another one.
+fn manipulate(
+    desk: PlaygroundState,
+    by: Manipulation,
+    from: usize,
+    to: usize,
+    said: RwSignal<EditOutcome>,
+) {
+    let sheet = untrack(|| desk.sheet());
+    let Some(text) = sheet.texts.get(from).cloned() else {
+        return;
+    };
+    let own = sheet.read().map(|it| it.analyzer);
+    let analyzer = untrack(|| desk.analyzer_of_collection()).or(own.ok());
+    let changing = PlaygroundManipulation {
+        query: sheet.query,
+        text: text.clone(),
+        others: Vec::new(),
+        manipulations: vec![by],
+        analyzer: analyzer.unwrap_or_default(),
+    };
+    said.set(EditOutcome::Waiting);
+    leptos::task::spawn_local(async move {
+        let made = match api::call(&ManipulateTextRequest { changing }).await {
+            Err(error) => return drop(said.try_set(EditOutcome::Failed(error))),
+            Ok(made) => made.into_iter().next().flatten(),
+        };
+        let Some(made) = made else {
+            return drop(said.try_set(EditOutcome::Unchanged(by)));
+        };
+        // What was typed meanwhile stays, and so does a page that was left.
+        let put = desk.texts.try_update(|texts| {
+            let is_there = texts.get(from).is_some_and(|it| it.now() == text);
+            match texts.get_mut(to).filter(|_| is_there) {
+                Some(place) => place.edited(made.clone()),
+                None => return false,
+            }
+            true
+        });
+        let _ = said.try_set(EditOutcome::Done);
+        if put == Some(true) && from != to {
+            desk.manipulated.set(Some(ManipulatedDocument {
+                by,
+                original: (from, text),
+                made: (to, made),
+            }));
+        }
+    });
+}

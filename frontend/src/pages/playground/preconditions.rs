@@ -1,0 +1,382 @@
+//! What every premise of an axiom asks, what was found, and what is missing.
+
+use leptos::prelude::*;
+use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use shared::report::{format, precondition};
+
+/// What premises speak of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PreconditionNames {
+    /// Names of the texts, in the order of the claim.
+    pub(crate) texts: Vec<String>,
+    /// Distinct query terms as written.
+    pub(crate) terms: Vec<String>,
+}
+
+/// One line a premise: whether it holds, what it asks, value against bound, in words.
+#[component]
+pub(crate) fn PreconditionList(
+    /// In the order the axiom checks them.
+    premises: Vec<MeasuredPrecondition>,
+    /// What they speak of.
+    names: PreconditionNames,
+) -> impl IntoView {
+    let rows = rows(&premises)
+        .into_iter()
+        .map(|row| one(&row, &names))
+        .collect_view();
+    view! { <ul class="premises">{rows}</ul> }
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, PartialEq)]
+enum PreconditionRow {
+    /// A premise.
+    One(MeasuredPrecondition),
+    /// Premises about so many single terms, all of which hold.
+    Terms(MeasuredPrecondition, u64),
+}
+
+/// Premises about single terms that hold take one line together.
+fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
+    let about_a_term = |it: &MeasuredPrecondition| match it.quantity {
+        MeasuredQuantity::TermLead { .. } | MeasuredQuantity::StepChange { .. } => it.holds(),
+        _ => false,
+    };
+    let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
+    let mut told = false;
+    let row = |it: &MeasuredPrecondition| {
+        if n_terms < 2 || !about_a_term(it) {
+            return Some(PreconditionRow::One(*it));
+        }
+        let first = !std::mem::replace(&mut told, true);
+        first.then_some(PreconditionRow::Terms(*it, n_terms))
+    };
+    premises.iter().filter_map(row).collect()
+}
+
+fn one(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<> {
+    let (PreconditionRow::One(measured) | PreconditionRow::Terms(measured, _)) = row;
+    let holds = measured.holds();
+    let (class, word) = if holds {
+        ("verdict ok quiet", "holds")
+    } else {
+        ("verdict bad", "fails")
+    };
+    let said = if holds { "label" } else { "miss" };
+    let (value, bound) = gauge(measured);
+    let side = match measured.relation {
+        BoundRelation::AtMost => "gauge le",
+        BoundRelation::AtLeast | BoundRelation::Above => "gauge ge",
+        BoundRelation::Equal => "gauge",
+    };
+    view! {
+        <li>
+            <span class=class>{word}</span>
+            <span>{label(row, names)}</span>
+            <span
+                class=side
+                class:fails=!holds
+                style=("--v", value)
+                style=("--b", bound)
+                aria-hidden="true"
+            ></span>
+            <span class=said>{finding(row)}</span>
+        </li>
+    }
+}
+
+/// What is counted.
+fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
+    let text = |number: u8| match names.texts.get(usize::from(number).wrapping_sub(1)) {
+        Some(name) => name.clone(),
+        None => format!("text {number}"),
+    };
+    let measured = match row {
+        PreconditionRow::One(measured) => measured,
+        PreconditionRow::Terms(measured, n) => {
+            return label_of_terms(measured, *n, &text(1), &text(2));
+        }
+    };
+    let term = |place: u16| match names.terms.get(usize::from(place)) {
+        Some(term) => format!("“{term}”"),
+        None => format!("term {}", place + 1),
+    };
+    match measured.quantity {
+        MeasuredQuantity::LengthGap { a, b } => {
+            format!("length gap of {} and {}", text(a), text(b))
+        }
+        MeasuredQuantity::LengthLead { a, b } => format!("length of {} over {}", text(b), text(a)),
+        MeasuredQuantity::Length { text: it } => format!("length of {}", text(it)),
+        MeasuredQuantity::Occurrences { text: it } => format!("query terms in {}", text(it)),
+        MeasuredQuantity::OccurrenceLead { a, b } => {
+            format!("query terms, {} over {}", text(b), text(a))
+        }
+        MeasuredQuantity::TermLead { term: it } => {
+            format!("{}, {} over {}", term(it), text(1), text(2))
+        }
+        MeasuredQuantity::StepChange { term: it } => format!("change of step of {}", term(it)),
+        MeasuredQuantity::DifferingTerms => "terms with other counts".to_owned(),
+        MeasuredQuantity::UncoveredTerms => "of them in no rare–common pair".to_owned(),
+        MeasuredQuantity::OnceMoreTerms => format!("words once more in {}", text(2)),
+        MeasuredQuantity::OnceMoreSharedTerms => format!("shared words once more in {}", text(2)),
+        MeasuredQuantity::Cover { text: it } => format!("distinct terms in {}", text(it)),
+        MeasuredQuantity::DistanceLead { near, far } => {
+            format!("distance, {} over {}", text(far), text(near))
+        }
+        MeasuredQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
+        MeasuredQuantity::CoverLead { a, b } => {
+            format!("distinct terms, {} over {}", text(b), text(a))
+        }
+        MeasuredQuantity::OutsideOverOccurrences { others, terms } => {
+            format!(
+                "other words in {} over query terms in {}",
+                text(others),
+                text(terms)
+            )
+        }
+        MeasuredQuantity::OutsideLead { a, b } => {
+            format!("other words, {} over {}", text(b), text(a))
+        }
+        MeasuredQuantity::SimilarityLead { near, far } => {
+            format!("cosine to the query, {} over {}", text(near), text(far))
+        }
+        MeasuredQuantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
+        MeasuredQuantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
+        other => precondition::label(other, measured.relation),
+    }
+}
+
+fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: &str) -> String {
+    let n = format::count(n);
+    match (measured.quantity, measured.relation) {
+        (MeasuredQuantity::StepChange { .. }, _) => format!("equal steps, {n} terms"),
+        (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
+        (_, BoundRelation::AtLeast | BoundRelation::Above | BoundRelation::AtMost) => {
+            format!("{first} no fewer than {second}, {n} terms")
+        }
+    }
+}
+
+/// What was found, the bound, and by how much it is missed.
+fn finding(row: &PreconditionRow) -> String {
+    let measured = match row {
+        PreconditionRow::One(measured) => measured,
+        PreconditionRow::Terms(_, _) => return "each of them".to_owned(),
+    };
+    let Some(bound) = measured.bound else {
+        return format!("{}, any is taken", found(measured));
+    };
+    let value = found(measured);
+    let asked = format!(
+        "{} {}",
+        word(measured.relation),
+        number(measured.quantity, bound)
+    );
+    match measured.value {
+        _ if measured.holds() => format!("{value}, {asked}"),
+        Some(value_found) => {
+            format!("{value}, {asked}: {}", missed(measured, value_found, bound))
+        }
+        None => format!("{value}, must be {asked}"),
+    }
+}
+
+fn found(measured: &MeasuredPrecondition) -> String {
+    match measured.value {
+        Some(value) => number(measured.quantity, value),
+        None => absent(measured.quantity).to_owned(),
+    }
+}
+
+/// Why there is nothing to count.
+fn absent(quantity: MeasuredQuantity) -> &'static str {
+    match quantity {
+        MeasuredQuantity::Repetitions => "it is none",
+        MeasuredQuantity::DistanceLead { .. } => "a text lacks two terms",
+        MeasuredQuantity::SimilarityLead { .. }
+        | MeasuredQuantity::Similarity
+        | MeasuredQuantity::Dissimilarity => "no word has a vector",
+        MeasuredQuantity::SharedTerms | MeasuredQuantity::AllSharedTerms => {
+            "they hold different ones"
+        }
+        MeasuredQuantity::Lead { .. } => "there are no word vectors",
+        _ => "nothing to count",
+    }
+}
+
+fn word(relation: BoundRelation) -> &'static str {
+    match relation {
+        BoundRelation::AtMost => "at most",
+        BoundRelation::AtLeast => "at least",
+        BoundRelation::Above => "more than",
+        BoundRelation::Equal => "exactly",
+    }
+}
+
+/// What counts things and misses its bound by less than one misses it by one.
+fn missed(measured: &MeasuredPrecondition, value: f64, bound: f64) -> String {
+    if !measured.quantity.is_counted() {
+        let by = number(measured.quantity, (value - bound).abs());
+        let word = if value > bound { "too high" } else { "too low" };
+        return format!("{by} {word}");
+    }
+    match measured.relation {
+        BoundRelation::AtMost => format!("{} too many", whole(value - bound)),
+        BoundRelation::AtLeast => format!("{} too few", whole(bound - value)),
+        BoundRelation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        BoundRelation::Equal if value > bound => format!("{} too many", whole(value - bound)),
+        BoundRelation::Equal => format!("{} too few", whole(bound - value)),
+    }
+}
+
+/// A value or a bound.
+fn number(quantity: MeasuredQuantity, value: f64) -> String {
+    if quantity.is_counted() || value == 0.0 {
+        whole(value)
+    } else {
+        format::score(value, 4)
+    }
+}
+
+fn whole(value: f64) -> String {
+    if value < 0.0 {
+        format::score(value, 0)
+    } else {
+        format::count(value as u64)
+    }
+}
+
+/// Value and bound on a line from 0 to 1, as `--v` and `--b`.
+fn gauge(measured: &MeasuredPrecondition) -> (String, String) {
+    let value = measured.value.unwrap_or(0.0);
+    let bound = measured.bound.unwrap_or(value);
+    let low = value.min(bound).min(0.0);
+    // A little room on the right, so that the line does not end at the larger of the two.
+    let high = (value.max(bound).max(0.0) - low) * 1.25 + low;
+    let place = |it: f64| {
+        if high > low {
+            (it - low) / (high - low)
+        } else {
+            0.0
+        }
+    };
+    (
+        format!("{:.3}", place(value)),
+        format!("{:.3}", place(bound)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(
+        quantity: MeasuredQuantity,
+        value: Option<f64>,
+        relation: BoundRelation,
+        expected: [&str; 2],
+    ) {
+        let bound = match relation {
+            BoundRelation::AtMost => 10.0,
+            BoundRelation::AtLeast => 1.0,
+            BoundRelation::Above | BoundRelation::Equal => 0.0,
+        };
+        let row = PreconditionRow::One(MeasuredPrecondition {
+            quantity,
+            value,
+            relation,
+            bound: Some(bound),
+        });
+        assert_eq!([label(&row, &names()), finding(&row)], expected);
+    }
+
+    fn names() -> PreconditionNames {
+        PreconditionNames {
+            texts: vec!["B".to_owned(), "A".to_owned()],
+            terms: vec!["glaciers".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_premise_says_by_how_much_it_fails() {
+        check(
+            MeasuredQuantity::LengthGap { a: 1, b: 2 },
+            Some(12.0),
+            BoundRelation::AtMost,
+            ["length gap of B and A", "12, at most 10: 2 too many"],
+        );
+        check(
+            MeasuredQuantity::TermLead { term: 0 },
+            Some(-2.0),
+            BoundRelation::AtLeast,
+            ["“glaciers”, B over A", "−2, at least 1: 3 too few"],
+        );
+        check(
+            MeasuredQuantity::OccurrenceLead { a: 2, b: 1 },
+            Some(0.0),
+            BoundRelation::Above,
+            ["query terms, B over A", "0, more than 0: 1 too few"],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_not_zero() {
+        check(
+            MeasuredQuantity::DistanceLead { near: 1, far: 2 },
+            None,
+            BoundRelation::Above,
+            [
+                "distance, A over B",
+                "a text lacks two terms, must be more than 0",
+            ],
+        );
+    }
+
+    #[test]
+    fn without_a_bound_any_value_is_taken() {
+        let row = PreconditionRow::One(MeasuredPrecondition {
+            quantity: MeasuredQuantity::LengthGap { a: 1, b: 2 },
+            value: Some(40.0),
+            relation: BoundRelation::AtMost,
+            bound: None,
+        });
+        assert_eq!(finding(&row), "40, any is taken");
+    }
+
+    #[test]
+    fn terms_that_hold_take_one_line_and_those_that_fail_one_each() {
+        let term = |term, value| MeasuredPrecondition {
+            quantity: MeasuredQuantity::TermLead { term },
+            value: Some(value),
+            relation: BoundRelation::AtLeast,
+            bound: Some(0.0),
+        };
+        let found = rows(&[term(0, 1.0), term(1, -1.0), term(2, 0.0)]);
+        assert_eq!(
+            found,
+            [
+                PreconditionRow::Terms(term(0, 1.0), 2),
+                PreconditionRow::One(term(1, -1.0))
+            ]
+        );
+        assert_eq!(label(&found[0], &names()), "B no fewer than A, 2 terms");
+        assert_eq!(rows(&[term(0, 1.0)]), [PreconditionRow::One(term(0, 1.0))]);
+    }
+
+    #[test]
+    fn value_and_bound_stand_on_one_line() {
+        let at = |value, bound| {
+            gauge(&MeasuredPrecondition {
+                quantity: MeasuredQuantity::DifferingTerms,
+                value: Some(value),
+                relation: BoundRelation::Above,
+                bound: Some(bound),
+            })
+        };
+        let strings = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(at(8.0, 10.0), strings("0.640", "0.800"));
+        assert_eq!(at(0.0, 0.0), strings("0.000", "0.000"));
+        assert_eq!(at(-4.0, 0.0), strings("0.000", "0.800"));
+    }
+}

@@ -1,0 +1,107 @@
+//! The query terms: how rare they are, and how often they stand in each text.
+
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::playground::PlaygroundResult;
+
+use super::state::{NAMES, PlaygroundState};
+use crate::widgets::highlighted_text::HighlightedTerm;
+use crate::widgets::section::Section;
+
+/// The section of the page.
+#[component]
+pub(super) fn QueryTermSection(
+    /// The page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let from = move || match desk.settings.with(|it| it.study.clone()) {
+        None => "these texts are the collection".to_owned(),
+        Some(study) => format!("statistics of {study}"),
+    };
+    let body = move || match desk.answer() {
+        None => {
+            view! { <p class="note">"Query terms stand here once there is a query."</p> }.into_any()
+        }
+        Some(answer) if answer.terms.is_empty() => {
+            view! { <p class="note">"The query has no terms under this analyser."</p> }.into_any()
+        }
+        Some(answer) => view! { <QueryTermTable answer=(*answer).clone()/> }.into_any(),
+    };
+    let unseen = move || {
+        let known = desk.settings.with(|it| it.study.is_some());
+        let terms = desk.terms();
+        let unseen: Vec<String> = terms
+            .into_iter()
+            .filter(|it| it.df == 0)
+            .map(|it| it.written)
+            .collect();
+        (known && !unseen.is_empty()).then(|| {
+            let said = format!(
+                "Not among the terms of this study, and so counted as unseen: {}.",
+                unseen.join(", ")
+            );
+            view! { <p class="note">{said}</p> }
+        })
+    };
+    let header = move || view! { <p class="note">{from}</p> };
+    view! {
+        <Section id="terms" name="Query terms" header>
+            {body}
+            {unseen}
+        </Section>
+    }
+}
+
+#[component]
+fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
+    let n_texts = answer.texts.len();
+    let names = NAMES[..n_texts].iter();
+    let names = names
+        .map(|it| view! { <th class="num" scope="col">{*it}</th> })
+        .collect_view();
+    let terms = answer.terms.clone();
+    let rows = terms.iter().enumerate().map(|(place, term)| {
+        let counts = (0..n_texts).map(|text| {
+            view! { <td class="num">{format::count(occurrences(&answer, place, text))}</td> }
+        });
+        let counts = counts.collect_view();
+        let terms = terms.clone();
+        let twice = (term.count > 1).then(|| format!(" ×{}", term.count));
+        view! {
+            <tr>
+                <th scope="row" title=term.term.clone()><HighlightedTerm terms place/> {twice}</th>
+                <td class="num">{format::count(u64::from(term.df))}</td>
+                <td class="num">{format::count(term.cf)}</td>
+                {counts}
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <table class="scored">
+            <caption class="unseen">
+                "Query terms with their statistics and how often they stand in each text"
+            </caption>
+            <thead>
+                <tr>
+                    <th scope="col">"Term"</th>
+                    <th class="num" scope="col"><abbr title="texts that hold it">"df"</abbr></th>
+                    <th class="num" scope="col">
+                        <abbr title="occurrences in the collection">"cf"</abbr>
+                    </th>
+                    {names}
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+/// Marks are where query terms stand.
+fn occurrences(answer: &PlaygroundResult, term: usize, text: usize) -> u64 {
+    answer.texts[text]
+        .marks
+        .iter()
+        .filter(|it| it.term as usize == term)
+        .count() as u64
+}

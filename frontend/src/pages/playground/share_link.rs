@@ -1,0 +1,139 @@
+//! The page as a link.
+//!
+//! Everything stands behind `#`: a browser sends that part to no server.
+
+use leptos::prelude::*;
+use shared::report::format;
+use wasm_bindgen_futures::JsFuture;
+
+use super::input::{LONGEST_LINK, PlaygroundInput};
+use super::state::PlaygroundState;
+use crate::debounce::Debounce;
+use crate::routes::PageRoute;
+
+/// Browsers let a page change its address about a hundred times in half a minute.
+const PAUSE_MS: u64 = 500;
+
+/// The part of the address behind `#`; empty for a page on which nothing stands.
+pub(crate) fn fragment(sheet: &PlaygroundInput) -> String {
+    if *sheet == PlaygroundInput::empty() {
+        return String::new();
+    }
+    let pairs = sheet.to_words();
+    let pairs = pairs
+        .into_iter()
+        .map(|(key, value)| format!("{key}={}", js_sys::encode_uri_component(&value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// The words of a fragment, as [`fragment`] writes it.
+pub(super) fn words(fragment: &str) -> Vec<(String, String)> {
+    let pairs = fragment
+        .trim_start_matches('#')
+        .split('&')
+        .filter_map(|it| it.split_once('='));
+    let decoded = |(key, value): (&str, &str)| {
+        let value = js_sys::decode_uri_component(value).ok()?;
+        Some((key.to_owned(), String::from(value)))
+    };
+    pairs.filter_map(decoded).collect()
+}
+
+/// Keeps the address equal to what stands on the page, as long as that fits.
+pub(super) fn keep_address(desk: PlaygroundState) {
+    let later = Debounce::after_ms(PAUSE_MS);
+    Effect::new(move |before: Option<()>| {
+        let sheet = desk.sheet();
+        if before.is_some() {
+            later.run(move || write(&sheet));
+        }
+    });
+}
+
+fn write(sheet: &PlaygroundInput) {
+    let location = window().location();
+    let search = location.search().unwrap_or_default();
+    let fragment = fragment(sheet);
+    let fits = fragment.len() <= LONGEST_LINK && !fragment.is_empty();
+    let tail = if fits {
+        format!("#{fragment}")
+    } else {
+        String::new()
+    };
+    let address = format!("{}{search}{tail}", PageRoute::Playground.href());
+    if let Ok(history) = window().history() {
+        let state = history.state().unwrap_or_default();
+        let _ = history.replace_state_with_url(&state, "", Some(&address));
+    }
+}
+
+/// What came of a press on Share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ShareState {
+    Not,
+    Copied,
+    /// The browser did not let us copy: here it is.
+    Shown(String),
+    /// So many characters.
+    TooLong(usize),
+}
+
+/// Copies the link, or says why there is none.
+#[component]
+pub(super) fn ShareButton(
+    /// The page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let shared = RwSignal::new(ShareState::Not);
+    let share = move |_| {
+        let link = link(&untrack(|| desk.sheet()));
+        if link.len() > LONGEST_LINK {
+            shared.set(ShareState::TooLong(link.len()));
+            return;
+        }
+        leptos::task::spawn_local(async move {
+            let clipboard = window().navigator().clipboard();
+            let copied = JsFuture::from(clipboard.write_text(&link)).await;
+            let _ = shared.try_set(if copied.is_ok() {
+                ShareState::Copied
+            } else {
+                ShareState::Shown(link)
+            });
+        });
+    };
+    // What was said holds only for what was shared.
+    Effect::new(move |before: Option<()>| {
+        let _ = desk.sheet();
+        if before.is_some() {
+            shared.set(ShareState::Not);
+        }
+    });
+    let said = move || match shared.get() {
+        ShareState::Not => ().into_any(),
+        ShareState::Copied => "Link copied".into_any(),
+        ShareState::Shown(link) => view! {
+            <input class="link" readonly aria-label="Link to this page" prop:value=link/>
+        }
+        .into_any(),
+        ShareState::TooLong(n) => format!(
+            "The link would have {} characters, and {} is the most that is carried safely: \
+             shorten the texts, or save them as an instance",
+            format::count(n as u64),
+            format::count(LONGEST_LINK as u64),
+        )
+        .into_any(),
+    };
+    view! {
+        <span class="note said" role="status">{said}</span>
+        <button class="btn" type="button" on:click=share>"Share"</button>
+    }
+}
+
+fn link(sheet: &PlaygroundInput) -> String {
+    let origin = window().location().origin().unwrap_or_default();
+    format!(
+        "{origin}{}#{}",
+        PageRoute::Playground.href(),
+        fragment(sheet)
+    )
+}

@@ -1,0 +1,143 @@
+//! What each query term adds to the score of each text, text beside text.
+
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::instance_details::{QueryTermInfo, TermContributions};
+
+use super::state::NAMES;
+use crate::widgets::highlighted_text::HighlightedTerm;
+use crate::widgets::term_contributions::{DifferenceBar, signed};
+
+/// A row for each term, and the score; with two texts also which of them a term favours.
+#[component]
+pub(super) fn TermScores(
+    /// Of one ranker.
+    contributions: TermContributions,
+    /// In the order of the contributions.
+    terms: Vec<QueryTermInfo>,
+) -> impl IntoView {
+    let TermContributions {
+        ranker,
+        terms: parts,
+        scores,
+    } = contributions;
+    let scale = ContributionScale::of(parts.iter().chain([&scores]), digits(&scores));
+    let rows = parts.iter().enumerate().map(|(place, values)| {
+        let terms = terms.clone();
+        view! { <tr><th scope="row"><HighlightedTerm terms place/></th> {scale.cells(values)}</tr> }
+    });
+    let rows = rows.collect_view();
+    let heads = heads(scores.len());
+    view! {
+        <table class="scored">
+            <caption class="unseen">{ranker.label.clone()} ", what each term adds"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">{ranker.label}</th>
+                    {heads}
+                </tr>
+            </thead>
+            <tbody>
+                {rows} <tr class="total"><th scope="row">"Score"</th> {scale.cells(&scores)}</tr>
+            </tbody>
+        </table>
+    }
+}
+
+/// Names of the texts above their numbers, and of the columns that compare two.
+pub(super) fn heads(n_texts: usize) -> impl IntoView + use<> {
+    let names = &NAMES[..n_texts.min(NAMES.len())];
+    let columns = names
+        .iter()
+        .map(|it| view! { <th class="num" scope="col">{*it}</th> });
+    let columns = columns.collect_view();
+    let compared = matches!(names, [_, _]).then(|| {
+        let [first, second, _] = NAMES;
+        view! {
+            <td class="ends-of">
+                <span class="ends" aria-hidden="true">
+                    <span>"← " {second}</span>
+                    <span>{first} " →"</span>
+                </span>
+            </td>
+            <th class="num" scope="col">{first} " − " {second}</th>
+        }
+    });
+    view! { {columns} {compared} }
+}
+
+/// By what digits and bars are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ContributionScale {
+    digits: u8,
+    /// The largest difference of two texts.
+    widest: f64,
+}
+
+impl ContributionScale {
+    /// For rows with a value for each text.
+    pub(super) fn of<'a>(
+        rows: impl Iterator<Item = &'a Vec<f64>>,
+        digits: u8,
+    ) -> ContributionScale {
+        let leads = rows.filter_map(|it| lead(it));
+        ContributionScale {
+            digits,
+            widest: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
+        }
+    }
+
+    /// The cells of a row.
+    pub(super) fn cells(self, values: &[f64]) -> impl IntoView + use<> {
+        let numbers = values.iter();
+        let numbers = numbers.map(|it| {
+            view! { <td class="num">{format::score(*it, self.digits)}</td> }
+        });
+        let numbers = numbers.collect_view();
+        let compared = lead(values).map(|lead| {
+            let share = (self.widest > 0.0).then(|| lead / self.widest);
+            view! {
+                <td><DifferenceBar share/></td>
+                <td class="num">{signed(lead, self.digits)}</td>
+            }
+        });
+        view! { {numbers} {compared} }
+    }
+}
+
+/// The first of two less the second.
+fn lead(values: &[f64]) -> Option<f64> {
+    match values {
+        [first, second] => Some(first - second),
+        _ => None,
+    }
+}
+
+/// Digits that tell the scores of a ranker apart.
+pub(super) fn digits(scores: &[f64]) -> u8 {
+    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
+    format::score_digits(highest - lowest).clamp(2, 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_have_the_digits_that_tell_them_apart() {
+        assert_eq!(digits(&[23.7, 22.4]), 3);
+        assert_eq!(digits(&[120.0, 20.0]), 2);
+        assert_eq!(digits(&[0.81, 0.8099]), 4);
+        assert_eq!(digits(&[1.0, 1.0]), 2);
+        assert_eq!(digits(&[]), 2);
+    }
+
+    #[test]
+    fn bars_share_the_scale_of_the_widest() {
+        let rows = [vec![1.0, 3.0], vec![0.5, 0.0]];
+        assert_eq!(ContributionScale::of(rows.iter(), 2).widest, 2.0);
+        let three = [vec![1.0, 2.0, 3.0]];
+        assert_eq!(ContributionScale::of(three.iter(), 2).widest, 0.0);
+    }
+}

@@ -1,0 +1,163 @@
+//! The papers' tables beside ours, cell by cell, and what is wrong with them.
+
+use leptos::prelude::*;
+use shared::api::worker::GetPublishedTableRequest;
+use shared::api::{GetReproductionRequest, ListStudiesRequest};
+use shared::report::{self, ReportTable};
+use shared::reproduce::{Paper, PaperTable};
+use shared::study::overview::StudySummary;
+
+use crate::api::{self, Error};
+use crate::location::PageLocation;
+use crate::pages::study::address;
+use crate::routes::PageRoute;
+use crate::widgets::download;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::form::SelectField;
+use crate::widgets::resource_view::{ResourceError, ResourceView};
+use crate::widgets::table::DataTable;
+
+/// What is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ReproductionChoice {
+    asked: PaperTable,
+    /// None takes no study: ours are missing then.
+    study: Option<String>,
+}
+
+/// The page.
+#[component]
+pub(crate) fn Reproductions() -> impl IntoView {
+    let choice = PageLocation::follow(read);
+    let studies = api::fetch(|| ListStudiesRequest {});
+    let replayed = LocalResource::new(move || {
+        let ReproductionChoice { asked, study } = choice.get();
+        async move { fetch(asked, study).await }
+    });
+    let shown = |tables: Vec<ReportTable>| {
+        let tables = tables
+            .into_iter()
+            .map(|table| view! { <ReproducedTable table/> });
+        tables.collect_view().into_any()
+    };
+    view! {
+        <h1>"Replay"</h1>
+        <p class="lead">
+            "The tables of four papers, cell by cell: what was printed, what the published code
+            gave where that is known, and what a study gives in each reading, or for each ranker
+            beside BM25. Where a printed number is wrong, a pair of numbers shows it. Of ABNIRML,
+            whose tables could not be recovered, it is what its text says."
+        </p>
+        <Choices choice studies/>
+        <ResourceView answer=replayed until="Counting" shown/>
+    }
+}
+
+async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTable>, Error> {
+    match study {
+        Some(study) => api::call(&GetReproductionRequest { study, asked }).await,
+        None => api::call(&GetPublishedTableRequest { asked }).await,
+    }
+}
+
+/// Table 3 of Câmara & Hauff, unless the address says otherwise.
+fn read(address: &PageLocation) -> ReproductionChoice {
+    let paper = address.word("paper").and_then(|it| it.parse().ok());
+    let paper = paper.unwrap_or(Paper::Camara2020);
+    let table = address.word("table").and_then(|it| it.parse().ok());
+    let known = table.filter(|it| paper.tables().contains(it));
+    ReproductionChoice {
+        asked: PaperTable {
+            paper,
+            table: known.unwrap_or(paper.tables()[paper.tables().len() - 1]),
+        },
+        study: address.word("study").filter(|it| !it.is_empty()),
+    }
+}
+
+fn choose(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
+    let mut pairs = vec![
+        ("paper", next.asked.paper.name().to_owned()),
+        ("table", next.asked.table.to_string()),
+    ];
+    pairs.extend(next.study.clone().map(|it| ("study", it)));
+    let href = PageRoute::Replay.href() + &address::query_string(pairs);
+    if let Ok(history) = window().history() {
+        let null = wasm_bindgen::JsValue::NULL;
+        let _ = history.replace_state_with_url(&null, "", Some(&href));
+    }
+    choice.set(next);
+}
+
+#[component]
+fn Choices(
+    choice: RwSignal<ReproductionChoice>,
+    studies: LocalResource<Result<Vec<StudySummary>, Error>>,
+) -> impl IntoView {
+    let tables = Paper::ALL.iter().flat_map(|&paper| {
+        let tables = paper.tables().iter();
+        tables.map(move |&table| PaperTable { paper, table })
+    });
+    let tables: Vec<PaperTable> = tables.collect();
+    let options = tables.iter().enumerate().map(|(at, asked)| {
+        let asked = *asked;
+        let name = format!("{}, table {}", asked.paper.name(), asked.table);
+        let selected = move || choice.with(|it| it.asked == asked);
+        view! { <option value=at.to_string() selected=selected>{name}</option> }
+    });
+    let options = options.collect_view();
+    let change = move |at: String| {
+        let at: usize = at.parse().unwrap_or_default();
+        if let Some(&asked) = tables.get(at) {
+            let study = choice.get_untracked().study;
+            choose(ReproductionChoice { asked, study }, choice);
+        }
+    };
+    let of_studies = move || {
+        let cards = studies.get().and_then(Result::ok).unwrap_or_default();
+        let one = |card: StudySummary| {
+            let name = card.name.clone();
+            let selected = move || choice.with(|it| it.study.as_deref() == Some(name.as_str()));
+            view! { <option value=card.name.clone() selected=selected>{card.title}</option> }
+        };
+        cards.into_iter().map(one).collect_view()
+    };
+    let none = move || choice.with(|it| it.study.is_none());
+    view! {
+        <form class="form choices" on:submit=|event| event.prevent_default()>
+            <SelectField label="Table" choose=change>{options}</SelectField>
+            <SelectField label="Beside it, the study" choose=move |name: String| {
+                let study = Some(name).filter(|it| !it.is_empty());
+                let asked = choice.get_untracked().asked;
+                choose(ReproductionChoice { asked, study }, choice);
+            }>
+                <option value="" selected=none>"none"</option>
+                {of_studies}
+            </SelectField>
+            <ResourceError answer=studies/>
+        </form>
+    }
+}
+
+/// A table with its file.
+#[component]
+fn ReproducedTable(table: ReportTable) -> impl IntoView {
+    let id = table.name.clone();
+    let title = table.title.clone();
+    let csv = {
+        let table = table.clone();
+        Callback::new(move |()| {
+            let name = format!("{}.csv", table.name);
+            download::save(&name, "text/csv", &report::to_csv(&table));
+        })
+    };
+    view! {
+        <section class="section lines" aria-labelledby=id.clone()>
+            <header>
+                <h2 id=id.clone()>{title.clone()}</h2>
+                <ExportButtons of=title csv/>
+            </header>
+            <DataTable table/>
+        </section>
+    }
+}

@@ -1,0 +1,133 @@
+//! The panel beside an item: guidelines, everybody's progress, what was done last.
+
+use leptos::prelude::*;
+use shared::api::annotation::TaskProgressSummary;
+
+use super::session::UndoableAction;
+use super::state::AnnotationState;
+use crate::number_format::{count, plural};
+use crate::pages::review::item::{self, KeyButton};
+use crate::widgets::markdown::Markdown;
+use crate::widgets::progress::Progress;
+
+/// The heading of the panel.
+pub(super) const GUIDE: &str = "guide-title";
+
+/// So many acts can be looked at again here; undo reaches further.
+const SHOWN: usize = 12;
+
+/// The panel.
+#[component]
+pub(super) fn GuidelinesPanel(
+    /// Everything.
+    work: AnnotationState,
+) -> impl IntoView {
+    let sheet = work.sheet();
+    let guidelines = match sheet.guidelines.trim() {
+        "" => view! {
+            <p>"Ask which text a reader with this query would rather be given. Judge what it says,
+                not how it is written. Where both are as good, or neither helps, they are equal."</p>
+        }
+        .into_any(),
+        _ => view! { <Markdown text=sheet.guidelines/> }.into_any(),
+    };
+    let everybody = move || everybody(&work.standing.read());
+    let share = Signal::derive(move || {
+        let TaskProgressSummary {
+            n_filled, n_slots, ..
+        } = work.standing.get();
+        n_filled as f64 / n_slots.max(1) as f64
+    });
+    let sides = match sheet.blind {
+        true => "Sides are in random order; what rankers make of an item stays hidden.",
+        false => "Sides are in random order.",
+    };
+    view! {
+        <section class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.guide.get()>
+            <h2 id=GUIDE tabindex="-1">"How to decide"</h2>
+            {guidelines}
+            <h3>"Everybody"</h3>
+            <Progress label="Everybody" done=share/>
+            <p>{everybody} " " {sides}</p>
+            <RecentActions work/>
+            <KeyButton class="btn" key="G" press=move || work.turn_guide()>
+                "Hide this panel"
+            </KeyButton>
+        </section>
+    }
+}
+
+/// What was done last, to be looked at again.
+#[component]
+fn RecentActions(work: AnnotationState) -> impl IntoView {
+    let acts = Memo::new(move |_| {
+        let course = work.course.read();
+        let last = course.done().iter().rev().take(SHOWN).cloned();
+        last.collect::<Vec<UndoableAction>>()
+    });
+    let rows = move |act: UndoableAction| {
+        let what = work.told(&act);
+        let decided = act.decision.is_some();
+        view! {
+            <li>
+                <span>{what}</span>
+                {decided
+                    .then(|| {
+                        view! {
+                            <button
+                                class="btn bare"
+                                type="button"
+                                on:click=move |_| work.look_again(act.clone())
+                            >
+                                "Change"
+                            </button>
+                        }
+                    })}
+            </li>
+        }
+    };
+    view! {
+        <details>
+            <summary>"What you did last"</summary>
+            <ul class="last">
+                <For each=move || acts.get() key=|it| it.key children=rows/>
+            </ul>
+        </details>
+    }
+}
+
+/// `412 of 720 decisions, by 6 people.`
+fn everybody(standing: &TaskProgressSummary) -> String {
+    let people = plural(u64::from(standing.n_people), "person", "people");
+    format!(
+        "{} of {} decisions are there, by {people}.",
+        count(standing.n_filled),
+        count(standing.n_slots)
+    )
+}
+
+/// Shows the panel and moves there, or hides it.
+pub(super) fn turn(guide: RwSignal<bool>) {
+    let shows = !guide.get_untracked();
+    guide.set(shows);
+    item::focus(if shows { GUIDE } else { item::ITEM });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_said_in_a_sentence() {
+        let standing = TaskProgressSummary {
+            n_filled: 412,
+            n_slots: 1_720,
+            n_people: 1,
+            ..TaskProgressSummary::default()
+        };
+        assert_eq!(
+            everybody(&standing),
+            "412 of 1,720 decisions are there, by 1 person."
+        );
+    }
+}

@@ -1,0 +1,211 @@
+use shared::annotation::assignment::Assignment;
+use shared::annotation::content::ItemContent;
+use shared::annotation::event::{SkipReason, SkippedItem};
+use shared::annotation::task::TrainingFeedback;
+use shared::annotation::{DisplayOrder, LogEntry, PersonId};
+use shared::api::annotation::TaskProgressSummary;
+use shared::probe::{Axiom, AxiomVariant, ClaimKind, Probe};
+use shared::study::instance_details::HighlightedText;
+
+use super::*;
+
+fn item(number: u32, part: AssignmentPhase) -> AssignedItem {
+    let text = |it: &str| HighlightedText {
+        text: it.to_owned(),
+        marks: Vec::new(),
+    };
+    AssignedItem {
+        offer: Assignment {
+            item: ItemNo(number),
+            sides: DisplayOrder::Swapped,
+            part,
+        },
+        content: ItemContent {
+            probe: Probe::Axiom(Axiom::Tfc1),
+            mode: AxiomVariant::Fixed,
+            claim: ClaimKind::Above,
+            query: text("query"),
+            terms: Vec::new(),
+            texts: vec![text("one"), text("two")],
+            rankers: Vec::new(),
+            withheld: false,
+        },
+        until_ms: Some(1_000),
+        feedback: (part == AssignmentPhase::Training).then(|| TrainingFeedback {
+            answer: AnnotatorAnswer::First,
+            why: "so it is".to_owned(),
+        }),
+    }
+}
+
+fn handed(numbers: &[u32]) -> LeaseItemsResponse {
+    LeaseItemsResponse {
+        items: numbers
+            .iter()
+            .map(|&it| item(it, AssignmentPhase::Work))
+            .collect(),
+        n_leased: 0,
+        standing: TaskProgressSummary::default(),
+    }
+}
+
+/// A course that was given these items.
+fn course(numbers: &[u32]) -> AnnotationSession {
+    let mut course = AnnotationSession::default();
+    course.take(handed(numbers), numbers.len() as u32, 0);
+    course
+}
+
+fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
+    AnnotationEvent {
+        key: EventKey::from_bytes([byte; 16]),
+        made_ms: 0,
+        what,
+    }
+}
+
+fn now(course: &AnnotationSession) -> Option<u32> {
+    course.screen().map(|it| it.number().0)
+}
+
+/// Decides on the item that is shown, by the event of this byte.
+fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> AnnotationEvent {
+    let screen = course.screen().expect("an item is shown");
+    let made = event(byte, screen.decide(answer, AnswerComment::default(), 5));
+    course.did(&made);
+    made
+}
+
+#[test]
+fn one_decision_moves_on() {
+    let mut course = course(&[4, 2, 9]);
+    assert_eq!(now(&course), Some(4));
+    let made = decide(&mut course, 1, AnnotatorAnswer::First);
+    // The texts stand swapped: the left one is the second of the claim.
+    assert_eq!(made.what.answer(), Some(AnnotatorAnswer::Second));
+    assert_eq!(now(&course), Some(2));
+    course.did(&event(
+        2,
+        AnnotationAction::Skipped(SkippedItem {
+            item: ItemNo(2),
+            reason: SkipReason::Broken,
+            note: String::new(),
+        }),
+    ));
+    decide(&mut course, 3, AnnotatorAnswer::Equal);
+    assert_eq!((now(&course), course.done().len()), (None, 3));
+}
+
+#[test]
+fn undo_goes_back_across_items_with_the_answer_of_before() {
+    let mut course = course(&[0, 1, 2]);
+    decide(&mut course, 1, AnnotatorAnswer::First);
+    decide(&mut course, 2, AnnotatorAnswer::Second);
+    for (expected, answer) in [(1, AnnotatorAnswer::Second), (0, AnnotatorAnswer::First)] {
+        let act = course.done().last().cloned().unwrap();
+        let item = course.seen(act.item).cloned().unwrap();
+        course.take_back(&act, item);
+        assert_eq!(now(&course), Some(expected));
+        assert_eq!(course.screen().unwrap().answered(), Some(answer));
+    }
+    assert!(course.done().is_empty());
+    // What was taken back is not replaced, and what was on the screen comes again.
+    let made = decide(&mut course, 3, AnnotatorAnswer::Equal);
+    assert!(made.what.replaces().is_empty());
+    assert_eq!(now(&course), Some(1));
+    assert_eq!(
+        course.screen().unwrap().answered(),
+        Some(AnnotatorAnswer::Second)
+    );
+    decide(&mut course, 4, AnnotatorAnswer::Second);
+    assert_eq!(now(&course), Some(2));
+}
+
+#[test]
+fn a_changed_answer_replaces_the_one_of_before() {
+    let mut course = course(&[0, 1]);
+    let first = decide(&mut course, 1, AnnotatorAnswer::First);
+    let act = course.done().last().cloned().unwrap();
+    course.look_again(&act, course.seen(act.item).cloned().unwrap());
+    assert!(course.screen().unwrap().changes());
+    let second = decide(&mut course, 2, AnnotatorAnswer::Equal);
+    assert_eq!(second.what.replaces(), [first.key]);
+    assert_eq!((now(&course), course.done().len()), (Some(1), 1));
+}
+
+#[test]
+fn training_tells_before_it_goes_on() {
+    let mut course = AnnotationSession::default();
+    let mut given = handed(&[1]);
+    given.items.insert(0, item(0, AssignmentPhase::Training));
+    course.take(given, 2, 0);
+    let made = decide(&mut course, 1, AnnotatorAnswer::Second);
+    assert_eq!(course.screen().unwrap().told, Some(AnnotatorAnswer::First));
+    assert_eq!(course.gained(&[made]), 0);
+    course.go_on();
+    assert_eq!(now(&course), Some(1));
+}
+
+#[test]
+fn what_is_decided_and_not_sent_is_not_shown_again() {
+    let mut course = course(&[0, 1, 2]);
+    decide(&mut course, 1, AnnotatorAnswer::First);
+    assert_eq!(course.wants(1), Some(2 + 1 + 8));
+    course.take(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
+    assert_eq!(course.wants(1), None);
+    let mut order = Vec::new();
+    while let Some(number) = now(&course) {
+        order.push(number);
+        decide(&mut course, 10 + number as u8, AnnotatorAnswer::Equal);
+    }
+    assert_eq!(order, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn the_end_is_asked_for_once() {
+    let mut course = course(&[0]);
+    let mut last = handed(&[0]);
+    last.n_leased = 3;
+    course.take(last, 9, 0);
+    assert_eq!((course.wants(0), course.n_leased()), (None, 3));
+    course.hope();
+    assert_eq!(course.wants(0), Some(9));
+}
+
+#[test]
+fn a_promise_that_is_over_is_somebody_elses() {
+    let mut course = course(&[0, 1, 2]);
+    course.take(handed(&[0, 2]), 2, 5_000);
+    decide(&mut course, 1, AnnotatorAnswer::First);
+    assert_eq!(now(&course), Some(2));
+}
+
+#[test]
+fn what_was_done_is_there_after_a_reload() {
+    let done = |byte, number, fate| {
+        let screen = DisplayedItem::new(item(number, AssignmentPhase::Work));
+        let what = screen.decide(AnnotatorAnswer::First, AnswerComment::default(), 5);
+        EventRecord {
+            entry: LogEntry {
+                person: PersonId(1),
+                at_ms: 0,
+                event: event(byte, what),
+            },
+            fate,
+        }
+    };
+    let known = [
+        done(3, 7, EventStatus::Stands),
+        done(2, 6, EventStatus::Undone),
+        done(1, 5, EventStatus::Stands),
+    ];
+    let of = EventKey::from_bytes([3; 16]);
+    let unsent = [event(4, AnnotationAction::Undone { of })];
+    let mut course = AnnotationSession::default();
+    course.remember(&known, &unsent);
+    let left: Vec<u32> = course.done().iter().map(|it| it.item.0).collect();
+    assert_eq!(left, [5]);
+    assert_eq!(course.gained(&unsent), -1);
+    course.take(handed(&[5, 6, 7]), 3, 0);
+    assert_eq!(now(&course), Some(6), "5 is decided");
+}

@@ -1,0 +1,341 @@
+//! What an annotator does, from a key or a button to an event in the outbox.
+
+use leptos::prelude::*;
+use shared::annotation::event::{AnnotationAction, ProblemReport, SkipReason, SkippedItem};
+use shared::annotation::{AnnotationEvent, AnnotatorAnswer, EventKey};
+use shared::api::annotation::{
+    AssignedItem, GetAssignedItemRequest, LeaseItemsRequest, LeaseItemsResponse, TaskId,
+    TaskProgressSummary, TaskResponse, TaskStatus,
+};
+
+use super::comment::CommentDraft;
+use super::guidelines;
+use super::session::{AnnotationSession, UndoableAction};
+use crate::api;
+use crate::api::mutation::{MutationState, once};
+use crate::debounce::Debounce;
+use crate::outbox;
+use crate::pages::review::item;
+use crate::pages::review::item_timer::ItemTimer;
+
+/// Between two looks at what others may have given back.
+const PAUSE_MS: u64 = 60_000;
+
+/// Everything on the page.
+#[derive(Clone, Copy)]
+pub(super) struct AnnotationState {
+    sheet: StoredValue<TaskResponse>,
+    /// The way through the task.
+    pub(super) course: RwSignal<AnnotationSession>,
+    /// As the server told it last.
+    pub(super) standing: RwSignal<TaskProgressSummary>,
+    /// What is said beside the answer that comes.
+    pub(super) comment: CommentDraft,
+    /// Whether query terms are marked.
+    pub(super) marks: RwSignal<bool>,
+    /// Whether the guidelines are shown.
+    pub(super) guide: RwSignal<bool>,
+    /// What was done last, in words.
+    pub(super) toast: RwSignal<Option<String>>,
+    /// What is asked of the server, and why something could not be done.
+    pub(super) action: MutationState,
+    /// What is wrong with what was written.
+    pub(super) wrong: RwSignal<Option<String>>,
+    clock: StoredValue<ItemTimer>,
+    later: Debounce,
+}
+
+impl AnnotationState {
+    /// Of a task with what was done before.
+    pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
+        let standing = RwSignal::new(sheet.card.standing);
+        AnnotationState {
+            sheet: StoredValue::new(sheet),
+            course: RwSignal::new(course),
+            standing,
+            comment: CommentDraft::new(),
+            marks: RwSignal::new(true),
+            guide: RwSignal::new(true),
+            toast: RwSignal::new(None),
+            action: MutationState::new(),
+            wrong: RwSignal::new(None),
+            clock: StoredValue::new(ItemTimer::start(now_ms())),
+            later: Debounce::after_ms(PAUSE_MS),
+        }
+    }
+
+    /// What the annotator reads of the task.
+    pub(super) fn sheet(self) -> TaskResponse {
+        self.sheet.get_value()
+    }
+
+    pub(super) fn task(self) -> TaskId {
+        self.sheet.with_value(|it| it.card.task)
+    }
+
+    /// Whether the task hands out items.
+    pub(super) fn is_open(self) -> bool {
+        self.sheet
+            .with_value(|it| it.card.state == TaskStatus::Open)
+    }
+
+    /// Whether items are on their way.
+    pub(super) fn asks(self) -> bool {
+        self.action.busy.get()
+    }
+
+    /// The reader is there, or the page is hidden.
+    pub(super) fn stir(self) {
+        let hidden = document().hidden();
+        self.clock.try_update_value(|it| match hidden {
+            true => it.hide(now_ms()),
+            false => it.stir(now_ms()),
+        });
+    }
+
+    /// An answer about the screen.
+    pub(super) fn decide(self, answer: AnnotatorAnswer) {
+        let took = self.clock.with_value(|it| it.took_ms(now_ms()));
+        let what = self.course.with_untracked(|it| {
+            let screen = it.screen().filter(|it| it.told.is_none())?;
+            let claim = screen.item.content.claim;
+            let words = self.comment.words();
+            Some((
+                screen.decide(answer, words, took),
+                item::ON_BUTTONS.of(claim, answer),
+            ))
+        });
+        if let Some((what, word)) = what {
+            self.act(what, format!("Last answer: {word}"));
+        }
+    }
+
+    /// The item is passed over.
+    pub(super) fn skip(self, reason: SkipReason, note: String) {
+        let item = self.course.with_untracked(|it| {
+            let screen = it.screen().filter(|it| it.told.is_none() && !it.changes());
+            screen.map(|it| it.number())
+        });
+        if let Some(item) = item {
+            let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
+            self.act(what, "Passed over".to_owned());
+        }
+    }
+
+    /// Something is wrong with the item; it stays.
+    pub(super) fn report(self, note: String) {
+        let item = self
+            .course
+            .with_untracked(|it| it.screen().map(|it| it.number()));
+        if let Some(item) = item
+            && self
+                .keep(AnnotationAction::Reported(ProblemReport { item, note }))
+                .is_some()
+        {
+            self.toast.set(Some("Reported".to_owned()));
+        }
+    }
+
+    /// Keeps a decision or a skip, and moves on.
+    fn act(self, what: AnnotationAction, told: String) {
+        let Some(event) = self.keep(what) else {
+            return;
+        };
+        self.course.update(|it| it.did(&event));
+        self.toast.set(Some(told));
+        self.shown();
+        self.ask();
+    }
+
+    /// Gives an event to the outbox, unless no server would take it.
+    fn keep(self, what: AnnotationAction) -> Option<AnnotationEvent> {
+        let event = AnnotationEvent {
+            key: random_key(),
+            made_ms: now_ms(),
+            what,
+        };
+        match event.checked(self.sheet.with_value(|it| it.n_items)) {
+            Ok(event) => {
+                outbox::put(self.task(), event.clone());
+                self.wrong.set(None);
+                Some(event)
+            }
+            Err(error) => {
+                self.wrong.set(Some(error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// Goes on from what training tells, or from an answer that stays as it is.
+    pub(super) fn go_on(self) {
+        let rests = self.course.with_untracked(|it| {
+            it.screen()
+                .is_some_and(|it| it.told.is_some() || it.changes())
+        });
+        if rests {
+            self.course.update(AnnotationSession::go_on);
+            self.shown();
+            self.ask();
+        }
+    }
+
+    /// Takes the last decision or skip back.
+    pub(super) fn undo(self) {
+        let last = self.course.with_untracked(|it| it.done().last().cloned());
+        match last {
+            None => self.toast.set(Some("There is nothing to undo".to_owned())),
+            Some(act) => self.with_item(act, |work, act, item| {
+                if work
+                    .keep(AnnotationAction::Undone { of: act.key })
+                    .is_some()
+                {
+                    work.course.update(|it| it.take_back(&act, item));
+                    work.toast.set(Some("Taken back".to_owned()));
+                }
+            }),
+        }
+    }
+
+    /// Shows a decision again, so that it can be changed.
+    pub(super) fn look_again(self, act: UndoableAction) {
+        self.with_item(act, |work, act, item| {
+            work.course.update(|it| it.look_again(&act, item));
+        });
+    }
+
+    /// Does something with the item of an act: one of this visit, or as the server has it.
+    fn with_item(
+        self,
+        act: UndoableAction,
+        then: fn(AnnotationState, UndoableAction, AssignedItem),
+    ) {
+        let seen = self.course.with_untracked(|it| it.seen(act.item).cloned());
+        if let Some(item) = seen {
+            then(self, act, item);
+            self.shown();
+            return;
+        }
+        let request = GetAssignedItemRequest {
+            task: self.task(),
+            item: act.item,
+        };
+        self.action.send(request, move |item| {
+            then(self, act, item);
+            self.shown();
+        });
+    }
+
+    /// Another item is on the screen: its words, its time, and the focus.
+    fn shown(self) {
+        self.start();
+        let told = self
+            .course
+            .with_untracked(|it| it.screen().is_some_and(|it| it.told.is_some()));
+        item::focus(if told { TOLD } else { item::ITEM });
+    }
+
+    fn start(self) {
+        let before = self.course.with_untracked(|it| {
+            let before = it.screen()?.before.as_ref()?;
+            Some(before.decision.comment.clone())
+        });
+        self.comment.set(before.unwrap_or_default());
+        self.clock.set_value(ItemTimer::start(now_ms()));
+    }
+
+    /// Asks for items, if there are few left.
+    pub(super) fn ask(self) {
+        let n_unsent = outbox::unsent(self.task()).len();
+        let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
+        let Some(n) = wanted.filter(|_| self.is_open()) else {
+            return;
+        };
+        let task = self.task();
+        let found = async move { api::call(&LeaseItemsRequest { task, n }).await };
+        once(self.action.busy, found, move |found| match found {
+            Ok(handed) => self.take(handed, n),
+            Err(error) => {
+                // What is at hand can be decided without a network.
+                let empty = self.course.with_untracked(|it| it.screen().is_none());
+                self.action.failed.set(empty.then_some(error));
+                self.later.run(move || self.ask());
+            }
+        });
+    }
+
+    fn take(self, handed: LeaseItemsResponse, n: u32) {
+        let fresh = self.course.with_untracked(|it| it.screen().is_none());
+        self.action.failed.set(None);
+        self.standing.set(handed.standing);
+        self.course.update(|it| it.take(handed, n, now_ms()));
+        if fresh {
+            self.start();
+        }
+        let waits = self
+            .course
+            .with_untracked(|it| it.ended() && it.n_leased() > 0);
+        if waits {
+            self.later.run(move || self.ask_again());
+        }
+    }
+
+    /// Asks although there was nothing more.
+    pub(super) fn ask_again(self) {
+        self.course.update(AnnotationSession::hope);
+        self.ask();
+    }
+
+    /// Says whether the axiom's reason matters, or nothing of it.
+    pub(super) fn turn_matters(self) {
+        self.toast.set(Some(self.comment.turn_matters().to_owned()));
+    }
+
+    /// Shows or hides the marks of query terms.
+    pub(super) fn turn_marks(self) {
+        let shows = !self.marks.get_untracked();
+        self.marks.set(shows);
+        let word = if shows {
+            "Marks are shown"
+        } else {
+            "Marks are hidden"
+        };
+        self.toast.set(Some(word.to_owned()));
+    }
+
+    /// Shows or hides the guidelines.
+    pub(super) fn turn_guide(self) {
+        guidelines::turn(self.guide);
+    }
+
+    /// An act in words.
+    pub(super) fn told(self, act: &UndoableAction) -> String {
+        let n = act.item.0 + 1;
+        let Some(decision) = &act.decision else {
+            return format!("Item {n}: passed over");
+        };
+        let claim = self.course.with_untracked(|it| {
+            let seen = it.seen(act.item);
+            seen.map(|it| it.content.claim)
+        });
+        let answer = decision.sides.turn(decision.answer);
+        match claim {
+            Some(claim) => format!("Item {n}: {}", item::ON_BUTTONS.of(claim, answer)),
+            None => format!("Item {n}: {}", answer.name()),
+        }
+    }
+}
+
+/// The heading of what training tells.
+pub(super) const TOLD: &str = "told";
+
+/// Now, in milliseconds since 1970, by the clock of the browser.
+pub(super) fn now_ms() -> u64 {
+    js_sys::Date::now().max(0.0) as u64
+}
+
+fn random_key() -> EventKey {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("every browser has random bytes");
+    EventKey::from_bytes(bytes)
+}

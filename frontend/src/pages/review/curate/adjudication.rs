@@ -1,0 +1,376 @@
+//! The adjudication queue: what people said of an item, and what a curator makes of it. It stands
+//! above their decisions, and erases none.
+
+use std::collections::BTreeMap;
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::annotation::event::{Adjudication as Made, AnnotationAction};
+use shared::annotation::judgments::Dispute;
+use shared::annotation::log::EventStatus;
+use shared::annotation::{AnnotatorAnswer, EventKey, ItemNo};
+use shared::api::annotation::{GetItemHistoryRequest, ItemHistoryResponse, ListDisputesRequest};
+use shared::probe::ClaimKind;
+
+use super::item_history::ItemHistoryView;
+use super::labels;
+use super::state::{CurationState, CurationTab};
+use super::submission::{EventSubmission, SubmissionError};
+use crate::api::{self, Error};
+use crate::keyboard::{self, KeyOutcome};
+use crate::location::{self, PageLocation};
+use crate::number_format::plural;
+use crate::pages::review::item::KeyButton;
+use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::form::TextField;
+use crate::widgets::section::Section;
+
+/// Answers in the order of their keys.
+const KEYS: [(&str, AnnotatorAnswer); 4] = [
+    ("1", AnnotatorAnswer::First),
+    ("2", AnnotatorAnswer::Equal),
+    ("3", AnnotatorAnswer::Second),
+    ("4", AnnotatorAnswer::CannotSay),
+];
+
+/// What the parts of this one share.
+#[derive(Clone, Copy)]
+struct AdjudicationState {
+    desk: CurationState,
+    queue: RwSignal<Option<Vec<Dispute>>>,
+    failed: RwSignal<Option<Error>>,
+    /// The item that is looked at.
+    item: Memo<Option<ItemNo>>,
+    /// Notes that were typed and are not sent.
+    notes: RwSignal<BTreeMap<ItemNo, String>>,
+    /// Items that were adjudicated while the page was open, the last one last.
+    done: RwSignal<Vec<ItemNo>>,
+    sending: EventSubmission,
+}
+
+impl AdjudicationState {
+    fn new(desk: CurationState) -> AdjudicationState {
+        let here = PageLocation::here();
+        let queue = RwSignal::new(None::<Vec<Dispute>>);
+        let item = Memo::new(move |_| {
+            let wanted = location::word(&here.search.get(), "item");
+            let wanted = wanted.and_then(|it| it.parse().ok()).map(ItemNo);
+            wanted.or_else(|| queue.with(|it| it.as_ref()?.first().map(|it| it.item)))
+        });
+        AdjudicationState {
+            desk,
+            queue,
+            failed: RwSignal::new(None),
+            item,
+            notes: RwSignal::new(BTreeMap::new()),
+            done: RwSignal::new(Vec::new()),
+            sending: EventSubmission::new(desk.task),
+        }
+    }
+
+    fn ask(self) {
+        let task = self.desk.task;
+        leptos::task::spawn_local(async move {
+            match api::call(&ListDisputesRequest { task }).await {
+                Ok(found) => {
+                    self.failed.try_set(None);
+                    self.queue.try_set(Some(found));
+                }
+                Err(error) => {
+                    self.failed.try_set(Some(error));
+                }
+            }
+        });
+    }
+
+    fn href(self, item: ItemNo) -> String {
+        format!(
+            "{}&item={}",
+            CurationTab::Adjudication.href(self.desk.task),
+            item.0
+        )
+    }
+
+    fn look(self, item: ItemNo) {
+        self.sending.clear();
+        location::go(&self.href(item));
+    }
+
+    /// So many further in the queue.
+    fn step(self, by: isize) {
+        let queue = self.queue.get_untracked().unwrap_or_default();
+        let items: Vec<ItemNo> = queue.iter().map(|it| it.item).collect();
+        if let Some(next) = beside(&items, self.item.get_untracked(), by) {
+            self.look(next);
+        }
+    }
+}
+
+/// The item so many places from another in the queue, round and round; the first where the other
+/// is not in it.
+fn beside(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<ItemNo> {
+    let at = items.iter().position(|it| Some(*it) == from);
+    let at = match at {
+        Some(at) => (at as isize + by).rem_euclid(items.len() as isize) as usize,
+        None => 0,
+    };
+    items.get(at).copied()
+}
+
+/// The part of the page.
+#[component]
+pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
+    let court = AdjudicationState::new(desk);
+    court.ask();
+    let retry = Callback::new(move |()| court.ask());
+    view! {
+        <OptionalErrorMessage error=court.failed retry/>
+        <div class="court">
+            <Queue court/>
+            <AdjudicationItem court/>
+        </div>
+    }
+}
+
+/// What should be looked at, disagreements first.
+#[component]
+fn Queue(court: AdjudicationState) -> impl IntoView {
+    let row = move |it: &Dispute| {
+        let item = it.item;
+        let current = move || (court.item.get() == Some(item)).then_some("true");
+        let votes = plural(u64::from(it.n_votes), "vote", "votes");
+        view! {
+            <li>
+                <a href=court.href(item) aria-current=current>
+                    <b>{format!("Item {}", item.0)}</b>
+                    <span>{labels::reason(it.reason)} ", " {votes}</span>
+                </a>
+            </li>
+        }
+    };
+    let rows = move || {
+        let queue = court.queue.get();
+        queue.map(|it| it.iter().map(row).collect_view())
+    };
+    let said = move || {
+        court.queue.with(|it| match it.as_deref() {
+            None => "Asking for the queue".to_owned(),
+            Some([]) => "Nothing to settle: nobody disagrees, and nothing is reported.".to_owned(),
+            Some(all) => plural(all.len() as u64, "item", "items"),
+        })
+    };
+    let done = move || {
+        let done = court.done.get();
+        (!done.is_empty()).then(|| {
+            let rows = done.into_iter().rev().map(|item| {
+                view! { <li><a href=court.href(item)>{format!("Item {}", item.0)}</a></li> }
+            });
+            view! {
+                <h3>"Settled here"</h3>
+                <ul class="settled">{rows.collect_view()}</ul>
+            }
+        })
+    };
+    let typed = RwSignal::new(String::new());
+    let made = court.desk.whole.with_untracked(|it| it.made.clone());
+    let n_items = made.n_training + made.n_gold + made.n_drawn;
+    let open = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let item = typed.get_untracked().trim().parse().ok();
+        if let Some(item) = item.filter(|it| *it < n_items) {
+            court.look(ItemNo(item));
+        }
+    };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
+    view! {
+        <Section id="queue" name="To settle" class="section queue" header>
+            <ol class="cases disputed">{rows}</ol>
+            {done}
+            <form class="btns" on:submit=open>
+                <TextField
+                    label=format!("Another item, 0 to {}", n_items.saturating_sub(1))
+                    text=typed
+                    inputmode="numeric"
+                />
+                <button class="btn" type="submit">"Open"</button>
+            </form>
+        </Section>
+    }
+}
+
+/// The item that is looked at.
+#[component]
+fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
+    let task = court.desk.task;
+    let answer = LocalResource::new(move || {
+        let item = court.item.get();
+        async move {
+            match item {
+                Some(item) => Some((item, api::call(&GetItemHistoryRequest { task, item }).await)),
+                None => None,
+            }
+        }
+    });
+    let again = Callback::new(move |()| answer.refetch());
+    let body = move || {
+        let item = court.item.get()?;
+        // What comes late is of an item that nobody looks at any more.
+        Some(match answer.get().flatten().filter(|it| it.0 == item) {
+            None => view! { <p class="note" role="status">"Fetching the item"</p> }.into_any(),
+            Some((_, Err(error))) => view! { <ErrorMessage error retry=again/> }.into_any(),
+            Some((_, Ok(found))) => view! { <AdjudicationForm court item found again/> }.into_any(),
+        })
+    };
+    view! { <section class="section judged" aria-label="The item">{body}</section> }
+}
+
+#[component]
+fn AdjudicationForm(
+    court: AdjudicationState,
+    item: ItemNo,
+    found: ItemHistoryResponse,
+    /// Asks for the item again.
+    again: Callback<()>,
+) -> impl IntoView {
+    let claim = found.content.claim;
+    let replaces = StoredValue::new(standing(&found));
+    let before = replaces.with_value(Vec::len);
+    let head = NodeRef::<html::H2>::new();
+    let field = NodeRef::<html::Textarea>::new();
+    let done = Callback::new(move |()| {
+        court.notes.update(|it| {
+            it.remove(&item);
+        });
+        court.done.update(|it| {
+            it.retain(|other| *other != item);
+            it.push(item);
+        });
+        let queue = court.queue.get_untracked().unwrap_or_default();
+        let waits = queue.iter().any(|it| it.item != item);
+        match waits && before == 0 {
+            true => court.step(1),
+            false => again.run(()),
+        }
+        court.ask();
+    });
+    let decide = move |answer: AnnotatorAnswer| {
+        let note = court.notes.with_untracked(|it| it.get(&item).cloned());
+        let made = Made {
+            item,
+            answer,
+            note: note.unwrap_or_default().trim().to_owned(),
+            replaces: replaces.get_value(),
+        };
+        court
+            .sending
+            .send(AnnotationAction::Adjudicated(made), done);
+    };
+    keyboard::on_key(move |key| {
+        if let Some((_, answer)) = KEYS.iter().find(|it| it.0 == key) {
+            decide(*answer);
+            return KeyOutcome::Taken;
+        }
+        match key {
+            "j" => court.step(1),
+            "k" => court.step(-1),
+            "n" => {
+                if let Some(field) = field.get_untracked() {
+                    let _ = field.focus();
+                }
+            }
+            _ => return KeyOutcome::Passed,
+        }
+        KeyOutcome::Taken
+    });
+    let disabled = Signal::derive(move || court.sending.busy());
+    let buttons = KEYS.map(|(key, answer)| {
+        view! {
+            <KeyButton class="btn" key press=move || decide(answer) disabled>
+                {labels::answer(answer, claim)}
+            </KeyButton>
+        }
+    });
+    let note = move || {
+        court
+            .notes
+            .with(|it| it.get(&item).cloned().unwrap_or_default())
+    };
+    let write =
+        move |event: leptos::ev::Targeted<leptos::ev::Event, web_sys::HtmlTextAreaElement>| {
+            let text = event.target().value();
+            court.notes.update(|it| {
+                it.insert(item, text);
+            });
+        };
+    // Whoever hears the page is told where the keys have led.
+    Effect::new(move |_| {
+        if let Some(head) = head
+            .get()
+            .filter(|_| court.done.with_untracked(|it| !it.is_empty()))
+        {
+            let _ = head.focus();
+        }
+    });
+    let question = match claim {
+        ClaimKind::ShrinkingGain => "Which step helps more?",
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => {
+            "Which text is better for the query?"
+        }
+    };
+    let said = match before {
+        0 => "Your answer stands above theirs in the estimates. Theirs stay.",
+        _ => "It is settled. Another answer replaces that one, which stays in the log.",
+    };
+    view! {
+        <header>
+            <h2 node_ref=head tabindex="-1">{format!("Item {}", item.0)}</h2>
+            <div class="btns">
+                <KeyButton class="btn" key="K" press=move || court.step(-1)>"Previous "</KeyButton>
+                <KeyButton class="btn" key="J" press=move || court.step(1)>"Next "</KeyButton>
+            </div>
+        </header>
+        <ItemHistoryView found/>
+        <div class="settle">
+            <h3>{question}</h3>
+            <p class="note">{said}</p>
+            <label class="field">
+                <span class="label">"Note " <kbd>"N"</kbd></span>
+                <textarea
+                    node_ref=field
+                    class="written"
+                    rows="2"
+                    prop:value=note
+                    on:input:target=write
+                ></textarea>
+            </label>
+            <div class="decide four">{buttons}</div>
+            <SubmissionError sending=court.sending done/>
+        </div>
+    }
+}
+
+/// The adjudications that a new one replaces.
+fn standing(found: &ItemHistoryResponse) -> Vec<EventKey> {
+    let done = found.done.iter().filter(|it| {
+        let made = matches!(it.entry.event.what, AnnotationAction::Adjudicated(_));
+        made && matches!(it.fate, EventStatus::Stands | EventStatus::Conflict)
+    });
+    done.map(|it| it.entry.event.key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queue_goes_round() {
+        let items = [4, 7, 9].map(ItemNo);
+        let next = |from, by| beside(&items, Some(ItemNo(from)), by).map(|it| it.0);
+        assert_eq!(
+            [next(4, 1), next(9, 1), next(4, -1)],
+            [Some(7), Some(4), Some(9)]
+        );
+        assert_eq!(next(5, 1), Some(4));
+        assert_eq!(beside(&[], None, 1), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Everything about one item: its words, what people say, and all that was done.
+
+use leptos::prelude::*;
+use shared::annotation::content::ItemContent;
+use shared::annotation::event::AnnotationAction;
+use shared::api::annotation::{EventRecord, ItemHistoryResponse, PersonName};
+use shared::probe::ClaimKind;
+
+use super::labels;
+use super::state::called;
+use crate::number_format::took;
+use crate::pages::people::minute;
+use crate::widgets::controls::mode_word;
+use crate::widgets::highlighted_text::HighlightedTextView;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+
+/// The item in the order of its claim.
+#[component]
+pub(super) fn ItemHistoryView(
+    /// As the server tells it.
+    found: ItemHistoryResponse,
+) -> impl IntoView {
+    let claim = found.content.claim;
+    let content = &found.content;
+    let probe = format!("{}, {}", content.probe.name(), mode_word(content.mode));
+    let together = labels::settled(found.said.settled(), claim);
+    let rankers = content.rankers.iter().map(|it| {
+        let prefers = it
+            .preference
+            .map_or("not scored", |it| labels::preference(it, claim));
+        view! { <li><b>{it.name.clone()}</b> " " {prefers}</li> }
+    });
+    let rankers = rankers.collect_view();
+    let rows = found.done.iter().map(|it| row(it, &found.names, claim));
+    let rows = rows.collect_view();
+    view! {
+        <p class="facts">
+            <span>{probe}</span>
+            <span>{labels::role(&found.item.role, claim)}</span>
+            <span>"people: " {together}</span>
+        </p>
+        <ItemContentView content=found.content.clone()/>
+        <h3>"Rankers"</h3>
+        <ul class="facts">{rankers}</ul>
+        <h3>"What was done"</h3>
+        <HeadedTable
+            name="What was done"
+            caption="What was done, in the order in which it came"
+            class="data"
+            heads=[
+                ColumnHeading::words("who"),
+                ColumnHeading::words("what"),
+                ColumnHeading::words("note"),
+                ColumnHeading::number("took"),
+                ColumnHeading::words("when"),
+                ColumnHeading::words("now"),
+            ]
+            scrolls=true
+        >
+            {rows}
+        </HeadedTable>
+    }
+}
+
+/// The query and the texts: words from outside, never HTML.
+#[component]
+fn ItemContentView(content: ItemContent) -> impl IntoView {
+    let ItemContent {
+        query,
+        terms,
+        texts,
+        withheld,
+        ..
+    } = content;
+    let three = texts.len() == 3;
+    let of_query = terms.clone();
+    let texts = texts.into_iter().zip(1..).map(|(marked, at)| {
+        let terms = terms.clone();
+        let body = match marked.text.trim().is_empty() {
+            true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
+            true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+            false => view! {
+                <p class="text" dir="auto"><HighlightedTextView marked terms/></p>
+            }
+            .into_any(),
+        };
+        view! {
+            <article class="doc">
+                <header><b>{format!("Text {at}")}</b></header>
+                {body}
+            </article>
+        }
+    });
+    let texts = texts.collect_view();
+    view! {
+        <p class="query" dir="auto"><HighlightedTextView marked=query terms=of_query/></p>
+        <div class="docs" class:three=three>{texts}</div>
+    }
+}
+
+/// One event.
+fn row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
+    let event = &done.entry.event;
+    let (what, note) = said(&event.what, names, claim);
+    let spent = match &event.what {
+        AnnotationAction::Decided(it) => Some(took(it.took_ms as f64 / 1_000.0)),
+        _ => None,
+    };
+    view! {
+        <tr>
+            <th scope="row"><bdi>{called(names, done.entry.person)}</bdi></th>
+            <td>{what}</td>
+            <td class="noted" dir="auto">{note}</td>
+            <td class="num">{spent}</td>
+            <td>{minute(done.entry.at_ms)}</td>
+            <td>{labels::fate(done.fate)}</td>
+        </tr>
+    }
+}
+
+/// An event in words, and what was written with it.
+fn said(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (String, String) {
+    match what {
+        AnnotationAction::Decided(it) => {
+            let answer = labels::answer(it.answer, claim);
+            let matters = it.comment.matters.map(labels::matters);
+            let mut said = vec![answer];
+            said.extend(matters);
+            let mut noted = it.comment.tags.clone();
+            let note = &it.comment.note;
+            noted.extend((!note.is_empty()).then(|| note.clone()));
+            (said.join("; "), noted.join(" · "))
+        }
+        AnnotationAction::Skipped(it) => (
+            format!("skipped: {}", labels::skip(it.reason)),
+            it.note.clone(),
+        ),
+        AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
+        AnnotationAction::Undone { .. } => ("took it back".to_owned(), String::new()),
+        AnnotationAction::Adjudicated(it) => {
+            let answer = labels::answer(it.answer, claim);
+            (format!("settled: {answer}"), it.note.clone())
+        }
+        AnnotationAction::Excluded(it) => {
+            let who = called(names, it.person);
+            (format!("left out {who}"), it.reason.clone())
+        }
+        AnnotationAction::Included(it) => {
+            let who = called(names, it.person);
+            (format!("took in {who}"), it.reason.clone())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::annotation::event::Adjudication;
+    use shared::annotation::{AnnotatorAnswer, ItemNo};
+
+    #[test]
+    fn an_adjudication_says_that_it_is_one() {
+        let made = AnnotationAction::Adjudicated(Adjudication {
+            item: ItemNo(3),
+            answer: AnnotatorAnswer::Equal,
+            note: "the same text twice".to_owned(),
+            replaces: Vec::new(),
+        });
+        let (what, note) = said(&made, &[], ClaimKind::Above);
+        assert_eq!(what, "settled: equal");
+        assert_eq!(note, "the same text twice");
+    }
+}

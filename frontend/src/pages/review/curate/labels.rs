@@ -1,0 +1,203 @@
+//! What is in a task and in its log, in words.
+
+use shared::annotation::event::SkipReason;
+use shared::annotation::judgments::{Consensus, DisputeReason};
+use shared::annotation::log::EventStatus;
+use shared::annotation::task::ItemRole;
+use shared::annotation::task::{
+    Allocation, DisagreementPair, MarginWeighting, SamplingDesign, TaskFilter,
+};
+use shared::annotation::{AnnotatorAnswer, Preference, ReasonRating};
+use shared::api::annotation::TaskStatus;
+use shared::probe::ClaimKind;
+use shared::report::format;
+use shared::study::controls::InstanceSubset;
+
+use crate::pages::review::item::{IN_CLAIM_ORDER, answer_that};
+use crate::widgets::controls::mode_word;
+use crate::widgets::verdict;
+
+/// Class and word of a state.
+pub(super) fn state(state: TaskStatus) -> (&'static str, &'static str) {
+    match state {
+        TaskStatus::Draft => ("out quiet", "draft"),
+        TaskStatus::Open => ("ok", "open"),
+        TaskStatus::Closed => ("out quiet", "closed"),
+    }
+}
+
+/// An answer to the question of a claim; texts are counted in its order.
+pub(super) fn answer(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
+    IN_CLAIM_ORDER.of(claim, answer)
+}
+
+/// What somebody prefers.
+pub(super) fn preference(of: Preference, claim: ClaimKind) -> &'static str {
+    answer(answer_that(of), claim)
+}
+
+/// What people say together.
+pub(super) fn settled(of: Consensus, claim: ClaimKind) -> &'static str {
+    match of {
+        Consensus::Prefers(it) => preference(it, claim),
+        Consensus::CannotSay => "cannot say",
+        Consensus::Split => "split",
+        Consensus::Open => "nobody has answered",
+    }
+}
+
+/// Whether the reason of the axiom matters.
+pub(super) fn matters(of: ReasonRating) -> &'static str {
+    match of {
+        ReasonRating::Yes => "the reason matters",
+        ReasonRating::No => "the reason does not matter",
+    }
+}
+
+/// Why an item is in the queue.
+pub(super) fn reason(of: DisputeReason) -> &'static str {
+    match of {
+        DisputeReason::Adjudications => "two adjudications",
+        DisputeReason::Conflict => "contradicts themselves",
+        DisputeReason::Split => "split",
+        DisputeReason::Outvoted => "somebody outvoted",
+        DisputeReason::CannotSay => "nobody can tell",
+        DisputeReason::Reported => "reported",
+    }
+}
+
+/// Why an item was passed over.
+pub(super) fn skip(of: SkipReason) -> &'static str {
+    match of {
+        SkipReason::NotUnderstood => "not understood",
+        SkipReason::Broken => "a text is broken",
+        SkipReason::Disturbing => "disturbing",
+        SkipReason::Involved => "has a stake in it",
+        SkipReason::Other => "another reason",
+    }
+}
+
+/// What has become of an event.
+pub(super) fn fate(of: EventStatus) -> &'static str {
+    match of {
+        EventStatus::Stands => "stands",
+        EventStatus::Conflict => "stands against another",
+        EventStatus::Replaced => "replaced",
+        EventStatus::Undone => "taken back",
+        EventStatus::Excluded => "left out with its person",
+    }
+}
+
+/// What an item is there for.
+pub(super) fn role(of: &ItemRole, claim: ClaimKind) -> String {
+    match of {
+        ItemRole::Training { answer: it, .. } => format!("training: {}", answer(*it, claim)),
+        ItemRole::Gold { answer: it } => format!("gold: {}", answer(*it, claim)),
+        ItemRole::Drawn { probability } => {
+            format!("drawn with π {}", format::fraction(*probability))
+        }
+    }
+}
+
+/// A ranker by its place.
+pub(super) fn ranker(rankers: &[String], at: usize) -> String {
+    let name = rankers.get(at).cloned();
+    name.unwrap_or_else(|| format!("ranker {at}"))
+}
+
+/// With which chances items were drawn.
+pub(super) fn design(of: SamplingDesign, rankers: &[String]) -> String {
+    match of {
+        SamplingDesign::Uniform => "every instance with the same chance".to_owned(),
+        SamplingDesign::ByProbe {
+            share: Allocation::Equal,
+        } => "as many of each probe".to_owned(),
+        SamplingDesign::ByProbe {
+            share: Allocation::Proportional,
+        } => "of each probe in proportion to its instances".to_owned(),
+        SamplingDesign::ByMargin { ranker: at, favour } => {
+            let favour = match favour {
+                MarginWeighting::Close => "close calls",
+                MarginWeighting::Clear => "clear calls",
+            };
+            format!("{favour} of {} more often", ranker(rankers, at))
+        }
+        SamplingDesign::DisagreementFirst { between, share } => {
+            let between = match between {
+                DisagreementPair::AxiomAndRanker { ranker: at } => {
+                    format!("axiom and {}", ranker(rankers, at))
+                }
+                DisagreementPair::Rankers { first, second } => {
+                    let first = ranker(rankers, first);
+                    format!("{first} and {}", ranker(rankers, second))
+                }
+            };
+            format!("{} where {between} disagree", format::per_cent(share))
+        }
+    }
+}
+
+/// Which instances were drawn from.
+pub(super) fn wanted(of: &TaskFilter, rankers: &[String]) -> String {
+    let dials = &of.dials;
+    let mut said = Vec::new();
+    said.extend(dials.mode.map(|it| format!("reading {}", mode_word(it))));
+    said.extend(dials.delta.map(|it| format!("δ at most {it}")));
+    said.extend(dials.delta_score.map(|it| format!("ties within {it}")));
+    match dials.only {
+        InstanceSubset::All => {}
+        InstanceSubset::Whole => said.push("texts not truncated".to_owned()),
+        InstanceSubset::Relevant => said.push("with a relevant text".to_owned()),
+    }
+    said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
+    if let Some(at) = of.ranker {
+        let name = ranker(rankers, at);
+        let outcome = of.outcome.map(|it| verdict::word(Some(it)));
+        said.extend(outcome.map(|it| format!("{it} by {name}")));
+        let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
+        if of.margin_from.is_some() || of.margin_to.is_some() {
+            let (from, to) = (bound(of.margin_from), bound(of.margin_to));
+            said.push(format!("margin of {name} from {from} to {to}"));
+        }
+    }
+    match said.is_empty() {
+        true => "all".to_owned(),
+        false => said.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_drawn_is_said() {
+        let rankers = ["BM25".to_owned()];
+        let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+        let share = 0.7;
+        assert_eq!(
+            design(
+                SamplingDesign::DisagreementFirst { between, share },
+                &rankers
+            ),
+            "70 % where axiom and BM25 disagree"
+        );
+        assert_eq!(wanted(&TaskFilter::default(), &rankers), "all");
+        let close = TaskFilter {
+            ranker: Some(1),
+            margin_to: Some(0.5),
+            ..TaskFilter::default()
+        };
+        assert_eq!(
+            wanted(&close, &rankers),
+            "margin of ranker 1 from any to 0.5"
+        );
+    }
+
+    #[test]
+    fn three_texts_have_another_question() {
+        let answers = [ClaimKind::Above, ClaimKind::ShrinkingGain];
+        let said = answers.map(|it| answer(AnnotatorAnswer::First, it));
+        assert_eq!(said, ["text 1 is better", "first step helps more"]);
+    }
+}

@@ -1,0 +1,140 @@
+//! What the parts of a curator's page share.
+
+use leptos::prelude::*;
+use shared::annotation::PersonId;
+use shared::api::GetStudyRequest;
+use shared::api::annotation::{PersonName, TaskDefinitionResponse, TaskId, UpdateTaskRequest};
+use shared::study::controls::StudyControls;
+
+use crate::api;
+use crate::api::mutation::MutationState;
+use crate::location;
+use crate::routes::PageRoute;
+
+/// A part of the page; the address says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CurationTab {
+    Overview,
+    Progress,
+    Agreement,
+    Adjudication,
+    Results,
+    Export,
+}
+
+impl CurationTab {
+    pub(super) const ALL: [CurationTab; 6] = [
+        CurationTab::Overview,
+        CurationTab::Progress,
+        CurationTab::Agreement,
+        CurationTab::Adjudication,
+        CurationTab::Results,
+        CurationTab::Export,
+    ];
+
+    /// For people.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            CurationTab::Overview => "Overview",
+            CurationTab::Progress => "Progress",
+            CurationTab::Agreement => "Agreement",
+            CurationTab::Adjudication => "Adjudication",
+            CurationTab::Results => "Results",
+            CurationTab::Export => "Export",
+        }
+    }
+
+    /// In the address.
+    pub(super) fn word(self) -> String {
+        self.name().to_lowercase()
+    }
+
+    pub(super) fn read(search: &str) -> CurationTab {
+        let word = location::word(search, "part").unwrap_or_default();
+        let found = CurationTab::ALL.iter().find(|it| it.word() == word);
+        found.copied().unwrap_or(CurationTab::Overview)
+    }
+
+    pub(super) fn href(self, task: TaskId) -> String {
+        let page = PageRoute::Curate { task }.href();
+        match self {
+            CurationTab::Overview => page,
+            part => format!("{page}?part={}", part.word()),
+        }
+    }
+}
+
+/// What the parts of the page share.
+#[derive(Clone, Copy)]
+pub(super) struct CurationState {
+    pub(super) task: TaskId,
+    pub(super) whole: RwSignal<TaskDefinitionResponse>,
+    /// The rankers of the study by their places; empty until they are known.
+    pub(super) rankers: RwSignal<Vec<String>>,
+    /// The request that changes the task, and what failed of it.
+    pub(super) action: MutationState,
+}
+
+impl CurationState {
+    pub(super) fn new(whole: TaskDefinitionResponse) -> CurationState {
+        let desk = CurationState {
+            task: whole.card.task,
+            whole: RwSignal::new(whole),
+            rankers: RwSignal::new(Vec::new()),
+            action: MutationState::new(),
+        };
+        desk.name_rankers();
+        desk
+    }
+
+    /// Their places say who they are until then, and where the study is gone.
+    pub(super) fn name_rankers(self) {
+        let study = self.whole.with_untracked(|it| it.card.study.clone());
+        leptos::task::spawn_local(async move {
+            let dials = StudyControls::default();
+            if let Ok(found) = api::call(&GetStudyRequest { study, dials }).await {
+                let names = found.rankers.into_iter().map(|it| it.ranker.label);
+                self.rankers.try_set(names.collect());
+            }
+        });
+    }
+
+    /// Changes the task; `done` is for what succeeded.
+    pub(super) fn change(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
+        self.action.send(change, move |whole| {
+            self.whole.set(whole);
+            done();
+        });
+    }
+}
+
+/// What people are called in tables.
+pub(super) fn called(names: &[PersonName], person: PersonId) -> String {
+    let found = names.iter().find(|it| it.person == person);
+    found.map_or_else(|| format!("person {}", person.0), |it| it.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_names_for_people() {
+        let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.word()).collect();
+        assert_eq!(words[3], "adjudication");
+        assert_eq!(CurationTab::Overview.href(TaskId(7)), "/review/7/curate");
+        let href = CurationTab::Results.href(TaskId(7));
+        assert_eq!(href, "/review/7/curate?part=results");
+    }
+
+    #[test]
+    fn somebody_unknown_has_a_number() {
+        let named = PersonName {
+            person: PersonId(2),
+            name: "Ada".to_owned(),
+        };
+        let names = [named];
+        assert_eq!(called(&names, PersonId(2)), "Ada");
+        assert_eq!(called(&names, PersonId(3)), "person 3");
+    }
+}

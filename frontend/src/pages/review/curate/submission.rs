@@ -1,0 +1,131 @@
+//! What a curator does, on its way to the log. What was typed stays until the server has it, and
+//! the same act sent again has the same key.
+
+use leptos::prelude::*;
+use shared::annotation::event::AnnotationAction;
+use shared::annotation::{AnnotationEvent, EventKey};
+use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
+
+use crate::api;
+use crate::api::mutation::once;
+
+/// One act at a time.
+#[derive(Clone, Copy)]
+pub(super) struct EventSubmission {
+    task: TaskId,
+    /// What was sent, and is not known to have come.
+    open: RwSignal<Option<AnnotationEvent>>,
+    busy: RwSignal<bool>,
+    failed: RwSignal<Option<String>>,
+}
+
+impl EventSubmission {
+    /// Nothing so far.
+    pub(super) fn new(task: TaskId) -> EventSubmission {
+        EventSubmission {
+            task,
+            open: RwSignal::new(None),
+            busy: RwSignal::new(false),
+            failed: RwSignal::new(None),
+        }
+    }
+
+    /// Whether something is under way.
+    pub(super) fn busy(self) -> bool {
+        self.busy.get()
+    }
+
+    /// Forgets what failed: another item is looked at.
+    pub(super) fn clear(self) {
+        self.open.set(None);
+        self.failed.set(None);
+    }
+
+    /// Sends, and calls `done` once it is in the log.
+    pub(super) fn send(self, what: AnnotationAction, done: Callback<()>) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        let event = match event(self.open.get_untracked(), what) {
+            Ok(event) => event,
+            Err(reason) => {
+                self.failed.set(Some(reason));
+                return;
+            }
+        };
+        self.open.set(Some(event.clone()));
+        self.failed.set(None);
+        let asked = SubmitEventsRequest {
+            task: self.task,
+            events: vec![event],
+        };
+        let sent = async move { api::call(&asked).await };
+        once(self.busy, sent, move |sent| {
+            let outcome = sent.map(|it| it.taken.into_iter().next().map(|it| it.outcome));
+            match outcome {
+                Ok(Some(EventOutcome::Kept | EventOutcome::Known)) => {
+                    self.open.set(None);
+                    done.run(());
+                }
+                Ok(Some(EventOutcome::Refused { reason })) => {
+                    // As it is, it will never be taken: another try is another act.
+                    self.open.set(None);
+                    self.failed.set(Some(reason));
+                }
+                Ok(None) => {
+                    let said = "the server did not say whether it was kept; send it again";
+                    self.failed.set(Some(said.to_owned()));
+                }
+                Err(error) => self.failed.set(Some(error.to_string())),
+            }
+        });
+    }
+}
+
+/// The event that was sent before, if it is the same act, or else a new one.
+fn event(
+    before: Option<AnnotationEvent>,
+    what: AnnotationAction,
+) -> Result<AnnotationEvent, String> {
+    if let Some(before) = before.filter(|it| it.what == what) {
+        return Ok(before);
+    }
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|it| format!("the browser gives no random numbers: {it}"))?;
+    Ok(AnnotationEvent {
+        key: EventKey::from_bytes(bytes),
+        made_ms: js_sys::Date::now() as u64,
+        what,
+    })
+}
+
+/// Why it is not in the log, and the way there.
+#[component]
+pub(super) fn SubmissionError(
+    /// What is being sent.
+    sending: EventSubmission,
+    /// Called once it is in the log.
+    done: Callback<()>,
+) -> impl IntoView {
+    let again = move |_| {
+        if let Some(event) = sending.open.get_untracked() {
+            sending.send(event.what, done);
+        }
+    };
+    move || {
+        sending.failed.get().map(|reason| {
+            let retry = sending.open.with(Option::is_some).then(|| {
+                view! {
+                    <button class="btn" type="button" on:click=again>"Send it again"</button>
+                }
+            });
+            view! {
+                <div class="failure" role="alert">
+                    <p>"Not saved: " {reason}</p>
+                    {retry}
+                </div>
+            }
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Pages for curators: who else comes is told so, and how to get in.
+
+use leptos::prelude::*;
+use shared::api::people::{AccessRole, GetSessionRequest, SessionResponse};
+
+use crate::api::{self, Error};
+use crate::routes::PageRoute;
+use crate::widgets::error_message::ErrorMessage;
+
+/// What the server answered about who asks.
+#[derive(Clone)]
+enum AccessState {
+    Known(SessionResponse),
+    NoServer,
+    Failed(Error),
+}
+
+async fn look() -> AccessState {
+    // A host of files has nobody to ask.
+    match api::server().await {
+        Ok(None) => AccessState::NoServer,
+        Err(error) => AccessState::Failed(error),
+        Ok(Some(_)) => match api::call(&GetSessionRequest {}).await {
+            Ok(who) => AccessState::Known(who),
+            Err(error) => AccessState::Failed(error),
+        },
+    }
+}
+
+/// What only curators and operators see.
+#[component]
+pub(crate) fn CuratorsOnly<F>(
+    /// The heading for all others.
+    heading: &'static str,
+    /// What there would be, as a sentence.
+    why: &'static str,
+    /// For those who may.
+    shown: F,
+) -> impl IntoView
+where
+    F: Fn(SessionResponse) -> AnyView + Send + 'static,
+{
+    let answer = LocalResource::new(look);
+    move || match answer.get() {
+        None => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
+        Some(AccessState::Known(who)) if who.role >= AccessRole::Curator => shown(who),
+        Some(AccessState::Known(who)) => view! { <AccessDenied heading why who/> }.into_any(),
+        Some(AccessState::NoServer) => view! {
+            <h1>{heading}</h1>
+            <p class="ahead">
+                "There is no server here: this page comes from a host of files only. Run "
+                <code>"axioscope serve"</code> " to have people and reviews."
+            </p>
+        }
+        .into_any(),
+        Some(AccessState::Failed(error)) => {
+            let retry = Callback::new(move |()| answer.refetch());
+            view! {
+                <h1>{heading}</h1>
+                <ErrorMessage error retry/>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// Whoever may not.
+#[component]
+fn AccessDenied(heading: &'static str, why: &'static str, who: SessionResponse) -> impl IntoView {
+    let said = match who.person {
+        Some(person) => format!(
+            "You are {}, {}. Ask the operator for an invitation as a curator.",
+            person.name,
+            who.role.name()
+        ),
+        None => "Sign in with a name that is a curator's, or ask for an invitation.".to_owned(),
+    };
+    view! {
+        <h1>{heading}</h1>
+        <p class="ahead">{why} " " {said}</p>
+        <div class="btns">
+            <a class="btn main" href=PageRoute::Join.href()>"Sign in"</a>
+            <a class="btn" href=PageRoute::Review.href()>"Reviews"</a>
+        </div>
+    }
+}

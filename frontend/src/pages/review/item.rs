@@ -1,0 +1,335 @@
+//! One item as it is decided on: the question, the query, the texts, and the answers with their
+//! keys. The same for annotators and for those who try.
+
+use leptos::prelude::*;
+use shared::annotation::content::ItemContent;
+use shared::annotation::{AnnotatorAnswer, DisplayOrder, Preference};
+use shared::probe::ClaimKind;
+use shared::study::instance_details::HighlightedText;
+use wasm_bindgen::JsCast;
+
+use crate::widgets::highlighted_text::HighlightedTextView;
+
+/// The element that has the focus when an item comes.
+pub(super) const ITEM: &str = "item";
+
+/// Question and query.
+#[component]
+pub(super) fn ItemQuestion(
+    /// The item.
+    content: ItemContent,
+    /// What is said above the question.
+    #[prop(optional_no_strip)]
+    over: Option<&'static str>,
+    /// Whether query terms are marked.
+    #[prop(into)]
+    marks: Signal<bool>,
+) -> impl IntoView {
+    let ItemContent {
+        query,
+        terms,
+        claim,
+        ..
+    } = content;
+    let shown = move || {
+        let (marked, terms) = (bare_unless(marks.get(), &query), terms.clone());
+        view! { <HighlightedTextView marked terms/> }
+    };
+    view! {
+        <div class="ask">
+            {over.map(|it| view! { <p class="label"><b>{it}</b></p> })}
+            <p class="label" id="question">{question(claim)}</p>
+            <h1 class="query" id=ITEM tabindex="-1" dir="auto">{shown}</h1>
+            {(claim.arity() == 3)
+                .then(|| {
+                    view! {
+                        <p class="note">
+                            "Text B says more of the query than A, and C more than B. The axiom
+                            holds that each further step helps less. Compare how much better B is
+                            than A with how much better C is than B."
+                        </p>
+                    }
+                })}
+        </div>
+    }
+}
+
+/// After a decision about which something was told.
+#[component]
+pub(super) fn ContinueButtons(
+    /// To the next item.
+    go_on: impl Fn() + 'static,
+    /// Takes the decision back.
+    undo: impl Fn() + 'static,
+) -> impl IntoView {
+    view! {
+        <div class="btns">
+            <KeyButton class="btn main" key="Enter" press=go_on>"Go on"</KeyButton>
+            <KeyButton key="U" press=undo>"Undo"</KeyButton>
+        </div>
+    }
+}
+
+/// A button with the key that does the same.
+#[component]
+pub(super) fn KeyButton(
+    /// The classes of the button.
+    #[prop(default = "btn bare")]
+    class: &'static str,
+    /// The key, as it stands on the button.
+    key: &'static str,
+    /// Runs when the button is pressed.
+    press: impl Fn() + 'static,
+    /// Whether it cannot be pressed now.
+    #[prop(default = Signal::stored(false))]
+    disabled: Signal<bool>,
+    /// The words on the button.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <button class=class type="button" disabled=move || disabled.get() on:click=move |_| press()>
+            {children()} <kbd>{key}</kbd>
+        </button>
+    }
+}
+
+/// The texts as they stand for the person.
+#[component]
+pub(super) fn ItemDocuments(
+    /// The item.
+    content: ItemContent,
+    /// Which text stands where.
+    sides: DisplayOrder,
+    /// Whether query terms are marked.
+    #[prop(into)]
+    marks: Signal<bool>,
+) -> impl IntoView {
+    let ItemContent {
+        texts,
+        terms,
+        withheld,
+        ..
+    } = content;
+    let three = texts.len() == 3;
+    let texts = on_screen(texts, sides);
+    let each = texts.into_iter().zip(LETTERS).map(|(marked, letter)| {
+        let terms = terms.clone();
+        let body = match marked.text.trim().is_empty() {
+            true if withheld => {
+                view! { <p class="note">"The study came without its texts: pass it over."</p> }
+                    .into_any()
+            }
+            true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+            false => {
+                let shown = move || {
+                    let (marked, terms) = (bare_unless(marks.get(), &marked), terms.clone());
+                    view! { <HighlightedTextView marked terms/> }
+                };
+                view! { <p class="text" dir="auto">{shown}</p> }.into_any()
+            }
+        };
+        view! {
+            <article class="doc">
+                <header><b>{letter}</b></header>
+                {body}
+            </article>
+        }
+    });
+    view! { <div class="docs" class:three=three>{each.collect_view()}</div> }
+}
+
+/// The answers, each with its key.
+#[component]
+pub(super) fn AnswerButtons(
+    /// What is asked.
+    claim: ClaimKind,
+    /// What was said before, as the texts stand on the screen.
+    before: Option<AnnotatorAnswer>,
+    /// Takes an answer about the screen.
+    choose: Callback<AnnotatorAnswer>,
+) -> impl IntoView {
+    let each = ON_SCREEN.iter().zip(1..).map(|(&answer, key)| {
+        let was = before == Some(answer);
+        view! {
+            <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
+                {ON_BUTTONS.of(claim, answer)} " " <kbd>{key}</kbd>
+                {was.then(|| view! { <span class="label">"before"</span> })}
+            </button>
+        }
+    });
+    view! {
+        <div class="decide" role="group" aria-labelledby="question">{each.collect_view()}</div>
+    }
+}
+
+/// The answers in the order of their keys.
+const ON_SCREEN: [AnnotatorAnswer; 4] = [
+    AnnotatorAnswer::First,
+    AnnotatorAnswer::Equal,
+    AnnotatorAnswer::Second,
+    AnnotatorAnswer::CannotSay,
+];
+
+const LETTERS: [&str; 3] = ["A", "B", "C"];
+
+/// The answer that a key gives, as the texts stand on the screen.
+pub(super) fn answer_of(key: &str) -> Option<AnnotatorAnswer> {
+    let place: usize = key.parse().ok()?;
+    ON_SCREEN.get(place.checked_sub(1)?).copied()
+}
+
+/// What is asked.
+fn question(claim: ClaimKind) -> &'static str {
+    match claim {
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => {
+            "Which text answers the query better?"
+        }
+        ClaimKind::ShrinkingGain => "Which step helps more: from A to B, or from B to C?",
+    }
+}
+
+/// The words for the answers to a question, in the order of the keys.
+pub(super) struct AnswerLabels {
+    /// The words where two texts are compared.
+    pub(super) texts: [&'static str; 4],
+    /// The words where the steps between three texts are compared.
+    pub(super) steps: [&'static str; 4],
+}
+
+impl AnswerLabels {
+    /// Returns the words for an answer to the question of a claim.
+    pub(super) fn of(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
+        let [first, equal, second, cannot_say] = match claim {
+            ClaimKind::ShrinkingGain => self.steps,
+            ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => self.texts,
+        };
+        match answer {
+            AnnotatorAnswer::First => first,
+            AnnotatorAnswer::Equal => equal,
+            AnnotatorAnswer::Second => second,
+            AnnotatorAnswer::CannotSay => cannot_say,
+        }
+    }
+}
+
+/// The answers about the screen, as they stand on the buttons.
+pub(super) const ON_BUTTONS: AnswerLabels = AnswerLabels {
+    texts: ["A is better", "Equal", "B is better", "Cannot say"],
+    steps: ["A to B", "Equal", "B to C", "Cannot say"],
+};
+
+/// The answers about the screen, as they stand within a sentence.
+pub(super) const IN_SENTENCE: AnswerLabels = AnswerLabels {
+    texts: [
+        "A is better",
+        "both are equal",
+        "B is better",
+        "it cannot be said",
+    ],
+    steps: [
+        "the step from A to B helps more",
+        "both steps help the same",
+        "the step from B to C helps more",
+        "it cannot be said",
+    ],
+};
+
+/// The answers about the texts in the order of the claim.
+pub(super) const IN_CLAIM_ORDER: AnswerLabels = AnswerLabels {
+    texts: [
+        "text 1 is better",
+        "equal",
+        "text 2 is better",
+        "cannot say",
+    ],
+    steps: [
+        "first step helps more",
+        "both steps help the same",
+        "second step helps more",
+        "cannot say",
+    ],
+};
+
+/// The answer that prefers so.
+pub(super) fn answer_that(prefers: Preference) -> AnnotatorAnswer {
+    match prefers {
+        Preference::First => AnnotatorAnswer::First,
+        Preference::Equal => AnnotatorAnswer::Equal,
+        Preference::Second => AnnotatorAnswer::Second,
+    }
+}
+
+/// The texts in the order of the screen.
+fn on_screen(mut texts: Vec<HighlightedText>, sides: DisplayOrder) -> Vec<HighlightedText> {
+    if sides == DisplayOrder::Swapped {
+        texts.reverse();
+    }
+    texts
+}
+
+fn bare_unless(marks: bool, marked: &HighlightedText) -> HighlightedText {
+    let mut shown = marked.clone();
+    if !marks {
+        shown.marks.clear();
+    }
+    shown
+}
+
+/// Moves the focus to an element, once it is there.
+pub(super) fn focus(id: &'static str) {
+    request_animation_frame(move || {
+        let found = document().get_element_by_id(id);
+        if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+            let _ = found.focus();
+        }
+    });
+}
+
+/// Whether a dialog is open: the keys of the page rest.
+pub(super) fn in_dialog() -> bool {
+    document()
+        .query_selector("dialog[open]")
+        .ok()
+        .flatten()
+        .is_some()
+}
+
+/// Whether Enter would press a button or follow a link.
+pub(super) fn on_button() -> bool {
+    let active = document().active_element();
+    active.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY" | "INPUT"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stand_in_the_order_of_the_screen() {
+        let keys = ["1", "2", "3", "4", "5", "0", "x"].map(answer_of);
+        assert_eq!(
+            keys,
+            [
+                Some(AnnotatorAnswer::First),
+                Some(AnnotatorAnswer::Equal),
+                Some(AnnotatorAnswer::Second),
+                Some(AnnotatorAnswer::CannotSay),
+                None,
+                None,
+                None
+            ]
+        );
+    }
+
+    #[test]
+    fn texts_stand_as_the_server_turned_them() {
+        let text = |it: &str| HighlightedText {
+            text: it.to_owned(),
+            marks: Vec::new(),
+        };
+        let texts = vec![text("claimed first"), text("claimed second")];
+        let swapped = on_screen(texts.clone(), DisplayOrder::Swapped);
+        assert_eq!(swapped[0].text, "claimed second");
+        assert_eq!(on_screen(texts.clone(), DisplayOrder::AsClaimed), texts);
+    }
+}

@@ -1,0 +1,200 @@
+//! A new review task.
+
+mod design;
+mod draft;
+mod form;
+mod known_items;
+mod instance_reference;
+mod preview;
+mod probes;
+mod ranker;
+
+use leptos::prelude::*;
+use shared::api::ListStudiesRequest;
+use shared::study::overview::StudySummary;
+
+use super::curator_gate::CuratorsOnly;
+use crate::api;
+use crate::number_format::plural;
+use crate::routes::PageRoute;
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::form::{
+    FieldErrorMessage, FieldName, FormCheckbox, FormTextField, SelectField,
+};
+use crate::widgets::resource_view::ResourceView;
+use design::SamplingFields;
+use draft::{TaskDraft, TaskField};
+use form::NewTaskForm;
+use known_items::KnownItems;
+use preview::Preview;
+use probes::Probes;
+
+/// The page.
+#[component]
+pub(crate) fn NewTaskPage() -> impl IntoView {
+    let shown = |_| view! { <StudyLoader/> }.into_any();
+    view! { <CuratorsOnly heading="New task" why="Curators make review tasks." shown/> }
+}
+
+/// Which studies there are, before anything can be chosen.
+#[component]
+fn StudyLoader() -> impl IntoView {
+    let answer = api::fetch(|| ListStudiesRequest {});
+    let shown = |studies: Vec<StudySummary>| match studies.is_empty() {
+        true => view! {
+            <h1>"New task"</h1>
+            <p class="ahead">
+                "There is no study here yet. Make one on a terminal with "
+                <code>"axioscope study run"</code> "."
+            </p>
+        }
+        .into_any(),
+        false => view! { <NewTaskFormView studies/> }.into_any(),
+    };
+    view! { <ResourceView answer until="Asking for the studies" without="New task" shown/> }
+}
+
+/// The label of the field for the share of gold items.
+const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
+
+#[component]
+fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
+    let form = NewTaskForm::new(&studies);
+    let chosen = form.draft.with_untracked(|it| it.study.clone());
+    let options = studies.into_iter().map(|it| {
+        let selected = it.name == chosen;
+        view! { <option value=it.name selected=selected>{it.title}</option> }
+    });
+    let options = options.collect_view();
+    let send = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        form.make();
+    };
+    let failure = move || {
+        form.action.failed.get().map(|error| {
+            let retry = Callback::new(move |()| {
+                form.action.failed.set(None);
+                form.ask(form.draft.with_untracked(|it| it.study.clone()));
+            });
+            view! { <ErrorMessage error retry/> }
+        })
+    };
+    let said = move || {
+        let n_wrong = form.wrong.with(Vec::len) as u64;
+        match (form.action.busy.get(), form.tried.get() && n_wrong > 0) {
+            (true, _) => "Drawing items".to_owned(),
+            (false, true) => format!(
+                "{} marked above",
+                plural(n_wrong, "mistake is", "mistakes are")
+            ),
+            (false, false) => String::new(),
+        }
+    };
+    let fresh = move |_| {
+        form.tried.set(false);
+        draft::forget();
+        form.draft.update(|it| *it = TaskDraft::of(&it.study));
+    };
+    view! {
+        <nav class="crumbs" aria-label="You are here">
+            <a href=PageRoute::Review.href()>"Review"</a>
+            <span>"New task"</span>
+        </nav>
+        <h1>"New task"</h1>
+        <p class="lead">
+            "Draw instances of a study, and ask people whether the axiom is right about them. What
+            you type is kept in this tab."
+        </p>
+        <form class="making" on:submit=send novalidate>
+            <fieldset class="form">
+                <legend>"What is asked"</legend>
+                <SelectField label="Study" choose=move |study| {
+                    form.draft.update(|it| it.turn_to(study));
+                }>{options}</SelectField>
+                <FormTextField
+                    form=form.fields
+                    field=TaskField::Title
+                    label="Title, which people read"
+                    text=|it| &mut it.title
+                />
+            </fieldset>
+            <Probes form/>
+            <SamplingFields form/>
+            <fieldset class="form">
+                <legend>"How people work"</legend>
+                {form.number(TaskField::Overlap, "People for each item", |it| &mut it.overlap)}
+                {form.number(TaskField::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
+                <FormTextField
+                    form=form.fields
+                    field=TaskField::Tags
+                    label="Tags that one click puts on a decision, with commas between"
+                    text=|it| &mut it.tags
+                />
+                <div class="checks">
+                    <FormCheckbox
+                        form=form.fields
+                        label="Blind: nobody sees what rankers prefer"
+                        on=|it| &mut it.blind
+                    />
+                    <FormCheckbox
+                        form=form.fields
+                        label="Query terms are marked"
+                        on=|it| &mut it.mark_terms
+                    />
+                </div>
+            </fieldset>
+            <fieldset>
+                <legend>"Guidelines"</legend>
+                <label
+                    class="field"
+                    class:error=move || form.fields.reason(TaskField::Guidelines).is_some()
+                >
+                    <span class="label">"How to decide, in Markdown"</span>
+                    <textarea
+                        class="written"
+                        rows="10"
+                        aria-describedby=TaskField::Guidelines.id()
+                        aria-invalid=move || form.fields.invalid(TaskField::Guidelines)
+                        prop:value=move || form.draft.with(|it| it.guidelines.clone())
+                        on:input:target=move |event| {
+                            form.draft.update(|it| it.guidelines = event.target().value());
+                        }
+                    ></textarea>
+                    <FieldErrorMessage form=form.fields field=TaskField::Guidelines/>
+                </label>
+            </fieldset>
+            <KnownItems
+                form
+                field=TaskField::Training
+                name="Training"
+                said="Everybody decides on these first, in this order, and is told the answer. \
+                      They count for nothing."
+                list=|it| &it.training
+                change=|it| &mut it.training
+            />
+            <KnownItems
+                form
+                field=TaskField::Gold
+                name="Gold"
+                said="Strewn in among the others, to see how right somebody is. They are in no \
+                      estimate."
+                list=|it| &it.gold
+                change=|it| &mut it.gold
+            />
+            <Preview form/>
+            <FieldErrorMessage form=form.fields field=TaskField::All/>
+            {failure}
+            <div class="btns">
+                <button
+                    class="btn main"
+                    type="submit"
+                    disabled=move || form.action.busy.get()
+                >
+                    "Make the task"
+                </button>
+                <button class="btn" type="button" on:click=fresh>"Begin anew"</button>
+                <span class="note" role="status">{said}</span>
+            </div>
+        </form>
+    }
+}

@@ -1,0 +1,103 @@
+//! How many items are drawn, and with which chances.
+
+use leptos::prelude::*;
+use shared::annotation::task::{Allocation, MarginWeighting};
+
+use super::draft::{DesignKind, TaskField};
+use super::form::NewTaskForm;
+use super::ranker::RankerSelect;
+use crate::widgets::form::FormSelect;
+
+/// The part of the form.
+#[component]
+pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
+    let way = Memo::new(move |_| form.draft.with(|it| it.way));
+    view! {
+        <fieldset class="form">
+            <legend>"What is drawn"</legend>
+            {form.number(TaskField::Items, "Items", |it| &mut it.n_items)}
+            {form.number(TaskField::Seed, "Seed of everything random", |it| &mut it.seed)}
+            <FormSelect
+                form=form.fields
+                label="With which chances"
+                options=DesignKind::ALL
+                value=|it| &mut it.way
+            />
+            {move || match way.get() {
+                DesignKind::Uniform => ().into_any(),
+                DesignKind::ByProbe => view! { <AllocationField form/> }.into_any(),
+                DesignKind::ByMargin => view! { <MarginFields form/> }.into_any(),
+                DesignKind::AxiomAndRanker => view! {
+                    <RankerField form label="Ranker"/>
+                    <DisagreementShareField form/>
+                }
+                .into_any(),
+                DesignKind::TwoRankers => view! {
+                    <RankerField form label="One ranker"/>
+                    <RankerSelect
+                        form
+                        label="The other"
+                        get=|it| it.between[1].to_string()
+                        set=|it, word| it.between[1] = word.parse().unwrap_or_default()
+                    />
+                    <DisagreementShareField form/>
+                }
+                .into_any(),
+            }}
+        </fieldset>
+        <p class="note">
+            "No instance has no chance, and each item keeps the chance π with which it was drawn,
+            so that the results are estimates over all instances whatever was drawn more often."
+        </p>
+    }
+}
+
+#[component]
+fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
+    view! {
+        <RankerSelect
+            form
+            label
+            get=|it| it.between[0].to_string()
+            set=|it, word| it.between[0] = word.parse().unwrap_or_default()
+        />
+    }
+}
+
+#[component]
+fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
+    let label = "Per cent of items from where they disagree";
+    form.number(TaskField::Share, label, |it| &mut it.share)
+}
+
+#[component]
+fn AllocationField(form: NewTaskForm) -> impl IntoView {
+    const SHARES: &[(Allocation, &str, &str)] = &[
+        (Allocation::Equal, "equal", "as many of each"),
+        (
+            Allocation::Proportional,
+            "proportional",
+            "in proportion to its instances",
+        ),
+    ];
+    view! {
+        <FormSelect
+            form=form.fields
+            label="Items of each probe"
+            options=SHARES
+            value=|it| &mut it.per_probe
+        />
+    }
+}
+
+#[component]
+fn MarginFields(form: NewTaskForm) -> impl IntoView {
+    const CALLS: &[(MarginWeighting, &str, &str)] = &[
+        (MarginWeighting::Close, "close", "close calls"),
+        (MarginWeighting::Clear, "clear", "clear calls"),
+    ];
+    view! {
+        <RankerField form label="Ranker"/>
+        <FormSelect form=form.fields label="More often" options=CALLS value=|it| &mut it.favour/>
+    }
+}

@@ -1,0 +1,465 @@
+//! A task as it is typed: a mistake is text, and stands beside its field.
+
+use serde::{Deserialize, Serialize};
+use shared::annotation::task::{
+    Allocation, AnnotationTask, DisagreementPair, MarginWeighting, ReferenceAnswer, SamplingDesign,
+    TaskFilter,
+};
+use shared::api::ErrorResponse;
+use shared::error::Error;
+use shared::probe::Probe;
+use shared::study::controls::StudyControls;
+use shared::study::overview::StudySummary;
+use shared::verdict::Outcome;
+
+use crate::widgets::form::{self, FieldName};
+
+/// What people read unless a curator writes something else.
+const GUIDELINES: &str = "\
+Read the query, then both texts. Decide which text is better for somebody who asked this.
+
+- Judge what the texts say, not how long or how well they are written.
+- *Equal* where both are as good, or as bad.
+- *Cannot say* where you do not understand the query or a text.
+";
+
+/// How items are drawn; [`SamplingDesign`] without its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum DesignKind {
+    Uniform,
+    ByProbe,
+    ByMargin,
+    AxiomAndRanker,
+    TwoRankers,
+}
+
+impl DesignKind {
+    /// Every way with its words.
+    pub(super) const ALL: &[(DesignKind, &str, &str)] = &[
+        (
+            DesignKind::Uniform,
+            "uniform",
+            "every instance with the same chance",
+        ),
+        (DesignKind::ByProbe, "by-probe", "by probe"),
+        (
+            DesignKind::ByMargin,
+            "by-margin",
+            "by the margin of a ranker",
+        ),
+        (
+            DesignKind::AxiomAndRanker,
+            "axiom-ranker",
+            "first where axiom and ranker disagree",
+        ),
+        (
+            DesignKind::TwoRankers,
+            "rankers",
+            "first where two rankers disagree",
+        ),
+    ];
+}
+
+/// A task as it is typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct TaskDraft {
+    pub(super) study: String,
+    pub(super) title: String,
+    pub(super) probes: Vec<Probe>,
+    pub(super) dials: StudyControls,
+    /// The place of the ranker that outcome and margins are those of; empty for none.
+    pub(super) ranker: String,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) margin_from: String,
+    pub(super) margin_to: String,
+    pub(super) n_items: String,
+    pub(super) way: DesignKind,
+    pub(super) per_probe: Allocation,
+    pub(super) favour: MarginWeighting,
+    /// Places of the rankers that the way names.
+    pub(super) between: [usize; 2],
+    /// Per cent of items that are drawn from those where they disagree.
+    pub(super) share: String,
+    pub(super) overlap: String,
+    pub(super) seed: String,
+    pub(super) gold_every: String,
+    pub(super) blind: bool,
+    pub(super) mark_terms: bool,
+    /// With commas between.
+    pub(super) tags: String,
+    pub(super) guidelines: String,
+    pub(super) training: Vec<ReferenceAnswer>,
+    pub(super) gold: Vec<ReferenceAnswer>,
+}
+
+/// Where a mistake stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskField {
+    Title,
+    Probes,
+    Ranker,
+    MarginFrom,
+    MarginTo,
+    Items,
+    Share,
+    Overlap,
+    Seed,
+    GoldEvery,
+    Tags,
+    Guidelines,
+    Training,
+    Gold,
+    /// Whatever is about no field, or about several.
+    All,
+}
+
+impl FieldName for TaskField {
+    fn id(self) -> String {
+        format!("wrong-{self:?}").to_lowercase()
+    }
+}
+
+impl TaskField {
+    /// The field of a setting as the server names it.
+    fn of(setting: &str) -> TaskField {
+        match setting {
+            "title" => TaskField::Title,
+            "probes" => TaskField::Probes,
+            "ranker" => TaskField::Ranker,
+            "n_items" => TaskField::Items,
+            "share" => TaskField::Share,
+            "overlap" => TaskField::Overlap,
+            "seed" => TaskField::Seed,
+            "gold_every" => TaskField::GoldEvery,
+            "tag" | "tags" => TaskField::Tags,
+            "guidelines" => TaskField::Guidelines,
+            "training" => TaskField::Training,
+            "gold" => TaskField::Gold,
+            _ => TaskField::All,
+        }
+    }
+}
+
+/// What is wrong, and where.
+pub(super) type TaskFieldError = form::FormFieldError<TaskField>;
+
+impl TaskFieldError {
+    fn new(field: TaskField, reason: impl Into<String>) -> TaskFieldError {
+        TaskFieldError {
+            field,
+            reason: reason.into(),
+        }
+    }
+
+    /// Converts an answer of the server.
+    pub(super) fn of(problem: &ErrorResponse) -> TaskFieldError {
+        match problem
+            .field
+            .as_deref()
+            .map_or(TaskField::All, TaskField::of)
+        {
+            TaskField::All => TaskFieldError::new(TaskField::All, &problem.error),
+            field => TaskFieldError::new(field, problem.reason()),
+        }
+    }
+
+    fn of_error(error: Error) -> TaskFieldError {
+        match error.field().map_or(TaskField::All, TaskField::of) {
+            TaskField::All => TaskFieldError::new(TaskField::All, error.to_string()),
+            field => TaskFieldError::new(field, error.reason()),
+        }
+    }
+}
+
+impl TaskDraft {
+    /// What there is before anything is typed.
+    pub(super) fn of(study: &str) -> TaskDraft {
+        TaskDraft {
+            study: study.to_owned(),
+            title: String::new(),
+            probes: Vec::new(),
+            dials: StudyControls::default(),
+            ranker: String::new(),
+            outcome: None,
+            margin_from: String::new(),
+            margin_to: String::new(),
+            n_items: "200".to_owned(),
+            way: DesignKind::Uniform,
+            per_probe: Allocation::Equal,
+            favour: MarginWeighting::Close,
+            between: [0, 1],
+            share: "70".to_owned(),
+            overlap: "2".to_owned(),
+            seed: "1".to_owned(),
+            gold_every: "10".to_owned(),
+            blind: true,
+            mark_terms: true,
+            tags: String::new(),
+            guidelines: GUIDELINES.to_owned(),
+            training: Vec::new(),
+            gold: Vec::new(),
+        }
+    }
+
+    /// Another study: probes, rankers and instances are its own, words stay.
+    pub(super) fn turn_to(&mut self, study: String) {
+        let fresh = TaskDraft::of(&study);
+        *self = TaskDraft {
+            study,
+            probes: fresh.probes,
+            dials: fresh.dials,
+            ranker: fresh.ranker,
+            outcome: fresh.outcome,
+            between: fresh.between,
+            training: fresh.training,
+            gold: fresh.gold,
+            ..self.clone()
+        };
+    }
+
+    /// Whether nothing stands in a field that has to be filled.
+    pub(super) fn lacks(&self, field: TaskField) -> bool {
+        match field {
+            TaskField::Title => self.title.is_empty(),
+            TaskField::Probes => self.probes.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The task, or everything that is wrong with it.
+    pub(super) fn task(&self) -> Result<AnnotationTask, Vec<TaskFieldError>> {
+        let mut wrong = Vec::new();
+        let ranker = self.ranker.parse().ok();
+        let [margin_from, margin_to] = [
+            (TaskField::MarginFrom, &self.margin_from),
+            (TaskField::MarginTo, &self.margin_to),
+        ]
+        .map(|(field, text)| margin(field, text, &mut wrong));
+        let wanted = TaskFilter {
+            dials: self.dials.clone(),
+            ranker,
+            outcome: self.outcome,
+            margin_from,
+            margin_to,
+        };
+        let task = AnnotationTask {
+            title: self.title.clone(),
+            study: self.study.clone(),
+            probes: self.probes.clone(),
+            wanted,
+            n_items: whole(TaskField::Items, &self.n_items, &mut wrong),
+            design: self.design(&mut wrong),
+            overlap: whole(TaskField::Overlap, &self.overlap, &mut wrong),
+            seed: whole(TaskField::Seed, &self.seed, &mut wrong),
+            gold_every: whole(TaskField::GoldEvery, &self.gold_every, &mut wrong),
+            blind: self.blind,
+            mark_terms: self.mark_terms,
+            tags: self.tags(),
+            guidelines: self.guidelines.clone(),
+            training: self.training.clone(),
+            gold: self.gold.clone(),
+        };
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        task.checked()
+            .map_err(|it| vec![TaskFieldError::of_error(it)])
+    }
+
+    fn tags(&self) -> Vec<String> {
+        let tags = self.tags.split(',').map(str::trim);
+        tags.filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn design(&self, wrong: &mut Vec<TaskFieldError>) -> SamplingDesign {
+        let [first, second] = self.between;
+        let between = match self.way {
+            DesignKind::Uniform => return SamplingDesign::Uniform,
+            DesignKind::ByProbe => {
+                return SamplingDesign::ByProbe {
+                    share: self.per_probe,
+                };
+            }
+            DesignKind::ByMargin => {
+                return SamplingDesign::ByMargin {
+                    ranker: first,
+                    favour: self.favour,
+                };
+            }
+            DesignKind::AxiomAndRanker => DisagreementPair::AxiomAndRanker { ranker: first },
+            DesignKind::TwoRankers => {
+                if first == second {
+                    wrong.push(TaskFieldError::new(
+                        TaskField::Share,
+                        "must name two different rankers",
+                    ));
+                }
+                DisagreementPair::Rankers { first, second }
+            }
+        };
+        let share = self.share.trim().parse::<f64>().unwrap_or(f64::NAN);
+        if !(share > 0.0 && share < 100.0) {
+            let reason = "must be a number above 0 and below 100";
+            wrong.push(TaskFieldError::new(TaskField::Share, reason));
+        }
+        SamplingDesign::DisagreementFirst {
+            between,
+            share: share / 100.0,
+        }
+    }
+}
+
+fn whole<T: std::str::FromStr + Default>(
+    field: TaskField,
+    text: &str,
+    wrong: &mut Vec<TaskFieldError>,
+) -> T {
+    text.trim().parse().unwrap_or_else(|_| {
+        wrong.push(TaskFieldError::new(field, "must be a whole number"));
+        T::default()
+    })
+}
+
+/// Empty is no bound.
+fn margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Option<f64> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let found = text.parse::<f64>().ok().filter(|it| it.is_finite());
+    if found.is_none() {
+        wrong.push(TaskFieldError::new(field, "must be a number, or empty"));
+    }
+    found
+}
+
+/// Where the draft stays until the tab is closed.
+const KEPT: &str = "axioscope-new-task";
+
+fn session() -> Option<web_sys::Storage> {
+    leptos::prelude::window().session_storage().ok().flatten()
+}
+
+/// The draft of this tab, if it is of the study that the address names, or else a new one.
+pub(super) fn begin(wanted: Option<String>, studies: &[StudySummary]) -> TaskDraft {
+    let is_there = |name: &String| studies.iter().any(|it| it.name == *name);
+    let kept = session().and_then(|it| it.get_item(KEPT).ok().flatten());
+    // One of another version is none.
+    let kept = kept.and_then(|it| serde_json::from_str::<TaskDraft>(&it).ok());
+    let kept = kept.filter(|it| is_there(&it.study));
+    let wanted = wanted.filter(is_there);
+    match (kept, wanted) {
+        (Some(kept), None) => kept,
+        (Some(mut kept), Some(wanted)) => {
+            if kept.study != wanted {
+                kept.turn_to(wanted);
+            }
+            kept
+        }
+        (None, wanted) => {
+            let first = studies.first().map(|it| it.name.clone());
+            TaskDraft::of(&wanted.or(first).unwrap_or_default())
+        }
+    }
+}
+
+/// Keeps a draft until the tab is closed.
+pub(super) fn keep(draft: &TaskDraft) {
+    if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
+        let _ = session.set_item(KEPT, &text);
+    }
+}
+
+/// Forgets it.
+pub(super) fn forget() {
+    if let Some(session) = session() {
+        let _ = session.remove_item(KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::Axiom;
+
+    fn draft() -> TaskDraft {
+        TaskDraft {
+            title: "First".to_owned(),
+            probes: vec![Probe::Axiom(Axiom::Tfc1)],
+            ..TaskDraft::of("demo")
+        }
+    }
+
+    #[track_caller]
+    fn wrong(change: impl Fn(&mut TaskDraft)) -> Vec<TaskField> {
+        let mut draft = draft();
+        change(&mut draft);
+        let refused = draft.task().unwrap_err();
+        refused.into_iter().map(|it| it.field).collect()
+    }
+
+    #[test]
+    fn a_sound_draft_is_a_task_and_survives_a_reload() {
+        let task = draft().task().unwrap();
+        assert_eq!((task.n_items, task.overlap), (200, 2));
+        let json = serde_json::to_string(&draft()).unwrap();
+        assert_eq!(serde_json::from_str::<TaskDraft>(&json).unwrap(), draft());
+    }
+
+    #[test]
+    fn a_mistake_stands_beside_its_field() {
+        assert_eq!(wrong(|it| it.title.clear()), [TaskField::Title]);
+        assert_eq!(wrong(|it| it.probes.clear()), [TaskField::Probes]);
+        assert_eq!(
+            wrong(|it| it.n_items = "many".to_owned()),
+            [TaskField::Items]
+        );
+        assert_eq!(
+            wrong(|it| it.overlap = "99".to_owned()),
+            [TaskField::Overlap]
+        );
+        assert_eq!(
+            wrong(|it| it.outcome = Some(Outcome::Tied)),
+            [TaskField::Ranker]
+        );
+        assert_eq!(
+            wrong(|it| it.margin_to = "x".to_owned()),
+            [TaskField::MarginTo]
+        );
+        let share = |it: &mut TaskDraft| {
+            it.way = DesignKind::AxiomAndRanker;
+            it.share = "100".to_owned();
+        };
+        assert_eq!(wrong(share), [TaskField::Share]);
+        let same = |it: &mut TaskDraft| {
+            it.way = DesignKind::TwoRankers;
+            it.between = [1, 1];
+        };
+        assert_eq!(wrong(same), [TaskField::Share]);
+    }
+
+    #[test]
+    fn what_the_server_refuses_finds_its_field() {
+        let of = |field: Option<&str>, error: &str| {
+            let field = field.map(str::to_owned);
+            let problem = ErrorResponse::new(error, "setting");
+            TaskFieldError::of(&ErrorResponse { field, ..problem })
+        };
+        let overlap = of(Some("overlap"), "overlap: is 99, must be from 1 to 20");
+        let expected = TaskFieldError::new(TaskField::Overlap, "is 99, must be from 1 to 20");
+        assert_eq!(overlap, expected);
+        assert_eq!(
+            of(None, "there is no study named `x`").field,
+            TaskField::All
+        );
+    }
+
+    #[test]
+    fn another_study_keeps_the_words() {
+        let mut draft = draft();
+        draft.turn_to("other".to_owned());
+        assert_eq!((draft.title.as_str(), draft.probes.len()), ("First", 0));
+    }
+}

@@ -1,0 +1,177 @@
+//! What the parts of the form share.
+
+use leptos::prelude::*;
+use shared::api::annotation::{CreateTaskRequest, TaskDefinitionResponse};
+use shared::api::{GetBehavioralTestsRequest, GetStudyRequest};
+use shared::probe::Probe;
+use shared::study::behavioral_tests::BehavioralTestOptions;
+use shared::study::controls::StudyControls;
+use shared::study::overview::{StudyOverview, StudySummary};
+
+use super::draft::{self, TaskDraft, TaskField, TaskFieldError};
+use crate::api::mutation::{MutationState, once};
+use crate::api::{self, Error};
+use crate::debounce::Debounce;
+use crate::location::{self, PageLocation};
+use crate::routes::PageRoute;
+use crate::widgets::form::{FormNumberField, FormState};
+
+/// What the parts of the form share.
+#[derive(Clone, Copy)]
+pub(super) struct NewTaskForm {
+    pub(super) draft: RwSignal<TaskDraft>,
+    /// The draft with what is wrong in it, by the page or by the server.
+    pub(super) fields: FormState<TaskDraft, TaskField>,
+    /// What is wrong with the draft as it is typed.
+    pub(super) wrong: Memo<Vec<TaskFieldError>>,
+    /// What the server refused, until the draft changes.
+    pub(super) refused: RwSignal<Option<TaskFieldError>>,
+    /// The study that is drawn from; none until it is known.
+    pub(super) study: RwSignal<Option<StudyOverview>>,
+    /// Its behaviours.
+    pub(super) behaviours: RwSignal<Vec<Probe>>,
+    /// The request that makes the task, and what failed apart from its fields.
+    pub(super) action: MutationState,
+    /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
+    pub(super) tried: RwSignal<bool>,
+}
+
+impl NewTaskForm {
+    pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
+        let wanted = PageLocation::here().word("study");
+        let draft = draft::begin(wanted, studies);
+        let draft = RwSignal::new(draft);
+        let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
+        let refused = RwSignal::new(None);
+        let tried = RwSignal::new(false);
+        let shown = move || {
+            let is_shown =
+                |it: &TaskFieldError| tried.get() || !draft.with(|draft| draft.lacks(it.field));
+            let all = wrong.get().into_iter().chain(refused.get());
+            all.filter(is_shown).collect()
+        };
+        let form = NewTaskForm {
+            draft,
+            fields: FormState {
+                values: draft,
+                wrong: Signal::derive(shown),
+            },
+            wrong,
+            refused,
+            study: RwSignal::new(None),
+            behaviours: RwSignal::new(Vec::new()),
+            action: MutationState::new(),
+            tried,
+        };
+        form.keep();
+        form.follow();
+        form
+    }
+
+    /// Returns the field of a number.
+    pub(super) fn number(
+        self,
+        field: TaskField,
+        label: &'static str,
+        text: fn(&mut TaskDraft) -> &mut String,
+    ) -> impl IntoView {
+        view! { <FormNumberField form=self.fields field label text/> }
+    }
+
+    /// The draft survives a reload.
+    pub(super) fn keep(self) {
+        let rest = Debounce::after_ms(300);
+        Effect::new(move |before: Option<()>| {
+            let draft = self.draft.get();
+            if before.is_some() {
+                self.refused.set(None);
+            }
+            rest.run(move || draft::keep(&draft));
+        });
+    }
+
+    /// Another study has other probes and rankers.
+    pub(super) fn follow(self) {
+        let study = Memo::new(move |_| self.draft.with(|it| it.study.clone()));
+        Effect::new(move |_| {
+            let study = study.get();
+            self.study.set(None);
+            self.behaviours.set(Vec::new());
+            self.ask(study);
+        });
+    }
+
+    pub(super) fn ask(self, study: String) {
+        leptos::task::spawn_local(async move {
+            let look = GetStudyRequest {
+                study: study.clone(),
+                dials: StudyControls::default(),
+            };
+            let found = api::call(&look).await;
+            // Another may have been chosen, or another page.
+            let now = self.draft.try_with_untracked(|it| it.study == study);
+            if now != Some(true) {
+                return;
+            }
+            match found {
+                Ok(found) => {
+                    let has_behaviours = found.n_behaviours > 0;
+                    self.action.failed.set(None);
+                    self.study.set(Some(found));
+                    if has_behaviours {
+                        self.ask_behaviours(study).await;
+                    }
+                }
+                Err(error) => self.action.failed.set(Some(error)),
+            }
+        });
+    }
+
+    pub(super) async fn ask_behaviours(self, study: String) {
+        let asking = BehavioralTestOptions::default();
+        let found = api::call(&GetBehavioralTestsRequest {
+            study: study.clone(),
+            asking,
+        })
+        .await;
+        let now = self.draft.try_with_untracked(|it| it.study == study);
+        if now != Some(true) {
+            return;
+        }
+        match found {
+            Ok(found) => {
+                let mut probes: Vec<Probe> = Vec::new();
+                for row in found.rows {
+                    if !probes.contains(&row.probe) {
+                        probes.push(row.probe);
+                    }
+                }
+                self.behaviours.set(probes);
+            }
+            Err(error) => self.action.failed.set(Some(error)),
+        }
+    }
+
+    /// A mistake that the server found beside its field, anything else below the form.
+    pub(super) fn refuse(self, error: Error) {
+        match &error {
+            Error::Server(problem) => self.refused.set(Some(TaskFieldError::of(problem))),
+            Error::Network(_) | Error::File(_) => self.action.failed.set(Some(error)),
+        }
+    }
+
+    pub(super) fn make(self) {
+        self.tried.set(true);
+        let Ok(task) = self.draft.with_untracked(TaskDraft::task) else {
+            return;
+        };
+        let made = async move { api::call(&CreateTaskRequest { task }).await };
+        once(self.action.busy, made, move |made| match made {
+            Ok(TaskDefinitionResponse { card, .. }) => {
+                draft::forget();
+                location::go(&PageRoute::Curate { task: card.task }.href());
+            }
+            Err(error) => self.refuse(error),
+        });
+    }
+}

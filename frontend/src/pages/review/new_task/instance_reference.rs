@@ -1,0 +1,70 @@
+//! An instance as a curator names it.
+
+use shared::annotation::task::InstanceRef;
+use shared::error::Error;
+use shared::probe::AxiomVariant;
+
+use crate::routes::PageRoute;
+
+/// The instance that is meant: by the address of its page, or as `tfc1 fixed 12`.
+pub(super) fn place(text: &str, study: &str) -> Result<InstanceRef, String> {
+    let help = "paste the address of an instance of this study, or write probe, reading and \
+                number: tfc1 fixed 12";
+    let text = text.trim();
+    if let Some(at) = text.find("/study/") {
+        let path = text[at..].split(['?', '#']).next().unwrap_or_default();
+        return match PageRoute::parse(path) {
+            Some(PageRoute::Instance {
+                study: of,
+                probe,
+                mode,
+                number,
+            }) if of == study => Ok(InstanceRef {
+                probe,
+                mode,
+                number,
+            }),
+            Some(PageRoute::Instance { study: of, .. }) => Err(format!(
+                "it is an instance of {of}, and the task is of {study}"
+            )),
+            _ => Err(help.to_owned()),
+        };
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [probe, mode, number] = words[..] else {
+        return Err(help.to_owned());
+    };
+    let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
+    Ok(InstanceRef {
+        probe: probe.parse().map_err(|it: Error| it.to_string())?,
+        mode: *known.ok_or_else(|| format!("there is no reading named `{mode}`"))?,
+        number: number
+            .parse()
+            .map_err(|_| format!("`{number}` is no number of an instance"))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::Axiom;
+    use shared::probe::Probe;
+
+    #[test]
+    fn an_instance_is_found_by_its_address() {
+        let address = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
+        let found = place(address, "demo").unwrap();
+        assert_eq!((found.probe, found.number), (Probe::Axiom(Axiom::Tfc1), 12));
+        assert_eq!(place("TFC1 fixed 12", "demo").unwrap(), found);
+        assert!(place(address, "other").unwrap_err().contains("demo"));
+        for none in [
+            "",
+            "tfc1 fixed",
+            "tfc1 loose 1",
+            "nothing fixed 1",
+            "tfc1 fixed x",
+        ] {
+            assert!(place(none, "demo").is_err(), "{none}");
+        }
+    }
+}

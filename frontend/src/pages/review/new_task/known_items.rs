@@ -1,0 +1,127 @@
+//! Instances of which the answer is known: to learn by, or to see how right somebody is.
+
+use leptos::prelude::*;
+use shared::annotation::AnnotatorAnswer;
+use shared::annotation::task::ReferenceAnswer;
+
+use super::draft::{TaskDraft, TaskField};
+use super::form::NewTaskForm;
+use super::instance_reference;
+use crate::pages::review::item::{AnswerLabels, IN_CLAIM_ORDER};
+use crate::routes::PageRoute;
+use crate::widgets::form::{FieldErrorMessage, FieldName, InputError, SelectField, TextField};
+
+/// The answers as the list shows them, whichever the claim.
+const LISTED: AnswerLabels = AnswerLabels {
+    steps: [
+        "first step helps more",
+        "equal",
+        "second step helps more",
+        "cannot say",
+    ],
+    ..IN_CLAIM_ORDER
+};
+
+/// A list that is added to by addresses.
+#[component]
+pub(super) fn KnownItems(
+    form: NewTaskForm,
+    field: TaskField,
+    name: &'static str,
+    said: &'static str,
+    list: fn(&TaskDraft) -> &Vec<ReferenceAnswer>,
+    change: fn(&mut TaskDraft) -> &mut Vec<ReferenceAnswer>,
+) -> impl IntoView {
+    let address = RwSignal::new(String::new());
+    let answer = RwSignal::new(AnnotatorAnswer::First);
+    let why = RwSignal::new(String::new());
+    let wrong = RwSignal::new(None::<String>);
+    let add = move || {
+        let study = form.draft.with_untracked(|it| it.study.clone());
+        let place = match instance_reference::place(&address.get_untracked(), &study) {
+            Ok(place) => place,
+            Err(reason) => return wrong.set(Some(reason)),
+        };
+        if form
+            .draft
+            .with_untracked(|it| list(it).iter().any(|it| it.place == place))
+        {
+            return wrong.set(Some("it is in the list".to_owned()));
+        }
+        let known = ReferenceAnswer {
+            place,
+            answer: answer.get_untracked(),
+            why: why.get_untracked().trim().to_owned(),
+        };
+        form.draft.update(|it| change(it).push(known));
+        wrong.set(None);
+        address.set(String::new());
+        why.set(String::new());
+    };
+    let rows = move || {
+        let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
+        let rows = all.into_iter().enumerate().map(|(at, known)| {
+            let place = known.place;
+            let page = PageRoute::instance(study.clone(), place);
+            let called = format!("{} {}", place.probe.name(), place.number);
+            let label = format!("Remove {called}");
+            let drop = move |_| {
+                form.draft.update(|it| {
+                    let list = change(it);
+                    if at < list.len() {
+                        list.remove(at);
+                    }
+                });
+            };
+            view! {
+                <li>
+                    <a href=page.href() target="_blank" rel="noopener">{called}</a>
+                    <span>{LISTED.of(place.claim(), known.answer)}</span>
+                    <span class="note" dir="auto">{known.why}</span>
+                    <button class="btn bare" type="button" aria-label=label on:click=drop>
+                        "Remove"
+                    </button>
+                </li>
+            }
+        });
+        rows.collect_view()
+    };
+    let id = format!("{}-address", field.id());
+    let answers = AnnotatorAnswer::ALL.iter().map(|&it| {
+        let name = match it {
+            AnnotatorAnswer::First => "text 1, or the first step",
+            AnnotatorAnswer::Second => "text 2, or the second step",
+            AnnotatorAnswer::Equal => "equal",
+            AnnotatorAnswer::CannotSay => "cannot say",
+        };
+        view! { <option value=it.name()>{name}</option> }
+    });
+    let answers = answers.collect_view();
+    view! {
+        <fieldset class="knowns">
+            <legend>{name}</legend>
+            <p class="note">{said}</p>
+            <ol class="known">{rows}</ol>
+            <FieldErrorMessage form=form.fields field/>
+            <div class="form adds" role="group" aria-label=format!("Add to {name}")>
+                <TextField
+                    label="Address of an instance, or tfc1 fixed 12"
+                    text=address
+                    mistake=InputError { id: id.clone(), reason: wrong.into() }
+                    on:keydown=move |event| {
+                        if event.key() == "Enter" {
+                            event.prevent_default();
+                            add();
+                        }
+                    }
+                />
+                <SelectField label="Right, by the order on its page" choose=move |word: String| {
+                    let found = AnnotatorAnswer::ALL.iter().find(|it| it.name() == word);
+                    answer.set(found.copied().unwrap_or(AnnotatorAnswer::First));
+                }>{answers}</SelectField>
+                <TextField label="Why" text=why/>
+                <button class="btn" type="button" on:click=move |_| add()>"Add it"</button>
+            </div>
+        </fieldset>
+    }
+}

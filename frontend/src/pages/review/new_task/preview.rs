@@ -1,0 +1,157 @@
+//! What the task would be made of, after each pause.
+
+use leptos::prelude::*;
+use shared::annotation::AnnotationTask;
+use shared::api::annotation::{PreviewTaskRequest, TaskComposition};
+
+use super::draft::TaskDraft;
+use super::form::NewTaskForm;
+use crate::api;
+use crate::debounce::Debounce;
+use crate::number_format::{count, plural};
+use crate::widgets::section::Section;
+use crate::widgets::table::{ColumnHeading, HeadedTable};
+
+/// The hand rests so long before the server is asked.
+const PAUSE_MS: u64 = 700;
+
+/// What was asked last, and the answer once it is there.
+#[derive(Debug, Clone, PartialEq)]
+struct PreviewState {
+    task: AnnotationTask,
+    made: Option<TaskComposition>,
+}
+
+/// The part of the form.
+#[component]
+pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
+    let seen = RwSignal::new(None::<PreviewState>);
+    let later = Debounce::after_ms(PAUSE_MS);
+    // Words for people change nothing of what is drawn.
+    let task = Memo::new(move |_| {
+        form.draft.with(|it| {
+            let drawn = TaskDraft {
+                title: "preview".to_owned(),
+                guidelines: String::new(),
+                ..it.clone()
+            };
+            drawn.task().ok()
+        })
+    });
+    Effect::new(move |_| match task.get() {
+        Some(task) => later.run(move || ask(form, task, seen)),
+        None => later.cancel(),
+    });
+    let said = move || {
+        let now = task.get();
+        let seen = seen.get();
+        if form.refused.with(Option::is_some) {
+            return "It cannot be drawn so: the reason stands beside what is wrong.";
+        }
+        match (now, seen) {
+            (None, _) => "Choose what is asked, and how much could be drawn is counted here.",
+            (Some(now), Some(PreviewState { task, made })) if now == task => match made {
+                Some(_) => "",
+                None => "Counting what could be drawn",
+            },
+            (Some(_), _) => "Counting what could be drawn",
+        }
+    };
+    let shown = move || {
+        let seen = seen.get()?;
+        let stale = move || task.with(|it| it.as_ref() != Some(&seen.task));
+        let made = seen.made.clone()?;
+        Some(view! { <div class:stale=stale.clone()><PreviewCounts made/></div> })
+    };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
+    view! {
+        <Section id="preview" name="Preview" class="section preview" header>
+            {shown}
+        </Section>
+    }
+}
+
+fn ask(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<PreviewState>>) {
+    leptos::task::spawn_local(async move {
+        let found = api::call(&PreviewTaskRequest { task: task.clone() }).await;
+        match found {
+            Ok(made) => {
+                let made = Some(made);
+                seen.try_set(Some(PreviewState { task, made }));
+            }
+            Err(error) => {
+                if seen.try_set(None).is_none() {
+                    form.refuse(error);
+                }
+            }
+        }
+    });
+}
+
+#[component]
+fn PreviewCounts(made: TaskComposition) -> impl IntoView {
+    let chance = match made.n_candidates {
+        0 => None,
+        n => Some(f64::from(made.n_drawn) / n as f64),
+    };
+    let chance = chance.map(|it| format!("{} of them are drawn in the mean", per_cent(it)));
+    let rows = made.probes.iter().map(|(probe, n)| {
+        view! {
+            <tr>
+                <th scope="row">{probe.name()}</th>
+                <td class="num">{count(u64::from(*n))}</td>
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <div class="tally">
+            <p>
+                <b class="run-now">{count(u64::from(made.n_drawn))}</b>
+                <span class="note">"items are drawn"</span>
+            </p>
+            <p>
+                <b class="run-now">{count(made.n_candidates)}</b>
+                <span class="note">"could be"</span>
+            </p>
+            <p>
+                <b class="run-now">{count(u64::from(made.n_queries))}</b>
+                <span class="note">"queries"</span>
+            </p>
+        </div>
+        <p class="note">
+            {chance.map(|it| format!("{it}; "))}
+            {plural(u64::from(made.n_training), "training item", "training items")} ", "
+            {plural(u64::from(made.n_gold), "gold item", "gold items")}
+        </p>
+        <HeadedTable
+            name="Items of each probe"
+            class="data narrow"
+            heads=[ColumnHeading::words("probe"), ColumnHeading::number("items")]
+        >
+            {rows}
+        </HeadedTable>
+    }
+}
+
+/// A share of which little is drawn: `3.2 %`, `0.04 %`.
+fn per_cent(share: f64) -> String {
+    match share * 100.0 {
+        it if it >= 10.0 => format!("{it:.0} %"),
+        it if it >= 1.0 => format!("{it:.1} %"),
+        it => format!("{it:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_share_keeps_its_digits() {
+        assert_eq!(
+            [0.5, 0.032, 0.0004].map(per_cent),
+            ["50 %", "3.2 %", "0.04 %"]
+        );
+    }
+}

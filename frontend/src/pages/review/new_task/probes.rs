@@ -1,0 +1,149 @@
+//! Which probes are drawn from, by family, and which of their instances.
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::study::controls::StudyControls;
+use shared::verdict::Outcome;
+
+use super::draft::TaskField;
+use super::form::NewTaskForm;
+use super::ranker::RankerSelect;
+use crate::number_format;
+use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls};
+use crate::widgets::form::{FieldErrorMessage, FormSelect};
+use crate::widgets::heatmap::family;
+
+/// Probes, and which of their instances.
+#[component]
+pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
+    view! {
+        <fieldset>
+            <legend>"Probes"</legend>
+            {move || match form.study.read().is_some() {
+                true => view! { <ProbeFamilies form/> }.into_any(),
+                false => view! {
+                    <p class="note" role="status">"Asking for the study"</p>
+                }
+                .into_any(),
+            }}
+            <FieldErrorMessage form=form.fields field=TaskField::Probes/>
+        </fieldset>
+        <fieldset>
+            <legend>"Which of their instances"</legend>
+            {move || form.study.read().is_some().then(|| view! { <InstanceFilters form/> })}
+        </fieldset>
+    }
+}
+
+#[component]
+fn ProbeFamilies(form: NewTaskForm) -> impl IntoView {
+    let counted = move || {
+        let study = form.study.read();
+        let columns = study.iter().flat_map(|it| &it.probes);
+        let axioms = columns.map(|it| (it.probe, Some(it.n_instances)));
+        let behaviours = form.behaviours.get().into_iter().map(|it| (it, None));
+        axioms.chain(behaviours).collect::<Vec<_>>()
+    };
+    move || {
+        let all = counted();
+        let order: Vec<Probe> = all.iter().map(|it| it.0).collect();
+        let mut families: Vec<&'static str> = all.iter().map(|it| family(it.0)).collect();
+        families.dedup();
+        let groups = families.into_iter().map(|name| {
+            let own = all.iter().filter(|it| family(it.0) == name);
+            let boxes = own.map(|&(probe, n)| {
+                let order = order.clone();
+                view! { <ProbeCheckbox form probe n order/> }
+            });
+            let boxes = boxes.collect_view();
+            view! {
+                <div class="family-of" role="group" aria-label=name>
+                    <span class="label">{name}</span>
+                    <div class="checks">{boxes}</div>
+                </div>
+            }
+        });
+        groups.collect_view()
+    }
+}
+
+#[component]
+fn ProbeCheckbox(
+    form: NewTaskForm,
+    probe: Probe,
+    /// Its instances, as the study stands.
+    n: Option<u64>,
+    /// Every probe of the study.
+    order: Vec<Probe>,
+) -> impl IntoView {
+    let on = move || form.draft.with(|it| it.probes.contains(&probe));
+    let turn = move |_| {
+        form.draft.update(|it| {
+            let chosen = &it.probes;
+            let next = order.iter().copied();
+            it.probes = next
+                .filter(|one| chosen.contains(one) != (*one == probe))
+                .collect();
+        });
+    };
+    view! {
+        <label title=probe.about().gist>
+            <input type="checkbox" prop:checked=on on:change=turn/>
+            {probe.name()}
+            {n.map(|n| view! { <span class="label">{number_format::short_count(n)}</span> })}
+        </label>
+    }
+}
+
+/// Which outcomes are drawn from, each with its word and its words for people.
+const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
+    (None, "", "any"),
+    (Some(Outcome::Satisfied), "satisfied", "satisfied"),
+    (Some(Outcome::Tied), "tied", "tied"),
+    (Some(Outcome::Violated), "violated", "violated"),
+];
+
+/// What the dials of the Study page say, and what one ranker makes of them.
+#[component]
+fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
+    let reach = form
+        .study
+        .with_untracked(|it| it.as_ref().map(ControlOptions::of))
+        .expect("shown once the study is there");
+    let settled = Signal::derive(move || form.draft.with(|it| it.dials.clone()));
+    let settle =
+        Callback::new(move |dials: StudyControls| form.draft.update(|it| it.dials = dials));
+    let turned = DebouncedControls::new(settled, settle);
+    let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
+    view! {
+        <ControlBar reach turned/>
+        <div class="form">
+            <RankerSelect
+                form
+                label="By what a ranker makes of them"
+                none="whatever rankers say"
+                get=|it| it.ranker.clone()
+                set=|it, word| {
+                    if word.is_empty() {
+                        it.outcome = None;
+                        it.margin_from.clear();
+                        it.margin_to.clear();
+                    }
+                    it.ranker = word;
+                }
+            />
+            <FieldErrorMessage form=form.fields field=TaskField::Ranker/>
+            <GetInstanceRequest when=move || has_ranker.get()>
+                <FormSelect
+                    form=form.fields
+                    label="Outcome"
+                    options=OUTCOMES
+                    value=|it| &mut it.outcome
+                />
+                {form
+                    .number(TaskField::MarginFrom, "Margin from; empty: any", |it| &mut it.margin_from)}
+                {form.number(TaskField::MarginTo, "Margin up to; empty: any", |it| &mut it.margin_to)}
+            </GetInstanceRequest>
+        </div>
+    }
+}

@@ -1,0 +1,259 @@
+//! The behaviours of a study: which of two texts each ranker prefers, where nobody says which
+//! one should be. Measure and match, manipulations, dataset transfer.
+
+mod grid;
+mod layout;
+mod panel;
+mod state;
+mod tie_threshold;
+
+use leptos::prelude::*;
+use shared::api::GetBehavioralTestsRequest;
+use shared::probe::Probe;
+use shared::report::{self, format};
+use shared::study::behavioral_tests::{
+    BehavioralTestOptions, BehavioralTestResults, RelevanceSlice,
+};
+use shared::study::controls::StudyControls;
+
+use super::address::{BehavioralTestsView, StudyView};
+use crate::api::latest_reply::LatestReply;
+use crate::widgets::download;
+use crate::widgets::error_message::OptionalErrorMessage;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::form::RadioButton;
+use crate::widgets::section::Section;
+use grid::EffectGrid;
+use layout::BehavioralTestKind;
+use panel::EffectDetails;
+use state::{BehavioralTestsState, EffectCell};
+use tie_threshold::ThresholdControl;
+
+/// The section of the Study page.
+#[component]
+pub(crate) fn BehavioralTests(
+    /// Name of the study.
+    study: String,
+) -> impl IntoView {
+    let page =
+        crate::pages::page_state::StudyPageState::follow(study, StudyView::read, StudyView::href);
+    let view = page.view;
+    let latest = LatestReply::follow(move || {
+        let view = view.get();
+        let dials = StudyControls {
+            split: view.dials.split,
+            ..StudyControls::default()
+        };
+        GetBehavioralTestsRequest {
+            study: page.study.get_value(),
+            asking: BehavioralTestOptions {
+                dials,
+                delta: view.behaving.delta,
+                relevant_from: None,
+            },
+        }
+    });
+    let retry = Callback::new(move |()| latest.refetch());
+    let (latest, failed, busy) = (latest.reply, latest.failed, latest.busy);
+    // Built once; after that every number follows by itself.
+    let is_here = Memo::new(move |_| latest.get().is_some());
+    let body = move || match is_here.get().then(|| latest.get_untracked()).flatten() {
+        None => failed.get().is_none().then(|| {
+            view! { <p class="note waits" role="status">"Counting samples"</p> }.into_any()
+        }),
+        Some(first) => {
+            let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
+            let selected = Memo::new(move |_| select(&found.read(), &view.read().behaving));
+            let scene = BehavioralTestsState {
+                page,
+                found,
+                selected,
+            };
+            Some(view! { <BehavioralTestSections scene busy/> }.into_any())
+        }
+    };
+    let csv = Callback::new(move |()| {
+        let Some(found) = latest.get_untracked() else {
+            return;
+        };
+        let tables = report::of_behaviours(&found);
+        if let Some(effects) = tables.iter().find(|it| it.name == "effects") {
+            let name = format!("{}-effects.csv", found.name);
+            download::save(&name, "text/csv", &report::to_csv(effects));
+        }
+    });
+    view! {
+        <Section
+            id="behaviours"
+            name="Behaviours"
+            class="section behaviours"
+            note="Which of two texts each ranker prefers; nobody says which one it should. The \
+                  score is the share of samples with a positive difference less the share with \
+                  a negative one."
+            header=move || view! { <ExportButtons of="behaviours" csv/> }
+        >
+            <OptionalErrorMessage error=failed retry/>
+            {body}
+        </Section>
+    }
+}
+
+/// The cell of the address if there is one, or else the first.
+fn select(found: &BehavioralTestResults, wanted: &BehavioralTestsView) -> Option<EffectCell> {
+    let spots = || {
+        BehavioralTestKind::ALL.iter().flat_map(|part| {
+            let grid = part.layout(found, wanted);
+            grid.spots().collect::<Vec<EffectCell>>()
+        })
+    };
+    let is_wanted = |it: &EffectCell| Some((it.probe, it.ranker)) == wanted.cell;
+    spots().find(is_wanted).or_else(|| spots().next())
+}
+
+/// Everything, once there are numbers.
+#[component]
+fn BehavioralTestSections(
+    scene: BehavioralTestsState,
+    #[prop(into)] busy: Signal<bool>,
+) -> impl IntoView {
+    if scene.found.with_untracked(|it| it.rankers.is_empty()) {
+        let said = "No ranker has scored these samples yet.";
+        return view! { <p class="ahead">{said}</p> }.into_any();
+    }
+    let settled = Signal::derive(move || scene.page.view.get().behaving.delta);
+    let settle = Callback::new(move |delta| scene.turn(|it| it.delta = delta));
+    let parts = BehavioralTestKind::ALL.iter().filter(|part| {
+        let found = scene.found.read_untracked();
+        found.rows.iter().any(|row| part.has(row.probe))
+    });
+    let parts = parts.map(|&part| view! { <TestKindSection part scene/> });
+    let parts = parts.collect_view();
+    view! {
+        <div class="bar" role="group" aria-label="When a difference counts">
+            <ThresholdControl settled settle/>
+        </div>
+        <div class:stale=busy aria-busy=move || busy.get().to_string()>
+            <Legend scene/>
+            {parts}
+        </div>
+    }
+    .into_any()
+}
+
+/// How to read a cell.
+#[component]
+fn Legend(scene: BehavioralTestsState) -> impl IntoView {
+    let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
+    let steps = steps.collect_view();
+    let n_tests = move || format::count(scene.found.read().n_tests);
+    view! {
+        <div class="scale" id="effects-key">
+            <div class="steps" aria-hidden="true">
+                {steps} <span>"−1 negative"</span> <span>"0"</span> <span>"positive 1"</span>
+            </div>
+            <ul class="effects-key">
+                <li>
+                    <b>"*"</b>
+                    " significant: the mean difference is told apart from 0 by a paired t test over
+                    samples, p < .001 after Bonferroni’s correction over "
+                    {n_tests}
+                    " tests"
+                </li>
+                <li>
+                    <b>"†"</b>
+                    " disputed: that test, whose units are samples, and the 95 % interval, whose
+                    units are queries, say different things; one finds an effect, the other does
+                    not"
+                </li>
+                <li>
+                    <b>"δ"</b>
+                    " two scores within it are neutral; tuned, it is the median difference of
+                    adjacent scores in the top 10 of a ranker"
+                </li>
+            </ul>
+        </div>
+    }
+}
+
+/// One kind of behaviours: its figure, and beside it the details of a cell of it.
+#[component]
+fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> impl IntoView {
+    let layout =
+        Memo::new(move |_| part.layout(&scene.found.read(), &scene.page.view.read().behaving));
+    let dial = match part {
+        BehavioralTestKind::Matching => view! { <RankerSwitch scene/> }.into_any(),
+        BehavioralTestKind::Manipulations => view! { <DocumentSlice scene/> }.into_any(),
+        BehavioralTestKind::Transfers => ().into_any(),
+    };
+    let own = Memo::new(move |_| scene.selected.get().filter(|it| part.has(it.probe)));
+    let details = move || own.get().map(|spot| view! { <EffectDetails spot scene/> });
+    view! {
+        <div class="study">
+            <div>
+                <figure>
+                    <figcaption>
+                        <p>
+                            <strong>{part.name()} "."</strong>
+                            " "
+                            {part.said()}
+                        </p>
+                        {dial}
+                    </figcaption>
+                    <EffectGrid name=part.name() layout scene/>
+                </figure>
+            </div>
+            {details}
+        </div>
+    }
+}
+
+/// The ranker of the matrix.
+#[component]
+fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
+    let found = scene.found.get_untracked();
+    let options = found.rankers.iter().enumerate().map(|(row, asked)| {
+        let selected = move || scene.page.view.read().behaving.ranker == row;
+        let name = [asked.ranker.label.clone(), asked.ranker.detail.clone()];
+        let name = name.join(" ").trim_end().to_owned();
+        view! { <option selected=selected>{name}</option> }
+    });
+    let options = options.collect_view();
+    let turn = move |event: leptos::ev::Targeted<leptos::ev::Event, web_sys::HtmlSelectElement>| {
+        let Ok(row) = usize::try_from(event.target().selected_index()) else {
+            return;
+        };
+        scene.turn(|it| {
+            it.ranker = row;
+            // The selected cell stays where it is, and becomes one of the other ranker.
+            if let Some((Probe::MeasureAndMatch(_), ranker)) = &mut it.cell {
+                *ranker = row;
+            }
+        });
+    };
+    view! {
+        <label class="dial">
+            <span class="label">"Ranker"</span>
+            <select on:change:target=turn>{options}</select>
+        </label>
+    }
+}
+
+/// Of which documents manipulations are.
+#[component]
+fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
+    let slices = [RelevanceSlice::All, RelevanceSlice::Relevant, RelevanceSlice::NotRelevant].map(|slice| {
+        let checked = move || scene.page.view.read().behaving.slice == slice;
+        view! {
+            <RadioButton group="slice" chosen=checked choose=move || scene.turn(|it| it.slice = slice)>
+                {slice.name()}
+            </RadioButton>
+        }
+    });
+    let from = move || {
+        let from = scene.found.read().relevant_from;
+        format!("A document is relevant from grade {from} on.")
+    };
+    view! {
+        <span class="choice" role="radiogroup" aria-label="Documents" title=from>{slices}</span>
+    }
+}

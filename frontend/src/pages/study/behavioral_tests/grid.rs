@@ -1,0 +1,185 @@
+//! A table of effects: every cell is a button that shows its details.
+
+use leptos::ev;
+use leptos::prelude::*;
+use shared::plot::step_of_effect;
+use shared::report::format;
+use shared::study::behavioral_tests::BehavioralEffect;
+use wasm_bindgen::JsCast;
+
+use super::layout::{EffectGridLayout, GridCell, GridHeading, score};
+use super::state::{BehavioralTestsState, EffectCell};
+
+/// The table; wide ones scroll in their own place.
+#[component]
+pub(super) fn EffectGrid(
+    /// What is in it.
+    name: &'static str,
+    layout: Memo<EffectGridLayout>,
+    scene: BehavioralTestsState,
+) -> impl IntoView {
+    // The one tab stop: the selected cell, or else the first.
+    let current = RwSignal::new(None::<EffectCell>);
+    Effect::new(move |_| {
+        let selected = scene.selected.get();
+        let layout = layout.read();
+        let here =
+            |it: &Option<EffectCell>| it.is_some_and(|it| layout.spots().any(|own| own == it));
+        let kept = [selected, current.get_untracked()];
+        let kept = kept.into_iter().find(here).flatten();
+        current.set(kept.or_else(|| layout.spots().next()));
+    });
+    let on_key = move |event: ev::KeyboardEvent| {
+        if event.ctrl_key() || event.alt_key() || event.meta_key() {
+            return;
+        }
+        let next = current.get_untracked().and_then(|it| {
+            let layout = layout.read_untracked();
+            layout.step(it, &event.key())
+        });
+        if let Some(next) = next {
+            event.prevent_default();
+            current.set(Some(next));
+            focus_on(next);
+        }
+    };
+    let table = move || {
+        let EffectGridLayout {
+            corner,
+            columns,
+            rows,
+        } = layout.get();
+        let names: Vec<String> = columns.iter().map(|it| it.name.clone()).collect();
+        let heads = columns.into_iter();
+        let heads = heads.map(|it| view! { <th scope="col"><HeadingText head=it/></th> });
+        let heads = heads.collect_view();
+        let rows = rows.into_iter().map(|(head, squares)| {
+            let cells = squares.into_iter().zip(&names).map(|(square, column)| {
+                let at = format!("{}, {column}", head.name);
+                let cannot = square == GridCell::Impossible;
+                view! { <td class:cannot=cannot><GridCellView square at current scene/></td> }
+            });
+            let cells = cells.collect_view();
+            view! {
+                <tr>
+                    <th scope="row"><HeadingText head/></th>
+                    {cells}
+                </tr>
+            }
+        });
+        let rows = rows.collect_view();
+        view! {
+            <table class="effects" role="grid" aria-label=name aria-describedby="effects-key">
+                <thead>
+                    <tr>
+                        <th scope="col">{corner}</th>
+                        {heads}
+                    </tr>
+                </thead>
+                <tbody on:keydown=on_key>{rows}</tbody>
+            </table>
+        }
+    };
+    view! { <div class="scrolls">{table}</div> }
+}
+
+#[component]
+fn HeadingText(head: GridHeading) -> impl IntoView {
+    let details = head.details.into_iter();
+    let details = details.map(|it| view! { <span>{it}</span> }).collect_view();
+    view! {
+        <b>{head.name}</b>
+        {details}
+    }
+}
+
+fn id(spot: EffectCell) -> String {
+    let slice = spot.slice.name().replace(' ', "-");
+    format!("effect-{}-{slice}-{}", spot.probe.slug(), spot.ranker)
+}
+
+fn focus_on(spot: EffectCell) {
+    let found = document().get_element_by_id(&id(spot));
+    if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = cell.focus();
+    }
+}
+
+/// A cell, or why there is none.
+#[component]
+fn GridCellView(
+    square: GridCell,
+    /// Row and column.
+    at: String,
+    current: RwSignal<Option<EffectCell>>,
+    scene: BehavioralTestsState,
+) -> impl IntoView {
+    let (spot, effect, detail) = match square {
+        GridCell::Impossible => {
+            return view! { <span class="unseen">"cannot differ"</span> }.into_any();
+        }
+        GridCell::NotAsked => {
+            return view! { <span class="unseen">"not in this study"</span> }.into_any();
+        }
+        GridCell::Nothing => {
+            return view! {
+                <span class="cell none">
+                    {format::MISSING}
+                    <span class="unseen">"no sample has both scores"</span>
+                </span>
+            }
+            .into_any();
+        }
+        GridCell::Known {
+            spot,
+            effect,
+            detail,
+        } => (spot, effect, detail),
+    };
+    let selected = move || scene.selected.get() == Some(spot);
+    let tabindex = move || {
+        if current.get() == Some(spot) {
+            "0"
+        } else {
+            "-1"
+        }
+    };
+    let part = effect.unscored > 0;
+    view! {
+        <button
+            type="button"
+            id=id(spot)
+            class="cell"
+            class:part=part
+            data-step=step_of_effect(effect.score.value).to_string()
+            aria-pressed=move || selected().to_string()
+            tabindex=tabindex
+            on:focus=move |_| current.set(Some(spot))
+            on:click=move |_| scene.select(spot)
+        >
+            {score(&effect)} <span>{detail}</span> <span class="unseen">{said(&at, &effect)}</span>
+        </button>
+    }
+    .into_any()
+}
+
+/// Everything, for those who do not see the cell.
+fn said(at: &str, effect: &BehavioralEffect) -> String {
+    let [low, high] = effect.score.interval.map(format::signed);
+    let mut said = format!(
+        "{at}: score {}, 95 % interval {low} to {high}, {} samples of {} queries",
+        format::signed(effect.score.value),
+        format::count(effect.n()),
+        format::count(effect.n_queries),
+    );
+    if effect.unscored > 0 {
+        said += &format!(", {} without a score", format::count(effect.unscored));
+    }
+    if effect.is_significant() {
+        said += ", significant";
+    }
+    if effect.is_disputed() {
+        said += ", disputed";
+    }
+    said
+}

@@ -1,0 +1,273 @@
+//! Which cells stand where: controls × variables, or behaviours × rankers.
+
+use shared::probe::measure_and_match::ControlTolerance;
+use shared::probe::{MeasureAndMatch, Measurement, Probe};
+use shared::report::format;
+use shared::study::behavioral_tests::{BehavioralEffect, BehavioralTestResults, BehavioralTestRow};
+
+use super::super::address::BehavioralTestsView;
+use super::state::EffectCell;
+use crate::number_format::plural;
+use crate::widgets::heatmap::step;
+
+/// A kind of behaviours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BehavioralTestKind {
+    Matching,
+    Manipulations,
+    Transfers,
+}
+
+impl BehavioralTestKind {
+    pub(super) const ALL: &[BehavioralTestKind] = &[
+        BehavioralTestKind::Matching,
+        BehavioralTestKind::Manipulations,
+        BehavioralTestKind::Transfers,
+    ];
+
+    /// Whether a behaviour is of this kind.
+    pub(super) fn has(self, probe: Probe) -> bool {
+        match self {
+            BehavioralTestKind::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
+            BehavioralTestKind::Manipulations => matches!(probe, Probe::Manipulation(_)),
+            BehavioralTestKind::Transfers => matches!(probe, Probe::Transfer(_)),
+        }
+    }
+
+    /// Its head.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            BehavioralTestKind::Matching => "Measure and match",
+            BehavioralTestKind::Manipulations => "Manipulations",
+            BehavioralTestKind::Transfers => "Transfer sets",
+        }
+    }
+
+    /// What a sample is, and what its sign means.
+    pub(super) fn said(self) -> &'static str {
+        match self {
+            BehavioralTestKind::Matching => {
+                "Two documents of a query that are equal in the row and differ in the column. \
+                 Positive: the one with the larger value is preferred."
+            }
+            BehavioralTestKind::Manipulations => {
+                "A document beside itself, changed in one way. Positive: the manipulated text is \
+                 preferred."
+            }
+            BehavioralTestKind::Transfers => {
+                "Pairs of texts that were made for another task. Positive: the first text of a \
+                 pair is preferred; in a symmetric set, the two score differently."
+            }
+        }
+    }
+
+    /// Its cells, as a reader wants to see them.
+    pub(super) fn layout(
+        self,
+        found: &BehavioralTestResults,
+        wanted: &BehavioralTestsView,
+    ) -> EffectGridLayout {
+        match self {
+            BehavioralTestKind::Matching => matrix(found, wanted.ranker),
+            BehavioralTestKind::Manipulations => rows(found, |row| {
+                self.has(row.probe) && row.slice == wanted.slice
+            }),
+            BehavioralTestKind::Transfers => rows(found, |row| self.has(row.probe)),
+        }
+    }
+}
+
+/// Rows and columns of cells.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct EffectGridLayout {
+    /// What the heads of the rows are.
+    pub(super) corner: &'static str,
+    pub(super) columns: Vec<GridHeading>,
+    pub(super) rows: Vec<(GridHeading, Vec<GridCell>)>,
+}
+
+/// The head of a row or a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct GridHeading {
+    pub(super) name: String,
+    /// Below it, smaller, each on a line.
+    pub(super) details: Vec<String>,
+}
+
+/// One place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum GridCell {
+    /// No two texts can be such a sample.
+    Impossible,
+    /// The study does not ask.
+    NotAsked,
+    /// There was no sample with both scores.
+    Nothing,
+    Known {
+        spot: EffectCell,
+        effect: Box<BehavioralEffect>,
+        /// Below the score, smaller.
+        detail: String,
+    },
+}
+
+impl GridCell {
+    fn of(
+        row: &BehavioralTestRow,
+        ranker: usize,
+        detail: impl Fn(&BehavioralEffect) -> String,
+    ) -> GridCell {
+        let effect = row.effects.get(ranker).cloned().flatten();
+        effect.map_or(GridCell::Nothing, |effect| GridCell::Known {
+            spot: EffectCell {
+                probe: row.probe,
+                slice: row.slice,
+                ranker,
+            },
+            detail: detail(&effect),
+            effect: Box::new(effect),
+        })
+    }
+
+    pub(super) fn spot(&self) -> Option<EffectCell> {
+        match self {
+            GridCell::Known { spot, .. } => Some(*spot),
+            GridCell::Impossible | GridCell::NotAsked | GridCell::Nothing => None,
+        }
+    }
+}
+
+impl EffectGridLayout {
+    /// Every cell that can be selected, row by row.
+    pub(super) fn spots(&self) -> impl Iterator<Item = EffectCell> + '_ {
+        let squares = self.rows.iter().flat_map(|it| &it.1);
+        squares.filter_map(GridCell::spot)
+    }
+
+    /// Where a key leads from a cell.
+    pub(super) fn step(&self, from: EffectCell, key: &str) -> Option<EffectCell> {
+        let rows = self.rows.iter();
+        let grid = rows.map(|it| it.1.iter().map(GridCell::spot).collect());
+        let grid: Vec<Vec<Option<EffectCell>>> = grid.collect();
+        step(&grid, from, key).filter(|it| *it != from)
+    }
+}
+
+/// Controls × variables of one ranker, with the count of samples in a cell.
+fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
+    let asked = found.rows.iter().filter_map(|row| match row.probe {
+        Probe::MeasureAndMatch(matching) => Some((matching, row)),
+        _ => None,
+    });
+    let asked: Vec<(MeasureAndMatch, &BehavioralTestRow)> = asked.collect();
+    let mut controls: Vec<(Measurement, ControlTolerance)> = Vec::new();
+    for (it, _) in &asked {
+        if !controls.contains(&(it.control, it.tolerance)) {
+            controls.push((it.control, it.tolerance));
+        }
+    }
+    controls.sort_unstable();
+    let used = |it: &&Measurement| asked.iter().any(|(matching, _)| matching.variable == **it);
+    let variables: Vec<Measurement> = Measurement::ALL.iter().filter(used).copied().collect();
+    let square = |control, tolerance, variable| {
+        let wanted = MeasureAndMatch {
+            control,
+            variable,
+            tolerance,
+        };
+        match asked.iter().find(|it| it.0 == wanted) {
+            Some((_, row)) => GridCell::of(row, ranker, |effect| format::count(effect.n())),
+            None if wanted.is_possible() => GridCell::NotAsked,
+            None => GridCell::Impossible,
+        }
+    };
+    let rows = controls.into_iter().map(|(control, tolerance)| {
+        let head = GridHeading {
+            name: control.name().to_owned(),
+            details: match tolerance.value() {
+                0.0 => Vec::new(),
+                within => vec![format!("within {within}")],
+            },
+        };
+        let squares = variables.iter().map(|&it| square(control, tolerance, it));
+        (head, squares.collect())
+    });
+    let columns = variables.iter().map(|it| GridHeading {
+        name: it.name().to_owned(),
+        details: Vec::new(),
+    });
+    EffectGridLayout {
+        corner: "Equal in ↓ larger in →",
+        rows: rows.collect(),
+        columns: columns.collect(),
+    }
+}
+
+/// Behaviours × rankers, with the interval in a cell.
+fn rows(
+    found: &BehavioralTestResults,
+    wanted: impl Fn(&BehavioralTestRow) -> bool,
+) -> EffectGridLayout {
+    let columns = found.rankers.iter().map(|it| GridHeading {
+        name: it.ranker.label.clone(),
+        details: {
+            let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
+            let width = |it: f64| format!("δ {}", format::score(it, format::score_digits(it)));
+            detail.into_iter().chain(it.delta.map(width)).collect()
+        },
+    });
+    let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
+        let head = GridHeading {
+            name: row.probe.name().into_owned(),
+            details: vec![samples(found, row)],
+        };
+        let squares = (0..found.rankers.len()).map(|it| GridCell::of(row, it, interval));
+        (head, squares.collect())
+    });
+    EffectGridLayout {
+        corner: "Behaviour",
+        columns: columns.collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// How many samples there are, and what is not among them.
+fn samples(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
+    let mut said = plural(row.n_samples, "sample", "samples");
+    if row.sampled < 1.0 {
+        said += &format!(", {} of all, drawn", format::fraction(row.sampled));
+    }
+    if let Probe::Transfer(it) = row.probe
+        && it.symmetric
+    {
+        said += ", symmetric";
+    }
+    let kept = found.kept.iter().find(|it| it.0 == row.probe);
+    if let Some((_, kept)) = kept {
+        let left_out = [
+            (kept.n_identical, "identical"),
+            (kept.n_without_query, "without a query"),
+        ];
+        let left_out = left_out.iter().filter(|it| it.0 > 0);
+        let left_out = left_out.map(|(n, why)| format!("{} {why}", format::count(*n)));
+        let left_out: Vec<String> = left_out.collect();
+        if !left_out.is_empty() {
+            let pairs = plural(kept.n_pairs, "pair", "pairs");
+            said += &format!("; of {pairs} left out: {}", left_out.join(", "));
+        }
+    }
+    said
+}
+
+/// `[−.02, +.20]`, with queries as units.
+pub(super) fn interval(effect: &BehavioralEffect) -> String {
+    let [low, high] = effect.score.interval.map(format::signed);
+    format!("[{low}, {high}]")
+}
+
+/// `+.12 *†`
+pub(super) fn score(effect: &BehavioralEffect) -> String {
+    let star = if effect.is_significant() { "*" } else { "" };
+    let dagger = if effect.is_disputed() { "†" } else { "" };
+    format!("{}{star}{dagger}", format::signed(effect.score.value))
+}

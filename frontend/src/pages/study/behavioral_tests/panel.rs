@@ -1,0 +1,229 @@
+//! The details of one cell: counts, differences, tests, and the way down to the samples.
+
+use leptos::prelude::*;
+use shared::api::ListInstancesRequest;
+use shared::plot;
+use shared::report::format;
+use shared::stats::FEW_UNITS;
+use shared::study::behavioral_tests::{
+    BehavioralEffect, BehavioralTestResults, RelevanceSlice, TieThreshold,
+};
+use shared::study::controls::StudyControls;
+use shared::study::instance_list::{InstanceSort, MarginHistogram};
+
+use super::super::address::InstanceListView;
+use super::layout::{interval, score};
+use super::state::{BehavioralTestsState, EffectCell};
+use crate::api;
+use crate::number_format::{p_said, plural};
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::figure::FigureView;
+
+type HistogramResource = LocalResource<Result<MarginHistogram, api::Error>>;
+
+/// The panel beside the table.
+#[component]
+pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> impl IntoView {
+    // The same whatever δ is.
+    let split = Memo::new(move |_| scene.found.read().asking.dials.split.clone());
+    let histogram = LocalResource::new(move || {
+        let list = InstanceListView {
+            dials: StudyControls {
+                split: split.get(),
+                delta_score: Some(0.0),
+                ..StudyControls::default()
+            },
+            ..InstanceListView::default()
+        };
+        let request = ListInstancesRequest {
+            study: scene.page.study.get_value(),
+            listing: list.listing(spot.probe, spot.ranker, 0..1),
+        };
+        async move { api::call(&request).await.map(|it| it.histogram) }
+    });
+    let shown = move || {
+        let found = scene.found.get();
+        let row = found
+            .rows
+            .iter()
+            .find(|it| (it.probe, it.slice) == (spot.probe, spot.slice));
+        let effect = row.and_then(|it| it.effects.get(spot.ranker)?.clone());
+        effect.map(|effect| view! { <MeasuredEffect spot effect histogram scene/> })
+    };
+    let title = scene.found.with_untracked(|it| {
+        let ranker = it.rankers.get(spot.ranker);
+        let ranker = ranker.map_or(String::new(), |it| it.ranker.label.clone());
+        format!("{ranker} on {}", spot.probe.name())
+    });
+    let from = scene.found.with_untracked(|it| it.relevant_from);
+    let of = match spot.slice {
+        RelevanceSlice::All => None,
+        RelevanceSlice::Relevant => Some(format!(" Relevant documents: grade {from} or more.")),
+        RelevanceSlice::NotRelevant => Some(format!(" Judged documents: grade below {from}.")),
+    };
+    view! {
+        <aside class="panel" aria-label="Selected behaviour">
+            <div>
+                <h3>{title}</h3>
+                <p class="note">{spot.probe.about().statement} {of}</p>
+            </div>
+            {shown}
+        </aside>
+    }
+}
+
+#[component]
+fn MeasuredEffect(
+    spot: EffectCell,
+    effect: BehavioralEffect,
+    histogram: HistogramResource,
+    scene: BehavioralTestsState,
+) -> impl IntoView {
+    let found = scene.found.get_untracked();
+    let asked = found.rankers.get(spot.ranker);
+    let delta = asked.and_then(|it| it.delta);
+    let queries = plural(effect.n_queries, "query as unit", "queries as units");
+    let few = (effect.n_queries < FEW_UNITS).then(|| {
+        let said = format!("with fewer than {FEW_UNITS} queries the bounds are rough");
+        view! { <br/> {said} }
+    });
+    let counts = [
+        ("yes", effect.positive, "positive"),
+        ("even", effect.neutral, "neutral"),
+        ("no", effect.negative, "negative"),
+    ];
+    let shares = counts.iter().filter(|it| it.1 > 0);
+    let shares = shares.map(|it| view! { <i class=it.0 style=("--n", it.1.to_string())></i> });
+    let shares = shares.collect_view();
+    let words = counts.map(|it| {
+        let said = format!("{} {}", format::count(it.1), it.2);
+        view! { <span>{said}</span> }
+    });
+    let list = InstanceListView {
+        dials: StudyControls {
+            split: found.asking.dials.split.clone(),
+            delta_score: delta,
+            ..StudyControls::default()
+        },
+        sort: InstanceSort::MarginUp,
+        ..InstanceListView::default()
+    };
+    let href = scene
+        .page
+        .study
+        .with_value(|it| list.href(it, spot.probe, spot.ranker));
+    let n = found
+        .rows
+        .iter()
+        .find(|it| (it.probe, it.slice) == (spot.probe, RelevanceSlice::All));
+    let way = n.map_or(String::new(), |it| {
+        format!("See {}", plural(it.n_samples, "sample", "samples"))
+    });
+    view! {
+        <div class="sum">
+            <span class="big">{score(&effect)}</span>
+            <p class="note">
+                {interval(&effect)} ", " {queries} <br/> {p_said(effect.p_queries)} {few}
+            </p>
+        </div>
+        <div>
+            <div class="split" aria-hidden="true">
+                {shares}
+            </div>
+            <p class="keys">{words}</p>
+        </div>
+        <DifferenceHistogram slice=spot.slice delta=delta.unwrap_or(0.0) histogram/>
+        {marks(&effect)}
+        <a class="btn main" href=href>{way}</a>
+        <EffectFacts effect found=(*found).clone() delta/>
+    }
+}
+
+/// What the marks of the cell say here.
+fn marks(effect: &BehavioralEffect) -> Option<AnyView> {
+    let said = match (effect.is_significant(), effect.is_disputed()) {
+        (true, false) => "* Samples and queries as units both find an effect.",
+        (true, true) => "*† With samples as units there is an effect; with queries as units, not.",
+        (false, true) => "† With queries as units there is an effect; with samples as units, not.",
+        (false, false) => return None,
+    };
+    Some(view! { <p class="note">{said}</p> }.into_any())
+}
+
+/// How the differences lie, with δ.
+#[component]
+fn DifferenceHistogram(
+    slice: RelevanceSlice,
+    delta: f64,
+    histogram: HistogramResource,
+) -> impl IntoView {
+    let label = match slice {
+        RelevanceSlice::All => "Differences of scores; neutral within δ",
+        // The list knows no slices.
+        RelevanceSlice::Relevant | RelevanceSlice::NotRelevant => {
+            "Differences of scores, over all documents"
+        }
+    };
+    move || match histogram.get() {
+        None => view! { <div class="below waiting" aria-hidden="true"></div> }.into_any(),
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| histogram.refetch());
+            view! { <div class="below"><ErrorMessage error retry/></div> }.into_any()
+        }
+        Some(Ok(histogram)) if histogram.counts.is_empty() => ().into_any(),
+        Some(Ok(histogram)) => view! {
+            <figure class="below">
+                <figcaption>
+                    <p class="label">{label}</p>
+                </figcaption>
+                <FigureView figure=plot::differences(&histogram, delta)/>
+            </figure>
+        }
+        .into_any(),
+    }
+}
+
+/// Other figures of the cell.
+#[component]
+fn EffectFacts(
+    effect: BehavioralEffect,
+    found: BehavioralTestResults,
+    delta: Option<f64>,
+) -> impl IntoView {
+    let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
+    let signed = |value: f64| match value > 0.0 {
+        true => format!("+{}", format::score(value, digits)),
+        false => format::score(value, digits),
+    };
+    let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p);
+    let tuned = match found.asking.delta {
+        TieThreshold::Tuned => ", tuned",
+        TieThreshold::Given { .. } => "",
+    };
+    let width = delta.map_or(format::MISSING.to_owned(), |it| {
+        format!("{}{tuned}", format::score(it, format::score_digits(it)))
+    });
+    let unscored = (effect.unscored > 0).then(|| {
+        view! { <dt>"Without a score"</dt> <dd>{format::count(effect.unscored)}</dd> }
+    });
+    let tests = format!("p, Bonferroni over {} tests", format::count(found.n_tests));
+    view! {
+        <dl>
+            <dt>"Mean difference"</dt>
+            <dd>{signed(effect.mean)}</dd>
+            <dt>"Median difference"</dt>
+            <dd>{signed(effect.median)}</dd>
+            <dt>"p of the paired t test"</dt>
+            <dd>{p(effect.p)}</dd>
+            <dt>{tests}</dt>
+            <dd>{p(effect.p_bonferroni)}</dd>
+            <dt>"p by queries"</dt>
+            <dd>{format::p(effect.p_queries)}</dd>
+            <dt>"Queries"</dt>
+            <dd>{format::count(effect.n_queries)}</dd>
+            <dt>"δ"</dt>
+            <dd>{width}</dd>
+            {unscored}
+        </dl>
+    }
+}

@@ -1,0 +1,39 @@
+//! What the parts of the section share.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::study::behavioral_tests::{BehavioralTestResults, RelevanceSlice};
+
+use super::super::address::{BehavioralTestsView, StudyView};
+
+/// A behaviour of a ranker, over some documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EffectCell {
+    pub(super) probe: Probe,
+    pub(super) slice: RelevanceSlice,
+    /// Row of the ranker.
+    pub(super) ranker: usize,
+}
+
+/// What the parts of the section share.
+#[derive(Clone, Copy)]
+pub(super) struct BehavioralTestsState {
+    pub(super) page: crate::pages::page_state::StudyPageState<StudyView>,
+    pub(super) found: Memo<Arc<BehavioralTestResults>>,
+    /// Whose details are shown.
+    pub(super) selected: Memo<Option<EffectCell>>,
+}
+
+impl BehavioralTestsState {
+    /// Changes what the address says of behaviours.
+    pub(super) fn turn(self, change: impl FnOnce(&mut BehavioralTestsView)) {
+        self.page.turn(|it| change(&mut it.behaving));
+    }
+
+    /// Shows the details of another cell.
+    pub(super) fn select(self, spot: EffectCell) {
+        self.turn(|it| it.cell = Some((spot.probe, spot.ranker)));
+    }
+}

@@ -1,0 +1,110 @@
+//! The dial of δ: how far two scores must be apart for a difference to count.
+
+use leptos::prelude::*;
+use shared::study::behavioral_tests::TieThreshold;
+
+use super::super::address::width;
+use crate::debounce::Debounce;
+use crate::widgets::form::RadioButton;
+
+/// Where the dial stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ThresholdChoice {
+    Tuned,
+    Zero,
+    /// As somebody types it.
+    Given,
+}
+
+impl ThresholdChoice {
+    const ALL: [(ThresholdChoice, &str); 3] = [
+        (ThresholdChoice::Tuned, "tuned per ranker"),
+        (ThresholdChoice::Zero, "0"),
+        (ThresholdChoice::Given, "given"),
+    ];
+
+    fn of(delta: TieThreshold) -> ThresholdChoice {
+        match delta {
+            TieThreshold::Tuned => ThresholdChoice::Tuned,
+            TieThreshold::Given { width: 0.0 } => ThresholdChoice::Zero,
+            TieThreshold::Given { .. } => ThresholdChoice::Given,
+        }
+    }
+}
+
+/// Three ways, and a field for the third.
+#[component]
+pub(super) fn ThresholdControl(
+    /// That of the address.
+    settled: Signal<TieThreshold>,
+    /// Changes the address.
+    settle: Callback<TieThreshold>,
+) -> impl IntoView {
+    const PAUSE_MS: u64 = 400;
+    let choice = RwSignal::new(ThresholdChoice::of(settled.get_untracked()));
+    let later = Debounce::after_ms(PAUSE_MS);
+    let wrong = RwSignal::new(false);
+    Effect::new(move |_| {
+        let found = ThresholdChoice::of(settled.get());
+        // A 0 that is typed may go on.
+        if (choice.get_untracked(), found) != (ThresholdChoice::Given, ThresholdChoice::Zero) {
+            choice.set(found);
+        }
+    });
+    let turn = move |next: ThresholdChoice| {
+        later.cancel();
+        wrong.set(false);
+        choice.set(next);
+        match next {
+            ThresholdChoice::Tuned => settle.run(TieThreshold::Tuned),
+            ThresholdChoice::Zero => settle.run(TieThreshold::Given { width: 0.0 }),
+            // Waits for a number.
+            ThresholdChoice::Given => {}
+        }
+    };
+    let typed = move |text: String| match width(&text) {
+        Some(width) => {
+            wrong.set(false);
+            later.run(move || settle.run(TieThreshold::Given { width }));
+        }
+        None => {
+            later.cancel();
+            wrong.set(true);
+        }
+    };
+    let ways = ThresholdChoice::ALL.map(|(way, said)| {
+        view! {
+            <RadioButton group="width" chosen=move || choice.get() == way choose=move || turn(way)>
+                {said}
+            </RadioButton>
+        }
+    });
+    let shown = move || match settled.get() {
+        TieThreshold::Given { width } => width.to_string(),
+        TieThreshold::Tuned => String::new(),
+    };
+    let problem = move || {
+        wrong
+            .get()
+            .then(|| view! { <span class="miss">"δ is a number of at least 0"</span> })
+    };
+    view! {
+        <span class="dial" title="Two scores within δ count as neutral">
+            <span class="label">"Score difference δ"</span>
+            <span class="choice" role="radiogroup" aria-label="Score difference δ">{ways}</span>
+        </span>
+        <input
+            class="btn bound"
+            class:wrong-number=move || wrong.get()
+            type="text"
+            inputmode="decimal"
+            placeholder="δ"
+            aria-label="δ, in the unit of the scores"
+            aria-invalid=move || wrong.get().to_string()
+            disabled=move || choice.get() != ThresholdChoice::Given
+            prop:value=shown
+            on:input:target=move |event| typed(event.target().value())
+        />
+        <span role="status">{problem}</span>
+    }
+}

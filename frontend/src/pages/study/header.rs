@@ -1,0 +1,142 @@
+//! What the study is: title, counts, how it was made, and what can be taken from it.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::report::{format, of_overview};
+use shared::score::RankerKind;
+use shared::study::overview::StudyOverview;
+
+use super::address::{dials_pairs, query_string};
+use super::cite::CiteDialog;
+use super::export::ExportDialog;
+use crate::number_format::plural;
+use crate::routes::PageRoute;
+
+/// The head of the page.
+#[component]
+pub(super) fn StudyHeader(
+    /// For the dials as they stand.
+    overview: Memo<Arc<StudyOverview>>,
+) -> impl IntoView {
+    let cite = NodeRef::<html::Dialog>::new();
+    let export = NodeRef::<html::Dialog>::new();
+    let show = |dialog: NodeRef<html::Dialog>| {
+        if let Some(dialog) = dialog.get_untracked() {
+            let _ = dialog.show_modal();
+        }
+    };
+    let it = overview.get_untracked();
+    let figures = move || {
+        let overview = overview.read();
+        let page = PageRoute::Figures {
+            study: overview.name.clone(),
+        };
+        page.href() + &query_string(dials_pairs(&overview.dials))
+    };
+    // A formula has no inside that could be looked into.
+    let has_model = it
+        .rankers
+        .iter()
+        .any(|it| it.ranker.kind == RankerKind::Neural);
+    let inside = has_model.then(|| {
+        let study = it.name.clone();
+        view! { <a class="btn" href=PageRoute::Inside { study }.href()>"Inside"</a> }
+    });
+    let differ = (it.rankers.len() > 1).then(|| {
+        let study = it.name.clone();
+        view! { <a class="btn" href=PageRoute::Differ { study }.href()>"Where they differ"</a> }
+    });
+    let n_instances = move || {
+        let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
+        (n > 0).then(|| view! { <span>{plural(n, "instance", "instances")}</span> })
+    };
+    let n_queries = move || plural(overview.read().n_queries, "query", "queries");
+    let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
+    let n_axioms = some(it.probes.len() as u64, "axiom", "axioms");
+    let n_behaviours = some(it.n_behaviours, "behaviour", "behaviours");
+    let unscored = (it.n_unscored_rankers > 0).then(|| {
+        let n = it.n_unscored_rankers;
+        view! {
+            <span title="Reload the page later to see their scores">
+                {format!("{n} not scored yet")}
+            </span>
+        }
+    });
+    let gap = it.limits.length_gap_terms;
+    let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
+    let made = made(&it);
+    let made = made
+        .into_iter()
+        .map(|it| view! { <li>{it}</li> })
+        .collect_view();
+    let remarks = it
+        .remarks
+        .clone()
+        .into_iter()
+        .map(|it| view! { <li>{it}</li> })
+        .collect_view();
+    let description = (!it.description.is_empty()).then(|| {
+        view! { <p class="note tells">{it.description.clone()}</p> }
+    });
+    view! {
+        <div class="head">
+            <div>
+                <h1>{it.title.clone()}</h1>
+                <p class="facts">
+                    {n_axioms}
+                    {n_behaviours}
+                    <span>{plural(it.rankers.len() as u64, "ranker", "rankers")}</span>
+                    {unscored}
+                    <span>{n_queries}</span>
+                    <span>{plural(it.totals.n_docs, "text", "texts")}</span>
+                    {n_instances}
+                    <span>{format::date(&it.made)}</span>
+                    <span class="hash" title="Hash of the instances">
+                        {format::hash(&it.hash)}
+                    </span>
+                </p>
+                {description}
+            </div>
+            <div class="btns">
+                <a class="btn" href=figures>"Figures"</a>
+                {inside}
+                {differ}
+                <button class="btn" type="button" on:click=move |_| show(cite)>"Cite"</button>
+                <button
+                    class="btn"
+                    type="button"
+                    aria-haspopup="dialog"
+                    on:click=move |_| show(export)
+                >
+                    "Export"
+                </button>
+            </div>
+        </div>
+        <details class="made">
+            <summary>
+                "How it was made: pool " {it.pool.to_string()} ", " {gap} ", "
+                {it.analyzer.clone()}
+            </summary>
+            <ul class="note">{made} {remarks}</ul>
+        </details>
+        <CiteDialog overview dialog=cite/>
+        <ExportDialog overview dialog=export/>
+    }
+}
+
+/// Everything that is needed to make the study again.
+fn made(overview: &StudyOverview) -> Vec<String> {
+    let tables = of_overview(overview);
+    let notes = tables
+        .into_iter()
+        .next()
+        .map(|it| it.notes)
+        .unwrap_or_default();
+    // Remarks stand in the notes as well, and once is enough.
+    notes
+        .into_iter()
+        .filter(|it| !overview.remarks.contains(it))
+        .collect()
+}

@@ -1,0 +1,219 @@
+//! What people say of the instances of a study: axiom, rankers and judgements against people.
+//! Nothing where nobody has said anything yet.
+
+use leptos::prelude::*;
+use shared::annotation::estimate::AgreementEstimates;
+use shared::annotation::tables;
+use shared::api::GetStudyRequest;
+use shared::api::annotation::{ListHumanJudgmentsRequest, TaskId, TaskResults, TaskStatus};
+use shared::api::people::{AccessRole, GetSessionRequest};
+use shared::api::worker::LOCAL;
+use shared::plot::{self, FigureTheme};
+use shared::report::{self, format};
+use shared::study::controls::StudyControls;
+
+use crate::api::{self, Error};
+use crate::number_format::plural;
+use crate::routes::PageRoute;
+use crate::widgets::download;
+use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::figure::FigureView;
+use crate::widgets::section::Section;
+use crate::widgets::table::DataTable;
+
+/// What there is to show.
+#[derive(Debug, Clone, PartialEq)]
+struct HumanJudgmentsData {
+    tasks: Vec<TaskResults>,
+    /// The rankers of the study by their places.
+    rankers: Vec<String>,
+    /// Whether the caller may make a task.
+    curates: bool,
+}
+
+/// None where nobody could have said anything: on a host of files, of a study in this browser.
+async fn look(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
+    if study == LOCAL || api::server().await?.is_none() {
+        return Ok(None);
+    }
+    let curates = api::call(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
+    let tasks = api::call(&ListHumanJudgmentsRequest {
+        study: study.clone(),
+    })
+    .await?;
+    let mut rankers = Vec::new();
+    if !tasks.is_empty() {
+        let dials = StudyControls::default();
+        let overview = api::call(&GetStudyRequest { study, dials }).await?;
+        let names = overview.rankers.into_iter().map(|it| it.ranker.label);
+        rankers.extend(names);
+    }
+    Ok(Some(HumanJudgmentsData {
+        tasks,
+        rankers,
+        curates,
+    }))
+}
+
+/// The section of the Study page.
+#[component]
+pub(crate) fn HumanJudgments(
+    /// Name of the study.
+    study: String,
+) -> impl IntoView {
+    let name = study.clone();
+    let answer = LocalResource::new(move || look(name.clone()));
+    move || match answer.get() {
+        // Whether there is anything is not known: nothing is promised.
+        None | Some(Ok(None)) => ().into_any(),
+        Some(Ok(Some(found))) if found.tasks.is_empty() && !found.curates => ().into_any(),
+        Some(Ok(Some(found))) => {
+            let study = study.clone();
+            view! { <HumanJudgmentsView study found/> }.into_any()
+        }
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| answer.refetch());
+            view! {
+                <section class="section" aria-label="What people say">
+                    <ErrorMessage error retry/>
+                </section>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// The tasks of the study with their results, and the way to another task.
+#[component]
+fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView {
+    let curates = found.curates;
+    let none = found.tasks.is_empty().then(|| {
+        view! {
+            <p class="ahead">
+                "Nobody has reviewed instances of this study yet. A task draws some of them and
+                asks people whether the axiom is right."
+            </p>
+        }
+    });
+    let href = format!(
+        "{}?study={}",
+        PageRoute::MakeTask.href(),
+        crate::routes::escape(&study)
+    );
+    let about = format!("{}#reviewing", PageRoute::About.href());
+    let header = move || {
+        let href = href.clone();
+        let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
+        view! {
+            <p class="note">
+                "How often axiom, rankers and judgements agree with people, estimated over all
+                instances of a task. " <a href=about.clone()>"How"</a>
+            </p>
+            {make}
+        }
+    };
+    let tasks = found.tasks.into_iter().map(|task| {
+        let rankers = found.rankers.clone();
+        view! { <TaskResult task rankers curates/> }
+    });
+    let tasks = tasks.collect_view();
+    view! {
+        <Section id="people-say" name="What people say" class="section people-say" header>
+            {none}
+            {tasks}
+        </Section>
+    }
+}
+
+/// One task.
+#[component]
+fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
+    let TaskResults {
+        task: no,
+        title,
+        state,
+        public,
+        outdated,
+        n_people,
+        agreement,
+        estimates,
+    } = task;
+    let alpha = agreement.alpha.map(|it| it.estimate);
+    let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
+    let state = match state {
+        TaskStatus::Draft => "draft",
+        TaskStatus::Open => "under way",
+        TaskStatus::Closed => "closed",
+    };
+    let page = PageRoute::Curate { task: no }.href();
+    let page = curates.then(|| view! { <a href=page>"The task"</a> });
+    let hidden = (!public).then(|| view! { <span>"seen by curators only"</span> });
+    let body = match estimates {
+        Some(found) if !outdated => view! { <EstimateFigure no found rankers/> }.into_any(),
+        _ if outdated => view! {
+            <p class="ahead">
+                "The study has changed since this task was made: its numbers would be of other
+                instances, and are not shown."
+            </p>
+        }
+        .into_any(),
+        _ => view! { <p class="ahead">"Nobody has decided yet."</p> }.into_any(),
+    };
+    view! {
+        <article class="of-task">
+            <h3><bdi>{title}</bdi></h3>
+            <p class="facts">
+                <span>{state}</span>
+                <span>{plural(u64::from(n_people), "person", "people")}</span>
+                {alpha.map(|it| view! { <span>{it}</span> })}
+                {hidden}
+                {page}
+            </p>
+            {body}
+        </article>
+    }
+}
+
+/// The numbers as a table, or as a figure in its place.
+#[component]
+fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
+    let mut all = tables::of_estimates(&found, &rankers);
+    let Some(details) = all.pop() else {
+        return ().into_any();
+    };
+    let table = all.swap_remove(0);
+    let figure = plot::annotation::results(&found, &rankers);
+    let width = format!("{}px", figure.width + 2.0 * figure.margin);
+    let as_table = RwSignal::new(true);
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let drawn = figure.clone();
+    let svg = Callback::new(move |()| {
+        let text = plot::to_svg(&drawn, FigureTheme::Light);
+        download::save(&format!("people-{}.svg", no.0), "image/svg+xml", &text);
+    });
+    let csv = Callback::new(move |()| {
+        let text = report::to_csv(&details);
+        download::save(&format!("people-{}.csv", no.0), "text/csv", &text);
+    });
+    let body = move || match as_table.get() {
+        true => view! { <DataTable table=table.clone()/> }.into_any(),
+        false => view! {
+            <div
+                class="drawn"
+                role="region"
+                tabindex="0"
+                aria-label="Who agrees with whom"
+                style=("--width", width.clone())
+            >
+                <FigureView figure=figure.clone()/>
+            </div>
+        }
+        .into_any(),
+    };
+    view! {
+        <ExportButtons of="results of people" table=as_table turn svg csv/>
+        {body}
+    }
+    .into_any()
+}

@@ -1,0 +1,86 @@
+//! Texts that a study came without, from the reader's own copy of the collection.
+
+use leptos::ev::{Event, Targeted};
+use leptos::prelude::*;
+use web_sys::{DragEvent, FileList, HtmlInputElement};
+
+use crate::api::{Error, transport};
+use crate::widgets::error_message::ErrorMessage;
+
+/// Where the copy is.
+#[derive(Debug, Clone, PartialEq)]
+enum RestoreState {
+    Wanted,
+    Reading,
+    Refused(Error),
+}
+
+/// Asks for the copy, and says when the texts are there.
+#[component]
+pub(super) fn RestoreTexts(
+    /// Name of the study.
+    study: String,
+    /// Called once the texts are there.
+    done: Callback<()>,
+) -> impl IntoView {
+    let copy = RwSignal::new(RestoreState::Wanted);
+    let over = RwSignal::new(false);
+    let name = StoredValue::new(study);
+    let take = move |list: Option<FileList>| {
+        let Some(list) = list.filter(|it| it.length() > 0) else {
+            return;
+        };
+        let files: js_sys::Array = (0..list.length()).filter_map(|at| list.get(at)).collect();
+        copy.set(RestoreState::Reading);
+        leptos::task::spawn_local(async move {
+            match transport::restore(&name.get_value(), &files).await {
+                Ok(()) => done.run(()),
+                Err(error) => {
+                    let _ = copy.try_set(RestoreState::Refused(error));
+                }
+            }
+        });
+    };
+    let dropped = move |event: DragEvent| {
+        event.prevent_default();
+        over.set(false);
+        take(event.data_transfer().and_then(|it| it.files()));
+    };
+    let chosen = move |event: Targeted<Event, HtmlInputElement>| {
+        let picker = event.target();
+        take(picker.files());
+        // The same file can be chosen again.
+        picker.set_value("");
+    };
+    let said = move || match copy.get() {
+        RestoreState::Wanted => None,
+        RestoreState::Reading => {
+            Some(view! { <p class="note" role="status">"Reading your copy"</p> }.into_any())
+        }
+        RestoreState::Refused(error) => Some(view! { <ErrorMessage error/> }.into_any()),
+    };
+    view! {
+        <section class="section" aria-label="Withheld texts">
+            <div
+                class="drop"
+                class:over=move || over.get()
+                on:dragover=move |event: DragEvent| {
+                    event.prevent_default();
+                    over.set(true);
+                }
+                on:dragleave=move |_| over.set(false)
+                on:drop=dropped
+            >
+                <span>
+                    "This study came without its texts. Drop your own copy of the corpus, and they \
+                     are shown; it does not leave this browser."
+                </span>
+                <label class="btn file">
+                    "Choose the corpus"
+                    <input type="file" class="unseen" multiple on:change:target=chosen/>
+                </label>
+            </div>
+            {said}
+        </section>
+    }
+}

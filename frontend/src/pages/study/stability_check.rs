@@ -1,0 +1,54 @@
+//! How neural scores were computed, and what became of some of them under other conditions.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::report::{self, format};
+use shared::study::overview::StudyOverview;
+use shared::study::score_stability::ConditionStability;
+
+use crate::widgets::table::DataTable;
+
+/// One line, and the table behind it; nothing where no ranker has a certificate.
+#[component]
+pub(super) fn StabilityCheck(
+    /// For the dials as they stand.
+    overview: Memo<Arc<StudyOverview>>,
+) -> impl IntoView {
+    move || {
+        let overview = overview.get();
+        let table = report::certificates(&overview)?;
+        Some(view! {
+            <details class="made certificates">
+                <summary>{gist(&overview)}</summary>
+                <p class="note tells">
+                    "Some pairs of each neural run were scored once more: alone, in other batches,
+                    in fewer bits. The verdicts are of instances all of whose texts are among them."
+                </p>
+                <DataTable table/>
+            </details>
+        })
+    }
+}
+
+/// The worst of all checks in one line.
+fn gist(overview: &StudyOverview) -> String {
+    let certified = overview
+        .rankers
+        .iter()
+        .filter_map(|it| it.certified.as_ref());
+    let checks: Vec<&ConditionStability> = certified.flat_map(|it| &it.checks).collect();
+    let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
+    let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();
+    // Equal scores have no range to hold a difference against.
+    let ranged = checks.iter().filter(|it| it.range > 0.0);
+    let worst = ranged.map(|it| it.max_difference / it.range);
+    let worst = worst.fold(0.0, f64::max);
+    format!(
+        "Certificates: under other conditions scores move by up to {} of their range, {} of {} \
+         verdicts change",
+        format::tiny(worst),
+        format::count(n_changed),
+        format::count(n_verdicts)
+    )
+}

@@ -1,0 +1,46 @@
+//! Something to try the Workbench with.
+//!
+//! The demo collection, where the host of the page has it; else a dozen texts of our own.
+
+use js_sys::Array;
+use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+use web_sys::File;
+
+use super::files;
+use super::state::WorkbenchState;
+use crate::api::transport;
+
+const NAMES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"];
+
+/// Written for this page; dedicated to the public domain.
+const DOZEN: [&str; 3] = [
+    include_str!("sample/corpus.jsonl"),
+    include_str!("sample/queries.jsonl"),
+    include_str!("sample/qrels.tsv"),
+];
+
+/// The button.
+#[component]
+pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
+    let loading = RwSignal::new(false);
+    let load = move |_| {
+        loading.set(true);
+        leptos::task::spawn_local(async move {
+            let texts = transport::sample(&NAMES).await;
+            let texts = texts.unwrap_or_else(|| DOZEN.map(str::to_owned).to_vec());
+            for (name, text) in NAMES.iter().zip(texts) {
+                let parts = Array::of1(&JsValue::from_str(&text));
+                if let Ok(file) = File::new_with_str_sequence(&parts, name) {
+                    files::add(bench, file, None);
+                }
+            }
+            let _ = loading.try_set(false);
+        });
+    };
+    view! {
+        <button class="btn" type="button" disabled=move || loading.get() on:click=load>
+            "Load the sample"
+        </button>
+    }
+}

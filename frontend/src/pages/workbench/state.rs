@@ -1,0 +1,144 @@
+//! Everything that stands on the bench.
+
+use leptos::prelude::*;
+use shared::api::worker::{
+    CollectionPart, FileKind, FileSummary, LocalStudySummary, WorkerProgress, WorkerResponse,
+};
+use web_sys::File;
+
+use super::settings::{LocalStudyFiles, LocalStudySettings, PairsFile};
+use crate::api::Error;
+
+/// Everything that stands on the bench.
+#[derive(Clone, Copy)]
+pub(super) struct WorkbenchState {
+    pub(super) files: RwSignal<Vec<WorkbenchFile>, LocalStorage>,
+    pub(super) settings: RwSignal<LocalStudySettings>,
+    /// The stop list that was brought, with the name of its file.
+    pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
+    /// The vocabulary of pieces that was brought, or why it could not be read.
+    pub(super) pieces: RwSignal<Option<Result<shared::text::WordpieceVocabulary, String>>>,
+    pub(super) run: RwSignal<RunState>,
+    /// The local study, if there is one.
+    pub(super) made: RwSignal<Option<LocalStudySummary>>,
+    /// The job that scores it, as in the address.
+    pub(super) job: RwSignal<Option<JobLink>>,
+}
+
+/// Which job scores which study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JobLink {
+    pub(super) id: String,
+    /// The first characters of [`LocalStudySummary::hash`].
+    pub(super) of: String,
+}
+
+impl WorkbenchState {
+    /// Returns what a definition takes from the files that were given.
+    pub(super) fn study_files(self) -> LocalStudyFiles {
+        let of = |part: CollectionPart| {
+            self.files.with(|files| {
+                let files = files.iter().filter(|it| it.part() == Some(part));
+                files.map(|it| it.name.clone()).collect::<Vec<String>>()
+            })
+        };
+        LocalStudyFiles {
+            stop_list: self.stop_list.get().map(|it| it.1),
+            pieces: self.pieces.get(),
+            vectors: of(CollectionPart::Vectors).pop(),
+            texts: of(CollectionPart::Texts),
+            pairs: self
+                .files
+                .with(|files| files.iter().filter_map(WorkbenchFile::pairs).collect()),
+        }
+    }
+
+    /// Whether a part of the collection was read.
+    pub(super) fn has(self, part: CollectionPart) -> Presence {
+        let found = self
+            .files
+            .with(|files| files.iter().any(|it| it.part() == Some(part)));
+        if found { Presence::Yes } else { Presence::No }
+    }
+
+    /// Takes over what the worker has made.
+    pub(super) fn take(self, tell: WorkerResponse) {
+        if let WorkerResponse::Made(made) = tell {
+            self.made.set(Some(made));
+        }
+    }
+}
+
+/// Whether something is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Yes,
+    No,
+}
+
+/// A file on the bench.
+#[derive(Clone)]
+pub(super) struct WorkbenchFile {
+    pub(super) name: String,
+    pub(super) file: File,
+    pub(super) state: FileState,
+    /// Which worker has read it: a later one does not know it.
+    pub(super) generation: u64,
+}
+
+/// How far a file is.
+#[derive(Clone)]
+pub(super) enum FileState {
+    /// From 0 to 1.
+    Reading(ArcRwSignal<f64>),
+    Read(FileSummary),
+    /// Why not; in words.
+    Failed(String),
+}
+
+impl WorkbenchFile {
+    /// What it brings, once it is read.
+    pub(super) fn part(&self) -> Option<CollectionPart> {
+        match &self.state {
+            FileState::Read(read) => Some(read.kind.part()),
+            FileState::Reading(_) | FileState::Failed(_) => None,
+        }
+    }
+}
+
+impl WorkbenchFile {
+    /// As a transfer set, if it holds pairs.
+    pub(super) fn pairs(&self) -> Option<PairsFile> {
+        let FileState::Read(read) = &self.state else {
+            return None;
+        };
+        Some(PairsFile {
+            name: self.name.clone(),
+            queries: read.queries?,
+            symmetric: read.kind == FileKind::SymmetricPairs,
+        })
+    }
+}
+
+/// Where the run stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum RunState {
+    /// Nothing was run on this visit.
+    Idle,
+    /// In the worker.
+    Running {
+        /// To cancel it.
+        number: u64,
+        /// The last word on each stage that has begun.
+        steps: Vec<WorkerProgress>,
+    },
+    /// The study stands.
+    Done {
+        /// In seconds.
+        took_s: f64,
+    },
+    /// Cancelled; the study from before is kept.
+    Stopped,
+    /// Not made.
+    Failed(Error),
+}

@@ -1,0 +1,417 @@
+//! The route table: the address of every page. Addresses are read and written here and nowhere
+//! else.
+
+use std::str::FromStr;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use shared::annotation::task::InstanceRef;
+use shared::api::annotation::TaskId;
+use shared::probe::{AxiomVariant, Probe};
+
+/// A page with all that its path says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PageRoute {
+    /// The list of studies.
+    Studies,
+    /// One study.
+    Study {
+        /// Name of the study.
+        study: String,
+    },
+    /// What the papers show of a study beside its table.
+    Figures {
+        /// Name of the study.
+        study: String,
+    },
+    /// A study's rankers in late interaction, from inside.
+    Inside {
+        /// Name of the study.
+        study: String,
+    },
+    /// Where two rankers of a study differ.
+    Differ {
+        /// Name of the study.
+        study: String,
+    },
+    /// The behaviours of a study: a section of its page.
+    Behaviours {
+        /// Name of the study.
+        study: String,
+    },
+    /// What people say of a study's instances: a section of its page.
+    Said {
+        /// Name of the study.
+        study: String,
+    },
+    /// The instances of a cell.
+    Instances {
+        /// Name of the study.
+        study: String,
+        /// Column.
+        probe: Probe,
+        /// Row, counted from 0.
+        ranker: usize,
+    },
+    /// One instance.
+    Instance {
+        /// Name of the study.
+        study: String,
+        /// Column.
+        probe: Probe,
+        /// Reading of the axiom.
+        mode: AxiomVariant,
+        /// Place among its instances.
+        number: u64,
+    },
+    /// Tables of papers beside ours.
+    Replay,
+    /// Own texts against every axiom.
+    Playground,
+    /// Own files to a study.
+    Workbench,
+    /// Review tasks of the caller.
+    Review,
+    /// The queue of a task.
+    Annotate {
+        /// Which task.
+        task: TaskId,
+    },
+    /// How far a task is and what came out of it.
+    Curate {
+        /// Which task.
+        task: TaskId,
+    },
+    /// A new task.
+    MakeTask,
+    /// A few instances of a study to try reviewing with.
+    Try {
+        /// Name of the study.
+        study: String,
+    },
+    /// Where the link of an invitation leads, and where people sign in.
+    Join,
+    /// People and invitations.
+    People,
+    /// Models and jobs of the server.
+    Operator,
+    /// What each axiom says, and how to cite.
+    About,
+}
+
+/// The pattern of an address, and the page that its values name.
+type Route = (&'static str, fn(&PathValues) -> Option<PageRoute>);
+
+/// The route of every page.
+const ROUTES: &[Route] = &[
+    ("/", |_| Some(PageRoute::Studies)),
+    ("/study/:study", |it| {
+        it.study(|study| PageRoute::Study { study })
+    }),
+    ("/study/:study/figures", |it| {
+        it.study(|study| PageRoute::Figures { study })
+    }),
+    ("/study/:study/inside", |it| {
+        it.study(|study| PageRoute::Inside { study })
+    }),
+    ("/study/:study/differ", |it| {
+        it.study(|study| PageRoute::Differ { study })
+    }),
+    ("/study/:study/behaviours", |it| {
+        it.study(|study| PageRoute::Behaviours { study })
+    }),
+    ("/study/:study/said", |it| {
+        it.study(|study| PageRoute::Said { study })
+    }),
+    ("/study/:study/:axiom/:ranker", |it| {
+        Some(PageRoute::Instances {
+            study: it.text("study")?,
+            probe: it.parsed("axiom")?,
+            ranker: it.parsed("ranker")?,
+        })
+    }),
+    ("/study/:study/:axiom/:mode/instance/:number", |it| {
+        let mode = it.text("mode")?;
+        Some(PageRoute::Instance {
+            study: it.text("study")?,
+            probe: it.parsed("axiom")?,
+            mode: AxiomVariant::ALL
+                .iter()
+                .copied()
+                .find(|it| it.name() == mode)?,
+            number: it.parsed("number")?,
+        })
+    }),
+    ("/replay", |_| Some(PageRoute::Replay)),
+    ("/playground", |_| Some(PageRoute::Playground)),
+    ("/workbench", |_| Some(PageRoute::Workbench)),
+    ("/review", |_| Some(PageRoute::Review)),
+    ("/review/new", |_| Some(PageRoute::MakeTask)),
+    ("/review/:task", |it| {
+        it.task(|task| PageRoute::Annotate { task })
+    }),
+    ("/review/:task/curate", |it| {
+        it.task(|task| PageRoute::Curate { task })
+    }),
+    ("/review/try/:study", |it| {
+        it.study(|study| PageRoute::Try { study })
+    }),
+    ("/join", |_| Some(PageRoute::Join)),
+    ("/people", |_| Some(PageRoute::People)),
+    ("/operator", |_| Some(PageRoute::Operator)),
+    ("/about", |_| Some(PageRoute::About)),
+];
+
+/// The values of an address by their names in its pattern, as they read.
+struct PathValues(Vec<(&'static str, String)>);
+
+impl PathValues {
+    fn text(&self, name: &str) -> Option<String> {
+        let found = self.0.iter().find(|it| it.0 == name);
+        found.map(|it| it.1.clone())
+    }
+
+    fn study(&self, page: fn(String) -> PageRoute) -> Option<PageRoute> {
+        Some(page(self.text("study")?))
+    }
+
+    fn task(&self, page: fn(TaskId) -> PageRoute) -> Option<PageRoute> {
+        Some(page(TaskId(self.parsed("task")?)))
+    }
+
+    fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// Reads the values of a path; none if it does not follow the pattern.
+    fn read(pattern: &'static str, path: &str) -> Option<PathValues> {
+        let mut values = Vec::new();
+        let (mut names, mut parts) = (pattern.split('/'), path.split('/'));
+        loop {
+            match (names.next(), parts.next()) {
+                (None, None) => return Some(PathValues(values)),
+                (Some(name), Some(part)) => match name.strip_prefix(':') {
+                    Some(name) if !part.is_empty() => values.push((name, unescape(part))),
+                    None if name == part => {}
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl PageRoute {
+    /// Returns the page of an instance of a study.
+    pub(crate) fn instance(study: String, place: InstanceRef) -> PageRoute {
+        PageRoute::Instance {
+            study,
+            probe: place.probe,
+            mode: place.mode,
+            number: place.number,
+        }
+    }
+
+    /// Returns the page at a path, with or without a slash at its end.
+    pub(crate) fn parse(path: &str) -> Option<PageRoute> {
+        let path = match path {
+            "/" => path,
+            _ => path.strip_suffix('/').unwrap_or(path),
+        };
+        let mut routes = ROUTES.iter();
+        routes.find_map(|(pattern, page)| page(&PathValues::read(pattern, path)?))
+    }
+
+    /// Returns the path of the page.
+    pub(crate) fn href(&self) -> String {
+        let values = self.values();
+        let route = ROUTES
+            .iter()
+            .find(|it| it.1(&values).as_ref() == Some(self));
+        let (pattern, _) = route.expect("every page has a route");
+        let parts = pattern.split('/').map(|part| match part.strip_prefix(':') {
+            Some(name) => escape(&values.text(name).unwrap_or_default()),
+            None => part.to_owned(),
+        });
+        parts.collect::<Vec<String>>().join("/")
+    }
+
+    fn values(&self) -> PathValues {
+        PathValues(match self {
+            PageRoute::Studies
+            | PageRoute::Replay
+            | PageRoute::Playground
+            | PageRoute::Workbench
+            | PageRoute::Review
+            | PageRoute::MakeTask
+            | PageRoute::Join
+            | PageRoute::People
+            | PageRoute::Operator
+            | PageRoute::About => Vec::new(),
+            PageRoute::Study { study }
+            | PageRoute::Figures { study }
+            | PageRoute::Inside { study }
+            | PageRoute::Differ { study }
+            | PageRoute::Behaviours { study }
+            | PageRoute::Said { study }
+            | PageRoute::Try { study } => vec![("study", study.clone())],
+            PageRoute::Instances {
+                study,
+                probe,
+                ranker,
+            } => vec![
+                ("study", study.clone()),
+                ("axiom", probe.slug().into_owned()),
+                ("ranker", ranker.to_string()),
+            ],
+            PageRoute::Instance {
+                study,
+                probe,
+                mode,
+                number,
+            } => vec![
+                ("study", study.clone()),
+                ("axiom", probe.slug().into_owned()),
+                ("mode", mode.name().to_owned()),
+                ("number", number.to_string()),
+            ],
+            PageRoute::Annotate { task } | PageRoute::Curate { task } => {
+                vec![("task", task.0.to_string())]
+            }
+        })
+    }
+
+    /// The pages of the header with their names.
+    pub(crate) const NAVIGATION: [(PageRoute, &str); 6] = [
+        (PageRoute::Studies, "Studies"),
+        (PageRoute::Playground, "Playground"),
+        (PageRoute::Workbench, "Workbench"),
+        (PageRoute::Review, "Review"),
+        (PageRoute::Replay, "Replay"),
+        (PageRoute::About, "About"),
+    ];
+
+    /// Returns whether a path is this page or one below it.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        match self {
+            PageRoute::Studies => path == "/" || path.starts_with("/study/"),
+            PageRoute::Review => {
+                let first = path.split('/').nth(1).unwrap_or_default();
+                ["review", "join", "people"].contains(&first) && PageRoute::parse(path).is_some()
+            }
+            other => PageRoute::parse(path).as_ref() == Some(other),
+        }
+    }
+}
+
+/// What RFC 3986 calls unreserved stays as it is.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// Percent-encodes a part of an address.
+pub(crate) fn escape(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+fn unescape(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::Axiom;
+
+    fn study() -> String {
+        "demo".to_owned()
+    }
+
+    #[test]
+    fn every_page_is_found_where_it_says_it_is() {
+        let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskId(7));
+        let behaviour: Probe = "match:length:relevance".parse().unwrap();
+        let pages = [
+            (PageRoute::Studies, "/"),
+            (PageRoute::Study { study: study() }, "/study/demo"),
+            (PageRoute::Figures { study: study() }, "/study/demo/figures"),
+            (PageRoute::Inside { study: study() }, "/study/demo/inside"),
+            (PageRoute::Differ { study: study() }, "/study/demo/differ"),
+            (
+                PageRoute::Behaviours { study: study() },
+                "/study/demo/behaviours",
+            ),
+            (PageRoute::Said { study: study() }, "/study/demo/said"),
+            (
+                PageRoute::Instances {
+                    study: study(),
+                    probe,
+                    ranker: 2,
+                },
+                "/study/demo/tfc1/2",
+            ),
+            (
+                PageRoute::Instance {
+                    study: study(),
+                    probe: behaviour,
+                    mode: AxiomVariant::PaperCamara2020,
+                    number: 0,
+                },
+                "/study/demo/match%3Alength%3Arelevance/paper/instance/0",
+            ),
+            (PageRoute::Replay, "/replay"),
+            (PageRoute::Playground, "/playground"),
+            (PageRoute::Workbench, "/workbench"),
+            (PageRoute::Review, "/review"),
+            (PageRoute::Annotate { task }, "/review/7"),
+            (PageRoute::Curate { task }, "/review/7/curate"),
+            (PageRoute::MakeTask, "/review/new"),
+            (PageRoute::Try { study: study() }, "/review/try/demo"),
+            (PageRoute::Join, "/join"),
+            (PageRoute::People, "/people"),
+            (PageRoute::Operator, "/operator"),
+            (PageRoute::About, "/about"),
+        ];
+        assert_eq!(pages.len(), ROUTES.len());
+        for (page, path) in pages {
+            assert_eq!(page.href(), path);
+            assert_eq!(PageRoute::parse(path), Some(page.clone()));
+            let slash = format!("{}/", path.trim_end_matches('/'));
+            assert_eq!(PageRoute::parse(&slash), Some(page));
+        }
+        for none in [
+            "",
+            "/review/x",
+            "/review/7/curate/8",
+            "/join/7",
+            "/study",
+            "/study/demo/nothing/0",
+            "/study/demo/tfc1/fixed/instance/x",
+            "/study/demo/tfc1/loose/instance/0",
+        ] {
+            assert_eq!(PageRoute::parse(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_page_below_another_belongs_to_it() {
+        assert!(PageRoute::Review.holds("/review/7"));
+        assert!(PageRoute::Review.holds("/people"));
+        assert!(!PageRoute::Review.holds("/replay"));
+        let page = PageRoute::Instances {
+            study: study(),
+            probe: Probe::Axiom(Axiom::Tfc1),
+            ranker: 2,
+        };
+        assert!(PageRoute::Studies.holds(&page.href()));
+        assert!(!PageRoute::About.holds(&page.href()));
+    }
+
+    #[test]
+    fn reserved_characters_are_escaped() {
+        assert_eq!(unescape("match%3Alength"), "match:length");
+        assert_eq!(unescape("100%"), "100%");
+        assert_eq!(escape("c++ ~_.-"), "c%2B%2B%20~_.-");
+    }
+}

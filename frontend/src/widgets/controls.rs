@@ -1,0 +1,394 @@
+//! What a reader can turn: reading of the axioms, δ, width of a tie, which instances count.
+
+use leptos::prelude::*;
+use shared::probe::{AxiomVariant, Probe};
+use shared::report::format;
+use shared::study::controls::{InstanceSubset, StudyControls};
+use shared::study::overview::{SplitSize, StudyOverview};
+
+use super::form::RadioButton;
+use crate::debounce::Debounce;
+
+/// What the dials of a study can be turned to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ControlOptions {
+    /// Readings that were mined, the first is shown first.
+    pub(crate) modes: Vec<AxiomVariant>,
+    /// The δ that was mined with; none for any gap.
+    pub(crate) delta: Option<u32>,
+    /// Where queries are in splits.
+    pub(crate) splits: Vec<SplitSize>,
+    /// Whether instances have readings and lengths; a behaviour is read in one way.
+    pub(crate) of_axioms: bool,
+}
+
+impl ControlOptions {
+    /// What a study can be turned to.
+    pub(crate) fn of(overview: &StudyOverview) -> ControlOptions {
+        ControlOptions {
+            modes: overview.modes.clone(),
+            delta: overview.limits.length_gap_terms,
+            splits: overview.splits.clone(),
+            of_axioms: true,
+        }
+    }
+
+    /// What a list of the instances of an axiom or of the samples of a behaviour can be turned to.
+    pub(crate) fn of_probe(overview: &StudyOverview, probe: Probe) -> ControlOptions {
+        let all = ControlOptions::of(overview);
+        match probe.is_axiom() {
+            true => all,
+            false => ControlOptions {
+                modes: Vec::new(),
+                of_axioms: false,
+                ..all
+            },
+        }
+    }
+
+    /// The highest place of the δ dial; where any gap was mined, one more stands for it.
+    const OPEN: u32 = 50;
+
+    fn most(&self) -> u32 {
+        self.delta.unwrap_or(ControlOptions::OPEN + 1)
+    }
+
+    /// Where the δ dial stands.
+    fn place(&self, dials: &StudyControls) -> u32 {
+        dials.delta.map_or(self.most(), |it| it.min(self.most()))
+    }
+
+    /// The dials with δ at a place of its dial.
+    pub(crate) fn with_delta(&self, dials: &StudyControls, place: u32) -> StudyControls {
+        StudyControls {
+            delta: (place < self.most()).then_some(place),
+            ..dials.clone()
+        }
+    }
+
+    /// The dials with δ so many terms up or down.
+    pub(crate) fn by(&self, dials: &StudyControls, terms: i32) -> StudyControls {
+        self.with_delta(dials, self.place(dials).saturating_add_signed(terms))
+    }
+
+    /// The dials with the next reading.
+    pub(crate) fn next_mode(&self, dials: &StudyControls) -> StudyControls {
+        let now = dials.mode.or(self.modes.first().copied());
+        let at = self
+            .modes
+            .iter()
+            .position(|it| Some(*it) == now)
+            .unwrap_or(0);
+        let next = self.modes.get((at + 1) % self.modes.len().max(1)).copied();
+        self.with_mode(dials, next)
+    }
+
+    fn with_mode(&self, dials: &StudyControls, mode: Option<AxiomVariant>) -> StudyControls {
+        StudyControls {
+            mode: mode.filter(|it| Some(it) != self.modes.first()),
+            ..dials.clone()
+        }
+    }
+
+    fn said(&self, dials: &StudyControls) -> String {
+        match (self.place(dials), self.delta) {
+            (place, None) if place > ControlOptions::OPEN => "any gap".to_owned(),
+            (1, _) => "1 term".to_owned(),
+            (place, _) => format!("{place} terms"),
+        }
+    }
+}
+
+/// Widths of a tie that the dial offers, after each ranker's own.
+const TIES: [f64; 15] = [
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
+];
+
+/// Where the dial of ties stands.
+fn tie_place(width: Option<f64>) -> u32 {
+    width.map_or(0, |width| {
+        TIES.iter().filter(|it| **it <= width).count().max(1) as u32
+    })
+}
+
+fn tie_said(width: Option<f64>) -> String {
+    width.map_or("exact".to_owned(), |it| match TIES.contains(&it) {
+        true => format!("within {it}"),
+        // One that was tuned has more digits than count.
+        false => format!("within {}", format::score(it, format::score_digits(it))),
+    })
+}
+
+/// The bar of dials. What they are turned to takes effect after a pause: see [`DebouncedControls`].
+#[component]
+pub(crate) fn ControlBar(
+    /// What they can be turned to.
+    reach: ControlOptions,
+    /// As they stand.
+    turned: DebouncedControls,
+) -> impl IntoView {
+    let dials = turned.dials;
+    let for_delta = StoredValue::new(reach.clone());
+    let n_modes = reach.modes.len();
+    let first = reach.modes.first().copied();
+    let modes = reach.modes.iter().map(|&mode| {
+        let chosen = move || dials.get().mode.or(first) == Some(mode);
+        let turn = move || {
+            let next = for_delta.with_value(|it| it.with_mode(&dials.get_untracked(), Some(mode)));
+            turned.at_once(next);
+        };
+        view! {
+            <RadioButton group="mode" title=mode_said(mode) chosen choose=turn>{mode_word(mode)}</RadioButton>
+        }
+    });
+    let modes = modes.collect_view();
+    let modes = (n_modes > 1).then(|| {
+        view! {
+            <span class="choice" role="radiogroup" aria-label="Reading of the axioms">
+                {modes}
+            </span>
+        }
+    });
+    let only = [
+        InstanceSubset::All,
+        InstanceSubset::Whole,
+        InstanceSubset::Relevant,
+    ]
+    .map(|only| {
+        let turn = move || turned.change(|it| it.only = only);
+        view! {
+            <RadioButton group="only" chosen=move || dials.get().only == only choose=turn>
+                {only_word(only)}
+            </RadioButton>
+        }
+    });
+    let splits = (!reach.splits.is_empty()).then(|| {
+        let turn = move |split| turned.change(|it| it.split = split);
+        let chosen = Signal::derive(move || dials.get().split);
+        view! { <SplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
+    });
+    let lengths = reach.of_axioms.then(|| {
+        let turn = move |place| {
+            turned.soon(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
+        };
+        let place = move || for_delta.with_value(|it| it.place(&dials.get()));
+        let said = move || for_delta.with_value(|it| it.said(&dials.get()));
+        view! { <Slider label="Length gap δ" last=reach.most() place said turn/> }
+    });
+    let last_tie = TIES.len() as u32;
+    let turn_tie = move |place: u32| {
+        let width = place.checked_sub(1).and_then(|it| TIES.get(it as usize));
+        turned.soon(StudyControls {
+            delta_score: width.copied(),
+            ..dials.get_untracked()
+        });
+    };
+    view! {
+        <div class="section bar dials" role="group" aria-label="How the instances are counted">
+            {modes}
+            {lengths}
+            <Slider
+                label="Score tie"
+                last=last_tie
+                place=move || tie_place(dials.get().delta_score)
+                said=move || tie_said(dials.get().delta_score)
+                turn=turn_tie
+            />
+            <span class="choice" role="radiogroup" aria-label="Which instances count">
+                {only}
+            </span>
+            {splits}
+        </div>
+    }
+}
+
+/// A dial that is drawn along a line.
+#[component]
+fn Slider(
+    /// The label above the dial.
+    label: &'static str,
+    /// The last place of the dial; the first is 0.
+    last: u32,
+    /// Returns the place where the dial stands.
+    place: impl Fn() -> u32 + Send + Sync + 'static,
+    /// Returns the words for the place where the dial stands.
+    said: impl Fn() -> String + Send + Sync + Clone + 'static,
+    /// Takes the place that it is drawn to.
+    turn: impl Fn(u32) + 'static,
+) -> impl IntoView {
+    let draw = move |event: FormEvent<web_sys::HtmlInputElement>| {
+        if let Ok(place) = event.target().value().parse() {
+            turn(place);
+        }
+    };
+    view! {
+        <label class="dial">
+            <span class="label">{label}</span>
+            <input
+                type="range"
+                min="0"
+                max=last.to_string()
+                prop:value=move || place().to_string()
+                aria-valuetext=said.clone()
+                on:input:target=draw
+            />
+            <output>{said}</output>
+        </label>
+    }
+}
+
+/// Which queries count, where they are in splits.
+#[component]
+pub(crate) fn SplitSelect(
+    splits: Vec<SplitSize>,
+    #[prop(into)] chosen: Signal<Option<String>>,
+    turn: Callback<Option<String>>,
+) -> impl IntoView {
+    let names: Vec<String> = splits.iter().map(|it| it.name.clone()).collect();
+    let options = splits.into_iter().map(|it| {
+        let name = it.name.clone();
+        let selected = move || chosen.get().as_ref() == Some(&name);
+        let shown = format!("{} ({})", it.name, format::count(it.n_queries));
+        view! { <option selected=selected>{shown}</option> }
+    });
+    let options = options.collect_view();
+    let change = move |event: FormEvent<web_sys::HtmlSelectElement>| {
+        // The first option is all queries.
+        let at = event.target().selected_index() - 1;
+        turn.run(
+            usize::try_from(at)
+                .ok()
+                .and_then(|it| names.get(it).cloned()),
+        );
+    };
+    view! {
+        <label class="dial">
+            <span class="label">"Queries"</span>
+            <select on:change:target=change>
+                <option selected=move || chosen.get().is_none()>"all splits"</option>
+                {options}
+            </select>
+        </label>
+    }
+}
+
+type FormEvent<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
+
+/// A reading in a word.
+pub(crate) fn mode_word(mode: AxiomVariant) -> &'static str {
+    match mode {
+        AxiomVariant::Fixed => "fixed",
+        AxiomVariant::PaperRennings2019 => "paper 2019",
+        AxiomVariant::PaperCamara2020 => "paper",
+        AxiomVariant::CodeCamara2020 => "code",
+    }
+}
+
+fn mode_said(mode: AxiomVariant) -> &'static str {
+    match mode {
+        AxiomVariant::Fixed => "What the axioms say",
+        AxiomVariant::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
+        AxiomVariant::PaperCamara2020 => "As printed in Câmara & Hauff (ECIR 2020)",
+        AxiomVariant::CodeCamara2020 => "As the published code of Câmara & Hauff does it",
+    }
+}
+
+fn only_word(only: InstanceSubset) -> &'static str {
+    match only {
+        InstanceSubset::All => "all",
+        InstanceSubset::Whole => "not truncated",
+        InstanceSubset::Relevant => "relevant",
+    }
+}
+
+/// The dials as the hand has them; the address, and with it every number, follows after a
+/// pause, so that a dial that is being drawn asks once.
+#[derive(Clone, Copy)]
+pub(crate) struct DebouncedControls {
+    /// As they are shown.
+    pub(crate) dials: Signal<StudyControls>,
+    ahead: RwSignal<Option<StudyControls>>,
+    later: Debounce,
+    settle: Callback<StudyControls>,
+}
+
+impl DebouncedControls {
+    /// `settled` are the dials of the address; `settle` changes it.
+    pub(crate) fn new(
+        settled: Signal<StudyControls>,
+        settle: Callback<StudyControls>,
+    ) -> DebouncedControls {
+        const PAUSE_MS: u64 = 200;
+        let ahead = RwSignal::new(None::<StudyControls>);
+        Effect::new(move |_| {
+            settled.track();
+            ahead.set(None);
+        });
+        let dials = Signal::derive(move || ahead.get().unwrap_or_else(|| settled.get()));
+        DebouncedControls {
+            dials,
+            ahead,
+            later: Debounce::after_ms(PAUSE_MS),
+            settle,
+        }
+    }
+
+    /// Turns a dial that may be turned further in a moment.
+    pub(crate) fn soon(self, dials: StudyControls) {
+        self.ahead.set(Some(dials.clone()));
+        self.later.run(move || self.settle.run(dials));
+    }
+
+    /// Changes one dial with one press.
+    pub(crate) fn change(self, change: impl FnOnce(&mut StudyControls)) {
+        let mut dials = self.dials.get_untracked();
+        change(&mut dials);
+        self.at_once(dials);
+    }
+
+    /// Turns a dial with one press.
+    pub(crate) fn at_once(self, dials: StudyControls) {
+        self.later.cancel();
+        self.ahead.set(Some(dials.clone()));
+        self.settle.run(dials);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach() -> ControlOptions {
+        ControlOptions {
+            modes: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020],
+            delta: Some(10),
+            splits: Vec::new(),
+            of_axioms: true,
+        }
+    }
+
+    #[test]
+    fn delta_stays_between_nothing_and_what_was_mined() {
+        let dials = StudyControls::default();
+        assert_eq!(reach().by(&dials, 1), dials);
+        let down = reach().by(&dials, -4);
+        assert_eq!(down.delta, Some(6));
+        assert_eq!(reach().by(&down, -20).delta, Some(0));
+        assert_eq!(reach().by(&down, 4), dials);
+    }
+
+    #[test]
+    fn modes_go_round() {
+        let paper = reach().next_mode(&StudyControls::default());
+        assert_eq!(paper.mode, Some(AxiomVariant::PaperCamara2020));
+        assert_eq!(reach().next_mode(&paper), StudyControls::default());
+    }
+
+    #[test]
+    fn the_dial_of_ties_knows_every_width() {
+        assert_eq!(
+            [None, Some(0.0), Some(0.0001), Some(5.0), Some(9.0)].map(tie_place),
+            [0, 1, 1, 15, 15]
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! A figure of `shared::plot`, drawn in the page: it takes its colours from the sheet, and so
+//! follows the theme.
+
+use leptos::prelude::*;
+use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
+
+/// The figure as wide as its place.
+#[component]
+pub(crate) fn FigureView(
+    /// What is drawn.
+    figure: PlotFigure,
+) -> impl IntoView {
+    framed(figure, "img", drawn)
+}
+
+/// A figure each of whose marks is drawn in some way.
+pub(super) fn framed(
+    figure: PlotFigure,
+    role: &'static str,
+    mark: impl FnMut(FigureMark) -> AnyView,
+) -> impl IntoView {
+    let corner = -figure.margin;
+    let [width, height] = [figure.width, figure.height].map(|it| it + 2.0 * figure.margin);
+    let marks = figure.marks.into_iter().map(mark).collect_view();
+    view! {
+        <svg
+            class="drawing"
+            viewBox=format!("{corner} {corner} {width} {height}")
+            role=role
+            aria-label=figure.label
+        >
+            {marks}
+        </svg>
+    }
+}
+
+/// One mark; what is said of a group shows where a pointer rests on it.
+pub(super) fn drawn(mark: FigureMark) -> AnyView {
+    match mark {
+        FigureMark::Rect {
+            at: [x, y],
+            size: [width, height],
+            round,
+            fill,
+        } => view! {
+            <rect
+                x=px(x)
+                y=px(y)
+                width=px(width)
+                height=px(height)
+                rx=px(round)
+                fill=colour(fill)
+            ></rect>
+        }
+        .into_any(),
+        FigureMark::Line {
+            from: [x1, y1],
+            to: [x2, y2],
+            width,
+            stroke,
+            opacity,
+        } => view! {
+            <path
+                d=format!("M{} {}L{} {}", px(x1), px(y1), px(x2), px(y2))
+                stroke=colour(stroke)
+                stroke-width=px(width)
+                stroke-opacity=px(opacity)
+            ></path>
+        }
+        .into_any(),
+        FigureMark::Dot { at, fill, stroke } => {
+            let ([x, y], fill, stroke) = (at.map(px), colour(fill), colour(stroke));
+            view! { <circle cx=x cy=y r="3" fill=fill stroke=stroke stroke-width="1.5"></circle> }
+                .into_any()
+        }
+        FigureMark::Text {
+            at: [x, y],
+            anchor,
+            font,
+            fill,
+            text,
+        } => {
+            let (size, weight) = set(font);
+            view! {
+                <text
+                    x=px(x)
+                    y=px(y)
+                    text-anchor=stands(anchor)
+                    style=("fill", colour(fill))
+                    style=("font-size", size)
+                    style=("font-weight", weight)
+                >
+                    {text}
+                </text>
+            }
+            .into_any()
+        }
+        FigureMark::Group { title, marks } => {
+            let marks = marks.into_iter().map(drawn).collect_view();
+            view! { <g><title>{title}</title>{marks}</g> }.into_any()
+        }
+    }
+}
+
+/// An ink as the sheet names it.
+fn colour(ink: FigureColor) -> &'static str {
+    match ink {
+        FigureColor::Paper => "var(--paper)",
+        FigureColor::Ink | FigureColor::OnStep(-3..=3) => "var(--ink)",
+        FigureColor::Ink2 => "var(--ink-2)",
+        FigureColor::Ink3 => "var(--ink-3)",
+        FigureColor::Edge => "var(--edge)",
+        FigureColor::Rule => "var(--rule)",
+        FigureColor::Step(..=-5) => "var(--n5)",
+        FigureColor::Step(-4) => "var(--n4)",
+        FigureColor::Step(-3) => "var(--n3)",
+        FigureColor::Step(-2) => "var(--n2)",
+        FigureColor::Step(-1) => "var(--n1)",
+        FigureColor::Step(0) => "var(--zero)",
+        FigureColor::Step(1) => "var(--p1)",
+        FigureColor::Step(2) => "var(--p2)",
+        FigureColor::Step(3) => "var(--p3)",
+        FigureColor::Step(4) => "var(--p4)",
+        FigureColor::Step(5..) => "var(--p5)",
+        FigureColor::OnStep(..=-4) | FigureColor::OnStep(4..) => "var(--on-strong)",
+    }
+}
+
+fn stands(anchor: TextAnchor) -> &'static str {
+    match anchor {
+        TextAnchor::Start => "start",
+        TextAnchor::Middle => "middle",
+        TextAnchor::End => "end",
+    }
+}
+
+fn set(font: FontStyle) -> (&'static str, &'static str) {
+    match font {
+        FontStyle::Label => ("12px", "400"),
+        FontStyle::Base => ("14px", "400"),
+        FontStyle::Head => ("14px", "600"),
+        FontStyle::Cell => ("15px", "400"),
+    }
+}
+
+fn px(value: f64) -> String {
+    format!("{value:.2}")
+}

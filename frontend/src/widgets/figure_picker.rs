@@ -1,0 +1,70 @@
+//! A figure whose groups can be picked: each is a button.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use shared::plot::{FigureMark, PlotFigure};
+
+use super::figure::{drawn, framed};
+
+/// The figure; what is picked has a frame of its own.
+#[component]
+pub(crate) fn FigurePicker(
+    /// What is drawn.
+    figure: PlotFigure,
+    /// Place of the picked group among the groups of the figure.
+    #[prop(into)]
+    picked: Signal<Option<usize>>,
+    /// Picks a group.
+    pick: Callback<usize>,
+) -> impl IntoView {
+    let mut n_groups = 0;
+    framed(figure, "group", move |mark| match mark {
+        FigureMark::Group { title, marks } => {
+            let place = n_groups;
+            n_groups += 1;
+            // A group without marks has no queries; there is nothing to pick.
+            (!marks.is_empty())
+                .then(|| view! { <FigureGroup place title marks picked pick/> })
+                .into_any()
+        }
+        other => drawn(other),
+    })
+}
+
+#[component]
+fn FigureGroup(
+    place: usize,
+    title: String,
+    marks: Vec<FigureMark>,
+    picked: Signal<Option<usize>>,
+    pick: Callback<usize>,
+) -> impl IntoView {
+    // Where words stand in it they are its name, and the rest is said of it.
+    let has_words = marks.iter().any(|it| matches!(it, FigureMark::Text { .. }));
+    let (label, description) = match has_words {
+        true => (None, Some(title)),
+        false => (Some(title), None),
+    };
+    let marks = marks.into_iter().map(drawn).collect_view();
+    let pressed = move || (picked.get() == Some(place)).to_string();
+    let by_key = move |event: KeyboardEvent| {
+        if matches!(event.key().as_str(), "Enter" | " ") {
+            event.prevent_default();
+            pick.run(place);
+        }
+    };
+    view! {
+        <g
+            class="pick"
+            role="button"
+            tabindex="0"
+            aria-pressed=pressed
+            aria-label=label
+            aria-description=description
+            on:click=move |_| pick.run(place)
+            on:keydown=by_key
+        >
+            {marks}
+        </g>
+    }
+}

@@ -1,0 +1,175 @@
+//! A part of a page with its files: a figure or its table, and what is said of it.
+
+use leptos::ev::MouseEvent;
+use leptos::html;
+use leptos::prelude::*;
+use shared::plot::{self, FigureTheme, PlotFigure};
+use shared::report::{self, ReportTable};
+
+use super::download;
+use super::export_buttons::ExportButtons;
+use super::figure::FigureView;
+use super::figure_picker::FigurePicker;
+use super::table::DataTable;
+
+/// A figure, and what a reader can pick in it.
+#[derive(Clone, Copy)]
+pub(crate) struct InteractiveFigure {
+    figure: Signal<PlotFigure>,
+    pick: FigureSelection,
+}
+
+/// What can be picked in a figure.
+#[derive(Clone, Copy)]
+enum FigureSelection {
+    Nothing,
+    /// Its groups: each is a button.
+    Groups {
+        picked: Signal<Option<usize>>,
+        pick: Callback<usize>,
+    },
+    /// What lies at a place of the figure, by pointer alone.
+    Place(Callback<[f64; 2]>),
+}
+
+impl InteractiveFigure {
+    /// To be looked at.
+    pub(crate) fn still(figure: PlotFigure) -> InteractiveFigure {
+        InteractiveFigure {
+            figure: Signal::stored(figure),
+            pick: FigureSelection::Nothing,
+        }
+    }
+
+    /// Its groups can be picked, by their places among the groups.
+    pub(crate) fn groups(
+        figure: PlotFigure,
+        picked: Signal<Option<usize>>,
+        pick: Callback<usize>,
+    ) -> InteractiveFigure {
+        InteractiveFigure {
+            figure: Signal::stored(figure),
+            pick: FigureSelection::Groups { picked, pick },
+        }
+    }
+
+    /// A place in it can be pointed at; whoever takes no pointer needs another way.
+    pub(crate) fn places(
+        figure: Signal<PlotFigure>,
+        pick: Callback<[f64; 2]>,
+    ) -> InteractiveFigure {
+        InteractiveFigure {
+            figure,
+            pick: FigureSelection::Place(pick),
+        }
+    }
+}
+
+/// A section with a figure or a table, and its files; nothing where there is nothing to say.
+#[component]
+pub(crate) fn FigureSection(
+    /// What the names of its files begin with.
+    #[prop(optional)]
+    of: &'static str,
+    /// Its anchor, and the rest of these names.
+    id: &'static str,
+    /// Its heading.
+    name: &'static str,
+    /// How to read it.
+    #[prop(into)]
+    said: String,
+    /// None where there is only a table.
+    #[prop(optional_no_strip)]
+    drawing: Option<InteractiveFigure>,
+    /// The same as numbers.
+    table: Option<ReportTable>,
+) -> impl IntoView {
+    let table = table?;
+    let as_table = RwSignal::new(drawing.is_none());
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let csv = {
+        let table = table.clone();
+        Callback::new(move |()| {
+            download::save(
+                &format!("{of}{id}.csv"),
+                "text/csv",
+                &report::to_csv(&table),
+            );
+        })
+    };
+    let takes = match drawing {
+        Some(InteractiveFigure { figure, .. }) => {
+            let svg = Callback::new(move |()| {
+                let text = figure.with_untracked(|it| plot::to_svg(it, FigureTheme::Light));
+                download::save(&format!("{of}{id}.svg"), "image/svg+xml", &text);
+            });
+            view! { <ExportButtons of=name table=as_table turn svg csv/> }.into_any()
+        }
+        None => view! { <ExportButtons of=name csv/> }.into_any(),
+    };
+    let body = move || match (drawing, as_table.get()) {
+        (Some(drawn), false) => view! { <FigureFrame drawn name/> }.into_any(),
+        _ => view! { <DataTable table=table.clone()/> }.into_any(),
+    };
+    Some(view! {
+        <section class="section" aria-labelledby=id>
+            <header>
+                <h2 id=id>{name}</h2>
+                <p class="note">{said}</p>
+                {takes}
+            </header>
+            {body}
+        </section>
+    })
+}
+
+#[component]
+fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
+    let InteractiveFigure { figure, pick } = drawn;
+    // Words in a figure are as large as those beside it.
+    let width = figure.with_untracked(|it| format!("{}px", it.width + 2.0 * it.margin));
+    let place = NodeRef::<html::Div>::new();
+    let pointed = move |event: MouseEvent| {
+        if let (FigureSelection::Place(pick), Some(frame)) = (pick, place.get_untracked())
+            && let Some(at) = figure.with_untracked(|it| pointed_at(&frame, it, &event))
+        {
+            pick.run(at);
+        }
+    };
+    let body = move || match pick {
+        FigureSelection::Nothing | FigureSelection::Place(_) => {
+            view! { <FigureView figure=figure.get()/> }.into_any()
+        }
+        FigureSelection::Groups { picked, pick } => {
+            view! { <FigurePicker figure=figure.get() picked pick/> }.into_any()
+        }
+    };
+    view! {
+        <div
+            node_ref=place
+            class="drawn"
+            class:dots=matches!(pick, FigureSelection::Place(_))
+            role="region"
+            tabindex="0"
+            aria-label=name
+            style=("--width", width)
+            on:click=pointed
+        >
+            {body}
+        </div>
+    }
+}
+
+/// Where in a figure somebody points.
+fn pointed_at(
+    frame: &web_sys::HtmlElement,
+    figure: &PlotFigure,
+    event: &MouseEvent,
+) -> Option<[f64; 2]> {
+    let drawing = frame.query_selector("svg").ok()??;
+    let bounds = drawing.get_bounding_client_rect();
+    let scale = bounds.width() / (figure.width + 2.0 * figure.margin);
+    let x = f64::from(event.client_x()) - bounds.left();
+    let y = f64::from(event.client_y()) - bounds.top();
+    Some([x, y].map(|it| it / scale - figure.margin))
+}

@@ -1,0 +1,140 @@
+//! A text in which query terms are marked. What comes from a collection is text, never HTML.
+
+use leptos::prelude::*;
+use shared::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
+
+/// A piece of a text, marked or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextSegment {
+    /// As written.
+    pub(crate) text: String,
+    /// The query term that it is, if any.
+    pub(crate) mark: Option<TermHighlight>,
+}
+
+/// The text with its marks; `lit` is the query term that is pointed at elsewhere.
+#[component]
+pub(crate) fn HighlightedTextView(
+    /// The text and where query terms stand in it.
+    marked: HighlightedText,
+    /// Distinct query terms: their rarity chooses the line.
+    terms: Vec<QueryTermInfo>,
+    /// Place of a term among these.
+    #[prop(optional, into)]
+    lit: Option<RwSignal<Option<u32>>>,
+) -> impl IntoView {
+    let segments = segments(&marked).into_iter().map(|it| {
+        let Some(mark) = it.mark else {
+            return it.text.into_any();
+        };
+        let class = line(&terms, mark.term);
+        let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term));
+        view! {
+            <mark class=class class:nearest=mark.nearest class:lit=is_lit>{it.text}</mark>
+        }
+        .into_any()
+    });
+    segments.collect_view()
+}
+
+/// A query term as it is marked in the texts.
+#[component]
+pub(crate) fn HighlightedTerm(
+    /// Distinct query terms.
+    terms: Vec<QueryTermInfo>,
+    /// Place of the term among these.
+    place: usize,
+) -> impl IntoView {
+    let written = terms
+        .get(place)
+        .map(|it| it.written.clone())
+        .unwrap_or_default();
+    view! { <mark class=line(&terms, place as u32)>{written}</mark> }
+}
+
+/// The line that a term is marked with: `t1` for the rarest, on to `t5`, then `rest`.
+pub(crate) fn line(terms: &[QueryTermInfo], place: u32) -> &'static str {
+    const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
+    let rarity = terms.get(place as usize).map(|it| it.rarity as usize);
+    rarity
+        .and_then(|it| LINES.get(it).copied())
+        .unwrap_or("rest")
+}
+
+/// Cuts a text at its marks. A mark that does not fit the text is left out.
+pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
+    let mut segments = Vec::new();
+    let mut from = 0;
+    for mark in &marked.marks {
+        let (start, end) = (mark.span.start as usize, mark.span.end as usize);
+        let (Some(before), Some(term)) =
+            (marked.text.get(from..start), marked.text.get(start..end))
+        else {
+            continue;
+        };
+        if !before.is_empty() {
+            segments.push(TextSegment {
+                text: before.to_owned(),
+                mark: None,
+            });
+        }
+        segments.push(TextSegment {
+            text: term.to_owned(),
+            mark: Some(*mark),
+        });
+        from = end;
+    }
+    let rest = marked.text.get(from..).unwrap_or_default();
+    if !rest.is_empty() {
+        segments.push(TextSegment {
+            text: rest.to_owned(),
+            mark: None,
+        });
+    }
+    segments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::text::Span;
+
+    fn mark(start: u32, end: u32) -> TermHighlight {
+        TermHighlight {
+            span: Span { start, end },
+            term: 0,
+            nearest: false,
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_at_its_marks_and_nothing_is_lost() {
+        let text = "Über Täler, <b>Täler</b>".to_owned();
+        let marks = vec![mark(6, 12), mark(17, 23)];
+        let pieces: Vec<String> = segments(&HighlightedText {
+            text: text.clone(),
+            marks,
+        })
+        .into_iter()
+        .map(|it| it.text)
+        .collect();
+        assert_eq!(pieces, ["Über ", "Täler", ", <b>", "Täler", "</b>"]);
+        assert_eq!(pieces.concat(), text);
+    }
+
+    #[test]
+    fn a_mark_that_does_not_fit_is_left_out() {
+        let marks = vec![mark(1, 3), mark(4, 90)];
+        let found = segments(&HighlightedText {
+            text: "Übel".to_owned(),
+            marks,
+        });
+        assert_eq!(
+            found,
+            [TextSegment {
+                text: "Übel".to_owned(),
+                mark: None
+            }]
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! The way in for the operator of a server.
+
+use leptos::prelude::*;
+
+use super::form::TextField;
+use crate::api::operator_token;
+
+/// Says how the operator comes in, and takes the operator's token.
+#[component]
+pub(crate) fn OperatorTokenForm(
+    /// What the token is needed for, as a sentence.
+    why: &'static str,
+    /// Asks once more what the server lets us do.
+    again: Callback<()>,
+) -> impl IntoView {
+    let typed = RwSignal::new(String::new());
+    let enter = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        operator_token::keep(typed.get_untracked().trim());
+        again.run(());
+    };
+    view! {
+        <p class="ahead">
+            {why} " If you are the operator, open the link that the server printed when it started:
+            it makes this browser yours. It works once, and each start prints another."
+        </p>
+        <form class="btns send" on:submit=enter>
+            <TextField
+                label="Operator token, printed at the first start"
+                text=typed
+                kind="password"
+                autocomplete="current-password"
+            />
+            <button class="btn" type="submit">"Use it in this tab"</button>
+        </form>
+    }
+}

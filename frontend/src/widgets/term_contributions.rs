@@ -1,0 +1,379 @@
+//! What each query term adds to the score of each text, for one lexical ranker.
+
+use leptos::prelude::*;
+use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
+use shared::probe::{Claim, ClaimKind};
+use shared::report::{self, ColumnKind, TableColumn, TableValue, format};
+use shared::study::instance_details::{QueryTermInfo, TermContributions};
+
+use super::highlighted_text::{HighlightedTerm, line};
+
+/// A table with a bar for each text and one for the difference that the claim is about.
+#[component]
+pub(crate) fn TermTable(
+    /// Terms × texts.
+    contributions: TermContributions,
+    /// Distinct query terms.
+    terms: Vec<QueryTermInfo>,
+    /// Over places in the texts.
+    claim: Claim<u32>,
+    /// The term that is pointed at here or elsewhere.
+    #[prop(optional, into)]
+    lit: Option<RwSignal<Option<u32>>>,
+) -> impl IntoView {
+    let kind = claim.kind();
+    let scale = TermTableScale::of(&contributions, claim);
+    let rows = contributions.terms.iter().enumerate().map(|(place, row)| {
+        let terms = terms.clone();
+        view! { <Row place row=row.clone() terms claim scale lit/> }
+    });
+    let rows = rows.collect_view();
+    let places = || 1..=kind.arity();
+    let heads = places().map(|it| view! { <th scope="col" class="num wide-only">{it}</th> });
+    let heads = heads.collect_view();
+    let total = contributions.scores.clone();
+    let sums = total.iter().map(|&it| {
+        view! { <td class="num wide-only">{format::score(it, scale.digits)}</td> }
+    });
+    let sums = sums.collect_view();
+    let name = contributions.ranker.label.clone();
+    let caption = format!("{name}: what each term adds to the score of each text");
+    let over = match kind {
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => "text 1 over text 2",
+        ClaimKind::ShrinkingGain => "texts 1, 2, 3",
+    };
+    view! {
+        <table class="terms">
+            <caption class="unseen">{caption}</caption>
+            <thead>
+                <tr>
+                    <th scope="col">{name}</th>
+                    <th scope="col" class="wide-only">{over}</th>
+                    {heads}
+                    <th scope="col">
+                        <span class="ends">
+                            <span>{sides(kind)[0]}</span>
+                            <span>{sides(kind)[1]}</span>
+                        </span>
+                    </th>
+                    <th scope="col" class="num">{difference_name(kind)}</th>
+                </tr>
+            </thead>
+            <tbody>
+                {rows}
+                <tr class="total">
+                    <td>"Score"</td>
+                    <td class="wide-only"></td>
+                    {sums}
+                    <td><DifferenceBar share=scale.lean(difference(claim, &total))/></td>
+                    <td class="num">{signed(difference(claim, &total), scale.digits)}</td>
+                </tr>
+            </tbody>
+        </table>
+    }
+}
+
+#[component]
+fn Row(
+    place: usize,
+    row: Vec<f64>,
+    terms: Vec<QueryTermInfo>,
+    claim: Claim<u32>,
+    scale: TermTableScale,
+    lit: Option<RwSignal<Option<u32>>>,
+) -> impl IntoView {
+    let point = move |at: Option<u32>| {
+        if let Some(lit) = lit {
+            lit.set(at);
+        }
+    };
+    let ink = match line(&terms, place as u32) {
+        "t1" => "var(--t1)",
+        "t2" => "var(--t2)",
+        "t3" => "var(--t3)",
+        "t4" => "var(--t4)",
+        "t5" => "var(--t5)",
+        _ => "var(--ink-3)",
+    };
+    let bars = row.iter().map(|it| {
+        view! { <i style=("--v", format!("{:.3}", scale.bar(*it)))></i> }
+    });
+    let bars = bars.collect_view();
+    let numbers = row.iter().map(|it| {
+        view! { <td class="num wide-only">{zero(*it, scale.digits)}</td> }
+    });
+    let numbers = numbers.collect_view();
+    let gap = difference(claim, &row);
+    view! {
+        <tr
+            on:pointerenter=move |_| point(Some(place as u32))
+            on:pointerleave=move |_| point(None)
+        >
+            <td><HighlightedTerm terms place/></td>
+            <td class="wide-only">
+                <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span>
+            </td>
+            {numbers}
+            <td><DifferenceBar share=scale.lean(gap)/></td>
+            <td class="num">{signed(gap, scale.digits)}</td>
+        </tr>
+    }
+}
+
+/// A bar from the middle: to the right with the claim, to the left against it.
+#[component]
+pub(crate) fn DifferenceBar(
+    /// From −1 to 1; none draws the middle line only.
+    share: Option<f64>,
+) -> impl IntoView {
+    let bar = share.filter(|it| *it != 0.0).map(|share| {
+        let length = format!("{:.3}", share.abs().min(1.0));
+        let back = share < 0.0;
+        view! { <i class:back=back style=("--v", length)></i> }
+    });
+    view! { <span class="lean" aria-hidden="true">{bar}</span> }
+}
+
+/// What a margin is made of: left side of the claim less right side.
+pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
+    let value = |place: u32| row.get(place as usize).copied();
+    claim.scored(value).map_or(0.0, |it| it.verdict(0.0).margin)
+}
+
+/// How a difference is written above its column.
+pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
+    match kind {
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => "1 − 2",
+        ClaimKind::ShrinkingGain => "first step − second",
+    }
+}
+
+/// What the two directions of a bar mean.
+pub(crate) fn sides(kind: ClaimKind) -> [&'static str; 2] {
+    match kind {
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => ["favours 2", "favours 1"],
+        ClaimKind::ShrinkingGain => ["against", "with the axiom"],
+    }
+}
+
+/// A margin or a difference with its sign: `+0.20`, `−0.17`, `0`.
+pub(crate) fn signed(value: f64, digits: u8) -> String {
+    let shown = zero(value, digits);
+    if value > 0.0 && shown != "0" {
+        format!("+{shown}")
+    } else {
+        shown
+    }
+}
+
+/// A score, or `0` where all its digits are.
+fn zero(value: f64, digits: u8) -> String {
+    let shown = format::score(value, digits);
+    if shown.chars().any(|it| ('1'..='9').contains(&it)) {
+        shown
+    } else {
+        "0".to_owned()
+    }
+}
+
+/// By what bars and digits are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct TermTableScale {
+    most: f64,
+    gap: f64,
+    digits: u8,
+}
+
+impl TermTableScale {
+    fn of(contributions: &TermContributions, claim: Claim<u32>) -> TermTableScale {
+        let all = contributions.terms.iter().flatten().copied();
+        let gaps = contributions
+            .terms
+            .iter()
+            .map(|it| difference(claim, it).abs());
+        let scores = contributions.scores.iter().map(|it| it.abs());
+        TermTableScale {
+            most: all.fold(0.0, |most, it| it.abs().max(most)),
+            gap: gaps.fold(difference(claim, &contributions.scores).abs(), f64::max),
+            digits: format::score_digits(scores.fold(0.0, f64::max)),
+        }
+    }
+
+    fn bar(&self, value: f64) -> f64 {
+        if self.most > 0.0 {
+            (value / self.most).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    fn lean(&self, gap: f64) -> Option<f64> {
+        (self.gap > 0.0).then(|| gap / self.gap)
+    }
+}
+
+/// All rankers as one table, for programs.
+pub(crate) fn table(
+    all: &[TermContributions],
+    terms: &[QueryTermInfo],
+    claim: Claim<u32>,
+    name: &str,
+) -> report::ReportTable {
+    let n = claim.kind().arity();
+    let mut columns = vec![
+        TableColumn::new("ranker", ColumnKind::Text),
+        TableColumn::new("term", ColumnKind::Text),
+    ];
+    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
+    columns.push(TableColumn::new("difference", ColumnKind::Number));
+    let mut rows = Vec::new();
+    for it in all {
+        let digits = TermTableScale::of(it, claim).digits;
+        let mut push = |term: &str, values: &[f64]| {
+            let text = |word: &str| TableValue::Text(word.to_owned());
+            let mut row = vec![text(&it.ranker.label), text(term)];
+            row.extend(
+                values
+                    .iter()
+                    .map(|&value| TableValue::Score { value, digits }),
+            );
+            row.push(TableValue::Score {
+                value: difference(claim, values),
+                digits,
+            });
+            rows.push(row);
+        };
+        it.terms
+            .iter()
+            .zip(terms)
+            .for_each(|(values, term)| push(&term.term, values));
+        push("(score)", &it.scores);
+    }
+    report::ReportTable {
+        name: name.to_owned(),
+        title: "What each query term adds to a score".to_owned(),
+        columns,
+        rows,
+        notes: Vec::new(),
+    }
+}
+
+/// All rankers as one figure: for each term a bar of the difference.
+pub(crate) fn figure(
+    all: &[TermContributions],
+    terms: &[QueryTermInfo],
+    claim: Claim<u32>,
+) -> PlotFigure {
+    const NAMES: f64 = 140.0;
+    const BAR: f64 = 260.0;
+    const ROW: f64 = 22.0;
+    let [against, with] = sides(claim.kind());
+    let width = NAMES + BAR + 90.0;
+    let middle = NAMES + BAR / 2.0;
+    let mut marks = Vec::new();
+    let mut y = 0.0;
+    for it in all {
+        let scale = TermTableScale::of(it, claim);
+        marks.push(words(
+            [0.0, y + 16.0],
+            TextAnchor::Start,
+            FontStyle::Head,
+            &it.ranker.label,
+        ));
+        marks.push(words(
+            [NAMES, y + 16.0],
+            TextAnchor::Start,
+            FontStyle::Label,
+            against,
+        ));
+        marks.push(words(
+            [NAMES + BAR, y + 16.0],
+            TextAnchor::End,
+            FontStyle::Label,
+            with,
+        ));
+        y += 26.0;
+        let names = terms.iter().map(|it| it.written.as_str()).chain(["Score"]);
+        for (name, row) in names.zip(it.terms.iter().chain([&it.scores])) {
+            let gap = difference(claim, row);
+            let length = scale.lean(gap).unwrap_or(0.0) * BAR / 2.0;
+            marks.push(words(
+                [0.0, y + 15.0],
+                TextAnchor::Start,
+                FontStyle::Base,
+                name,
+            ));
+            marks.push(FigureMark::Line {
+                from: [middle, y + 2.0],
+                to: [middle, y + 20.0],
+                width: 1.0,
+                stroke: FigureColor::Edge,
+                opacity: 1.0,
+            });
+            marks.push(FigureMark::Rect {
+                at: [middle + length.min(0.0), y + 5.0],
+                size: [length.abs(), 12.0],
+                round: 0.0,
+                fill: FigureColor::Step(if gap < 0.0 { -4 } else { 4 }),
+            });
+            let number = signed(gap, scale.digits);
+            marks.push(words(
+                [width, y + 15.0],
+                TextAnchor::End,
+                FontStyle::Base,
+                &number,
+            ));
+            y += ROW;
+        }
+        y += 14.0;
+    }
+    PlotFigure {
+        width,
+        height: y,
+        margin: 16.0,
+        label: "What each query term adds to the margin of each ranker".to_owned(),
+        detail: format!(
+            "Bars show {} of what a term adds to the scores; bars of one ranker share a scale.",
+            difference_name(claim.kind())
+        ),
+        marks,
+    }
+}
+
+fn words(at: [f64; 2], anchor: TextAnchor, font: FontStyle, text: &str) -> FigureMark {
+    FigureMark::Text {
+        at,
+        anchor,
+        font,
+        fill: FigureColor::Ink,
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_the_margin_of_the_claim() {
+        let pair = Claim::Above {
+            winner: 0,
+            loser: 1,
+        };
+        assert_eq!(difference(pair, &[1.0, 3.0]), -2.0);
+        let triple = Claim::ShrinkingGain {
+            few: 0,
+            more: 1,
+            most: 2,
+        };
+        assert_eq!(difference(triple, &[1.0, 3.0, 4.0]), 1.0);
+    }
+
+    #[test]
+    fn a_difference_of_nothing_is_a_bare_zero() {
+        assert_eq!(
+            [0.0, -0.0, 0.2, -0.174, 0.001].map(|it| signed(it, 2)),
+            ["0", "0", "+0.20", "−0.17", "0"]
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! Where a late-interaction model looked: each piece of the query against each piece of a text.
+
+use leptos::prelude::*;
+use shared::api::TokenSimilarities;
+use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
+use shared::report::{self, TableValue, format};
+
+use super::figure::FigureView;
+
+/// One strip for one text, with its best matches in words.
+#[component]
+pub(crate) fn TokenMatchMap(
+    /// Of one text.
+    matches: TokenSimilarities,
+    /// What the strip is of: `Text 1`.
+    #[prop(into)]
+    name: String,
+) -> impl IntoView {
+    let said = sentence(&name, &matches);
+    let label = format!("{name}, token by token");
+    view! {
+        <figure>
+            <div class="strip" role="region" tabindex="0" aria-label=label>
+                <FigureView figure=figure(&name, &matches)/>
+            </div>
+            <p class="note">{said}</p>
+        </figure>
+    }
+}
+
+/// The best match of one piece of the query: its place in the text and its cosine.
+fn best(row: &[f32]) -> Option<(usize, f32)> {
+    let found = row.iter().copied().enumerate();
+    found.fold(None, |best, (at, cosine)| match best {
+        Some((_, highest)) if highest >= cosine => best,
+        Some(_) | None => Some((at, cosine)),
+    })
+}
+
+/// Cosines between which the greys lie: the median, since most pieces have little to do with
+/// each other, and the highest.
+fn range(matches: &TokenSimilarities) -> [f32; 2] {
+    let mut all: Vec<f32> = matches.cosines.iter().flatten().copied().collect();
+    all.sort_by(f32::total_cmp);
+    let middle = all.get(all.len() / 2).copied().unwrap_or(0.0);
+    [middle, all.last().copied().unwrap_or(1.0)]
+}
+
+/// How dark a cosine is, from 0 to 1.
+fn strength(cosine: f32, [from, to]: [f32; 2]) -> f64 {
+    if to <= from {
+        return 0.0;
+    }
+    f64::from(((cosine - from) / (to - from)).clamp(0.0, 1.0))
+}
+
+fn sum(matches: &TokenSimilarities) -> f64 {
+    matches
+        .cosines
+        .iter()
+        .filter_map(|it| best(it))
+        .map(|it| f64::from(it.1))
+        .sum()
+}
+
+/// `Text 1, sum of framed matches 3.44: glaciers → glaciers .93, …`
+fn sentence(name: &str, matches: &TokenSimilarities) -> String {
+    let rows = matches.query.iter().zip(&matches.cosines);
+    let pairs = rows.filter_map(|(piece, row)| {
+        let (at, cosine) = best(row)?;
+        let met = matches.text.get(at)?;
+        Some(format!("{piece} → {met} {}", cosine_shown(cosine)))
+    });
+    let pairs: Vec<String> = pairs.collect();
+    format!(
+        "{name}, sum of framed matches {}: {}.",
+        format::score(sum(matches), 2),
+        pairs.join(", ")
+    )
+}
+
+fn cosine_shown(cosine: f32) -> String {
+    format::fraction(f64::from(cosine))
+}
+
+/// The strip as a figure.
+pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
+    const LEFT: f64 = 78.0;
+    const RIGHT: f64 = 638.0;
+    const ROW: f64 = 20.0;
+    let step = (RIGHT - LEFT) / matches.text.len().max(1) as f64;
+    let range = range(matches);
+    let mut marks = Vec::new();
+    let mut line = |from: [f64; 2], to: [f64; 2], width: f64, opacity: f64| {
+        marks.push(FigureMark::Line {
+            from,
+            to,
+            width,
+            stroke: FigureColor::Ink,
+            opacity,
+        });
+    };
+    for (at, row) in matches.cosines.iter().enumerate() {
+        let (top, bottom) = (at as f64 * ROW + 1.0, at as f64 * ROW + ROW - 1.0);
+        line(
+            [LEFT, (top + bottom) / 2.0],
+            [RIGHT, (top + bottom) / 2.0],
+            ROW - 2.0,
+            0.04,
+        );
+        for (column, &cosine) in row.iter().enumerate() {
+            let dark = strength(cosine, range);
+            // What is near the median would only be dust.
+            if dark > 0.1 {
+                let x = LEFT + (column as f64 + 0.5) * step;
+                line([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
+            }
+        }
+        if let Some((column, _)) = best(row) {
+            let (left, right) = (
+                LEFT + column as f64 * step - 1.5,
+                LEFT + (column + 1) as f64 * step + 1.5,
+            );
+            line([left, top - 0.5], [right, top - 0.5], 1.5, 1.0);
+            line([left, bottom + 0.5], [right, bottom + 0.5], 1.5, 1.0);
+            line([left, top - 0.5], [left, bottom + 0.5], 1.5, 1.0);
+            line([right, top - 0.5], [right, bottom + 0.5], 1.5, 1.0);
+        }
+    }
+    let height = matches.cosines.len() as f64 * ROW;
+    for (at, piece) in matches.query.iter().enumerate() {
+        let y = at as f64 * ROW + 14.0;
+        marks.push(words([LEFT - 8.0, y], TextAnchor::End, piece));
+    }
+    if let (Some(first), Some(last)) = (matches.text.first(), matches.text.last()) {
+        marks.push(words([LEFT, height + 16.0], TextAnchor::Start, first));
+        let last = format!("{last}, piece {}", matches.text.len());
+        marks.push(words([RIGHT, height + 16.0], TextAnchor::End, &last));
+    }
+    PlotFigure {
+        width: 640.0,
+        height: height + 22.0,
+        margin: 0.0,
+        label: sentence(name, matches),
+        detail: format!(
+            "Rows are pieces of the query, columns pieces of the text; darker is closer, from \
+             {} (the median) to {}; frames mark the matches that count.",
+            cosine_shown(range[0]),
+            cosine_shown(range[1])
+        ),
+        marks,
+    }
+}
+
+fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
+    let text = text.to_owned();
+    FigureMark::Text {
+        at,
+        anchor,
+        font: FontStyle::Label,
+        fill: FigureColor::Ink2,
+        text,
+    }
+}
+
+/// The best match of every piece of the query in every text.
+pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
+    let mut table = report::ReportTable::new(name, "The best match of every piece of the query")
+        .with_texts("text | query piece | best match")
+        .with_numbers("its place | cosine");
+    for (text, it) in all.iter().enumerate() {
+        for (piece, row) in it.query.iter().zip(&it.cosines) {
+            let Some((at, cosine)) = best(row) else {
+                continue;
+            };
+            table.rows.push(vec![
+                TableValue::Text((text + 1).to_string()),
+                TableValue::Text(piece.clone()),
+                TableValue::Text(it.text.get(at).cloned().unwrap_or_default()),
+                TableValue::Count(at as u64 + 1),
+                score(cosine, 3),
+            ]);
+        }
+    }
+    table
+}
+
+/// Every cosine, for programs.
+pub(crate) fn cosines(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
+    let title = "Cosine of every piece of the query with every piece of the texts";
+    let mut table = report::ReportTable::new(name, title)
+        .with_numbers("text")
+        .with_texts("query piece")
+        .with_numbers("query place")
+        .with_texts("text piece")
+        .with_numbers("text place | cosine");
+    for (text, it) in all.iter().enumerate() {
+        for (of, (piece, row)) in it.query.iter().zip(&it.cosines).enumerate() {
+            for (at, (met, &cosine)) in it.text.iter().zip(row).enumerate() {
+                table.rows.push(vec![
+                    TableValue::Count(text as u64 + 1),
+                    TableValue::Text(piece.clone()),
+                    TableValue::Count(of as u64 + 1),
+                    TableValue::Text(met.clone()),
+                    TableValue::Count(at as u64 + 1),
+                    score(cosine, 4),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn score(cosine: f32, digits: u8) -> TableValue {
+    let value = f64::from(cosine);
+    TableValue::Score { value, digits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches() -> TokenSimilarities {
+        let words = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect();
+        TokenSimilarities {
+            query: words(&["ice", "age"]),
+            text: words(&["the", "ice", "##berg"]),
+            cosines: vec![vec![0.1, 0.93, 0.4], vec![0.2, 0.3, 0.25]],
+        }
+    }
+
+    #[test]
+    fn each_piece_of_the_query_counts_its_best_match() {
+        assert_eq!(
+            sentence("Text 1", &matches()),
+            "Text 1, sum of framed matches 1.23: ice → ice .93, age → ice .30."
+        );
+        let table = best_matches(&[matches()], "best");
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.rows[0][3], TableValue::Count(2));
+    }
+
+    #[test]
+    fn a_text_without_pieces_is_no_trouble() {
+        let empty = TokenSimilarities {
+            text: Vec::new(),
+            cosines: vec![Vec::new(); 2],
+            ..matches()
+        };
+        assert_eq!(
+            sentence("Text 1", &empty),
+            "Text 1, sum of framed matches 0.00: ."
+        );
+        assert!(figure("Text 1", &empty).marks.len() >= 2);
+    }
+}

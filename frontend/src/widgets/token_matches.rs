@@ -1,0 +1,178 @@
+//! Where late-interaction models looked, asked from the server when the page has rested.
+
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use shared::api::{ScoreDocumentsRequest, TokenSimilarities};
+use shared::plot::{self, FigureTheme};
+use shared::report;
+use shared::score::RankerInfo;
+
+use super::download;
+use super::error_message::ErrorMessage;
+use super::export_buttons::ExportButtons;
+use super::table::DataTable;
+use super::token_match_map::{self, TokenMatchMap};
+use crate::api;
+
+/// What there is to show.
+#[derive(Debug, Clone, PartialEq)]
+enum TokenMatchesState {
+    /// A model, and its matches in each text.
+    At(RankerInfo, Vec<TokenSimilarities>),
+    /// Why there is nothing.
+    Not(&'static str),
+}
+
+/// The section of a page; none without a ranker.
+#[component]
+pub(crate) fn TokenMatchesSection(
+    /// For file names.
+    name: String,
+    /// Rankers that may look, of which the first does that compares piece by piece.
+    specs: Vec<String>,
+    /// As written.
+    query: String,
+    /// As written.
+    texts: Vec<String>,
+) -> impl IntoView {
+    if specs.is_empty() {
+        return None;
+    }
+    let looked = LocalResource::new(move || {
+        let (query, texts, specs) = (query.clone(), texts.clone(), specs.clone());
+        async move { look(query, texts, specs).await }
+    });
+    let body = move || match looked.get() {
+        None => view! {
+            <Heading title="Where the models looked".to_owned()/>
+            <div class="strips waiting" role="status">"Asking the model"</div>
+        }
+        .into_any(),
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| looked.refetch());
+            view! {
+                <Heading title="Where the models looked".to_owned()/>
+                <ErrorMessage error retry/>
+            }
+            .into_any()
+        }
+        Some(Ok(TokenMatchesState::Not(why))) => view! {
+            <Heading title="Where the models looked".to_owned()/>
+            <p class="note">{why}</p>
+        }
+        .into_any(),
+        Some(Ok(TokenMatchesState::At(ranker, matches))) => {
+            view! { <MatchStrips name=name.clone() ranker matches/> }.into_any()
+        }
+    };
+    Some(view! { <section class="section" aria-labelledby="tokens">{body}</section> })
+}
+
+async fn look(
+    query: String,
+    texts: Vec<String>,
+    specs: Vec<String>,
+) -> Result<TokenMatchesState, api::Error> {
+    // Whoever steps through a list asks nothing of the models on the way.
+    const PAUSE_MS: u32 = 600;
+    TimeoutFuture::new(PAUSE_MS).await;
+    let Some(server) = api::server().await? else {
+        return Ok(TokenMatchesState::Not(
+            "Token by token needs a server with the model; this page comes from a host of files \
+             only.",
+        ));
+    };
+    if texts.len() as u64 > server.max_texts {
+        return Ok(TokenMatchesState::Not(
+            "The server takes fewer texts at once than there are here.",
+        ));
+    }
+    let known: Vec<&String> = specs
+        .iter()
+        .filter(|it| server.models.iter().any(|model| model.spec == **it))
+        .collect();
+    if known.is_empty() {
+        return Ok(TokenMatchesState::Not(
+            "The server does not have the models of this study any more.",
+        ));
+    }
+    for spec in known {
+        let request = ScoreDocumentsRequest {
+            ranker: spec.clone(),
+            query: query.clone(),
+            texts: texts.clone(),
+        };
+        let scored = api::call(&request).await?;
+        if !scored.matches.is_empty() {
+            return Ok(TokenMatchesState::At(scored.ranker, scored.matches));
+        }
+    }
+    Ok(TokenMatchesState::Not(
+        "No ranker of this study compares the texts token by token.",
+    ))
+}
+
+#[component]
+fn Heading(title: String) -> impl IntoView {
+    view! {
+        <header>
+            <h2 id="tokens">{title}</h2>
+        </header>
+    }
+}
+
+/// A strip for each text, or the table of the best matches.
+#[component]
+fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>) -> impl IntoView {
+    let as_table = RwSignal::new(false);
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let all = StoredValue::new((name, matches));
+    let csv = Callback::new(move |()| {
+        all.with_value(|(name, matches)| {
+            let text = report::to_csv(&token_match_map::cosines(matches, name));
+            download::save(&format!("{name}.csv"), "text/csv", &text);
+        });
+    });
+    let svg = Callback::new(move |()| {
+        all.with_value(|(name, matches)| {
+            for (at, it) in matches.iter().enumerate() {
+                let figure = token_match_map::figure(&title(at), it);
+                let text = plot::to_svg(&figure, FigureTheme::Light);
+                download::save(&format!("{name}-{}.svg", at + 1), "image/svg+xml", &text);
+            }
+        });
+    });
+    let body = move || match as_table.get() {
+        true => {
+            let table =
+                all.with_value(|(name, matches)| token_match_map::best_matches(matches, name));
+            view! { <DataTable table/> }.into_any()
+        }
+        false => {
+            let strips = all.with_value(|(_, matches)| {
+                let strips = matches.iter().cloned().enumerate();
+                let strips = strips.map(|(at, matches)| {
+                    view! { <TokenMatchMap matches name=title(at)/> }
+                });
+                strips.collect_view()
+            });
+            view! { <div class="docs strips">{strips}</div> }.into_any()
+        }
+    };
+    let note = ranker.note.map(|it| format!("; {it}")).unwrap_or_default();
+    view! {
+        <header>
+            <h2 id="tokens">{format!("Where {} looked", ranker.label)}</h2>
+            <p class="note">
+                "Similarity of each query piece to each piece of the text; darker is closer, the
+                frame marks the match that counts" {note}
+            </p>
+            <ExportButtons of="tokens" table=as_table turn svg csv/>
+        </header>
+        {body}
+    }
+}
+
+fn title(at: usize) -> String {
+    format!("Text {}", at + 1)
+}

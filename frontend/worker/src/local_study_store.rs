@@ -1,0 +1,79 @@
+//! The local study outlives a reload: it is kept in this browser's own database.
+//!
+//! Where the browser keeps nothing (a private window may not), the study lasts as long as the
+//! page; that is no error.
+
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{IdbDatabase, IdbOpenDbRequest, IdbRequest, IdbTransactionMode};
+
+use crate::messages;
+
+const DATABASE: &str = "axioscope";
+const STORE: &str = "studies";
+const KEY: &str = "local";
+
+/// Keeps the JSON of the local study.
+pub(crate) async fn keep(study: &str) {
+    if let Err(reason) = put(study).await {
+        web_sys::console::warn_2(&"the local study is not kept:".into(), &reason);
+    }
+}
+
+/// The JSON of the local study, if there is one.
+pub(crate) async fn recall() -> Option<String> {
+    get().await.unwrap_or_else(|reason| {
+        web_sys::console::warn_2(&"the local study cannot be looked up:".into(), &reason);
+        None
+    })
+}
+
+/// Forgets the local study.
+pub(crate) async fn forget() {
+    let _ = delete().await;
+}
+
+async fn put(study: &str) -> Result<(), JsValue> {
+    let store = store(IdbTransactionMode::Readwrite).await?;
+    done(&store.put_with_key(&study.into(), &KEY.into())?).await?;
+    Ok(())
+}
+
+async fn get() -> Result<Option<String>, JsValue> {
+    let store = store(IdbTransactionMode::Readonly).await?;
+    Ok(done(&store.get(&KEY.into())?).await?.as_string())
+}
+
+async fn delete() -> Result<(), JsValue> {
+    let store = store(IdbTransactionMode::Readwrite).await?;
+    done(&store.delete(&KEY.into())?).await?;
+    Ok(())
+}
+
+async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsValue> {
+    let factory = messages::scope().indexed_db()?.ok_or(JsValue::NULL)?;
+    let open: IdbOpenDbRequest = factory.open_with_u32(DATABASE, 1)?;
+    let opened = open.clone();
+    let make = Closure::once(move || {
+        if let Ok(database) = opened.result().and_then(|it| it.dyn_into::<IdbDatabase>()) {
+            let _ = database.create_object_store(STORE);
+        }
+    });
+    open.set_onupgradeneeded(Some(make.as_ref().unchecked_ref()));
+    let database: IdbDatabase = done(&open).await?.dyn_into()?;
+    drop(make);
+    database
+        .transaction_with_str_and_mode(STORE, mode)?
+        .object_store(STORE)
+}
+
+/// Waits for a request.
+async fn done(request: &IdbRequest) -> Result<JsValue, JsValue> {
+    let waited = Promise::new(&mut |resolve, reject| {
+        request.set_onsuccess(Some(&resolve));
+        request.set_onerror(Some(&reject));
+    });
+    JsFuture::from(waited).await?;
+    request.result()
+}

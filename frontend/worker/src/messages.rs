@@ -1,0 +1,119 @@
+//! Messages to the page.
+
+use js_sys::{Array, Promise};
+use shared::api::ErrorResponse;
+use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerResponse, WorkerStage};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, DedicatedWorkerGlobalScope};
+
+/// The worker itself.
+pub(crate) fn scope() -> DedicatedWorkerGlobalScope {
+    js_sys::global().unchecked_into()
+}
+
+/// Says something under a number.
+pub(crate) fn tell(number: u64, says: &WorkerResponse, beside: &JsValue) {
+    let envelope = WorkerMessage { number, says };
+    let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
+    let message = Array::of2(&JsValue::from_str(&json), beside);
+    // It cannot fail: texts and blobs can always be cloned.
+    let _ = scope().post_message(&message);
+}
+
+/// A text that the page passes on without looking at it.
+pub(crate) fn blob(text: &str) -> Result<JsValue, ErrorResponse> {
+    let parts = Array::of1(&JsValue::from_str(text));
+    let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
+        let error = "the browser has no room for so much text; take fewer queries";
+        ErrorResponse::new(error, "worker")
+    })?;
+    Ok(blob.into())
+}
+
+/// Milliseconds since the worker began.
+pub(crate) fn now_ms() -> f64 {
+    scope().performance().map_or(0.0, |it| it.now())
+}
+
+/// Lets waiting messages in.
+pub(crate) async fn give_way() {
+    let wait = Promise::new(&mut |resolve, _| {
+        let _ = scope().set_timeout_with_callback(&resolve);
+    });
+    let _ = JsFuture::from(wait).await;
+}
+
+/// Says how far a piece of work is, some times a second.
+pub(crate) struct ProgressReporter {
+    number: u64,
+    stage: Option<(WorkerStage, f64)>,
+    said_ms: f64,
+}
+
+impl ProgressReporter {
+    /// How often the page hears, in milliseconds.
+    const EVERY_MS: f64 = 100.0;
+
+    /// For the work that was asked for under a number.
+    pub(crate) fn new(number: u64) -> ProgressReporter {
+        ProgressReporter {
+            number,
+            stage: None,
+            said_ms: 0.0,
+        }
+    }
+
+    /// Says it, unless it was said a moment ago; each stage's beginning and end always.
+    pub(crate) fn at(
+        &mut self,
+        stage: WorkerStage,
+        done: u64,
+        of: u64,
+        found: Option<u64>,
+    ) -> ReportOutcome {
+        let now = now_ms();
+        let began = match self.stage {
+            Some((before, began)) if before == stage => began,
+            Some(_) | None => {
+                self.stage = Some((stage, now));
+                self.said_ms = 0.0;
+                now
+            }
+        };
+        if now - self.said_ms < Self::EVERY_MS && done < of {
+            return ReportOutcome::No;
+        }
+        self.said_ms = now;
+        let seconds = (now - began) / 1000.0;
+        let per_s = if seconds > 0.0 {
+            done as f64 / seconds
+        } else {
+            0.0
+        };
+        let left_s = (per_s > 0.0).then(|| of.saturating_sub(done) as f64 / per_s);
+        let progress = WorkerProgress {
+            stage,
+            done,
+            of,
+            per_s,
+            left_s,
+            found,
+        };
+        tell(
+            self.number,
+            &WorkerResponse::Progress(progress),
+            &JsValue::UNDEFINED,
+        );
+        ReportOutcome::Yes
+    }
+}
+
+/// Whether the page was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReportOutcome {
+    /// It is time to give way as well.
+    Yes,
+    /// It was told a moment ago.
+    No,
+}

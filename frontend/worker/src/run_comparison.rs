@@ -1,0 +1,86 @@
+//! Runs on the bench: two of them over the texts, queries and judgements that were read.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use shared::api::ErrorResponse;
+use shared::api::worker::LOCAL;
+use shared::collection::{Document, Qrels, Query, Run, text_hash};
+use shared::compare::{ComparisonInput, about_run, choice_of_run};
+use shared::text::Tokenizer;
+
+use crate::file::FileContent;
+use crate::state::{WorkerState, once};
+
+/// Two runs by the names of their files, with what stands beside them.
+pub(crate) fn compared<'a>(
+    bench: &'a WorkerState,
+    files: &[String; 2],
+) -> Result<ComparisonInput<'a>, ErrorResponse> {
+    let both = [run(bench, &files[0])?, run(bench, &files[1])?];
+    let mut docs: Vec<&Document> = Vec::new();
+    let mut queries: Vec<&Query> = Vec::new();
+    let mut qrels = Qrels::default();
+    for kept in bench.files.values() {
+        match &kept.holds {
+            FileContent::Docs(of) => docs.extend(of),
+            FileContent::Queries(of) => queries.extend(of),
+            FileContent::Qrels(of) => {
+                for (query, grades) in &of.0 {
+                    let known = qrels.0.entry(query.clone()).or_default();
+                    known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
+                }
+            }
+            FileContent::Run(_)
+            | FileContent::Vectors(_)
+            | FileContent::Splits(_)
+            | FileContent::Pairs(_) => (),
+        }
+    }
+    once("text", docs.iter().map(|it| it.id.as_str()))?;
+    once("query", queries.iter().map(|it| it.id.as_str()))?;
+    if queries.is_empty() {
+        return Err(missing(
+            "two runs need the queries that they answer; bring their file",
+        ));
+    }
+    let choices = bench
+        .files
+        .iter()
+        .filter_map(|(name, kept)| match &kept.holds {
+            FileContent::Run(run) => Some(choice_of_run(name, run)),
+            _ => None,
+        });
+    let names: Vec<&str> = bench.files.keys().map(String::as_str).collect();
+    Ok(ComparisonInput {
+        name: LOCAL.to_owned(),
+        title: "Runs on the bench".to_owned(),
+        hash: text_hash(&names.join("\n")),
+        docs: docs
+            .into_iter()
+            .map(|it| (it.id.as_str(), it))
+            .collect::<BTreeMap<_, _>>(),
+        queries,
+        qrels: Cow::Owned(qrels),
+        rankers: [about_run(&files[0], both[0]), about_run(&files[1], both[1])],
+        runs: both.map(Cow::Borrowed),
+        choices: choices.collect(),
+        tokenizer: Tokenizer::default(),
+        withheld: false,
+        n_unscored: [0; 2],
+    })
+}
+
+fn run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResponse> {
+    match bench.files.get(file).map(|it| &it.holds) {
+        Some(FileContent::Run(run)) => Ok(run),
+        Some(_) | None => Err(missing(&format!(
+            "there is no run `{file}` on the bench, where files last as long as the page; bring \
+             it to the Workbench"
+        ))),
+    }
+}
+
+fn missing(error: &str) -> ErrorResponse {
+    ErrorResponse::new(error, "setting")
+}

@@ -1,0 +1,377 @@
+//! What is on the bench: files that were read, and studies that are held.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use shared::api::ErrorResponse;
+use shared::api::worker::{LOCAL, LocalStudySummary, WorkerResponse, WorkerStage};
+use shared::collection::QuerySplits;
+use shared::collection::trec::{ImportedScores, UnknownIds};
+use shared::collection::{Collection, Document, Run};
+use shared::error::Error;
+use shared::probe::PoolSpec;
+use shared::probe::transfer::TransferSet;
+use shared::rank::LexicalRanker;
+use shared::score::Scores;
+use shared::study::build::{StudyInputs, make_study};
+use shared::study::preparation::{self, InputFiles, ShardExecutor, StudyProgress};
+use shared::study::{Study, StudyDefinition, TransferFile};
+use shared::word_vectors::WordVectors;
+
+use crate::file::{FileContent, LoadedFile};
+use crate::messages::{self, ProgressReporter, ReportOutcome};
+use crate::study_requests::{self, refused};
+use crate::{BENCH, local_study_store, not_held};
+
+/// Everything the worker knows.
+#[derive(Default)]
+pub(crate) struct WorkerState {
+    /// By name.
+    pub(crate) files: BTreeMap<String, LoadedFile>,
+    /// By name; [`LOCAL`] was made here.
+    pub(crate) studies: BTreeMap<String, Study>,
+    /// The last piece of work that was to stop.
+    pub(crate) cancelled: Option<u64>,
+    /// What is to be said of the local study, beside its overview.
+    remarks: Vec<String>,
+    memory: RecallState,
+}
+
+/// Whether the browser was asked for the study of an earlier visit.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum RecallState {
+    #[default]
+    Unasked,
+    Asked,
+}
+
+impl WorkerState {
+    /// The study that was made here.
+    pub(crate) fn local(&self) -> Result<&Study, ErrorResponse> {
+        self.studies.get(LOCAL).ok_or_else(|| not_held(LOCAL))
+    }
+
+    /// The study that was made here, if its texts are here.
+    pub(crate) fn local_with_texts(&self) -> Result<&Study, ErrorResponse> {
+        let study = self.local()?;
+        study.needs_texts().map_err(refused)?;
+        Ok(study)
+    }
+
+    /// Puts the texts of a study back.
+    pub(crate) fn restore(&mut self, name: &str, copy: &[Document]) -> Result<(), ErrorResponse> {
+        let study = self.studies.get_mut(name).ok_or_else(|| not_held(name))?;
+        study.restore(copy).map_err(refused)
+    }
+
+    /// What the local study holds, if there is one.
+    pub(crate) fn made(&self) -> Option<LocalStudySummary> {
+        self.studies.get(LOCAL).map(|study| LocalStudySummary {
+            hash: study.instances_hash.clone(),
+            n_queries: study.queries.len() as u64,
+            n_docs: study.totals.n_docs,
+            n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),
+            n_pairs: study.pairs.len() as u64,
+            rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
+            remarks: self.remarks.clone(),
+        })
+    }
+
+    /// Holds a study that was made elsewhere.
+    pub(crate) fn hold(
+        &mut self,
+        name: String,
+        file: &str,
+        text: &str,
+    ) -> Result<WorkerResponse, ErrorResponse> {
+        let mut study = Study::from_json(file, text).map_err(refused)?;
+        study.definition.name.clone_from(&name);
+        let local = name == LOCAL;
+        self.studies.insert(name, study);
+        if !local {
+            return Ok(WorkerResponse::Done);
+        }
+        self.memory = RecallState::Asked;
+        self.remarks.clear();
+        Ok(self
+            .made()
+            .map_or(WorkerResponse::Done, WorkerResponse::Made))
+    }
+
+    /// Adds what a job has scored for the study whose hash begins with `of`.
+    pub(crate) fn merge(&mut self, of: &str, text: &str) -> Result<WorkerResponse, ErrorResponse> {
+        let study = self.local()?;
+        if !study.instances_hash.starts_with(of) {
+            let error = "this job scored another study than the one on the bench now, so its \
+                         scores do not fit; make that study again to take them";
+            return Err(ErrorResponse::new(error, "conflict"));
+        }
+        let scores = study_requests::job_scores(study, text)?;
+        self.add(scores)
+    }
+
+    /// Adds scores that somebody brought.
+    pub(crate) fn bring(
+        &mut self,
+        name: &str,
+        brought: &ImportedScores,
+    ) -> Result<WorkerResponse, ErrorResponse> {
+        let scores = study_requests::brought_scores(self.local()?, name, brought)?;
+        self.add(scores)
+    }
+
+    /// Adds a ranker, in place of the same one.
+    fn add(&mut self, scores: Scores) -> Result<WorkerResponse, ErrorResponse> {
+        let study = self.studies.get_mut(LOCAL).ok_or_else(|| not_held(LOCAL))?;
+        let fingerprint = &scores.ranker.fingerprint;
+        match study
+            .scores
+            .iter_mut()
+            .find(|it| it.ranker.fingerprint == *fingerprint)
+        {
+            Some(place) => *place = scores,
+            None => {
+                study.definition.rankers.push(scores.ranker.spec.clone());
+                study.scores.push(scores);
+            }
+        }
+        Ok(self
+            .made()
+            .map_or(WorkerResponse::Done, WorkerResponse::Made))
+    }
+
+    /// The texts of all files.
+    pub(crate) fn docs(&self) -> Vec<Document> {
+        let held = self.files.values().filter_map(|it| match &it.holds {
+            FileContent::Docs(docs) => Some(docs),
+            _ => None,
+        });
+        held.flatten().cloned().collect()
+    }
+
+    /// All files as one collection.
+    fn collection(&self) -> Result<Collection, ErrorResponse> {
+        let mut all = Collection::default();
+        let mut splits = QuerySplits::new();
+        for kept in self.files.values() {
+            match &kept.holds {
+                FileContent::Docs(docs) => all.docs.extend(docs.iter().cloned()),
+                FileContent::Queries(queries) => all.queries.extend(queries.iter().cloned()),
+                FileContent::Qrels(qrels) => {
+                    for (query, grades) in &qrels.0 {
+                        let known = all.qrels.0.entry(query.clone()).or_default();
+                        known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
+                    }
+                }
+                FileContent::Splits(of) => {
+                    splits.extend(of.iter().map(|it| (it.0.clone(), it.1.clone())));
+                }
+                FileContent::Run(_) | FileContent::Vectors(_) | FileContent::Pairs(_) => (),
+            }
+        }
+        all.set_splits(&splits);
+        once("text", all.docs.iter().map(|it| it.id.as_str()))?;
+        once("query", all.queries.iter().map(|it| it.id.as_str()))?;
+        Ok(all)
+    }
+
+    /// The run that a pool is taken from.
+    fn run_of(&self, pool: &PoolSpec) -> Result<Option<Run>, ErrorResponse> {
+        let PoolSpec::Run { file, .. } = pool else {
+            return Ok(None);
+        };
+        match self.files.get(file).map(|it| &it.holds) {
+            Some(FileContent::Run(run)) => Ok(Some(run.clone())),
+            Some(_) | None => {
+                let error =
+                    format!("pool {pool}: there is no run `{file}`; bring it, or change the pool");
+                Err(ErrorResponse::new(error, "setting"))
+            }
+        }
+    }
+
+    /// The word vectors that a study names.
+    fn vectors_of(&self, definition: &StudyDefinition) -> Option<Arc<WordVectors>> {
+        let file = definition.vectors.as_ref()?;
+        match &self.files.get(file)?.holds {
+            FileContent::Vectors(vectors) => Some(Arc::clone(vectors)),
+            _ => None,
+        }
+    }
+
+    /// The pairs of the transfer sets that a study names.
+    fn sets_of(&self, definition: &StudyDefinition) -> Result<Vec<TransferSet>, ErrorResponse> {
+        let set = |file: &TransferFile| match self.files.get(&file.file).map(|it| &it.holds) {
+            Some(FileContent::Pairs(pairs)) => Ok(TransferSet {
+                of: file.transfer().map_err(refused)?,
+                inference: file.queries,
+                pairs: pairs.clone(),
+            }),
+            Some(_) | None => {
+                let error = format!("there are no pairs `{}`; bring them", file.file);
+                Err(ErrorResponse::new(error, "setting"))
+            }
+        };
+        definition.transfers.iter().map(set).collect()
+    }
+
+    /// What files name and the collection does not have.
+    fn unknown(&self, collection: &Collection) -> Vec<String> {
+        let files = self.files.iter();
+        let said = files.filter_map(|(name, kept)| {
+            let unknown = match &kept.holds {
+                FileContent::Qrels(qrels) => UnknownIds::in_qrels(qrels, collection),
+                FileContent::Run(run) => UnknownIds::in_run(run, collection),
+                FileContent::Docs(_) | FileContent::Queries(_) | FileContent::Vectors(_) => {
+                    return None;
+                }
+                FileContent::Pairs(_) => return None,
+                FileContent::Splits(splits) => UnknownIds::in_splits(splits, collection),
+            };
+            (!unknown.is_empty()).then(|| format!("{name}: {unknown}"))
+        });
+        said.collect()
+    }
+}
+
+/// Refuses an id that two files give.
+pub(crate) fn once<'a>(
+    what: &str,
+    ids: impl Iterator<Item = &'a str>,
+) -> Result<(), ErrorResponse> {
+    let mut seen = std::collections::BTreeSet::new();
+    for id in ids {
+        if !seen.insert(id) {
+            let error = format!("two files have a {what} with id `{id}`; remove one of the files");
+            return Err(ErrorResponse::new(error, "input"));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the local study; gives way to other messages between steps.
+pub(crate) async fn make(
+    number: u64,
+    definition: StudyDefinition,
+    made: String,
+) -> Result<WorkerResponse, ErrorResponse> {
+    let (inputs, remarks) = BENCH.with_borrow(|it| begin(it, definition, made))?;
+    let mut steps = StudyExecutor {
+        number,
+        clock: ProgressReporter::new(number),
+    };
+    let study = match make_study(inputs, &mut steps).await {
+        Ok(study) => study,
+        Err(MakeError::Cancelled) => return Ok(WorkerResponse::Stopped),
+        Err(MakeError::Refused(error)) => return Err(refused(error)),
+    };
+    let tell = BENCH.with_borrow_mut(|it| {
+        it.studies.insert(LOCAL.to_owned(), study);
+        it.remarks = remarks;
+        it.memory = RecallState::Asked;
+        it.made().map_or(WorkerResponse::Done, WorkerResponse::Made)
+    });
+    remember().await;
+    Ok(tell)
+}
+
+/// Computes one shard after the other, and lets other messages in between.
+struct StudyExecutor {
+    /// Of the message that asked for the study.
+    number: u64,
+    clock: ProgressReporter,
+}
+
+/// Why a study is not made.
+enum MakeError {
+    Cancelled,
+    Refused(Error),
+}
+
+impl From<Error> for MakeError {
+    fn from(error: Error) -> MakeError {
+        MakeError::Refused(error)
+    }
+}
+
+impl ShardExecutor for StudyExecutor {
+    type Error = MakeError;
+
+    async fn report(&mut self, progress: StudyProgress) -> Result<(), MakeError> {
+        let StudyProgress {
+            stage,
+            done,
+            of,
+            n_found,
+        } = progress;
+        let (stage, found) = match stage {
+            preparation::StudyStage::Index => (WorkerStage::Index, None),
+            preparation::StudyStage::Derive => (WorkerStage::Make, None),
+            preparation::StudyStage::Mine => (WorkerStage::Mine, Some(n_found)),
+            preparation::StudyStage::AuditIndex => (WorkerStage::Audit, None),
+            // The page counts an audit in documents.
+            preparation::StudyStage::Audit => return Ok(()),
+            preparation::StudyStage::Score => (WorkerStage::Score, None),
+        };
+        if self.clock.at(stage, done, of, found) == ReportOutcome::Yes {
+            messages::give_way().await;
+            if BENCH.with_borrow(|it| it.cancelled == Some(self.number)) {
+                return Err(MakeError::Cancelled);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn begin(
+    bench: &WorkerState,
+    definition: StudyDefinition,
+    made: String,
+) -> Result<(StudyInputs, Vec<String>), ErrorResponse> {
+    let collection = bench.collection()?;
+    let remarks = bench.unknown(&collection);
+    let files = InputFiles {
+        run: bench.run_of(&definition.pool)?,
+        vectors: bench.vectors_of(&definition),
+        sets: bench.sets_of(&definition)?,
+        ..InputFiles::default()
+    };
+    let rankers = definition.rankers.iter().map(|it| it.parse());
+    let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>();
+    let inputs = StudyInputs {
+        rankers: rankers.map_err(refused)?,
+        definition,
+        collection,
+        files,
+        made,
+    };
+    Ok((inputs, remarks))
+}
+
+/// Looks once for the local study of an earlier visit.
+pub(crate) async fn recall() -> Result<(), ErrorResponse> {
+    let known = || BENCH.with_borrow(|it| it.studies.contains_key(LOCAL));
+    if known() || BENCH.with_borrow(|it| it.memory == RecallState::Asked) {
+        return Ok(());
+    }
+    // Several questions may wait here at once; each looks, so that none is answered too early.
+    let text = local_study_store::recall().await;
+    BENCH.with_borrow_mut(|it| it.memory = RecallState::Asked);
+    // What an earlier version has kept may be unreadable now; then there is no study.
+    match text.map(|it| Study::from_json(LOCAL, &it)) {
+        Some(Ok(study)) if !known() => {
+            BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));
+        }
+        Some(Err(error)) => web_sys::console::warn_1(&error.to_string().into()),
+        Some(Ok(_)) | None => {}
+    }
+    Ok(())
+}
+
+/// Keeps the local study for a later visit.
+pub(crate) async fn remember() {
+    let text = BENCH.with_borrow(|it| it.studies.get(LOCAL).map(serde_json::to_string));
+    if let Some(Ok(text)) = text {
+        local_study_store::keep(&text).await;
+    }
+}

@@ -1,0 +1,317 @@
+//! Answers about a study that is held, as the server gives them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use shared::api::annotation::{GetTrialItemsRequest, ListHumanJudgmentsRequest, TaskResults};
+use shared::api::study_request::StudyRequest;
+use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest};
+use shared::api::{
+    CompareRankersRequest, CreateJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
+    GetBehavioralTestsRequest, GetCollectionStatisticsRequest, GetComparedQueryRequest,
+    GetFiguresRequest, GetInstanceRequest, GetReproductionRequest, GetStudyRequest,
+    GetTopDocumentsRequest, JobScoresResponse, ListComparedQueriesRequest, ListInstancesRequest,
+    ListLateInteractionAnalysesRequest,
+};
+use shared::collection::text_hash;
+use shared::collection::trec::ImportedScores;
+use shared::compare::{
+    ComparisonInput, ComparisonOptions, RankerRef, compared_query, differ, query_list,
+};
+use shared::error::Error;
+use shared::late_interaction::LateInteractionAnalysis;
+use shared::probe::StudyDocNo;
+use shared::score::{RankerInfo, RankerKind, Scores};
+use shared::study::{Study, playground};
+
+/// The study that a request is about.
+pub(crate) fn study_of(request: &str) -> Result<String, ErrorResponse> {
+    #[derive(serde::Deserialize)]
+    struct RequestStudy {
+        study: String,
+    }
+    parse::<RequestStudy>(request).map(|it| it.study)
+}
+
+/// The reply to a request, as JSON.
+pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String, ErrorResponse> {
+    match path {
+        GetStudyRequest::PATH => respond::<GetStudyRequest>(study, request),
+        GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
+        GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
+        // What was looked into lies with the server.
+        ListLateInteractionAnalysesRequest::PATH => {
+            Ok(json(&Vec::<LateInteractionAnalysis>::new()))
+        }
+        GetTopDocumentsRequest::PATH => respond::<GetTopDocumentsRequest>(study, request),
+        CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
+        ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
+        GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
+        GetReproductionRequest::PATH => respond::<GetReproductionRequest>(study, request),
+        // What people said lies with the server.
+        ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
+        GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
+        ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
+        GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
+        ExportStudyRequest::PATH => Ok(export(study)),
+        GetCollectionStatisticsRequest::PATH => {
+            respond::<GetCollectionStatisticsRequest>(study, request)
+        }
+        other => {
+            let error = format!("{other} needs a server; run `axioscope serve` to have it");
+            Err(ErrorResponse::new(error, "no-server"))
+        }
+    }
+}
+
+fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, ErrorResponse> {
+    let request: R = parse(request)?;
+    Ok(json(&request.respond(study).map_err(refused)?))
+}
+
+/// The two runs that a request compares, if it compares runs.
+pub(crate) fn runs_of(path: &str, request: &str) -> Result<Option<[String; 2]>, ErrorResponse> {
+    #[derive(serde::Deserialize)]
+    struct RequestStudy {
+        #[serde(default)]
+        asking: ComparisonOptions,
+    }
+    if ![
+        CompareRankersRequest::PATH,
+        ListComparedQueriesRequest::PATH,
+        GetComparedQueryRequest::PATH,
+    ]
+    .contains(&path)
+    {
+        return Ok(None);
+    }
+    Ok(match parse::<RequestStudy>(request)?.asking.pair {
+        [RankerRef::Run(first), RankerRef::Run(second)] => Some([first, second]),
+        _ => None,
+    })
+}
+
+/// The reply to a request that compares two runs, as JSON.
+pub(crate) fn of_runs(
+    source: &ComparisonInput<'_>,
+    path: &str,
+    request: &str,
+) -> Result<String, ErrorResponse> {
+    match path {
+        ListComparedQueriesRequest::PATH => {
+            let asked: ListComparedQueriesRequest = parse(request)?;
+            let page = query_list::page(source, &asked.asking, &asked.listing);
+            Ok(json(&page.map_err(refused)?))
+        }
+        GetComparedQueryRequest::PATH => {
+            let asked: GetComparedQueryRequest = parse(request)?;
+            let sample = compared_query::of_query(source, &asked.asking, &asked.query);
+            Ok(json(&sample.map_err(refused)?))
+        }
+        _ => {
+            let asked: CompareRankersRequest = parse(request)?;
+            Ok(json(&differ(source, &asked.asking).map_err(refused)?))
+        }
+    }
+}
+
+/// The reply to [`ManipulateTextRequest`], as JSON.
+pub(crate) fn manipulated(request: &str) -> Result<String, ErrorResponse> {
+    let ManipulateTextRequest { changing } = parse(request)?;
+    Ok(json(&playground::change(&changing).map_err(refused)?))
+}
+
+/// The reply to [`GetPublishedTableRequest`], as JSON.
+pub(crate) fn printed(request: &str) -> Result<String, ErrorResponse> {
+    let GetPublishedTableRequest { asked } = parse(request)?;
+    Ok(json(
+        &shared::reproduce::replay(asked, None).map_err(refused)?,
+    ))
+}
+
+/// The whole study.
+pub(crate) fn export(study: &Study) -> String {
+    json(study)
+}
+
+/// The unique pairs, one JSON object a line: `query_id, text_id, query, text`.
+pub(crate) fn pair_lines(study: &Study) -> String {
+    #[derive(Serialize)]
+    struct PairLine<'a> {
+        query_id: &'a str,
+        text_id: String,
+        query: &'a str,
+        text: String,
+    }
+    let mut lines = String::new();
+    for (query, text) in study.pairs.iter() {
+        let query = &study.queries[query];
+        let (text_id, text) = (text_id(study, text), body(study, text));
+        lines += &json(&PairLine {
+            query_id: &query.id,
+            text_id,
+            query: &query.text,
+            text,
+        });
+        lines.push('\n');
+    }
+    lines
+}
+
+/// The unique pairs as a job.
+pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
+    let PairExport {
+        queries,
+        texts,
+        pairs,
+        places: _,
+    } = sent(study);
+    json(&CreateJobRequest {
+        ranker,
+        title,
+        queries,
+        texts,
+        pairs,
+    })
+}
+
+/// What a job has scored, in the order of the study's pairs.
+pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorResponse> {
+    let JobScoresResponse {
+        ranker,
+        scores,
+        truncated,
+        certificate,
+    } = parse(text)?;
+    let PairExport { pairs, places, .. } = sent(study);
+    if scores.len() != pairs.len() {
+        let error = format!("{} scores for {} pairs", scores.len(), pairs.len());
+        return Err(ErrorResponse::new(error, "conflict"));
+    }
+    let values = places.iter().map(|&it| scores[it as usize]).collect();
+    let cut: BTreeSet<u32> = truncated.into_iter().collect();
+    let cut = places.iter().enumerate().filter(|it| cut.contains(it.1));
+    let cut = cut.map(|it| it.0 as u32).collect();
+    let mut scores = Scores::new(ranker, values, &study.pairs).map_err(refused)?;
+    scores.truncated = cut;
+    scores.certificate = certificate.map(|it| it.renumbered(&places));
+    Ok(scores)
+}
+
+/// What somebody brought, in the order of the study's pairs.
+pub(crate) fn brought_scores(
+    study: &Study,
+    name: &str,
+    brought: &ImportedScores,
+) -> Result<Scores, ErrorResponse> {
+    let value = |(query, text): (usize, StudyDocNo)| {
+        brought
+            .get(&study.queries[query].id)?
+            .get(&text_id(study, text))
+            .copied()
+    };
+    let values: Vec<Option<f64>> = study.pairs.iter().map(value).collect();
+    if values.iter().all(Option::is_none) {
+        let error = format!(
+            "{name}: no row names a pair of this study; a row is `qid docid score`, with the ids \
+             of the pairs that can be downloaded here"
+        );
+        return Err(ErrorResponse::new(error, "setting"));
+    }
+    let missing = values.iter().filter(|it| it.is_none()).count();
+    let ranker = RankerInfo {
+        spec: format!("scores:{name}"),
+        label: name.to_owned(),
+        detail: "scores from a file".to_owned(),
+        kind: RankerKind::File,
+        fingerprint: text_hash(&json(brought)),
+        note: (missing > 0).then(|| format!("{missing} of {} pairs have no score", values.len())),
+    };
+    Scores::new(ranker, values, &study.pairs).map_err(refused)
+}
+
+/// What goes to a server: every query, text and pair once, by its characters.
+struct PairExport {
+    queries: Vec<String>,
+    texts: Vec<String>,
+    pairs: Vec<(u32, u32)>,
+    /// For each pair of the study its place in `pairs`.
+    places: Vec<u32>,
+}
+
+fn sent(study: &Study) -> PairExport {
+    let mut queries = IdNumbering::default();
+    let mut texts = IdNumbering::default();
+    let mut pairs = IdNumbering::default();
+    let mut text_numbers: BTreeMap<StudyDocNo, u32> = BTreeMap::new();
+    let mut places = Vec::with_capacity(study.pairs.len());
+    for (query, text) in study.pairs.iter() {
+        let query = queries.number(study.queries[query].text.clone());
+        let of = text_numbers.entry(text);
+        let text = *of.or_insert_with(|| texts.number(body(study, text)));
+        places.push(pairs.number((query, text)));
+    }
+    PairExport {
+        queries: queries.list(),
+        texts: texts.list(),
+        pairs: pairs.list(),
+        places,
+    }
+}
+
+/// Things in the order in which they were first seen.
+struct IdNumbering<T>(BTreeMap<T, u32>);
+
+impl<T> Default for IdNumbering<T> {
+    fn default() -> IdNumbering<T> {
+        IdNumbering(BTreeMap::new())
+    }
+}
+
+impl<T: Ord> IdNumbering<T> {
+    fn number(&mut self, it: T) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(it).or_insert(next)
+    }
+
+    fn list(self) -> Vec<T> {
+        let mut list: Vec<(T, u32)> = self.0.into_iter().collect();
+        list.sort_unstable_by_key(|it| it.1);
+        list.into_iter().map(|it| it.0).collect()
+    }
+}
+
+fn text_id(study: &Study, text: StudyDocNo) -> String {
+    let text = study.texts[text as usize];
+    text.id(&study.docs[text.doc() as usize].id)
+}
+
+fn body(study: &Study, text: StudyDocNo) -> String {
+    let text = study.texts[text as usize];
+    text.body(&study.docs[text.doc() as usize].body())
+}
+
+/// As the server would say it.
+pub(crate) fn refused(error: Error) -> ErrorResponse {
+    let error_type = match &error {
+        Error::File { .. } | Error::Line { .. } => "input",
+        Error::Invalid { .. } => "setting",
+        Error::Unknown { .. } => "unknown",
+    };
+    ErrorResponse {
+        field: error.field().map(str::to_owned),
+        ..ErrorResponse::new(error.to_string(), error_type)
+    }
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
+    serde_json::from_str(text).map_err(|it| {
+        let error = format!("not understood, {it}: load the page again");
+        ErrorResponse::new(error, "worker")
+    })
+}
+
+fn json(it: &impl Serialize) -> String {
+    serde_json::to_string(it).expect("what travels has only text keys")
+}

@@ -1,0 +1,212 @@
+//! monoT5: a T5 reads a query and a text together and is asked whether the text is relevant.
+//!
+//! Nogueira, Jiang, Pradeep and Lin (Findings of EMNLP 2020), arXiv:2003.06713. The prompt is
+//! `Query: q Document: d Relevant:`; the score is the logarithm of the softmax over the logits of
+//! the pieces `▁true` and `▁false` at the first step of the decoder, of `▁true`.
+//!
+//! Where query and text do not fit, the longer one loses its end first and the prompt keeps its
+//! own, so that however long one is some of the other is read. The parts are cut into pieces each
+//! by itself and joined: pieces of a T5 do not reach over white space, which is checked of the
+//! tokenizer.
+
+use rayon::prelude::*;
+
+use crate::bert_cpu;
+use crate::cross_encoder::log_share;
+use crate::device::ComputeTarget;
+use crate::error::Error;
+use crate::model_files::ModelFiles;
+use crate::ranker_config::Architecture;
+use crate::t5::{self, T5, T5Config, T5Tokenizer};
+use crate::tokenization::{EncoderInput, InputRole, TokenizedPair, TokenizedText, longest_first};
+
+/// A ranker that asks a T5.
+pub struct MonoT5 {
+    model: T5,
+    words: T5Tokenizer,
+    prompt: Prompt,
+    /// `▁true` and `▁false`.
+    answers: [u32; 2],
+    max_pieces: usize,
+    fingerprint: String,
+}
+
+/// Pieces of what stands around the query and the text.
+struct Prompt {
+    query: Vec<u32>,
+    document: Vec<u32>,
+    /// With the piece that ends it all.
+    relevant: Vec<u32>,
+}
+
+impl MonoT5 {
+    /// Whether `config.json` says that the folder holds a T5 that writes. Whether it was trained
+    /// to say `true` and `false` nothing in the folder tells.
+    pub fn is_in(config: &[u8]) -> bool {
+        T5Config::writes(config)
+    }
+
+    /// Reads and checks the files. The prompt has at most `max_pieces` pieces with query and
+    /// text. Computes on the CPU only.
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        device: ComputeTarget,
+    ) -> Result<Self, Error> {
+        let config = T5Config::read(&files.config)?;
+        let declared = files.declared_as(Architecture::MonoT5)?;
+        declared.check_unset("a monoT5, whose prompt is its own")?;
+        let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
+        let prompt = Prompt::of(&words, config.end)?;
+        // One piece of the query and one of the text.
+        t5::check_bound(max_pieces, prompt.len() + 2)?;
+        Ok(MonoT5 {
+            answers: [words.id("▁true")?, words.id("▁false")?],
+            model: T5::load(files, config, device)?,
+            words,
+            prompt,
+            max_pieces,
+            fingerprint: files.fingerprint("monot5", max_pieces),
+        })
+    }
+
+    /// The pieces of a query or of a text, without special ones; as many as could be of use.
+    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+        self.words.cut(side, text, self.max_pieces)
+    }
+
+    /// Both in the prompt; where they are too long the longer one loses its end first.
+    pub fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+        let room = self.max_pieces - self.prompt.len();
+        let (n_query, n_text) = longest_first(query.ids.len(), text.ids.len(), room);
+        let cut = n_query < query.ids.len() || n_text < text.ids.len();
+        let mut ids = self.prompt.query.clone();
+        ids.extend(&query.ids[..n_query]);
+        ids.extend(&self.prompt.document);
+        let second = ids.len();
+        ids.extend(&text.ids[..n_text]);
+        ids.extend(&self.prompt.relevant);
+        TokenizedPair {
+            ids,
+            second,
+            truncated: cut || query.truncated || text.truncated,
+        }
+    }
+
+    /// The score of each pair, at most 0, higher is better; always finite.
+    pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
+        let logits = self.logits(batch)?;
+        let scores = logits.into_iter().map(|[yes, no]| {
+            let score = log_share(yes, no);
+            score.is_finite().then_some(score).ok_or(Error::NotFinite)
+        });
+        scores.collect()
+    }
+
+    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Of `▁true` and `▁false`, for each pair.
+    pub(crate) fn logits(&self, batch: &[&TokenizedPair]) -> Result<Vec<[f64; 2]>, Error> {
+        let check = |it: &&TokenizedPair| self.model.check(&it.ids, self.max_pieces);
+        batch.iter().try_for_each(check)?;
+        let inputs: Vec<EncoderInput<'_>> = batch
+            .iter()
+            .map(|it| EncoderInput::whole(&it.ids))
+            .collect();
+        let (shares, parallelism) = bert_cpu::share_out(&inputs);
+        let of_share = |share: &[EncoderInput<'_>]| {
+            let states = self.model.read(share, parallelism); // [t, h]
+            let mut rest = states.as_slice();
+            let texts: Vec<&[f32]> = share
+                .iter()
+                .map(|it| {
+                    let (own, others) = rest.split_at(it.ids.len() * self.model.config().d_model);
+                    rest = others;
+                    own
+                })
+                .collect();
+            self.ask(&texts, parallelism)
+        };
+        let shares: Vec<Vec<[f64; 2]>> = shares.into_par_iter().map(of_share).collect();
+        Ok(shares.concat())
+    }
+
+    /// From the states of each prompt, `[l, h]`, the first step of the decoder.
+    fn ask(&self, texts: &[&[f32]], parallelism: gemm::Parallelism) -> Vec<[f64; 2]> {
+        let decoder = self.model.decoder(1);
+        let states = decoder.first_step(texts, parallelism); // [r, h]
+        let of_pair = |it: &[f32]| self.answers.map(|piece| decoder.logit(it, piece));
+        let each = states.chunks_exact(self.model.config().d_model);
+        each.map(of_pair).collect()
+    }
+}
+
+impl Prompt {
+    fn of(words: &T5Tokenizer, end: u32) -> Result<Prompt, Error> {
+        let cut = |text: &str| {
+            words
+                .cut(InputRole::Text, text, usize::MAX)
+                .map(|it| it.ids)
+        };
+        let prompt = Prompt {
+            query: cut("Query:")?,
+            document: cut("Document:")?,
+            relevant: cut("Relevant:")?,
+        };
+        let parts = [
+            &prompt.query,
+            &cut("a b")?,
+            &prompt.document,
+            &prompt.relevant,
+        ];
+        if parts.map(Vec::as_slice).concat() != cut("Query: a b Document: Relevant:")? {
+            let reason = "pieces reach over white space, which those of a T5 do not";
+            return Err(Error::Tokenizer(reason.to_owned()));
+        }
+        let mut relevant = prompt.relevant;
+        relevant.push(end);
+        Ok(Prompt { relevant, ..prompt })
+    }
+
+    fn len(&self) -> usize {
+        self.query.len() + self.document.len() + self.relevant.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::t5::tests::fixtures;
+
+    #[test]
+    fn logits_of_both_answers_equal_the_reference() {
+        for (files, fixture) in fixtures() {
+            let max_pieces = fixture["max_pieces"].as_u64().unwrap() as usize;
+            let model = MonoT5::load(&files, max_pieces, crate::Device::Cpu.into()).unwrap();
+            let pairs = fixture["pairs"].as_array().unwrap();
+            let made: Vec<TokenizedPair> = pairs
+                .iter()
+                .map(|it| {
+                    let text = |name: &str| {
+                        model
+                            .tokenize(InputRole::Text, it[name].as_str().unwrap())
+                            .unwrap()
+                    };
+                    model.pair(&text("query"), &text("text"))
+                })
+                .collect();
+            let found = model.logits(&made.iter().collect::<Vec<_>>()).unwrap();
+            let mut worst = 0.0_f64;
+            for (found, expected) in found.iter().zip(pairs) {
+                for (found, name) in found.iter().zip(["yes", "no"]) {
+                    worst = worst.max((found - expected[name].as_f64().unwrap()).abs());
+                }
+            }
+            println!("largest difference of a logit: {worst:.1e}");
+            assert!(worst < 1e-4, "{worst}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! What the files of sentence-transformers say beside the encoder's own (Reimers and Gurevych,
+//! EMNLP 2019): what is put before a text, how vectors of pieces become one, what is done to that,
+//! and how two are compared.
+//!
+//! A part that is not known here is refused, since a bi-encoder without it would rank wrongly and
+//! not say so.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::bert::LinearLayer;
+use crate::embedding::{Pooling, dot};
+use crate::error::Error;
+use crate::model_files::{ModelFiles, ModuleFiles};
+use crate::tokenization::Prompts;
+use crate::weights::ModelWeights;
+
+/// How two vectors are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Similarity {
+    /// Of vectors of unit length; from −1 to 1.
+    #[default]
+    Cosine,
+    /// Their inner product.
+    Dot,
+}
+
+impl Similarity {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Similarity::Cosine => "cosine",
+            Similarity::Dot => "dot product",
+        }
+    }
+}
+
+/// The folders of `modules.json` with files that [`ModelFiles::further`] wants.
+pub fn module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
+    let modules: Vec<Module> = json(MODULES, modules)?;
+    let dense = modules.into_iter().filter(|it| it.kind() == "Dense");
+    Ok(dense.map(|it| it.path).collect())
+}
+
+/// What a bi-encoder does with the hidden states.
+#[derive(Default)]
+pub(crate) struct EmbeddingHead {
+    pub(crate) pooling: Pooling,
+    pub(crate) similarity: Similarity,
+    /// In this order, after pooling.
+    steps: Vec<Step>,
+}
+
+/// What is done to the vector of a text.
+enum Step {
+    /// `f(x W + b)`.
+    Dense(LinearLayer, Activation),
+    /// To unit length; a vector of zeros stays one.
+    Normalize,
+}
+
+#[derive(Clone, Copy)]
+enum Activation {
+    Identity,
+    Tanh,
+}
+
+const MODULES: &str = "modules.json";
+const SETTINGS: &str = "config_sentence_transformers.json";
+const POOLING_FOLDER: &str = "1_Pooling";
+const POOLING: &str = "1_Pooling/config.json";
+
+/// `config_sentence_transformers.json`, of what is looked at.
+#[derive(Default, Deserialize)]
+struct Settings {
+    similarity_fn_name: Option<String>,
+    default_prompt_name: Option<String>,
+    /// By name; one without words is as good as absent.
+    prompts: Option<BTreeMap<String, Option<String>>>,
+}
+
+/// `1_Pooling/config.json`, of what [`Pooling::read`] does not look at.
+#[derive(Default, Deserialize)]
+struct PoolingSettings {
+    include_prompt: Option<bool>,
+}
+
+/// An entry of `modules.json`.
+#[derive(Deserialize)]
+struct Module {
+    r#type: String,
+    #[serde(default)]
+    path: String,
+}
+
+impl Module {
+    /// The class alone, since its place has moved with versions.
+    fn kind(&self) -> &str {
+        self.r#type.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+/// `config.json` of a dense module.
+#[derive(Deserialize)]
+struct DenseConfig {
+    in_features: usize,
+    out_features: usize,
+    bias: Option<bool>,
+    activation_function: Option<String>,
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
+    use_residual: Option<bool>,
+}
+
+impl EmbeddingHead {
+    /// Without these files: the mean, and the cosine. `width` is that of the hidden states.
+    pub(crate) fn read(files: &ModelFiles, width: usize) -> Result<EmbeddingHead, Error> {
+        let pooling = files.pooling.as_deref().map(Pooling::read).transpose()?;
+        let modules = files.modules.as_deref().map(|it| json(MODULES, it));
+        let modules: Vec<Module> = modules.transpose()?.unwrap_or_default();
+        let (mut steps, mut width, mut pooled) = (Vec::new(), width, false);
+        for module in &modules {
+            match module.kind() {
+                "Transformer" => {}
+                // Without its settings it would be the mean, whatever they say.
+                "Pooling" if module.path != POOLING_FOLDER => {
+                    return refuse(MODULES, "path", &module.path, POOLING_FOLDER);
+                }
+                "Pooling" if files.pooling.is_none() => {
+                    let expected = "a folder with config.json";
+                    return refuse(MODULES, "path", &module.path, expected);
+                }
+                "Pooling" => pooled = true,
+                "Dense" | "Normalize" if !pooled => {
+                    let expected = "after Pooling: vectors of pieces are taken as they are";
+                    return refuse(MODULES, "type", &module.r#type, expected);
+                }
+                "Normalize" => steps.push(Step::Normalize),
+                "Dense" => {
+                    let path = &module.path;
+                    let Some(own) = files.further.iter().find(|it| it.path == *path) else {
+                        let expected = "a folder with config.json and model.safetensors";
+                        return refuse(MODULES, "path", path, expected);
+                    };
+                    let dense = dense(own, width).map_err(|source| Error::Module {
+                        path: path.clone(),
+                        source: Box::new(source),
+                    })?;
+                    width = dense.0.bias.len();
+                    steps.push(Step::Dense(dense.0, dense.1));
+                }
+                _ => {
+                    let expected = "Transformer, Pooling, Dense or Normalize";
+                    return refuse(MODULES, "type", &module.r#type, expected);
+                }
+            }
+        }
+        let similarity = match settings(files)?.similarity_fn_name.as_deref() {
+            None | Some("cosine") => Similarity::Cosine,
+            Some("dot") => Similarity::Dot,
+            Some(other) => {
+                return refuse(SETTINGS, "similarity_fn_name", other, "cosine or dot");
+            }
+        };
+        Ok(EmbeddingHead {
+            pooling: pooling.unwrap_or_default(),
+            similarity,
+            steps,
+        })
+    }
+
+    /// What is put before texts of each side: as `ranker.toml` says, or else the prompt of its
+    /// name, or else the default one. So do `encode_query` and `encode_document`, but for this:
+    /// where a folder has a prompt `passage` and none named `document`, release 6.2 adds an empty
+    /// one and takes that. Here texts get the one that the folder has.
+    pub(crate) fn prompts(files: &ModelFiles) -> Result<Prompts, Error> {
+        let declared = files.declared()?.prompts;
+        let settings = settings(files)?;
+        let prompts = settings.prompts.unwrap_or_default();
+        let named = |name: &str| prompts.get(name).cloned().flatten();
+        let default = match settings.default_prompt_name.as_deref() {
+            None | Some("") => None,
+            Some(name) => match named(name) {
+                Some(prompt) => Some(prompt),
+                None => {
+                    let expected = "the name of one of its `prompts`";
+                    return refuse(SETTINGS, "default_prompt_name", name, expected);
+                }
+            },
+        };
+        let of = |names: &[&str]| {
+            let found = names.iter().find_map(|it| named(it));
+            found.or_else(|| default.clone()).unwrap_or_default()
+        };
+        let texts = ["document", "passage", "corpus"];
+        let prompts = Prompts {
+            query: declared.query.unwrap_or_else(|| of(&["query"])),
+            text: declared.text.unwrap_or_else(|| of(&texts)),
+        };
+        let pooling = files.pooling.as_deref().map(|it| json(POOLING, it));
+        let pooling: PoolingSettings = pooling.transpose()?.unwrap_or_default();
+        if pooling.include_prompt == Some(false) && prompts != Prompts::default() {
+            let expected = "true: pieces of a prompt are pooled with the others";
+            return refuse(POOLING, "include_prompt", "false", expected);
+        }
+        Ok(prompts)
+    }
+
+    /// What becomes of the pooled vector.
+    pub(crate) fn further(&self, pooled: Vec<f32>) -> Vec<f32> {
+        self.steps.iter().fold(pooled, |vector, step| match step {
+            Step::Normalize => {
+                let norm = dot(&vector, &vector).sqrt();
+                let by = if norm > 0.0 { norm } else { 1.0 };
+                let scaled = vector.iter().map(|&it| (f64::from(it) / by) as f32);
+                scaled.collect()
+            }
+            Step::Dense(linear, activation) => {
+                let x: Vec<f64> = vector.iter().map(|&it| f64::from(it)).collect();
+                let y = linear.apply(&x).into_iter().map(|it| match activation {
+                    Activation::Identity => it as f32,
+                    Activation::Tanh => libm::tanh(it) as f32,
+                });
+                y.collect()
+            }
+        })
+    }
+}
+
+fn settings(files: &ModelFiles) -> Result<Settings, Error> {
+    let settings = files.settings.as_deref().map(|it| json(SETTINGS, it));
+    Ok(settings.transpose()?.unwrap_or_default())
+}
+
+/// Reads a dense module for vectors of `width` numbers.
+fn dense(module: &ModuleFiles, width: usize) -> Result<(LinearLayer, Activation), Error> {
+    const FILE: &str = "config.json";
+    let config: DenseConfig = json(FILE, &module.config)?;
+    if config.in_features != width {
+        let expected = format!("{width}, as many as come in");
+        let found = config.in_features.to_string();
+        return refuse(FILE, "in_features", &found, &expected);
+    }
+    if config.out_features == 0 {
+        return refuse(FILE, "out_features", "0", "positive");
+    }
+    for (field, name) in [
+        ("module_input_name", &config.module_input_name),
+        ("module_output_name", &config.module_output_name),
+    ] {
+        if let Some(name) = name
+            && name != "sentence_embedding"
+        {
+            return refuse(FILE, field, name, "sentence_embedding");
+        }
+    }
+    if config.use_residual == Some(true) {
+        return refuse(FILE, "use_residual", "true", "false or absent");
+    }
+    let activation = config.activation_function.as_deref().unwrap_or("Tanh");
+    let activation = match activation.rsplit('.').next() {
+        Some("Tanh") => Activation::Tanh,
+        Some("Identity") => Activation::Identity,
+        _ => {
+            return refuse(FILE, "activation_function", activation, "Tanh or Identity");
+        }
+    };
+    let weights = ModelWeights::open(&module.weights, "")?;
+    let outputs = config.out_features;
+    let linear = match config.bias {
+        Some(false) => {
+            let weight = weights.numbers("linear.weight", &[outputs, width])?;
+            LinearLayer::transposed(&weight, vec![0.0; outputs], width)
+        }
+        None | Some(true) => LinearLayer::load(&weights, "linear", width, outputs)?,
+    };
+    Ok((linear, activation))
+}
+
+fn json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(bytes).map_err(|source| Error::Settings {
+        file: file.to_owned(),
+        source,
+    })
+}
+
+fn refuse<T>(file: &str, field: &'static str, found: &str, expected: &str) -> Result<T, Error> {
+    Err(Error::Sentence {
+        file: file.to_owned(),
+        field,
+        found: found.to_owned(),
+        expected: expected.to_owned(),
+    })
+}

@@ -1,0 +1,71 @@
+//! From the distance between two pieces to the bucket whose numbers are added to their score.
+//!
+//! Half of the buckets are for one distance each; the others grow with the logarithm of the
+//! distance up to the largest one that is told apart (Raffel et al. 2020, section 2.1). The
+//! encoder has buckets of their own for each direction, the decoder only looks back.
+
+use super::config::RelativePositionBuckets;
+
+/// For each head, what is added at the distances `1 - n ..= n - 1` (key less query), in this
+/// order: `[a, 2n - 1]`. `table` is `[buckets, a]`.
+pub(super) fn around(
+    table: &[f32],
+    heads: usize,
+    buckets: RelativePositionBuckets,
+    n: usize,
+) -> Vec<f32> {
+    let last = n as i64 - 1;
+    of_each_head(
+        table,
+        heads,
+        (-last..=last).map(|it| bucket_around(it, buckets)),
+    )
+}
+
+/// For each head, what is added so many pieces behind: `[a, n]`.
+pub(super) fn behind(
+    table: &[f32],
+    heads: usize,
+    buckets: RelativePositionBuckets,
+    n: usize,
+) -> Vec<f32> {
+    of_each_head(
+        table,
+        heads,
+        (0..n).map(|it| bucket(it, buckets.n, buckets.most)),
+    )
+}
+
+fn of_each_head(
+    table: &[f32],
+    heads: usize,
+    buckets: impl Iterator<Item = usize> + Clone,
+) -> Vec<f32> {
+    let of = |head| buckets.clone().map(move |it| table[it * heads + head]);
+    (0..heads).flat_map(of).collect()
+}
+
+/// The encoder's bucket of a distance, key less query.
+pub(super) fn bucket_around(
+    distance: i64,
+    RelativePositionBuckets { n, most }: RelativePositionBuckets,
+) -> usize {
+    let ahead = match distance > 0 {
+        true => n / 2,
+        false => 0,
+    };
+    ahead + bucket(distance.unsigned_abs() as usize, n / 2, most)
+}
+
+/// The bucket of a distance among `n` buckets. In f32, as the models were trained with: where a
+/// logarithm meets a bound, the bucket is theirs.
+pub(super) fn bucket(distance: usize, n: usize, most: usize) -> usize {
+    let exact = n / 2;
+    if distance < exact {
+        return distance;
+    }
+    let grown = libm::logf(distance as f32 / exact as f32)
+        / libm::log(most as f64 / exact as f64) as f32
+        * (n - exact) as f32;
+    (exact + grown as usize).min(n - 1)
+}

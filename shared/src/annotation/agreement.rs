@@ -1,0 +1,291 @@
+//! How far the people of a task agree: over all, by probe, by pair of people, by person.
+//!
+//! Counted are the votes on drawn items ([`super::judgments`]); training and gold, excluded people and
+//! conflicts are out. `cannot say` is no rating. Categories are the three preferences, in the
+//! order first, equal, second for the ordinal α. The bootstrap draws queries, as everywhere.
+//!
+//! These are numbers about people on the items that they saw: they are not weighted by 1/π.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::task::{AnnotationItem, ItemRole};
+use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
+use crate::probe::Probe;
+use crate::stats::agreement::{self, AgreementCoefficient, MeasurementLevel, RatedItem};
+
+/// All about the agreement of people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreements))]
+pub struct AgreementReport {
+    /// On all drawn items.
+    pub overall: AgreementCoefficients,
+    /// On the items of each probe, in the order of probes.
+    pub probes: Vec<ProbeAgreement>,
+    /// Each two people who decided on the same items, ascending.
+    pub pairs: Vec<PairAgreement>,
+    /// Each person with a vote, ascending.
+    pub people: Vec<AnnotatorAgreement>,
+}
+
+/// The coefficients of some items. Each is none where it is undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCoefficients))]
+pub struct AgreementCoefficients {
+    /// Mean share of pairs of people with the same answer.
+    pub raw: Option<AgreementCoefficient>,
+    /// Fleiss' κ.
+    pub fleiss: Option<AgreementCoefficient>,
+    /// Krippendorff's α, where any two answers are equally far apart.
+    pub alpha: Option<AgreementCoefficient>,
+    /// The same, where *equal* stands between the others.
+    pub alpha_ordinal: Option<AgreementCoefficient>,
+}
+
+/// Of one probe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfProbe))]
+pub struct ProbeAgreement {
+    /// Which.
+    pub probe: Probe,
+    /// On its items.
+    pub coefficients: AgreementCoefficients,
+}
+
+/// Of two people.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPair))]
+pub struct PairAgreement {
+    /// Who.
+    pub people: [PersonId; 2],
+    /// Share of items on which they agree.
+    pub raw: Option<AgreementCoefficient>,
+    /// Cohen's κ.
+    pub kappa: Option<AgreementCoefficient>,
+}
+
+/// Of one person and all others.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPerson))]
+pub struct AnnotatorAgreement {
+    /// Who.
+    pub person: PersonId,
+    /// Their votes on drawn items.
+    pub n_votes: u64,
+    /// Mean share of the others on the same item who answer the same.
+    pub with_others: Option<AgreementCoefficient>,
+    /// α as if the person were not there: above that of all, the person pulls it down.
+    pub alpha_without: Option<AgreementCoefficient>,
+}
+
+/// Everything about agreement, from the items of a task and its log.
+pub fn agreements(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementReport {
+    let votes = Votes::new(items, log);
+    let rated = votes.rated(|_| true, None);
+    let probes: BTreeSet<Probe> = votes.rows.iter().map(|it| it.probe).collect();
+    let of_probe = |probe: Probe| ProbeAgreement {
+        probe,
+        coefficients: coefficients(&votes.rated(|it| it.probe == probe, None)),
+    };
+    let people = &votes.people;
+    let pairs = (0..people.len()).flat_map(|a| (a + 1..people.len()).map(move |b| [a, b]));
+    let pairs = pairs.filter_map(|[a, b]| {
+        let both = |it: &Row| it.ratings[a].is_some() && it.ratings[b].is_some();
+        let of_both = votes.rated(both, Some([a, b]));
+        let raw = agreement::raw(&of_both)?;
+        Some(PairAgreement {
+            people: [people[a], people[b]],
+            raw: Some(raw),
+            kappa: agreement::cohen(&of_both, [0, 1]),
+        })
+    });
+    AgreementReport {
+        overall: coefficients(&rated),
+        probes: probes.into_iter().map(of_probe).collect(),
+        pairs: pairs.collect(),
+        people: (0..people.len()).map(|at| votes.of_person(at)).collect(),
+    }
+}
+
+/// On all drawn items alone: [`AgreementReport::overall`], without what is counted of each person.
+pub fn overall(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementCoefficients {
+    coefficients(&Votes::new(items, log).rated(|_| true, None))
+}
+
+fn coefficients(rated: &[RatedItem]) -> AgreementCoefficients {
+    AgreementCoefficients {
+        raw: agreement::raw(rated),
+        fleiss: agreement::fleiss(rated),
+        alpha: agreement::krippendorff(rated, MeasurementLevel::Nominal),
+        alpha_ordinal: agreement::krippendorff(rated, MeasurementLevel::Ordinal),
+    }
+}
+
+/// The votes on drawn items.
+struct Votes {
+    /// Who has one, ascending.
+    people: Vec<PersonId>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    probe: Probe,
+    query: u32,
+    /// One for each of the people.
+    ratings: Vec<Option<u8>>,
+}
+
+impl Votes {
+    fn new(items: &[AnnotationItem], log: &AnnotationLog) -> Votes {
+        let drawn = items.iter().zip((0..).map(ItemNo));
+        let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Drawn { .. }));
+        let voted: Vec<(&AnnotationItem, BTreeMap<PersonId, u8>)> = drawn
+            .map(|(item, number)| {
+                let votes = ItemAnswers::of(log, number).votes.into_iter();
+                let rated =
+                    |it: super::judgments::Vote| Some((it.person, it.answer.preference()? as u8));
+                (item, votes.filter_map(rated).collect())
+            })
+            .collect();
+        let people: BTreeSet<PersonId> = voted.iter().flat_map(|it| it.1.keys().copied()).collect();
+        let people: Vec<PersonId> = people.into_iter().collect();
+        let rows = voted.iter().map(|(item, votes)| Row {
+            probe: item.place.probe,
+            query: item.query,
+            ratings: people.iter().map(|it| votes.get(it).copied()).collect(),
+        });
+        Votes {
+            rows: rows.collect(),
+            people,
+        }
+    }
+
+    /// The rows that `wanted` takes, of all people or of two.
+    fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<RatedItem> {
+        let rows = self.rows.iter().filter(|it| wanted(it));
+        rows.map(|it| RatedItem {
+            group: it.query,
+            ratings: match of {
+                Some([a, b]) => vec![it.ratings[a], it.ratings[b]],
+                None => it.ratings.clone(),
+            },
+        })
+        .collect()
+    }
+
+    fn of_person(&self, at: usize) -> AnnotatorAgreement {
+        let mut without = self.rated(|_| true, None);
+        let mut with = Vec::new();
+        for rated in &mut without {
+            let Some(own) = rated.ratings[at].take() else {
+                continue;
+            };
+            let others = rated.ratings.iter().flatten();
+            with.push((
+                rated.group,
+                others.map(|it| *it == own).collect::<Vec<bool>>(),
+            ));
+        }
+        AnnotatorAgreement {
+            person: self.people[at],
+            n_votes: with.len() as u64,
+            with_others: agreement::with_others(&with),
+            alpha_without: agreement::krippendorff(&without, MeasurementLevel::Nominal),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::{Standing, What};
+    use super::super::fixture::{entries, entry, item};
+    use super::super::{Answer, log::Fate};
+    use super::*;
+    use crate::probe::Axiom;
+
+    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
+
+    fn items() -> Vec<AnnotationItem> {
+        let drawn = |number: u64| item(number, number as u32, ItemRole::Drawn { probability: 0.5 });
+        let mut items: Vec<AnnotationItem> = (0..6).map(drawn).collect();
+        items.push(item(6, 6, ItemRole::Gold { answer: First }));
+        items[5].place.probe = Probe::Axiom(Axiom::Lnc1);
+        items
+    }
+
+    /// Items 0 to 4: 1 and 2 agree on three of four, 3 has seen two.
+    fn votes() -> Vec<(u32, u32, AnnotatorAnswer)> {
+        vec![
+            (1, 0, First),
+            (1, 1, First),
+            (1, 2, Second),
+            (1, 3, Equal),
+            (1, 4, CannotSay),
+            (2, 0, First),
+            (2, 1, Second),
+            (2, 2, Second),
+            (2, 3, Equal),
+            (2, 4, First),
+            (3, 0, First),
+            (3, 1, Second),
+            (1, 5, First),
+            (2, 5, First),
+            (1, 6, First),
+            (2, 6, Second),
+        ]
+    }
+
+    #[test]
+    fn agreement_is_that_of_the_votes_on_drawn_items() {
+        let found = agreements(&items(), &AnnotationLog::of(entries(&votes())));
+        // Shares of equal pairs: 1, 1/3, 1, 1, of the other probe 1.
+        let raw = found.overall.raw.unwrap();
+        assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
+        assert_eq!(raw.n_things, 5);
+        // The package `krippendorff` 0.9 of Python.
+        let alpha = found.overall.alpha.unwrap().estimate.value;
+        assert!((alpha - 0.75).abs() < 1e-12, "{alpha}");
+        let ordinal = found.overall.alpha_ordinal.unwrap().estimate.value;
+        assert!((ordinal - 0.625_694_444_444).abs() < 1e-9, "{ordinal}");
+        assert_eq!(found.probes.len(), 2);
+        assert_eq!(found.probes[1].probe, Probe::Axiom(Axiom::Lnc1));
+        assert_eq!(found.probes[1].coefficients.alpha, None);
+        let [one_two, one_three, two_three] = &found.pairs[..] else {
+            panic!("{:?}", found.pairs)
+        };
+        assert_eq!(one_two.raw.unwrap().estimate.value, 0.8);
+        // p_o = .8; of five items 1 uses 3, 1, 1 and 2 uses 2, 1, 2: p_e = 9/25.
+        let kappa = one_two.kappa.unwrap().estimate.value;
+        assert!((kappa - (0.8 - 0.36) / (1.0 - 0.36)).abs() < 1e-12);
+        assert_eq!(one_three.raw.unwrap().estimate.value, 0.5);
+        assert_eq!(two_three.raw.unwrap().estimate.value, 1.0);
+        let [one, _, three] = &found.people[..] else {
+            panic!("{:?}", found.people)
+        };
+        // 1, 0 of two, 1, 1, 1.
+        assert_eq!(one.with_others.unwrap().estimate.value, 0.8);
+        assert_eq!((one.n_votes, three.n_votes), (5, 2));
+        // 1/2 of item 1, all of item 0.
+        assert_eq!(three.with_others.unwrap().estimate.value, 0.75);
+    }
+
+    #[test]
+    fn who_is_excluded_is_left_out() {
+        let mut all = entries(&votes());
+        let person = PersonId(3);
+        let reason = String::new();
+        all.push(entry(
+            99,
+            9,
+            AnnotationAction::Excluded(ExclusionChange { person, reason }),
+        ));
+        let log = AnnotationLog::of(all.clone());
+        assert_eq!(log.fate(&all[10]), EventStatus::Excluded);
+        let found = agreements(&items(), &log);
+        assert_eq!(found.people.len(), 2);
+        assert_eq!(found.overall.raw.unwrap().estimate.value, 0.8);
+        let none = agreements(&items(), &AnnotationLog::default());
+        assert_eq!((none.overall.raw, none.pairs.len()), (None, 0));
+    }
+}

@@ -1,0 +1,200 @@
+use super::super::event::{AnnotationAction, ExclusionChange, SkipReason, SkippedItem};
+use super::super::fixture::{self, decided, entry};
+use super::super::{AnnotatorAnswer, EventKey};
+use super::*;
+
+/// Two training items, four gold ones, 20 drawn ones.
+fn items() -> Vec<AnnotationItem> {
+    let role = |number: u64| match number {
+        0 | 1 => ItemRole::Training {
+            answer: AnnotatorAnswer::First,
+            why: String::new(),
+        },
+        2..=5 => ItemRole::Gold {
+            answer: AnnotatorAnswer::First,
+        },
+        _ => ItemRole::Drawn { probability: 0.5 },
+    };
+    (0..26).map(|it| fixture::item(it, 0, role(it))).collect()
+}
+
+struct World {
+    task: AnnotationTask,
+    items: Vec<AnnotationItem>,
+    log: AnnotationLog,
+    leases: Vec<Lease>,
+    now_ms: u64,
+}
+
+impl World {
+    fn new() -> World {
+        World {
+            task: fixture::task(),
+            items: items(),
+            log: AnnotationLog::default(),
+            leases: Vec::new(),
+            now_ms: 0,
+        }
+    }
+
+    fn queue(&self) -> AssignmentQueue<'_> {
+        AssignmentQueue {
+            task: &self.task,
+            items: &self.items,
+            log: &self.log,
+            leases: &self.leases,
+            now_ms: self.now_ms,
+        }
+    }
+
+    fn next(&self, person: u32, n: usize) -> Vec<u32> {
+        let next = self.queue().next(PersonId(person), n);
+        next.offers.iter().map(|it| it.item.0).collect()
+    }
+
+    fn does(&mut self, person: u32, what: AnnotationAction) -> EventKey {
+        let entry = entry(self.log.len() as u64 + 1, person, what);
+        let key = entry.event.key;
+        self.log.take(entry);
+        key
+    }
+
+    fn decides(&mut self, person: u32, item: u32) -> EventKey {
+        self.does(person, decided(item, AnnotatorAnswer::First, &[]))
+    }
+
+    /// Decides on everything that comes, one by one.
+    fn works(&mut self, person: u32) -> Vec<u32> {
+        let mut done = Vec::new();
+        while let [item, ..] = self.next(person, 1)[..] {
+            self.decides(person, item);
+            done.push(item);
+        }
+        done
+    }
+}
+
+#[test]
+fn training_comes_first_and_gold_is_strewn_in() {
+    let mut world = World::new();
+    let offers = world.queue().next(PersonId(1), 100).offers;
+    assert!(
+        offers[..2]
+            .iter()
+            .all(|it| it.part == AssignmentPhase::Training)
+    );
+    assert!(
+        offers[2..]
+            .iter()
+            .all(|it| it.part == AssignmentPhase::Work)
+    );
+    let all = world.next(1, 100);
+    assert_eq!(all[..2], [0, 1]);
+    // One gold item in each five, then the rest of what was drawn.
+    for block in all[2..22].chunks(5) {
+        assert_eq!(block.iter().filter(|it| **it < 6).count(), 1, "{all:?}");
+    }
+    assert_eq!(all.len(), 26);
+    // Asked one by one, the same come in the same order.
+    assert_eq!(world.works(1), all);
+    assert!(world.next(1, 3).is_empty());
+}
+
+#[test]
+fn everybody_has_an_order_of_their_own() {
+    let world = World::new();
+    assert_eq!(world.next(1, 26), world.next(1, 26));
+    assert_ne!(world.next(1, 26)[2..], world.next(2, 26)[2..]);
+    assert_eq!(world.next(1, 8), world.next(1, 26)[..8]);
+    let without = World {
+        task: AnnotationTask {
+            gold_every: 0,
+            ..fixture::task()
+        },
+        ..World::new()
+    };
+    assert!(without.next(1, 26)[2..].iter().all(|it| *it > 5));
+}
+
+#[test]
+fn an_item_goes_to_as_many_people_as_asked_for() {
+    let mut world = World::new();
+    let (first, second, third) = (world.works(1), world.works(2), world.works(3));
+    assert_eq!((first.len(), second.len()), (26, 26));
+    // All slots are taken: the third gets training, and the gold that stands before drawn items.
+    assert!(third.iter().all(|it| *it < 6), "{third:?}");
+    // Without the work of the second, their slots are free again.
+    let standing = ExclusionChange {
+        person: PersonId(2),
+        reason: String::new(),
+    };
+    world.does(9, AnnotationAction::Excluded(standing));
+    let drawn = world.works(3).into_iter().filter(|it| *it > 5);
+    assert_eq!(drawn.count(), 20);
+    assert!(world.next(2, 5).is_empty());
+}
+
+#[test]
+fn what_others_hold_is_not_given_until_it_runs_out() {
+    let mut world = World::new();
+    world.task.overlap = 1;
+    let mine = world.queue().next(PersonId(1), 8).offers;
+    world.leases = world.queue().lease(PersonId(1), &mine);
+    let held: Vec<u32> = mine
+        .iter()
+        .map(|it| it.item.0)
+        .filter(|it| *it > 5)
+        .collect();
+    let next = world.queue().next(PersonId(2), 100);
+    assert_eq!(next.n_leased as usize, held.len());
+    assert!(next.offers.iter().all(|it| !held.contains(&it.item.0)));
+    // A page loaded again gets the same.
+    assert_eq!(world.queue().next(PersonId(1), 8).offers, mine);
+    world.now_ms = LEASE_MS - 1;
+    assert_eq!(world.queue().next(PersonId(2), 100), next);
+    world.now_ms = LEASE_MS;
+    let next = world.queue().next(PersonId(2), 100);
+    assert_eq!((next.n_leased, next.offers.len()), (0, 26));
+    // Late decisions count all the same.
+    let late = held[0];
+    world.decides(2, late);
+    world.decides(1, late);
+    assert_eq!(world.log.decisions(ItemNo(late)).len(), 2);
+    assert!(!world.next(3, 100).contains(&late));
+}
+
+#[test]
+fn who_passes_over_an_item_leaves_it_to_others() {
+    let mut world = World::new();
+    world.task.overlap = 1;
+    let item = world.next(1, 26).into_iter().find(|it| *it > 5).unwrap();
+    let lease = |person, until_ms| Lease {
+        item: ItemNo(item),
+        person: PersonId(person),
+        until_ms,
+    };
+    world.leases = vec![lease(1, 99)];
+    assert!(!world.next(2, 26).contains(&item));
+    let skip = SkippedItem {
+        item: ItemNo(item),
+        reason: SkipReason::Broken,
+        note: String::new(),
+    };
+    let key = world.does(1, AnnotationAction::Skipped(skip));
+    assert!(!world.next(1, 26).contains(&item));
+    assert!(world.next(2, 26).contains(&item));
+    world.does(1, AnnotationAction::Undone { of: key });
+    assert!(world.next(1, 26).contains(&item));
+}
+
+#[test]
+fn what_is_taken_back_comes_back() {
+    let mut world = World::new();
+    let item = world.next(1, 3)[2];
+    world.decides(1, 0);
+    world.decides(1, 1);
+    let key = world.decides(1, item);
+    assert!(!world.next(1, 26).contains(&item));
+    world.does(1, AnnotationAction::Undone { of: key });
+    assert_eq!(world.next(1, 1), [item]);
+}

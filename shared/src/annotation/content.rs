@@ -1,0 +1,129 @@
+//! What a person reads of an item: the query and the texts, and of rankers only what the task
+//! allows.
+
+use serde::{Deserialize, Serialize};
+
+use super::Preference;
+use super::sampling_frame::scored;
+use super::task::{AnnotationTask, InstanceRef};
+use crate::error::Error;
+use crate::probe::{AxiomVariant, ClaimKind, Probe};
+use crate::study::Study;
+use crate::study::controls::StudyControls;
+use crate::study::instance_details::{HighlightedText, QueryTermInfo};
+
+/// The words of an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewContent))]
+pub struct ItemContent {
+    /// Whose worked example helps.
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: AxiomVariant,
+    /// What is asked: two texts have one question, three another.
+    pub claim: ClaimKind,
+    /// The query as written.
+    pub query: HighlightedText,
+    /// Distinct query terms; empty where they are not to be marked.
+    pub terms: Vec<QueryTermInfo>,
+    /// The texts in the order of the claim. They come from outside: text, never HTML.
+    pub texts: Vec<HighlightedText>,
+    /// What each ranker prefers; empty in a blind task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rankers: Vec<RankerPreference>,
+    /// Whether the texts are not here.
+    #[serde(default)]
+    pub withheld: bool,
+}
+
+/// What a ranker prefers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRanked))]
+pub struct RankerPreference {
+    /// Its name.
+    pub name: String,
+    /// None without all scores.
+    pub preference: Option<Preference>,
+}
+
+/// How much is shown of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentOptions {
+    /// Query terms are marked.
+    pub marks: bool,
+    /// What rankers prefer is told.
+    pub rankers: bool,
+}
+
+impl AnnotationTask {
+    /// What people see of an item before they decide.
+    pub fn shows(&self) -> ContentOptions {
+        ContentOptions {
+            marks: self.mark_terms,
+            rankers: !self.blind,
+        }
+    }
+}
+
+impl ItemContent {
+    /// Of an instance of a study.
+    pub fn of(
+        study: &Study,
+        place: InstanceRef,
+        shows: ContentOptions,
+        dials: &StudyControls,
+    ) -> Result<ItemContent, Error> {
+        let read = study.read(place.probe, place.mode, place.number)?;
+        let bare = |it: HighlightedText| HighlightedText {
+            marks: if shows.marks { it.marks } else { Vec::new() },
+            text: it.text,
+        };
+        let instances = study.instances_of(place.probe, place.mode)?;
+        let at = place.number as usize;
+        let (query, claim) = (instances.query(at), instances.claim(at));
+        let ranked = study.scores.iter().map(|scores| RankerPreference {
+            name: scores.ranker.label.clone(),
+            preference: scored(study, scores, query, claim)
+                .map(|it| Preference::of_scores(it, dials.tie_width(scores))),
+        });
+        Ok(ItemContent {
+            probe: place.probe,
+            mode: place.mode,
+            claim: claim.kind(),
+            query: bare(read.query),
+            terms: if shows.marks { read.terms } else { Vec::new() },
+            texts: read.texts.into_iter().map(bare).collect(),
+            rankers: if shows.rankers {
+                ranked.collect()
+            } else {
+                Vec::new()
+            },
+            withheld: read.withheld,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{item, study, task};
+    use super::super::task::Role;
+    use super::*;
+
+    #[test]
+    fn a_blind_task_tells_nothing_of_rankers() {
+        let (study, mut task) = (study(), task());
+        let place = item(0, 0, ItemRole::Drawn { probability: 1.0 }).place;
+        let of = |task: &AnnotationTask| {
+            ItemContent::of(&study, place, task.shows(), &task.wanted.dials)
+        };
+        let blind = of(&task).unwrap();
+        assert!(blind.rankers.is_empty());
+        assert!(blind.texts.iter().any(|it| !it.marks.is_empty()));
+        assert_eq!(blind.texts.len(), 2);
+        (task.blind, task.mark_terms) = (false, false);
+        let open = of(&task).unwrap();
+        assert_eq!(open.rankers.len(), study.scores.len());
+        assert!(open.texts.iter().all(|it| it.marks.is_empty()));
+        assert_eq!(open.texts[0].text, blind.texts[0].text);
+    }
+}

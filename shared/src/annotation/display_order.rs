@@ -1,0 +1,89 @@
+//! Which text stands on which side of the screen.
+
+use rand_core::RngCore;
+use serde::{Deserialize, Serialize};
+
+use super::{AnnotatorAnswer, ItemNo, PersonId, seeded_random};
+use crate::probe::ClaimKind;
+
+/// How the texts of an instance stand on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum DisplayOrder {
+    /// In the order of the claim, the first on the left.
+    AsClaimed,
+    /// The second on the left.
+    Swapped,
+}
+
+impl DisplayOrder {
+    /// For a person and an item: each side with probability one half, the same whenever asked.
+    /// Three texts always stand as claimed, since the steps between them have a direction.
+    pub fn of(seed: u64, person: PersonId, item: ItemNo, claim: ClaimKind) -> DisplayOrder {
+        let what = format!("sides\n{}\n{}", person.0, item.0);
+        let turn =
+            claim.arity() == 2 && seeded_random::generator(seed, &what).next_u64() >> 63 == 1;
+        if turn {
+            DisplayOrder::Swapped
+        } else {
+            DisplayOrder::AsClaimed
+        }
+    }
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            DisplayOrder::AsClaimed => "as-claimed",
+            DisplayOrder::Swapped => "swapped",
+        }
+    }
+
+    /// From an answer about the screen (first is left) to one about the claim, and back.
+    pub fn turn(self, answer: AnnotatorAnswer) -> AnnotatorAnswer {
+        match (self, answer) {
+            (DisplayOrder::Swapped, AnnotatorAnswer::First) => AnnotatorAnswer::Second,
+            (DisplayOrder::Swapped, AnnotatorAnswer::Second) => AnnotatorAnswer::First,
+            (DisplayOrder::AsClaimed | DisplayOrder::Swapped, it) => it,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_items_of_a_person_are_swapped() {
+        let sides = |person, claim| {
+            (0..2_000).map(move |item| DisplayOrder::of(7, PersonId(person), ItemNo(item), claim))
+        };
+        let swapped = |person| {
+            let sides = sides(person, ClaimKind::Above);
+            sides.filter(|it| *it == DisplayOrder::Swapped).count()
+        };
+        // 1,000 ± 22 (√(2,000 · ½ · ½)).
+        assert!((920..1_080).contains(&swapped(1)));
+        assert!(sides(1, ClaimKind::Above).ne(sides(2, ClaimKind::Above)));
+        assert!(sides(1, ClaimKind::Above).eq(sides(1, ClaimKind::Apart)));
+        let mut steps = sides(1, ClaimKind::ShrinkingGain);
+        assert!(steps.all(|it| it == DisplayOrder::AsClaimed));
+    }
+
+    #[test]
+    fn an_answer_is_about_the_texts_not_the_sides() {
+        for &answer in AnnotatorAnswer::ALL {
+            let turned = DisplayOrder::Swapped.turn(answer);
+            assert_eq!(DisplayOrder::Swapped.turn(turned), answer);
+            assert_eq!(DisplayOrder::AsClaimed.turn(answer), answer);
+        }
+        assert_eq!(
+            DisplayOrder::Swapped.turn(AnnotatorAnswer::First),
+            AnnotatorAnswer::Second
+        );
+        assert_eq!(
+            DisplayOrder::Swapped.turn(AnnotatorAnswer::Equal),
+            AnnotatorAnswer::Equal
+        );
+    }
+}

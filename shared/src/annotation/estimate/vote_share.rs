@@ -1,0 +1,222 @@
+//! Items that people vote on, and the share of them of which something holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{AgreementShare, AnnotatedItem, WeightedEstimate};
+use crate::annotation::judgments::{Consensus, Vote, settle};
+use crate::annotation::{PersonId, Preference};
+use crate::probe::ClaimKind;
+use crate::stats::Estimate;
+use crate::stats::bootstrap::{BootstrapSampler, DRAWS, STREAM, percentiles};
+
+/// How often queries and people are drawn together. The share beyond a bound, .025, is then known
+/// to ± .0035 (√(.025 × .975 / 2,000)).
+const PEOPLE_DRAWS: usize = 2_000;
+
+/// Of so many draws one may be without any item; beyond that nothing is bounded.
+const ONE_EMPTY_IN: usize = 20;
+
+/// What people are compared with.
+#[derive(Clone, Copy)]
+pub(super) enum ComparisonSide {
+    Claim,
+    Says(Preference),
+    Silent,
+}
+
+impl ComparisonSide {
+    fn agrees(self, claim: ClaimKind, people: Preference) -> Option<bool> {
+        match self {
+            ComparisonSide::Claim => Some(people.agrees(claim)),
+            ComparisonSide::Says(it) => Some(it == people),
+            ComparisonSide::Silent => None,
+        }
+    }
+}
+
+/// An item with the place of each voter among the people.
+pub(super) struct ItemVotes<'a> {
+    pub(super) item: &'a AnnotatedItem,
+    voters: Vec<usize>,
+}
+
+impl ItemVotes<'_> {
+    fn votes<'b>(&'b self, times: &'b [u32]) -> impl Iterator<Item = (&'b Vote, u32)> + Clone {
+        let votes = self.item.said.votes.iter().zip(&self.voters);
+        votes.map(|(vote, &voter)| (vote, times[voter]))
+    }
+
+    /// What people say who vote so many times each.
+    pub(super) fn settled(&self, times: &[u32]) -> Option<Preference> {
+        let settled = match self.item.said.adjudicated.len() {
+            1 => self.item.said.settled(),
+            _ => settle(self.votes(times).map(|(vote, times)| (vote.answer, times))),
+        };
+        match settled {
+            Consensus::Prefers(preference) => Some(preference),
+            Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
+        }
+    }
+}
+
+/// The share of votes on an item of which something holds, of those where it can be said.
+pub(super) fn share(
+    poll: &ItemVotes<'_>,
+    times: &[u32],
+    holds: impl Fn(&Vote) -> Option<bool>,
+) -> Option<f64> {
+    let (mut with, mut all) = (0, 0);
+    for (vote, times) in poll.votes(times) {
+        if let Some(holds) = holds(vote) {
+            all += times;
+            with += if holds { times } else { 0 };
+        }
+    }
+    (all > 0).then(|| f64::from(with) / f64::from(all))
+}
+
+/// Items as something to vote on.
+pub(super) struct VoteSample<'a> {
+    each: Vec<ItemVotes<'a>>,
+    n_people: usize,
+}
+
+impl<'a> VoteSample<'a> {
+    pub(super) fn new(items: &[&'a AnnotatedItem]) -> VoteSample<'a> {
+        let votes = items.iter().flat_map(|it| &it.said.votes);
+        let people: BTreeSet<PersonId> = votes.map(|it| it.person).collect();
+        let numbers: BTreeMap<PersonId, usize> = people.into_iter().zip(0..).collect();
+        let each = items.iter().map(|item| ItemVotes {
+            item,
+            voters: item
+                .said
+                .votes
+                .iter()
+                .map(|it| numbers[&it.person])
+                .collect(),
+        });
+        VoteSample {
+            each: each.collect(),
+            n_people: numbers.len(),
+        }
+    }
+
+    pub(super) fn compared(
+        &self,
+        other: impl Fn(&AnnotatedItem) -> ComparisonSide,
+    ) -> AgreementShare {
+        let agrees = |it: &ItemVotes<'_>, people: Preference| {
+            other(it.item).agrees(it.item.claim, people).map(number)
+        };
+        let equal = |it: &ItemVotes<'_>, people: Preference| {
+            people == Preference::Equal
+                || matches!(other(it.item), ComparisonSide::Says(Preference::Equal))
+        };
+        AgreementShare {
+            agreement: self.weighted(|it, times| agrees(it, it.settled(times)?)),
+            preferring: self.weighted(|it, times| {
+                let people = it.settled(times).filter(|people| !equal(it, *people))?;
+                agrees(it, people)
+            }),
+            by_vote: self.weighted(|it, times| {
+                share(it, times, |vote| {
+                    other(it.item).agrees(it.item.claim, vote.answer.preference()?)
+                })
+            }),
+        }
+    }
+
+    /// The Hájek estimate of a value, 0 to 1, of each item, where people vote so many times each.
+    pub(super) fn weighted(
+        &self,
+        value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>,
+    ) -> Option<WeightedEstimate> {
+        let ones = vec![1; self.n_people];
+        let mut sums: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
+        let (mut n_items, mut squares) = (0, 0.0);
+        for poll in &self.each {
+            if let Some(value) = value(poll, &ones) {
+                let weight = 1.0 / poll.item.probability;
+                add(sums.entry(poll.item.query).or_default(), weight, value);
+                n_items += 1;
+                squares += weight * weight;
+            }
+        }
+        let units: Vec<[f64; 2]> = sums.into_values().collect();
+        let whole = units.iter().fold([0.0; 2], plus);
+        let estimate = ratio(whole)?;
+        let mut draws = BootstrapSampler::new(units.len());
+        let drawn = (0..DRAWS).filter_map(|_| {
+            let mut sum = [0.0; 2];
+            draws.each(|at| sum = plus(sum, &units[at]));
+            ratio(sum)
+        });
+        let bounded = units.len() > 1;
+        Some(WeightedEstimate {
+            estimate: Estimate {
+                value: estimate,
+                interval: match bounded {
+                    true => percentiles(drawn.collect()),
+                    false => [0.0, 1.0],
+                },
+            },
+            with_people: (self.n_people > 1).then(|| match bounded {
+                true => self.with_people(value),
+                false => [0.0, 1.0],
+            }),
+            n_items,
+            n_queries: units.len() as u64,
+            n_effective: whole[1] * whole[1] / squares,
+        })
+    }
+
+    /// The interval where queries and people are drawn.
+    fn with_people(&self, value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>) -> [f64; 2] {
+        let queries: BTreeSet<u32> = self.each.iter().map(|it| it.item.query).collect();
+        let queries: Vec<u32> = queries.into_iter().collect();
+        let place = |it: &ItemVotes<'_>| queries.partition_point(|at| *at < it.item.query);
+        let places: Vec<usize> = self.each.iter().map(place).collect();
+        let mut of_queries = BootstrapSampler::new(queries.len());
+        let mut of_people = BootstrapSampler::of_stream(self.n_people, STREAM + 1);
+        let (mut asked, mut times) = (vec![0_u32; queries.len()], vec![0_u32; self.n_people]);
+        let mut drawn = Vec::with_capacity(PEOPLE_DRAWS);
+        for _ in 0..PEOPLE_DRAWS {
+            asked.fill(0);
+            times.fill(0);
+            of_queries.each(|at| asked[at] += 1);
+            of_people.each(|at| times[at] += 1);
+            let mut sum = [0.0; 2];
+            for (poll, &place) in self.each.iter().zip(&places) {
+                if asked[place] == 0 {
+                    continue;
+                }
+                if let Some(value) = value(poll, &times) {
+                    let weight = f64::from(asked[place]) / poll.item.probability;
+                    add(&mut sum, weight, value);
+                }
+            }
+            drawn.extend(ratio(sum));
+        }
+        if (PEOPLE_DRAWS - drawn.len()) * ONE_EMPTY_IN > PEOPLE_DRAWS {
+            return [0.0, 1.0];
+        }
+        percentiles(drawn)
+    }
+}
+
+fn add(sum: &mut [f64; 2], weight: f64, value: f64) {
+    sum[0] += weight * value;
+    sum[1] += weight;
+}
+
+fn plus(a: [f64; 2], b: &[f64; 2]) -> [f64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+fn ratio([above, below]: [f64; 2]) -> Option<f64> {
+    (below > 0.0).then(|| above / below)
+}
+
+pub(super) fn number(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}

@@ -1,0 +1,151 @@
+use expect_test::expect;
+
+use super::super::event::{Adjudication, ExclusionChange, SkipReason, SkippedItem};
+use super::super::fixture::{self, decided, entry, key};
+use super::super::task::ItemRole;
+use super::super::{AnnotatorAnswer, EventKey};
+use super::*;
+use crate::probe::{Axiom, Probe};
+use crate::report::to_csv;
+
+fn named(query: &str, texts: &[&str]) -> ItemIds {
+    ItemIds {
+        query: query.to_owned(),
+        texts: texts.iter().map(|it| (*it).to_owned()).collect(),
+    }
+}
+
+/// Three drawn items, the last of three texts, and a gold one.
+fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
+    let role = |number| match number {
+        3 => ItemRole::Gold {
+            answer: AnnotatorAnswer::First,
+        },
+        _ => ItemRole::Drawn { probability: 0.25 },
+    };
+    let mut items: Vec<AnnotationItem> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
+    items[2].place.probe = Probe::Axiom(Axiom::Tfc2);
+    let named = vec![
+        named("q7", &["421", "17"]),
+        named("q8", &["17#lnc2:3", "17"]),
+        named("q8", &["1", "2", "3"]),
+        named("q9", &["5", "6"]),
+    ];
+    (items, named)
+}
+
+fn log() -> AnnotationLog {
+    let mut noted = decided(0, AnnotatorAnswer::Second, &[1]);
+    if let AnnotationAction::Decided(it) = &mut noted {
+        it.comment.note = "=SUM(1,2)".to_owned();
+        it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
+        it.comment.matters = Some(ReasonRating::No);
+    }
+    let adjudicated = Adjudication {
+        item: ItemNo(1),
+        answer: AnnotatorAnswer::Equal,
+        note: String::new(),
+        replaces: Vec::new(),
+    };
+    let skip = SkippedItem {
+        item: ItemNo(2),
+        reason: SkipReason::Broken,
+        note: "cut".to_owned(),
+    };
+    let standing = ExclusionChange {
+        person: PersonId(3),
+        reason: "guessed".to_owned(),
+    };
+    AnnotationLog::of([
+        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
+        entry(2, 1, noted),
+        entry(3, 2, decided(0, AnnotatorAnswer::First, &[])),
+        entry(4, 1, decided(1, AnnotatorAnswer::First, &[])),
+        entry(5, 2, decided(1, AnnotatorAnswer::CannotSay, &[])),
+        entry(6, 3, decided(1, AnnotatorAnswer::Second, &[])),
+        entry(7, 9, AnnotationAction::Excluded(standing)),
+        entry(8, 9, AnnotationAction::Adjudicated(adjudicated)),
+        entry(9, 1, decided(2, AnnotatorAnswer::First, &[])),
+        entry(10, 1, AnnotationAction::Undone { of: key(9) }),
+        entry(11, 1, AnnotationAction::Skipped(skip)),
+        entry(12, 1, decided(3, AnnotatorAnswer::First, &[])),
+    ])
+}
+
+fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
+    let ((items, named), log) = (items(), log());
+    let people = [(PersonId(1), "Ada".to_owned())].into();
+    then(&ExportSource {
+        title: "Rivers",
+        items: &items,
+        named: &named,
+        people: &people,
+        log: &log,
+    })
+}
+
+#[test]
+fn preferences_are_as_trec_eval_reads_them() {
+    let everybody = with_source(|it| to_prefs(it, PreferenceSource::Everybody));
+    expect![[r#"
+        q7 0.p1 1 421 1
+        q7 0.p1 1 17 2
+        q7 0.p2 1 421 2
+        q7 0.p2 1 17 1
+        q8 1.p1 1 17#lnc2:3 2
+        q8 1.p1 1 17 1
+    "#]]
+    .assert_eq(&everybody);
+    let people = with_source(|it| to_prefs(it, PreferenceSource::People));
+    expect![[r#"
+        q8 1.people 1 17#lnc2:3 1
+        q8 1.people 1 17 1
+    "#]]
+    .assert_eq(&people);
+}
+
+#[test]
+fn the_table_holds_the_whole_history() {
+    let csv = with_source(|it| to_csv(&to_table(it, &rows(it))));
+    let short = csv
+        .replace("00000000000000000000000000", "")
+        .replace("\r\n", "\n");
+    expect![[r#"
+        key,at_ms,made_ms,person,name,event,fate,item,role,probability,weight,probe,mode,number,query,texts,answer,matters,sides,took_ms,tags,note,of
+        000001,1000,1000,1,Ada,decided,replaced,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,first,,as-claimed,4000,,,
+        000002,2000,2000,1,Ada,decided,stands,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,second,no,as-claimed,4000,off topic; old,"'=SUM(1,2)",000001
+        000003,3000,3000,2,,decided,stands,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,first,,as-claimed,4000,,,
+        000004,4000,4000,1,Ada,decided,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,as-claimed,4000,,,
+        000005,5000,5000,2,,decided,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-say,,as-claimed,4000,,,
+        000006,6000,6000,3,,decided,excluded,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,as-claimed,4000,,,
+        000007,7000,7000,9,,excluded,stands,,,,,,,,,,,,,,,guessed,3
+        000008,8000,8000,9,,adjudicated,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,
+        000009,9000,9000,1,Ada,decided,undone,2,drawn,0.25,4,tfc2,fixed,2,q8,1 2 3,first,,as-claimed,4000,,,
+        00000a,10000,10000,1,Ada,undone,stands,,,,,,,,,,,,,,,,000009
+        00000b,11000,11000,1,Ada,skipped,stands,2,drawn,0.25,4,tfc2,fixed,2,q8,1 2 3,,,,,,broken: cut,
+        00000c,12000,12000,1,Ada,decided,stands,3,gold,,,tfc1,fixed,3,q9,5 6,first,,as-claimed,4000,,,
+    "#]].assert_eq(&short);
+}
+
+#[test]
+fn json_lines_come_back_as_the_log_that_they_are_of() {
+    let lines = with_source(|it| to_jsonl(&rows(it)));
+    let read = lines
+        .lines()
+        .map(|it| serde_json::from_str::<ExportRow>(it).unwrap());
+    let read: Vec<ExportRow> = read.collect();
+    let entries = read.iter().map(|it| LogEntry {
+        person: it.person,
+        at_ms: it.at_ms,
+        event: it.event.clone(),
+    });
+    assert_eq!(AnnotationLog::of(entries), log());
+    let first = &read[0];
+    assert_eq!(first.name.as_deref(), Some("Ada"));
+    assert_eq!(first.fate, EventStatus::Replaced);
+    assert_eq!(first.about.as_ref().unwrap().weight, Some(4.0));
+    let fates: Vec<(EventKey, EventStatus)> =
+        read.iter().map(|it| (it.event.key, it.fate)).collect();
+    assert_eq!(fates[5], (key(6), EventStatus::Excluded));
+    assert_eq!(fates[8], (key(9), EventStatus::Undone));
+}

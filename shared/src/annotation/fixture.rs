@@ -1,0 +1,93 @@
+//! Events, items and tasks for tests.
+
+use super::event::{AnnotationAction, AnnotationEvent, AnswerComment, Decision, LogEntry};
+use super::task::{
+    AnnotationItem, AnnotationTask, InstanceRef, ItemRole, SamplingDesign, TaskFilter,
+};
+use super::{AnnotatorAnswer, DisplayOrder, EventKey, ItemNo, PersonId};
+use crate::probe::{Axiom, AxiomVariant, Probe};
+use crate::study::Study;
+
+/// Five texts, and two queries with instances of TFC1 among them.
+pub(crate) fn study() -> Study {
+    crate::study::fixture::study_of(&["river", "sea bank"], &TEXTS, 10)
+}
+
+const TEXTS: [&str; 5] = [
+    "river river",
+    "river bank",
+    "the sea",
+    "bank bank sea",
+    "river sea mud",
+];
+
+pub(crate) fn key(number: u64) -> EventKey {
+    EventKey::from_bytes(u128::from(number).to_be_bytes())
+}
+
+/// An answer to an item, after four seconds, in place of the decisions with these keys.
+pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationAction {
+    AnnotationAction::Decided(Decision {
+        item: ItemNo(item),
+        answer,
+        comment: AnswerComment::default(),
+        sides: DisplayOrder::AsClaimed,
+        took_ms: 4_000,
+        replaces: replaces.iter().map(|&it| key(it)).collect(),
+    })
+}
+
+/// An event with a key, made and come in the second of the same number.
+pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntry {
+    LogEntry {
+        person: PersonId(person),
+        at_ms: number * 1_000,
+        event: AnnotationEvent {
+            key: key(number),
+            made_ms: number * 1_000,
+            what,
+        },
+    }
+}
+
+/// Answers in rows: person, item, answer; the keys count from 1.
+pub(crate) fn entries(answers: &[(u32, u32, AnnotatorAnswer)]) -> Vec<LogEntry> {
+    let answers = answers.iter().zip(1..);
+    answers
+        .map(|(&(person, item, answer), number)| entry(number, person, decided(item, answer, &[])))
+        .collect()
+}
+
+/// An item of TFC1, number and query given.
+pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
+    AnnotationItem {
+        place: InstanceRef {
+            probe: Probe::Axiom(Axiom::Tfc1),
+            mode: AxiomVariant::Fixed,
+            number,
+        },
+        query,
+        role,
+    }
+}
+
+/// All of TFC1, ten items for two people each, one gold in five.
+pub(crate) fn task() -> AnnotationTask {
+    AnnotationTask {
+        title: "Rivers".to_owned(),
+        study: "local".to_owned(),
+        probes: vec![Probe::Axiom(Axiom::Tfc1)],
+        wanted: TaskFilter::default(),
+        n_items: 10,
+        design: SamplingDesign::Uniform,
+        overlap: 2,
+        seed: 42,
+        gold_every: 5,
+        blind: true,
+        mark_terms: true,
+        tags: Vec::new(),
+        guidelines: String::new(),
+        training: Vec::new(),
+        gold: Vec::new(),
+    }
+}

@@ -1,0 +1,330 @@
+//! What people say of an item, and which items a curator should look at.
+//!
+//! Each person has one vote; who is excluded or in conflict with themselves has none. Who cannot
+//! tell has given an answer, but no vote. The preference with the most votes is what people say;
+//! if two have the same number, people are *split*, and say nothing until a curator does. An
+//! adjudication stands above all votes, and erases none.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{AnnotationAction, Decision};
+use super::{AnnotationLog, AnnotatorAnswer, ItemNo, PersonId, Preference, ReasonRating};
+
+/// What was answered about an item, by those who count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSaid))]
+pub struct ItemAnswers {
+    /// One for each person, by their numbers.
+    pub votes: Vec<Vote>,
+    /// Who has given answers that contradict each other.
+    pub conflicts: Vec<PersonId>,
+    /// What curators made of it, each answer once. More than one is no adjudication yet.
+    pub adjudicated: Vec<AnnotatorAnswer>,
+}
+
+/// What one person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewVote))]
+pub struct Vote {
+    /// Who.
+    pub person: PersonId,
+    /// What.
+    pub answer: AnnotatorAnswer,
+    /// Whether the axiom's reason matters here, if the person said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matters: Option<ReasonRating>,
+}
+
+/// What people say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSettled))]
+#[serde(rename_all = "kebab-case")]
+pub enum Consensus {
+    /// This.
+    Prefers(Preference),
+    /// Everybody who answered, or a curator, cannot tell.
+    CannotSay,
+    /// Two preferences have the most votes.
+    Split,
+    /// Nobody has answered.
+    Open,
+}
+
+impl ItemAnswers {
+    /// Of an item, as the log has it.
+    pub fn of(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
+        let mut said = ItemAnswers::default();
+        for (person, entries) in log.decisions(item) {
+            let made = entries.iter().filter_map(|it| match &it.event.what {
+                AnnotationAction::Decided(it) => Some(it),
+                _ => None,
+            });
+            let made: Vec<&Decision> = made.collect();
+            let Some(last) = made.last().filter(|_| !log.is_excluded(person)) else {
+                continue;
+            };
+            if made.iter().any(|it| it.answer != last.answer) {
+                said.conflicts.push(person);
+                continue;
+            }
+            said.votes.push(Vote {
+                person,
+                answer: last.answer,
+                matters: last.comment.matters,
+            });
+        }
+        let adjudications = log.adjudications(item);
+        said.adjudicated = adjudications
+            .iter()
+            .filter_map(|it| it.event.what.answer())
+            .collect();
+        said.adjudicated.sort_unstable();
+        said.adjudicated.dedup();
+        said
+    }
+
+    /// What people say together, or a curator for them.
+    pub fn settled(&self) -> Consensus {
+        match self.adjudicated[..] {
+            [answer] => answer
+                .preference()
+                .map_or(Consensus::CannotSay, Consensus::Prefers),
+            _ => settle(self.votes.iter().map(|it| (it.answer, 1))),
+        }
+    }
+
+    /// The share of votes that are not for the preference with the most, 0 to 1; 0 without votes.
+    pub fn dissent(&self) -> f64 {
+        let votes = tally(self.votes.iter().map(|it| (it.answer, 1)));
+        let all: u32 = votes.iter().sum();
+        let most = votes.iter().max().copied().unwrap_or_default();
+        if all == 0 {
+            return 0.0;
+        }
+        f64::from(all - most) / f64::from(all)
+    }
+}
+
+/// What answers come to that count so many times each.
+pub(super) fn settle(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone) -> Consensus {
+    let votes = tally(answers.clone());
+    let most = votes.iter().max().copied().unwrap_or_default();
+    let mut first = Preference::ALL.iter().zip(votes).filter(|it| it.1 == most);
+    match (most, first.next(), first.next()) {
+        (1.., Some((&preference, _)), None) => Consensus::Prefers(preference),
+        (1.., ..) => Consensus::Split,
+        _ if answers.map(|it| it.1).sum::<u32>() > 0 => Consensus::CannotSay,
+        _ => Consensus::Open,
+    }
+}
+
+/// Votes for each of [`Preference::ALL`].
+fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
+    let mut votes = [0; 3];
+    for (answer, times) in answers {
+        if let Some(preference) = answer.preference() {
+            votes[preference as usize] += times;
+        }
+    }
+    votes
+}
+
+/// An item that a curator should look at.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDispute))]
+pub struct Dispute {
+    /// Which.
+    pub item: ItemNo,
+    /// The first reason of [`DisputeReason`] that there is.
+    pub reason: DisputeReason,
+    /// [`ItemAnswers::dissent`].
+    pub dissent: f64,
+    /// Votes that it has.
+    pub n_votes: u32,
+}
+
+/// Why a curator should look at an item, the most pressing first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReason))]
+#[serde(rename_all = "kebab-case")]
+pub enum DisputeReason {
+    /// Two adjudications that did not know of each other say different things.
+    Adjudications,
+    /// Somebody has given two answers that did not know of each other.
+    Conflict,
+    /// Two preferences have the most votes.
+    Split,
+    /// Somebody was outvoted.
+    Outvoted,
+    /// Everybody who answered, at least two, cannot tell.
+    CannotSay,
+    /// Somebody reported it.
+    Reported,
+}
+
+/// The adjudication queue: disagreements first, the most divided first, then by place. An item
+/// that is adjudicated is out of it.
+pub fn disputes(log: &AnnotationLog, items: impl IntoIterator<Item = ItemNo>) -> Vec<Dispute> {
+    let found = items.into_iter().filter_map(|item| {
+        let said = ItemAnswers::of(log, item);
+        Some(Dispute {
+            item,
+            reason: reason(log, item, &said)?,
+            dissent: said.dissent(),
+            n_votes: said.votes.len() as u32,
+        })
+    });
+    let mut found: Vec<Dispute> = found.collect();
+    // Shares compare as their bits do, since none is negative.
+    found.sort_by_key(|it| (it.reason, Reverse(it.dissent.to_bits()), it.item));
+    found
+}
+
+fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<DisputeReason> {
+    match said.adjudicated.len() {
+        0 => {}
+        1 => return None,
+        _ => return Some(DisputeReason::Adjudications),
+    }
+    if !said.conflicts.is_empty() {
+        return Some(DisputeReason::Conflict);
+    }
+    match said.settled() {
+        Consensus::Split => Some(DisputeReason::Split),
+        Consensus::Prefers(_) if said.dissent() > 0.0 => Some(DisputeReason::Outvoted),
+        Consensus::CannotSay if said.votes.len() > 1 => Some(DisputeReason::CannotSay),
+        Consensus::Prefers(_) | Consensus::CannotSay | Consensus::Open => {
+            (!log.reports(item).is_empty()).then_some(DisputeReason::Reported)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::{Adjudication, Standing};
+    use super::super::fixture::{decided, entries, entry};
+    use super::*;
+
+    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
+
+    fn settled(answers: &[AnnotatorAnswer]) -> Consensus {
+        settle(answers.iter().map(|&it| (it, 1)))
+    }
+
+    #[test]
+    fn most_votes_decide_and_a_tie_does_not() {
+        assert_eq!(settled(&[]), Consensus::Open);
+        assert_eq!(settled(&[First]), Consensus::Prefers(Preference::First));
+        assert_eq!(
+            settled(&[First, Second, Second]),
+            Consensus::Prefers(Preference::Second)
+        );
+        assert_eq!(settled(&[First, Second]), Consensus::Split);
+        assert_eq!(settled(&[First, Equal, Second]), Consensus::Split);
+        assert_eq!(
+            settled(&[Equal, Equal, First]),
+            Consensus::Prefers(Preference::Equal)
+        );
+        assert_eq!(settled(&[CannotSay, CannotSay]), Consensus::CannotSay);
+        assert_eq!(
+            settled(&[CannotSay, CannotSay, First]),
+            Consensus::Prefers(Preference::First)
+        );
+    }
+
+    #[test]
+    fn an_adjudication_stands_above_the_votes() {
+        let mut all = entries(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
+        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
+        let adjudicated = |number, answer| {
+            let what = AnnotationAction::Adjudicated(Adjudication {
+                item: ItemNo(0),
+                answer,
+                note: String::new(),
+                replaces: Vec::new(),
+            });
+            entry(number, 9, what)
+        };
+        all.push(adjudicated(10, Equal));
+        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        assert_eq!(said.settled(), Consensus::Prefers(Preference::Equal));
+        assert_eq!(said.votes.len(), 3);
+        // Two that contradict each other settle nothing.
+        all.push(adjudicated(11, First));
+        let log = AnnotationLog::of(all);
+        let said = ItemAnswers::of(&log, ItemNo(0));
+        assert_eq!(said.adjudicated, [First, Equal]);
+        assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
+        assert_eq!(
+            disputes(&log, [ItemNo(0)])[0].reason,
+            DisputeReason::Adjudications
+        );
+    }
+
+    #[test]
+    fn who_is_excluded_or_in_conflict_has_no_vote() {
+        let mut all = entries(&[(1, 0, First), (2, 0, Second), (1, 0, Equal), (3, 0, Second)]);
+        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        assert_eq!(said.conflicts, [PersonId(1)]);
+        assert_eq!(said.votes.len(), 2);
+        let person = PersonId(2);
+        let reason = String::new();
+        all.push(entry(
+            9,
+            9,
+            AnnotationAction::Excluded(ExclusionChange { person, reason }),
+        ));
+        let said = ItemAnswers::of(&AnnotationLog::of(all), ItemNo(0));
+        assert_eq!(
+            said.votes.iter().map(|it| it.person).collect::<Vec<_>>(),
+            [PersonId(3)]
+        );
+        // The same answer twice is one vote.
+        let twice = [
+            entry(1, 1, decided(0, First, &[])),
+            entry(2, 1, decided(0, First, &[])),
+        ];
+        assert_eq!(
+            ItemAnswers::of(&AnnotationLog::of(twice), ItemNo(0))
+                .votes
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn disagreements_come_first() {
+        let all = entries(&[
+            (1, 0, First),
+            (2, 0, First),
+            (1, 1, First),
+            (2, 1, First),
+            (3, 1, Second),
+            (1, 2, First),
+            (2, 2, Second),
+            (1, 3, CannotSay),
+            (2, 3, CannotSay),
+            (1, 4, First),
+            (1, 4, Second),
+            (1, 5, First),
+            (2, 5, Equal),
+            (3, 5, Second),
+        ]);
+        let found = disputes(&AnnotationLog::of(all), (0..7).map(ItemNo));
+        let found: Vec<(u32, DisputeReason)> =
+            found.iter().map(|it| (it.item.0, it.reason)).collect();
+        assert_eq!(
+            found,
+            [
+                (4, DisputeReason::Conflict),
+                (5, DisputeReason::Split),
+                (2, DisputeReason::Split),
+                (1, DisputeReason::Outvoted),
+                (3, DisputeReason::CannotSay)
+            ]
+        );
+    }
+}

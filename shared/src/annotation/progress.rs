@@ -1,0 +1,355 @@
+//! How far a task is, how fast people are, how right, and whether they change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{AnnotationAction, Decision, LogEntry};
+use super::judgments::{Consensus, Vote, settle};
+use super::task::{AnnotationItem, ItemRole};
+use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
+use crate::stats::Estimate;
+use crate::stats::proportion::{Proportion, newcombe, wilson};
+use crate::stats::quantile::median;
+
+const MS_AN_HOUR: f64 = 3_600_000.0;
+const MS_A_DAY: u64 = 86_400_000;
+
+/// How far a task is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgress))]
+pub struct TaskProgress {
+    /// Drawn items.
+    pub n_items: u64,
+    /// Those with at least one decision that counts.
+    pub n_begun: u64,
+    /// Those with as many as the overlap asks for.
+    pub n_complete: u64,
+    /// Decisions that are asked for: drawn items times overlap.
+    pub n_slots: u64,
+    /// Those of them that are there.
+    pub n_filled: u64,
+    /// Drawn items that a curator settled.
+    pub n_adjudicated: u64,
+    /// Items, of any role, with a report that was not taken back.
+    pub n_reported: u64,
+    /// Decisions of everybody on each day with any, as days since 1970 in UTC.
+    pub days: Vec<(u64, u64)>,
+    /// Who has done anything, ascending.
+    pub people: Vec<AnnotatorProgress>,
+}
+
+/// What one person did. Decisions are those that stand, on items of any role but training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressOfPerson))]
+pub struct AnnotatorProgress {
+    /// Who.
+    pub person: PersonId,
+    /// Whether their work is out of all estimates.
+    pub excluded: bool,
+    /// Items decided on.
+    pub n_decided: u64,
+    /// Items passed over.
+    pub n_skipped: u64,
+    /// Events taken back.
+    pub n_undone: u64,
+    /// Items on which they contradict themselves.
+    pub n_conflicts: u64,
+    /// Time spent on the items decided on, pauses left out.
+    pub active_ms: u64,
+    /// The middle of the times for one item.
+    pub median_ms: Option<f64>,
+    /// Items decided on in an hour of active time.
+    pub per_hour: Option<f64>,
+    /// When their last event came, in milliseconds since 1970.
+    pub last_ms: u64,
+    /// How often they are right on gold; none without any.
+    pub gold: Option<Estimate>,
+    /// Gold items decided on.
+    pub n_gold: u64,
+    /// Whether they are right on gold more often at the end than at the beginning.
+    pub gold_drift: Option<Drift>,
+    /// Whether they agree with the others more often at the end than at the beginning.
+    pub others_drift: Option<Drift>,
+}
+
+/// How a share changed from the first third of somebody's decisions to the last, by the clock of
+/// their browser. There is none with fewer than three decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDrift))]
+pub struct Drift {
+    /// Of the first third, rounded down.
+    pub first: Proportion,
+    /// Of as many at the end.
+    pub last: Proportion,
+    /// The last less the first, −1 to 1; by Newcombe's interval.
+    pub difference: Estimate,
+}
+
+/// How far a task is, from its items, the overlap it asks for and its log.
+pub fn progress(items: &[AnnotationItem], overlap: u32, log: &AnnotationLog) -> TaskProgress {
+    let numbers = || (0..).map(ItemNo).take(items.len());
+    let said: Vec<ItemAnswers> = numbers().map(|it| ItemAnswers::of(log, it)).collect();
+    let drawn = items.iter().zip(&said);
+    let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Drawn { .. }));
+    let drawn: Vec<&ItemAnswers> = drawn.map(|it| it.1).collect();
+    // Who contradicts themselves has decided, if not said what.
+    let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicts.len()) as u64;
+    let overlap = u64::from(overlap);
+    let count =
+        |holds: &dyn Fn(&ItemAnswers) -> bool| drawn.iter().filter(|it| holds(it)).count() as u64;
+    let mut of_people = Works::new(items, &said, log);
+    let people: BTreeSet<PersonId> = log.entries().iter().map(|it| it.person).collect();
+    TaskProgress {
+        n_items: drawn.len() as u64,
+        n_begun: count(&|it| decided(it) > 0),
+        n_complete: count(&|it| decided(it) >= overlap),
+        n_slots: drawn.len() as u64 * overlap,
+        n_filled: drawn.iter().map(|it| decided(it).min(overlap)).sum(),
+        n_adjudicated: count(&|it| it.adjudicated.len() == 1),
+        n_reported: numbers().filter(|it| !log.reports(*it).is_empty()).count() as u64,
+        days: of_people.days(),
+        people: people.into_iter().map(|it| of_people.of(it)).collect(),
+    }
+}
+
+/// What was decided, by person.
+struct Works<'a> {
+    items: &'a [AnnotationItem],
+    said: &'a [ItemAnswers],
+    log: &'a AnnotationLog,
+    decided: BTreeMap<PersonId, Vec<(&'a LogEntry, &'a Decision)>>,
+}
+
+impl<'a> Works<'a> {
+    fn new(
+        items: &'a [AnnotationItem],
+        said: &'a [ItemAnswers],
+        log: &'a AnnotationLog,
+    ) -> Works<'a> {
+        let mut decided: BTreeMap<PersonId, Vec<(&LogEntry, &Decision)>> = BTreeMap::new();
+        for (item, number) in items.iter().zip((0..).map(ItemNo)) {
+            if matches!(item.role, ItemRole::Training { .. }) {
+                continue;
+            }
+            for (person, entries) in log.decisions(number) {
+                let made = entries.into_iter().filter_map(|it| match &it.event.what {
+                    AnnotationAction::Decided(decision) => Some((it, decision)),
+                    _ => None,
+                });
+                // Of two that contradict each other, time was spent on both.
+                decided.entry(person).or_default().extend(made);
+            }
+        }
+        for made in decided.values_mut() {
+            made.sort_by_key(|it| (it.0.event.made_ms, it.0.event.key));
+        }
+        Works {
+            items,
+            said,
+            log,
+            decided,
+        }
+    }
+
+    fn days(&self) -> Vec<(u64, u64)> {
+        let mut days: BTreeMap<u64, u64> = BTreeMap::new();
+        for (entry, _) in self.decided.values().flatten() {
+            *days.entry(entry.at_ms / MS_A_DAY).or_default() += 1;
+        }
+        days.into_iter().collect()
+    }
+
+    fn of(&mut self, person: PersonId) -> AnnotatorProgress {
+        let made = self.decided.remove(&person).unwrap_or_default();
+        let decided: BTreeSet<ItemNo> = made.iter().map(|it| it.1.item).collect();
+        let times: Vec<f64> = made.iter().map(|it| it.1.took_ms as f64).collect();
+        let active_ms = made.iter().map(|it| it.1.took_ms).sum::<u64>();
+        let own = self.log.entries();
+        let own: Vec<&LogEntry> = own.into_iter().filter(|it| it.person == person).collect();
+        let numbers = (0..).map(ItemNo).take(self.items.len());
+        let skipped = numbers.filter(|it| self.log.skips(*it).contains_key(&person));
+        let gold: Vec<bool> = made.iter().filter_map(|it| self.is_right(it.1)).collect();
+        let others: Vec<bool> = made
+            .iter()
+            .filter_map(|it| self.is_with_others(it.0, it.1))
+            .collect();
+        AnnotatorProgress {
+            person,
+            excluded: self.log.is_excluded(person),
+            n_decided: decided.len() as u64,
+            n_skipped: skipped.count() as u64,
+            n_undone: own.iter().filter(|it| self.log.is_undone(it)).count() as u64,
+            n_conflicts: decided
+                .iter()
+                .filter(|it| self.is_conflict(person, **it))
+                .count() as u64,
+            active_ms,
+            median_ms: median(&times),
+            per_hour: (active_ms > 0).then(|| decided.len() as f64 * MS_AN_HOUR / active_ms as f64),
+            last_ms: own.iter().map(|it| it.at_ms).max().unwrap_or_default(),
+            gold: wilson(share(&gold)),
+            n_gold: gold.len() as u64,
+            gold_drift: drift(&gold),
+            others_drift: drift(&others),
+        }
+    }
+
+    /// Whether two answers of a person stand; of excluded people too.
+    fn is_conflict(&self, person: PersonId, item: ItemNo) -> bool {
+        let standing = self.log.decisions(item).remove(&person).unwrap_or_default();
+        let mut answers = standing.iter().map(|it| it.event.what.answer());
+        let first = answers.next();
+        answers.any(|it| Some(it) != first)
+    }
+
+    /// On gold, whether the answer is the right one.
+    fn is_right(&self, decision: &Decision) -> Option<bool> {
+        match self.items[decision.item.0 as usize].role {
+            ItemRole::Gold { answer } => Some(decision.answer == answer),
+            ItemRole::Training { .. } | ItemRole::Drawn { .. } => None,
+        }
+    }
+
+    /// On drawn items, whether the answer is what the others say; none where either says nothing.
+    fn is_with_others(&self, entry: &LogEntry, decision: &Decision) -> Option<bool> {
+        let at = decision.item.0 as usize;
+        let own = decision.answer.preference()?;
+        if !matches!(self.items[at].role, ItemRole::Drawn { .. }) {
+            return None;
+        }
+        let others = self.said[at]
+            .votes
+            .iter()
+            .filter(|it| it.person != entry.person);
+        match settle(others.map(|it: &Vote| (it.answer, 1))) {
+            Consensus::Prefers(preference) => Some(preference == own),
+            Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
+        }
+    }
+}
+
+fn share(holds: &[bool]) -> Proportion {
+    let mut share = Proportion::default();
+    holds.iter().for_each(|it| share.add(*it));
+    share
+}
+
+fn drift(in_order: &[bool]) -> Option<Drift> {
+    let third = in_order.len() / 3;
+    let first = share(&in_order[..third]);
+    let last = share(&in_order[in_order.len() - third..]);
+    Some(Drift {
+        first,
+        last,
+        difference: newcombe(first, last)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Answer::{CannotSay, Equal, First, Second};
+    use super::super::event::{Report, Skip, SkipReason};
+    use super::super::fixture::{decided, entries, entry, item, key};
+    use super::*;
+
+    /// Three drawn items, six gold ones whose right answer is the first, a training item.
+    fn items() -> Vec<AnnotationItem> {
+        let role = |number| match number {
+            0..3 => ItemRole::Drawn { probability: 0.5 },
+            3..9 => ItemRole::Gold { answer: First },
+            _ => ItemRole::Training {
+                answer: First,
+                why: "more terms".to_owned(),
+            },
+        };
+        (0..10).map(|it| item(it, 0, role(it))).collect()
+    }
+
+    #[test]
+    fn what_is_done_is_counted() {
+        let mut all = entries(&[
+            (1, 0, First),
+            (2, 0, First),
+            (3, 0, Second),
+            (1, 1, First),
+            (1, 9, Second),
+            (2, 2, CannotSay),
+        ]);
+        let skip = SkippedItem {
+            item: ItemNo(1),
+            reason: SkipReason::NotUnderstood,
+            note: String::new(),
+        };
+        all.push(entry(7, 2, AnnotationAction::Skipped(skip)));
+        let report = ProblemReport {
+            item: ItemNo(4),
+            note: "cut".to_owned(),
+        };
+        all.push(entry(8, 2, AnnotationAction::Reported(report)));
+        all.push(entry(9, 1, decided(2, Equal, &[])));
+        all.push(entry(86_400, 1, AnnotationAction::Undone { of: key(9) }));
+        all.push(entry(86_401, 1, decided(2, Second, &[])));
+        all.push(entry(86_402, 1, decided(2, Equal, &[])));
+        let found = progress(&items(), 2, &AnnotationLog::of(all));
+        assert_eq!((found.n_items, found.n_begun, found.n_complete), (3, 3, 2));
+        assert_eq!((found.n_slots, found.n_filled), (6, 5));
+        assert_eq!((found.n_adjudicated, found.n_reported), (0, 1));
+        // Six stood on the first day, training left out; on the second, two in conflict.
+        assert_eq!(found.days, [(0, 5), (1, 2)]);
+        let [one, two, _] = &found.people[..] else {
+            panic!("{:?}", found.people)
+        };
+        assert_eq!((one.n_decided, one.n_undone, one.n_conflicts), (3, 1, 1));
+        assert_eq!((two.n_decided, two.n_skipped), (2, 1));
+        assert_eq!((one.active_ms, one.median_ms), (16_000, Some(4_000.0)));
+        // Three items in sixteen seconds.
+        assert_eq!(one.per_hour, Some(675.0));
+        assert_eq!((one.last_ms, two.last_ms), (86_402_000, 8_000));
+        assert_eq!((one.gold, one.others_drift), (None, None));
+    }
+
+    #[test]
+    fn gold_tells_how_right_somebody_is_and_stays() {
+        let answers = [First, First, First, Second, Second, First];
+        let made = answers
+            .iter()
+            .zip(3..)
+            .map(|(&answer, item)| (1, item, answer));
+        let found = progress(
+            &items(),
+            2,
+            &AnnotationLog::of(entries(&made.collect::<Vec<_>>())),
+        );
+        let person = &found.people[0];
+        let share = |n, of| Proportion { n, of };
+        assert_eq!(person.gold, wilson(share(4, 6)));
+        assert_eq!(person.n_gold, 6);
+        let drift = person.gold_drift.unwrap();
+        assert_eq!((drift.first, drift.last), (share(2, 2), share(1, 2)));
+        assert_eq!(drift.difference.value, -0.5);
+        assert_eq!(found.n_begun, 0);
+    }
+
+    /// Of the decisions of 1 the others have an opinion on three: with, with, against.
+    #[test]
+    fn drift_is_against_what_the_others_say() {
+        let found = progress(
+            &items(),
+            3,
+            &AnnotationLog::of(entries(&[
+                (1, 0, First),
+                (1, 1, Equal),
+                (1, 2, Second),
+                (2, 0, First),
+                (2, 1, Equal),
+                (3, 1, CannotSay),
+                (2, 2, First),
+                (3, 2, First),
+            ])),
+        );
+        let drift = found.people[0].others_drift.unwrap();
+        assert_eq!((drift.first.n, drift.last.n), (1, 0));
+        assert_eq!(drift.difference.value, -1.0);
+    }
+}

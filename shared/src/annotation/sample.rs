@@ -1,0 +1,266 @@
+//! Which instances become items, each with its probability.
+//!
+//! A sample of `n` is drawn by systematic sampling with unequal probabilities over a random order
+//! (Madow, Annals of Mathematical Statistics 20, 1949; Särndal, Swensson and Wretman, Model
+//! Assisted Survey Sampling, 1992, section 3.6.2). With the size `x` of each of `N` candidates
+//! and `X = Σ x`, candidate `i` has the inclusion probability `π = n x / X`; one for which that is
+//! above 1 is taken for certain and the others share what is left, again until none is. Their
+//! cumulated `n x`, in random order, are hit by the `n` points `u, u + X, u + 2X, …` with one
+//! random `u < X`. Sizes are whole numbers, so that π is exact, `Σ π = n`, and exactly `n` are
+//! drawn. With equal sizes this is a simple random sample without replacement.
+//!
+//! A design with strata draws from each on its own, at least one. Each stratum, the first seat
+//! given, gets its seats by the method of Sainte-Laguë: the next to the one with the largest
+//! `share / (2 seats + 1)` that has candidates left. So π is known exactly here too.
+//!
+//! An estimate over all candidates is that of Hájek: `Σ (y / π) / Σ (1 / π)` over those drawn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand_pcg::Pcg64;
+
+use super::sampling_frame::{SamplingCandidate, frame};
+use super::seeded_random::{below, generator, shuffle};
+use super::task::{
+    Allocation, AnnotationItem, AnnotationTask, InstanceRef, ItemRole, MarginWeighting,
+    SamplingDesign,
+};
+use crate::error::{Error, InvalidField};
+use crate::probe::Probe;
+use crate::stats::quantile::median;
+use crate::study::Study;
+
+/// The items of a task, with what they are drawn from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskSample {
+    /// Training, then gold, then what was drawn, each in its order.
+    pub items: Vec<AnnotationItem>,
+    /// Instances that could have been drawn: what estimates are about.
+    pub n_candidates: u64,
+}
+
+/// Makes the items of a task. An instance of training or gold is not drawn as well, so that
+/// nobody gets it twice and estimates are about the others.
+pub fn items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> {
+    let mut known: BTreeSet<InstanceRef> = BTreeSet::new();
+    let mut items = Vec::new();
+    let training = task.training.iter().map(|it| {
+        let (answer, why) = (it.answer, it.why.clone());
+        (it.place, ItemRole::Training { answer, why })
+    });
+    let gold = task.gold.iter().map(|it| {
+        let answer = it.answer;
+        (it.place, ItemRole::Gold { answer })
+    });
+    for (place, role) in training.chain(gold) {
+        let instances = study.instances_of(place.probe, place.mode)?;
+        if place.number >= instances.len() as u64 {
+            return Err(Error::unknown("instance of this probe", place.number));
+        }
+        if !known.insert(place) {
+            let reason = format!(
+                "instance {} of {} is there twice",
+                place.number,
+                place.probe.slug()
+            );
+            return Err(Error::conflict(
+                InvalidField::shown("training", "training and gold"),
+                reason,
+            ));
+        }
+        items.push(AnnotationItem {
+            place,
+            query: instances.query(place.number as usize) as u32,
+            role,
+        });
+    }
+    let mut frame = frame(study, task)?;
+    frame.retain(|it| !known.contains(&it.place));
+    let drawn = draw(&frame, &task.design, task.n_items as usize, task.seed)?;
+    items.extend(drawn.into_iter().map(|it| AnnotationItem {
+        place: frame[it.at].place,
+        query: frame[it.at].query,
+        role: ItemRole::Drawn {
+            probability: it.probability,
+        },
+    }));
+    Ok(TaskSample {
+        items,
+        n_candidates: frame.len() as u64,
+    })
+}
+
+/// A candidate that was drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampledCandidate {
+    /// Its place in the frame.
+    pub at: usize,
+    /// π, above 0 and at most 1.
+    pub probability: f64,
+}
+
+/// Sizes are counted in this part of 1.
+const UNIT: f64 = 65_536.0;
+
+/// Draws `n` of a frame, or all if there are fewer, in the order of the frame. Refused is an
+/// empty frame, and fewer items than strata, since one of these would then have no chance.
+pub fn draw(
+    frame: &[SamplingCandidate],
+    design: &SamplingDesign,
+    n: usize,
+    seed: u64,
+) -> Result<Vec<SampledCandidate>, Error> {
+    if frame.is_empty() {
+        let reason = "the study has no instance that the task asks for";
+        return Err(Error::missing("probes", reason));
+    }
+    let strata = strata(frame, design);
+    if n < strata.len() {
+        let reason = format!(
+            "{n} items cannot cover {} strata, ask for more",
+            strata.len()
+        );
+        return Err(Error::out_of_range("n_items", reason));
+    }
+    let seats = seats(&strata, n);
+    let sizes = sizes(frame, design);
+    let mut random = generator(seed, "sample");
+    let mut drawn = Vec::new();
+    for (stratum, n) in strata.into_iter().zip(seats) {
+        systematic(stratum.members, &sizes, n, &mut random, &mut drawn);
+    }
+    drawn.sort_unstable_by_key(|it| it.at);
+    Ok(drawn)
+}
+
+/// Candidates that are drawn from on their own.
+struct Stratum {
+    members: Vec<usize>,
+    share: f64,
+}
+
+/// None of them empty.
+fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> {
+    let all = frame.iter().enumerate();
+    match *design {
+        SamplingDesign::Uniform | SamplingDesign::ByMargin { .. } => vec![Stratum {
+            members: (0..frame.len()).collect(),
+            share: 1.0,
+        }],
+        SamplingDesign::ByProbe { share } => {
+            let mut of_probe: BTreeMap<Probe, Vec<usize>> = BTreeMap::new();
+            for (at, candidate) in all {
+                of_probe.entry(candidate.place.probe).or_default().push(at);
+            }
+            let strata = of_probe.into_values().map(|members| Stratum {
+                share: match share {
+                    Allocation::Proportional => members.len() as f64,
+                    Allocation::Equal => 1.0,
+                },
+                members,
+            });
+            strata.collect()
+        }
+        SamplingDesign::DisagreementFirst { share, .. } => {
+            let disagrees = |it: &(usize, &SamplingCandidate)| it.1.disagrees == Some(true);
+            let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);
+            let stratum = |of: Vec<(usize, &SamplingCandidate)>, share| Stratum {
+                members: of.into_iter().map(|it| it.0).collect(),
+                share,
+            };
+            let strata = [stratum(apart, share), stratum(rest, 1.0 - share)];
+            strata
+                .into_iter()
+                .filter(|it| !it.members.is_empty())
+                .collect()
+        }
+    }
+}
+
+/// How many of each stratum are drawn; together `n`, or all there are.
+fn seats(strata: &[Stratum], n: usize) -> Vec<usize> {
+    let mut seats = vec![1; strata.len()];
+    for _ in strata.len()..n {
+        let claim = |at: usize| strata[at].share / (2 * seats[at] + 1) as f64;
+        let open = (0..strata.len()).filter(|&at| seats[at] < strata[at].members.len());
+        // The first of equals.
+        let Some(next) = open.reduce(|a, b| if claim(b) > claim(a) { b } else { a }) else {
+            break;
+        };
+        seats[next] += 1;
+    }
+    seats
+}
+
+/// The size of every candidate, at least 1.
+fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
+    let SamplingDesign::ByMargin { favour, .. } = *design else {
+        return vec![1; frame.len()];
+    };
+    let margins = frame.iter().map(|it| it.margin.map(f64::abs));
+    let known: Vec<f64> = margins.clone().flatten().collect();
+    let middle = median(&known).filter(|it| *it > 0.0).unwrap_or(1.0);
+    let size = |margin: Option<f64>| {
+        let r = margin.map_or(1.0, |it| it / middle);
+        let part = match favour {
+            MarginWeighting::Close => 1.0 / (1.0 + r),
+            MarginWeighting::Clear => 1.0 - 1.0 / (1.0 + r),
+        };
+        (UNIT * (0.125 + part)) as u64
+    };
+    margins.map(size).collect()
+}
+
+/// Draws `n` of `members` with probabilities in proportion to their sizes.
+fn systematic(
+    mut members: Vec<usize>,
+    sizes: &[u64],
+    mut n: usize,
+    random: &mut Pcg64,
+    drawn: &mut Vec<SampledCandidate>,
+) {
+    shuffle(random, &mut members);
+    if members.len() <= n {
+        drawn.extend(members.into_iter().map(|at| SampledCandidate {
+            at,
+            probability: 1.0,
+        }));
+        return;
+    }
+    // Largest first; the order of the others is that of the shuffle.
+    let mut largest = members.clone();
+    largest.sort_by_key(|&at| std::cmp::Reverse(sizes[at]));
+    let mut whole: u64 = members.iter().map(|&at| sizes[at]).sum();
+    let mut certain = Vec::new();
+    for at in largest {
+        if u128::from(sizes[at]) * n as u128 <= u128::from(whole) {
+            break;
+        }
+        certain.push(at);
+        whole -= sizes[at];
+        n -= 1;
+    }
+    drawn.extend(certain.iter().map(|&at| SampledCandidate {
+        at,
+        probability: 1.0,
+    }));
+    certain.sort_unstable();
+    members.retain(|at| certain.binary_search(at).is_err());
+    let step = u128::from(whole);
+    let mut point = u128::from(below(random, whole));
+    let mut end = 0;
+    for at in members {
+        let size = u128::from(sizes[at]) * n as u128;
+        end += size;
+        if point < end {
+            drawn.push(SampledCandidate {
+                at,
+                probability: size as f64 / step as f64,
+            });
+            point += step;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

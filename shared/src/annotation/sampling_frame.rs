@@ -1,0 +1,217 @@
+//! What could be drawn: the instances of a study that a task asks for.
+
+use super::Preference;
+use super::task::{AnnotationTask, DisagreementPair, InstanceRef, SamplingDesign};
+use crate::error::Error;
+use crate::probe::{Claim, StudyDocNo};
+use crate::score::Scores;
+use crate::study::Study;
+use crate::study::controls::InstanceFilter;
+use crate::verdict::Verdict;
+
+/// An instance that could be drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SamplingCandidate {
+    /// Which.
+    pub place: InstanceRef,
+    /// Place of its query in the study.
+    pub query: u32,
+    /// Of the ranker that [`SamplingDesign::ByMargin`] names; none elsewhere, and without all scores.
+    pub margin: Option<f64>,
+    /// Whether those that [`SamplingDesign::DisagreementFirst`] names do not agree; none elsewhere, and
+    /// without all scores.
+    pub disagrees: Option<bool>,
+}
+
+/// The instances that a task draws from, by probe in the task's order, then as mined. An instance
+/// that is one of two probes is there twice.
+pub fn frame(study: &Study, task: &AnnotationTask) -> Result<Vec<SamplingCandidate>, Error> {
+    let wanted = &task.wanted;
+    wanted.dials.check(study)?;
+    let ranker = |at: usize| {
+        let scores = study.scores.get(at);
+        scores.ok_or_else(|| Error::unknown("ranker of this study", at))
+    };
+    let chooser = wanted.ranker.map(ranker).transpose()?;
+    let measures = match task.design {
+        SamplingDesign::Uniform | SamplingDesign::ByProbe { .. } => CandidateMeasure::Nothing,
+        SamplingDesign::ByMargin { ranker: at, .. } => CandidateMeasure::Margin(ranker(at)?),
+        SamplingDesign::DisagreementFirst { between, .. } => match between {
+            DisagreementPair::AxiomAndRanker { ranker: at } => {
+                CandidateMeasure::WithClaim(ranker(at)?)
+            }
+            DisagreementPair::Rankers { first, second } => {
+                CandidateMeasure::Both(ranker(first)?, ranker(second)?)
+            }
+        },
+    };
+    let judged = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
+        let scored = scored(study, scores, query, claim)?;
+        Some((scored, wanted.dials.tie_width(scores)))
+    };
+    let prefers = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
+        let (scored, width) = judged(scores, query, claim)?;
+        Some(Preference::of_scores(scored, width))
+    };
+    let filter = InstanceFilter::new(study, &wanted.dials);
+    let mode = wanted.dials.mode_of(study)?;
+    let mut found = Vec::new();
+    for &probe in &task.probes {
+        let instances = study.instances_of(probe, mode)?;
+        let mode = instances.mode;
+        for query in 0..instances.n_queries() {
+            for (claim, at) in instances.of(query).zip(instances.first_of(query)..) {
+                let verdict = || {
+                    let (scored, width) = judged(chooser?, query, claim)?;
+                    Some(scored.verdict(width))
+                };
+                if !filter.passes(instances, query, claim, chooser) || !keeps(task, verdict()) {
+                    continue;
+                }
+                let (mut margin, mut disagrees) = (None, None);
+                match measures {
+                    CandidateMeasure::Nothing => {}
+                    CandidateMeasure::Margin(scores) => {
+                        let judged = judged(scores, query, claim);
+                        margin = judged.map(|(scored, width)| scored.verdict(width).margin);
+                    }
+                    CandidateMeasure::WithClaim(scores) => {
+                        let prefers = prefers(scores, query, claim);
+                        disagrees = prefers.map(|it| !it.agrees(claim.kind()));
+                    }
+                    CandidateMeasure::Both(first, second) => {
+                        let both = prefers(first, query, claim).zip(prefers(second, query, claim));
+                        disagrees = both.map(|(first, second)| first != second);
+                    }
+                }
+                found.push(SamplingCandidate {
+                    place: InstanceRef {
+                        probe,
+                        mode,
+                        number: at as u64,
+                    },
+                    query: query as u32,
+                    margin,
+                    disagrees,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What of a candidate its chances depend on.
+enum CandidateMeasure<'a> {
+    Nothing,
+    Margin(&'a Scores),
+    WithClaim(&'a Scores),
+    Both(&'a Scores, &'a Scores),
+}
+
+/// The claim over the scores of a ranker; none if one is missing.
+pub(super) fn scored(
+    study: &Study,
+    scores: &Scores,
+    query: usize,
+    claim: Claim<StudyDocNo>,
+) -> Option<Claim<f64>> {
+    claim.scored(|text| {
+        study
+            .pairs
+            .position(query, text)
+            .and_then(|at| scores.at(at))
+    })
+}
+
+fn keeps(task: &AnnotationTask, verdict: Option<Verdict>) -> bool {
+    let wanted = &task.wanted;
+    let margin = verdict.map(|it| it.margin);
+    let outcome = wanted
+        .outcome
+        .is_none_or(|it| verdict.is_some_and(|of| of.outcome == it));
+    let from = wanted
+        .margin_from
+        .is_none_or(|it| margin.is_some_and(|of| of >= it));
+    let to = wanted
+        .margin_to
+        .is_none_or(|it| margin.is_some_and(|of| of <= it));
+    outcome && from && to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use crate::probe::Axiom;
+    use crate::probe::Probe;
+    use crate::study::instance_list::{InstanceListOptions, InstanceSort};
+    use crate::verdict::Outcome;
+
+    fn listed(study: &Study, probe: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
+        let listing = InstanceListOptions {
+            dials: Default::default(),
+            probe,
+            ranker: 1,
+            outcome,
+            query: String::new(),
+            margin_from: None,
+            margin_to: None,
+            sort: InstanceSort::Query,
+            offset: 0,
+            limit: InstanceListOptions::MOST,
+        };
+        let page = study.list(&listing).unwrap();
+        page.rows.iter().map(|it| (it.number, it.margin)).collect()
+    }
+
+    #[test]
+    fn the_frame_is_what_the_instances_page_lists() {
+        let study = fixture::study();
+        let mut task = fixture::task();
+        task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
+        task.design = SamplingDesign::ByMargin {
+            ranker: 1,
+            favour: super::super::task::MarginWeighting::Close,
+        };
+        task.wanted.ranker = Some(1);
+        for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
+            task.wanted.outcome = outcome;
+            let found = frame(&study, &task).unwrap();
+            let found = found.iter().map(|it| (it.place.number, it.margin));
+            let expected = task
+                .probes
+                .iter()
+                .flat_map(|&it| listed(&study, it, outcome));
+            assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+        task.wanted.outcome = None;
+        assert!(frame(&study, &task).unwrap().len() > 2);
+    }
+
+    #[test]
+    fn who_disagrees_is_known() {
+        let study = fixture::study();
+        let mut task = fixture::task();
+        let between = DisagreementPair::AxiomAndRanker { ranker: 1 };
+        task.design = SamplingDesign::DisagreementFirst {
+            between,
+            share: 0.5,
+        };
+        let found = frame(&study, &task).unwrap();
+        let against = found.iter().filter(|it| it.disagrees == Some(true));
+        let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
+        assert_eq!(against.count(), found.len() - satisfied.len());
+        let between = DisagreementPair::Rankers {
+            first: 0,
+            second: 0,
+        };
+        task.design = SamplingDesign::DisagreementFirst {
+            between,
+            share: 0.5,
+        };
+        let found = frame(&study, &task).unwrap();
+        assert!(found.iter().all(|it| it.disagrees == Some(false)));
+        task.wanted.ranker = Some(7);
+        assert!(frame(&study, &task).is_err());
+    }
+}

@@ -1,0 +1,368 @@
+//! What curators see and what a study shows, as tables: progress, agreement, estimates.
+
+use super::PersonId;
+use super::agreement::{AgreementCoefficients, AgreementReport, PairAgreement};
+use super::estimate::{
+    AgreementEstimates, AgreementShare, AnswerCounts, EstimateRow, WeightedEstimate,
+};
+use super::progress::{AnnotatorProgress, Drift, TaskProgress};
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
+use crate::stats::Estimate;
+use crate::stats::agreement::AgreementCoefficient;
+
+/// The first row of a table that goes by probe.
+pub const ALL_PROBES: &str = "all";
+
+/// What stands above numbers of people that are not weighted.
+const UNWEIGHTED: &str = "Over the drawn items that people saw, not weighted by 1/π. In brackets \
+                          95 % intervals: percentile bootstrap over queries.";
+
+/// Who a person is, in the words of the page.
+pub type PersonNameFn<'a> = &'a dyn Fn(PersonId) -> String;
+
+/// In the order of the page:
+///
+/// - `agreement`: the coefficients over all items and over those of each probe,
+/// - `pairs`: Cohen's κ of each two people,
+/// - `people`: each person and all others.
+pub fn of_agreement(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<ReportTable> {
+    vec![by_probe(found), pairs(found, called), people(found, called)]
+}
+
+/// In the order of the page:
+///
+/// - `progress`: what each person did,
+/// - `days`: decisions on each day.
+pub fn of_progress(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<ReportTable> {
+    vec![work(found, called), days(found)]
+}
+
+/// In the order of the page; `rankers` are the names of those of the study:
+///
+/// - `results`: who agrees with whom, over all items and over those of each probe,
+/// - `said`: what people say of how many items,
+/// - `details`: each of these numbers in each of the ways in which it is counted.
+pub fn of_estimates(found: &AgreementEstimates, rankers: &[String]) -> Vec<ReportTable> {
+    vec![
+        results(found, rankers),
+        said(found),
+        details(found, rankers),
+    ]
+}
+
+/// Each line of the estimates with the name of its probe, all items first.
+pub fn lines(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
+    let all = (ALL_PROBES.to_owned(), &found.overall);
+    let probes = found.probes.iter();
+    let probes = probes.map(|it| (it.probe.name().into_owned(), &it.line));
+    std::iter::once(all).chain(probes).collect()
+}
+
+/// What is compared in a line, each with its name, in the order of the page.
+pub fn compared(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
+    let mut found = vec![("axiom–people".to_owned(), line.axiom_people)];
+    for (at, it) in line.rankers_people.iter().enumerate() {
+        let name = rankers.get(at).cloned();
+        let name = name.unwrap_or_else(|| format!("ranker {at}"));
+        found.push((format!("{name}–people"), *it));
+    }
+    found.push(("axiom–judgements".to_owned(), line.axiom_judgements));
+    found
+}
+
+/// The coefficients of agreement with their names, in the order of the page.
+pub fn coefficients(
+    of: &AgreementCoefficients,
+) -> [(&'static str, Option<AgreementCoefficient>); 4] {
+    [
+        ("raw", of.raw),
+        ("Fleiss’ κ", of.fleiss),
+        ("α nominal", of.alpha),
+        ("α ordinal", of.alpha_ordinal),
+    ]
+}
+
+/// A day since 1970 as it is written: `2026-11-20`. By the calendar of Gregory, after Richards
+/// (in Explanatory Supplement to the Astronomical Almanac, 2013, section 15.11).
+pub fn iso_day(days: u64) -> String {
+    let julian = days as i64 + 2_440_588;
+    let f = julian + 1401 + (4 * julian + 274_277) / 146_097 * 3 / 4 - 38;
+    let e = 4 * f + 3;
+    let g = e % 1461 / 4;
+    let h = 5 * g + 2;
+    let day = h % 153 / 5 + 1;
+    let month = (h / 153 + 2) % 12 + 1;
+    let year = e / 1461 - 4716 + (14 - month) / 12;
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+fn by_probe(found: &AgreementReport) -> ReportTable {
+    let names = coefficients(&found.overall).map(|it| it.0);
+    let table = ReportTable::new("agreement", "How far people agree")
+        .with_texts("probe")
+        .with_numbers("items")
+        .with_columns(ColumnKind::Estimate, names);
+    let row = |name: String, of: &AgreementCoefficients| {
+        let n_items = of.raw.map_or(0, |it| it.n_things);
+        let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
+        cells.extend(coefficients(of).map(|it| agreement(it.1)));
+        cells
+    };
+    let all = row(ALL_PROBES.to_owned(), &found.overall);
+    let probes = found.probes.iter();
+    let probes = probes.map(|it| row(it.probe.name().into_owned(), &it.coefficients));
+    let undefined = coefficients(&found.overall);
+    let undefined = undefined.iter().filter_map(|(name, it)| {
+        let n = it.filter(|it| it.n_undefined > 0)?.n_undefined;
+        Some(format!(
+            "In {} draws of the bootstrap over all items {name} was undefined.",
+            format::count(n)
+        ))
+    });
+    let mut notes = vec![
+        UNWEIGHTED.to_owned(),
+        "Items with at least two answers that are preferences. κ and α are undefined where \
+         everybody always says the same."
+            .to_owned(),
+    ];
+    notes.extend(undefined);
+    ReportTable {
+        rows: std::iter::once(all).chain(probes).collect(),
+        notes,
+        ..table
+    }
+}
+
+fn pairs(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
+    let row = |it: &PairAgreement| {
+        vec![
+            TableValue::Text(called(it.people[0])),
+            TableValue::Text(called(it.people[1])),
+            TableValue::Count(it.raw.map_or(0, |it| it.n_things)),
+            agreement(it.raw),
+            agreement(it.kappa),
+        ]
+    };
+    let table = ReportTable::new("pairs", "Each two people")
+        .with_texts("person | and")
+        .with_numbers("items")
+        .with_estimates("raw | Cohen’s κ");
+    ReportTable {
+        rows: found.pairs.iter().map(row).collect(),
+        notes: vec![UNWEIGHTED.to_owned()],
+        ..table
+    }
+}
+
+fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
+    let rows = found.people.iter().map(|it| {
+        vec![
+            TableValue::Text(called(it.person)),
+            TableValue::Count(it.n_votes),
+            agreement(it.with_others),
+            agreement(it.alpha_without),
+        ]
+    });
+    let all = found.overall.alpha.map(|it| it.estimate);
+    let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
+    let table = ReportTable::new("people", "Each person and all others")
+        .with_texts("person")
+        .with_numbers("votes")
+        .with_estimates("same as others | α without");
+    ReportTable {
+        rows: rows.collect(),
+        notes: vec![
+            format!(
+                "α of all is {all}; where it is higher without somebody, that person pulls it down."
+            ),
+            UNWEIGHTED.to_owned(),
+        ],
+        ..table
+    }
+}
+
+fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
+    let row = |it: &AnnotatorProgress| {
+        let number = |value: Option<f64>, digits| {
+            value.map_or(TableValue::Missing, |value| TableValue::Score {
+                value,
+                digits,
+            })
+        };
+        let mut cells = vec![
+            TableValue::Text(called(it.person)),
+            TableValue::Text(if it.excluded { "no" } else { "yes" }.to_owned()),
+        ];
+        let counts = [it.n_decided, it.n_skipped, it.n_undone, it.n_conflicts];
+        cells.extend(counts.map(TableValue::Count));
+        cells.push(number(it.median_ms.map(|it| it / 1_000.0), 1));
+        cells.push(number(it.per_hour, 0));
+        cells.push(TableValue::Count(it.n_gold));
+        cells.push(it.gold.map_or(TableValue::Missing, TableValue::Estimate));
+        cells.extend(drift(it.gold_drift));
+        cells.extend(drift(it.others_drift));
+        cells
+    };
+    let table = ReportTable::new("progress", "What each person did")
+        .with_texts("person | counts")
+        .with_numbers("decided | skipped | undone | conflicts | median, s | per hour | gold")
+        .with_estimates("right on gold")
+        .with_numbers("gold, drift | 95 % interval | others, drift | 95 % interval");
+    ReportTable {
+        rows: found.people.iter().map(row).collect(),
+        notes: vec![
+            "Decisions that stand, training left out. Time for one item without pauses. Drift: \
+             the share of the last third of somebody’s decisions less that of the first third, of \
+             gold that is right and of answers that others give as well. Intervals: Wilson’s for \
+             shares, Newcombe’s for differences, 95 %."
+                .to_owned(),
+        ],
+        ..table
+    }
+}
+
+/// The difference and its bounds, which may be below 0.
+fn drift(it: Option<Drift>) -> [TableValue; 2] {
+    match it {
+        Some(Drift { difference, .. }) => {
+            let [low, high] = difference.interval.map(format::signed);
+            let bounds = TableValue::Text(format!("[{low}, {high}]"));
+            [TableValue::Signed(difference.value), bounds]
+        }
+        None => [TableValue::Missing, TableValue::Missing],
+    }
+}
+
+fn days(found: &TaskProgress) -> ReportTable {
+    let days = found.days.iter();
+    let rows = days.map(|&(day, n)| vec![TableValue::Text(iso_day(day)), TableValue::Count(n)]);
+    let table = ReportTable::new("days", "Decisions a day")
+        .with_texts("day")
+        .with_numbers("decisions");
+    ReportTable {
+        rows: rows.collect(),
+        notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
+        ..table
+    }
+}
+
+fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
+    let names = compared(&found.overall, rankers).into_iter();
+    let table = ReportTable::new("results", "Who agrees with whom")
+        .with_texts("probe")
+        .with_numbers("items")
+        .with_columns(ColumnKind::Estimate, names.map(|(name, _)| name));
+    let row = |(name, line): (String, &EstimateRow)| {
+        let mut cells = vec![
+            TableValue::Text(name),
+            TableValue::Count(line.counts.n_items),
+        ];
+        let each = compared(line, rankers).into_iter();
+        cells.extend(each.map(|(_, it)| weighted(it.agreement)));
+        cells
+    };
+    ReportTable {
+        rows: lines(found).into_iter().map(row).collect(),
+        notes: vec![
+            "Hájek’s estimate over all that could have been drawn: each item weighs 1/π. What \
+             people say of an item is an adjudication, or the preference with the most votes; \
+             split votes say nothing. In brackets 95 % intervals of other samples, percentile \
+             bootstrap over queries."
+                .to_owned(),
+        ],
+        ..table
+    }
+}
+
+fn said(found: &AgreementEstimates) -> ReportTable {
+    let row = |(name, line): (String, &EstimateRow)| {
+        let AnswerCounts {
+            n_items,
+            n_preferring,
+            n_equal,
+            n_split,
+            n_cannot_say,
+            n_open,
+        } = line.counts;
+        let mut cells = vec![TableValue::Text(name)];
+        cells.extend([n_items, n_preferring, n_equal].map(TableValue::Count));
+        cells.extend([n_split, n_cannot_say, n_open].map(TableValue::Count));
+        cells.push(weighted(line.reason_matters));
+        cells
+    };
+    let table = ReportTable::new("said", "What people say of how many items")
+        .with_texts("probe")
+        .with_numbers("items | prefer one | equal | split | cannot say | open")
+        .with_estimates("reason matters");
+    ReportTable {
+        rows: lines(found).into_iter().map(row).collect(),
+        notes: vec![
+            "The counts are of items; the share who say that the axiom’s reason matters is \
+             weighted by 1/π."
+                .to_owned(),
+        ],
+        ..table
+    }
+}
+
+fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
+    let rows = lines(found).into_iter().flat_map(|(name, line)| {
+        let each = compared(line, rankers).into_iter();
+        each.flat_map(move |(pair, it)| {
+            let ways = [
+                ("all", it.agreement),
+                ("neither says equal", it.preferring),
+                ("by vote", it.by_vote),
+            ];
+            let (name, pair) = (name.clone(), pair.clone());
+            ways.map(move |(way, it)| detail([&name, &pair, way], it))
+        })
+    });
+    let table = ReportTable::new("details", "Every estimate")
+        .with_texts("probe | compared | counted")
+        .with_estimates("agreement")
+        .with_numbers("with other people | items | queries | effective items");
+    ReportTable {
+        rows: rows.collect(),
+        notes: vec![
+            "The first interval is that of other samples, the second that of other samples and \
+             other people (pigeonhole bootstrap). Effective items: (Σ 1/π)² / Σ (1/π)², how many \
+             of equal weight would tell as much."
+                .to_owned(),
+        ],
+        ..table
+    }
+}
+
+fn detail(words: [&str; 3], it: Option<WeightedEstimate>) -> Vec<TableValue> {
+    let mut cells: Vec<TableValue> = words.map(|it| TableValue::Text(it.to_owned())).into();
+    let people = it.and_then(|it| it.with_people);
+    let count = |of: fn(&WeightedEstimate) -> u64| {
+        it.as_ref()
+            .map_or(TableValue::Missing, |it| TableValue::Count(of(it)))
+    };
+    cells.push(weighted(it));
+    cells.push(people.map_or(TableValue::Missing, TableValue::Interval));
+    cells.push(count(|it| it.n_items));
+    cells.push(count(|it| it.n_queries));
+    cells.push(it.map_or(TableValue::Missing, |it| TableValue::Score {
+        value: it.n_effective,
+        digits: 1,
+    }));
+    cells
+}
+
+fn agreement(it: Option<AgreementCoefficient>) -> TableValue {
+    estimate(it.map(|it| it.estimate))
+}
+
+fn weighted(it: Option<WeightedEstimate>) -> TableValue {
+    estimate(it.map(|it| it.estimate))
+}
+
+fn estimate(it: Option<Estimate>) -> TableValue {
+    it.map_or(TableValue::Missing, TableValue::Estimate)
+}
+
+#[cfg(test)]
+mod tests;

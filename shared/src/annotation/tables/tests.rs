@@ -1,0 +1,92 @@
+use super::*;
+use crate::annotation::agreement::agreements;
+use crate::annotation::fixture::{entries, item};
+use crate::annotation::progress::progress;
+use crate::annotation::task::{AnnotationItem, ItemRole};
+use crate::annotation::{AnnotationLog, AnnotatorAnswer};
+use AnnotatorAnswer::{Equal, First, Second};
+
+fn items() -> Vec<AnnotationItem> {
+    let drawn = |number: u64| item(number, number as u32, ItemRole::Drawn { probability: 0.5 });
+    (0..3).map(drawn).collect()
+}
+
+fn log() -> AnnotationLog {
+    AnnotationLog::of(entries(&[
+        (1, 0, First),
+        (2, 0, First),
+        (1, 1, Second),
+        (2, 1, First),
+        (1, 2, Equal),
+    ]))
+}
+
+fn called(person: PersonId) -> String {
+    format!("P{}", person.0)
+}
+
+#[track_caller]
+fn is_square(table: &ReportTable) {
+    for row in &table.rows {
+        assert_eq!(row.len(), table.columns.len(), "{}", table.name);
+    }
+}
+
+#[test]
+fn agreement_stands_in_three_tables() {
+    let tables = of_agreement(&agreements(&items(), &log()), &called);
+    tables.iter().for_each(is_square);
+    let [by_probe, pairs, people] = &tables[..] else {
+        panic!("{tables:?}")
+    };
+    // All, and the one probe of the fixture.
+    assert_eq!(by_probe.rows.len(), 2);
+    assert_eq!(by_probe.rows[0][1], TableValue::Count(2));
+    assert_eq!(pairs.rows[0][0].shown(), "P1");
+    assert_eq!(pairs.rows[0][2], TableValue::Count(2));
+    assert_eq!(people.rows.len(), 2);
+    assert_eq!(people.rows[0][1], TableValue::Count(3));
+}
+
+#[test]
+fn progress_stands_in_two_tables() {
+    let tables = of_progress(&progress(&items(), 2, &log()), &called);
+    tables.iter().for_each(is_square);
+    assert_eq!(tables[0].rows.len(), 2);
+    assert_eq!(tables[0].rows[0][2], TableValue::Count(3));
+    assert_eq!(tables[0].rows[0][9], TableValue::Missing);
+    assert_eq!(tables[1].rows[0][0].shown(), "1970-01-01");
+}
+
+#[test]
+fn estimates_name_their_rankers() {
+    let line = EstimateRow {
+        counts: AnswerCounts::default(),
+        axiom_people: AgreementShare::default(),
+        rankers_people: vec![AgreementShare::default()],
+        axiom_judgements: AgreementShare::default(),
+        reason_matters: None,
+    };
+    let found = AgreementEstimates {
+        overall: line,
+        probes: Vec::new(),
+    };
+    let tables = of_estimates(&found, &["BM25".to_owned()]);
+    tables.iter().for_each(is_square);
+    assert_eq!(tables[0].columns[3].name, "BM25–people");
+    assert_eq!(tables[2].rows.len(), 9);
+    assert_eq!(tables[2].rows[0][3], TableValue::Missing);
+}
+
+#[test]
+fn days_are_those_of_the_calendar() {
+    let days = [0, 59, 11_016, 19_782, 20_779].map(iso_day);
+    let known = [
+        "1970-01-01",
+        "1970-03-01",
+        "2000-02-29",
+        "2024-02-29",
+        "2026-11-22",
+    ];
+    assert_eq!(days, known);
+}

@@ -1,0 +1,97 @@
+//! Five instances of a study for somebody who wants to try what reviewing is. Nothing is kept.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::assignment::{Assignment, AssignmentPhase};
+use super::content::{ContentOptions, ItemContent};
+use super::seeded_random::{below, generator, shuffle};
+use super::task::InstanceRef;
+use super::{DisplayOrder, ItemNo, PersonId};
+use crate::error::Error;
+use crate::study::Study;
+use crate::study::controls::StudyControls;
+
+/// Instances that are tried.
+pub const TRIED: usize = 5;
+
+/// An item to try, with what comes after the decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTried))]
+pub struct TrialItem {
+    /// Which instance it is, to look at afterwards.
+    pub place: InstanceRef,
+    /// As in a task.
+    pub offer: Assignment,
+    /// With what rankers prefer, to be shown after the decision.
+    pub content: ItemContent,
+}
+
+/// Draws [`TRIED`] by a seed, fewer if there are fewer: one probe after the other in random order,
+/// from the beginning when all had their turn, and of each a random instance.
+pub fn trial(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
+    let dials = StudyControls::default();
+    let mode = dials.mode_of(study)?;
+    let mut random = generator(seed, "trial");
+    let mut left = Vec::new();
+    for &probe in &study.definition.probes {
+        let instances = study.instances_of(probe, mode)?;
+        let n = instances.len() as u64;
+        let mut numbers = BTreeSet::new();
+        while numbers.len() < TRIED.min(n as usize) {
+            numbers.insert(below(&mut random, n));
+        }
+        let mut places: Vec<InstanceRef> = numbers
+            .into_iter()
+            .map(|number| InstanceRef {
+                probe,
+                mode: instances.mode,
+                number,
+            })
+            .collect();
+        shuffle(&mut random, &mut places);
+        left.push(places);
+    }
+    shuffle(&mut random, &mut left);
+    let turns = (0..TRIED).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
+    let shows = ContentOptions {
+        marks: true,
+        rankers: true,
+    };
+    let tried = turns
+        .take(TRIED)
+        .zip((0..).map(ItemNo))
+        .map(|(&place, item)| {
+            Ok(TrialItem {
+                place,
+                offer: Assignment {
+                    item,
+                    sides: DisplayOrder::of(seed, PersonId(0), item, place.claim()),
+                    part: AssignmentPhase::Training,
+                },
+                content: ItemContent::of(study, place, shows, &dials)?,
+            })
+        });
+    tried.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::study;
+    use super::*;
+
+    #[test]
+    fn five_are_drawn_none_twice_the_same_for_a_seed() {
+        let study = study();
+        let places = |seed| {
+            let tried = trial(&study, seed).unwrap();
+            tried.iter().map(|it| it.place).collect::<Vec<_>>()
+        };
+        let drawn = places(1);
+        let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();
+        assert_eq!(drawn.len(), TRIED.min(n_instances));
+        assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), drawn.len());
+        assert_eq!(drawn, places(1));
+    }
+}

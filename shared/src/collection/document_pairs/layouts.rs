@@ -1,0 +1,139 @@
+//! Data sets as they are distributed, turned into pairs of texts.
+//!
+//! The data sets of dataset transfer (MacAvaney et al., ABNIRML, TACL 2022, section 3.3), each in
+//! the layout of its own download. Pairs whose texts are the same are kept: a study counts them and
+//! leaves them out. References of one sentence are a group.
+
+pub mod parallel;
+pub mod stories;
+pub mod tsv;
+pub mod factuality;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde::Serialize;
+
+use super::DocumentPair;
+use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, read_rows};
+use crate::collection::{ByteProgress, ReadResult};
+use crate::error::{Error, ReadReport};
+
+/// What became of a data set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConvertedDataset {
+    /// In the order of the files.
+    pub pairs: Vec<DocumentPair>,
+    /// Rows taken and refused, over all files; a row is a source sentence with its references, a
+    /// story or a line of a table.
+    pub reading: ReadReport,
+    /// Rows that are as they should be, and give no pair.
+    pub left_out: BTreeMap<RowExclusion, u64>,
+}
+
+/// The pairs of a data set, or why it cannot be read.
+pub type ConversionResult = Result<ConvertedDataset, Error>;
+
+/// Why a row that is as it should be gives no pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowExclusion {
+    /// The story is not in the sample.
+    NotInSample,
+    /// The two sentences do not say the same.
+    NoParaphrase,
+    /// The question has no answer, or several.
+    NotOneAnswer,
+    /// The passage does not have the answer.
+    AnswerNotInPassage,
+    /// A token of the answer stands in the question, as in "A or B?".
+    AnswerInQuestion,
+    /// No other question has an answer of the same type and as many tokens.
+    NoOtherAnswer,
+}
+
+impl ConvertedDataset {
+    /// Adds what was found in another part of the same data set.
+    pub fn absorb(&mut self, other: ConvertedDataset) {
+        self.pairs.extend(other.pairs);
+        self.reading.absorb(other.reading);
+        for (why, n) in other.left_out {
+            *self.left_out.entry(why).or_default() += n;
+        }
+    }
+
+    /// Counts a row that gives no pair.
+    pub fn leave_out(&mut self, why: RowExclusion) {
+        *self.left_out.entry(why).or_default() += 1;
+    }
+
+    /// Gives each pair that has no query the one that its group has.
+    pub fn ask<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
+        for pair in self.pairs.iter_mut().filter(|it| it.query.is_none()) {
+            let asked = pair.group.as_deref().and_then(&query);
+            pair.query = asked.map(str::to_owned);
+        }
+    }
+}
+
+/// Titles by the ids of what they are titles of.
+pub type TitlesById = BTreeMap<String, String>;
+
+/// Reads `id<TAB>title`. Of two rows of one id the first is kept. `progress` hears how many bytes
+/// of the file have been read.
+pub fn read_titles(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadResult<TitlesById> {
+    let (mut titles, mut seen) = (TitlesById::new(), FirstOccurrences::default());
+    let reading = read_rows(name, bytes, progress, |line, row| {
+        let (id, title) = row
+            .split_once('\t')
+            .ok_or_else(|| "no tab: a row is an id, a tab and the title".to_owned())?;
+        let title = title.trim();
+        if title.is_empty() {
+            return Err("the title is empty".to_owned());
+        }
+        seen.take(id, line)?;
+        titles.insert(id.to_owned(), title.to_owned());
+        Ok(RowWarnings::new())
+    })?;
+    Ok((titles, reading))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_read_by_id() {
+        let file = "\u{feff}7\tHow do bats sleep?\r\n8\n7\tAgain?\r\n9\t \n1 0\tx\n";
+        let (titles, reading) = read_titles("t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
+        let found: Vec<_> = titles.iter().map(|it| (&**it.0, &**it.1)).collect();
+        assert_eq!(found, [("7", "How do bats sleep?")]);
+        let refused: Vec<u64> = reading.refused.iter().map(|it| it.line).collect();
+        assert_eq!((reading.n_rows, refused), (1, vec![2, 3, 4, 5]));
+    }
+
+    #[test]
+    fn a_query_is_that_of_the_group() {
+        let pair = |group: Option<&str>, query: Option<&str>| DocumentPair {
+            group: group.map(str::to_owned),
+            query: query.map(str::to_owned),
+            ..DocumentPair::default()
+        };
+        let mut converted = ConvertedDataset {
+            pairs: vec![
+                pair(Some("s"), None),
+                pair(Some("s"), Some("own")),
+                pair(Some("t"), None),
+                pair(None, None),
+            ],
+            ..ConvertedDataset::default()
+        };
+        converted.ask(|group| (group == "s").then_some("found"));
+        let queries = converted.pairs.iter().map(|it| it.query.as_deref());
+        assert!(queries.eq([Some("found"), Some("own"), None, None]));
+    }
+}

@@ -1,0 +1,290 @@
+//! News stories and their summaries, one file each: the summary is preferred to the story.
+//!
+//! - XSum (Narayan, Cohen and Lapata, EMNLP 2018): `ID.summary` with the sections `[SN]URL[SN]`,
+//!   `[SN]TITLE[SN]`, `[SN]FIRST-SENTENCE[SN]` and `[SN]RESTBODY[SN]`. The first sentence is the
+//!   summary, the title the query.
+//! - CNN and Daily Mail (Hermann et al., NIPS 2015): `ID.story`, an article with one `@highlight`
+//!   or several behind it, which are the summary. Titles are not in the files.
+//!
+//! The study of ABNIRML takes a tenth of each: where the first byte of a digest ends in 0.
+
+use std::io::Read;
+
+use sha2::{Digest, Sha256};
+
+use super::{ConvertedDataset, DocumentPair};
+use crate::collection::lines::rows::{check_id, quoted};
+use crate::collection::lines::{FileSizeLimits, LineReader};
+use crate::error::Error;
+
+/// How a story is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoryLayout {
+    /// `ID.summary`.
+    Xsum,
+    /// `ID.story`.
+    Cnndm,
+}
+
+/// Which stories of a data set are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorySubset {
+    /// A tenth, the one of the study.
+    Tenth,
+    /// All.
+    Whole,
+}
+
+impl StoryLayout {
+    /// What the name of a file ends with.
+    pub fn ending(self) -> &'static str {
+        match self {
+            StoryLayout::Xsum => ".summary",
+            StoryLayout::Cnndm => ".story",
+        }
+    }
+
+    /// Whether a story is in a sample.
+    pub fn is_in(self, sample: StorySubset, id: &str) -> bool {
+        let digest = match self {
+            StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.ending())),
+            StoryLayout::Cnndm => Sha256::digest(id),
+        };
+        sample == StorySubset::Whole || digest[0].is_multiple_of(10)
+    }
+
+    /// Reads the story of an id from a file of a name; one that cannot be used is refused.
+    pub fn read(self, id: &str, name: &str, bytes: impl Read, into: &mut ConvertedDataset) {
+        let taken = check_id(id)
+            .map_err(|it| (1, it))
+            .and_then(|()| lines(name, bytes))
+            .and_then(|lines| match self {
+                StoryLayout::Xsum => xsum(&lines),
+                StoryLayout::Cnndm => cnndm(&lines),
+            });
+        match taken {
+            Ok(parts) => {
+                into.reading.n_rows += 1;
+                into.pairs.push(DocumentPair {
+                    id: id.to_owned(),
+                    query: parts.title,
+                    a: parts.summary,
+                    b: parts.body,
+                    group: Some(id.to_owned()),
+                });
+            }
+            Err((line, reason)) => into.reading.refuse(name, line, reason),
+        }
+    }
+}
+
+/// What a story gives.
+struct Parts {
+    title: Option<String>,
+    summary: String,
+    body: String,
+}
+
+/// Why a story cannot be used, with the line.
+type Refused = (u64, String);
+
+/// The lines of one story. The longest have some 100 kB.
+fn lines(name: &str, bytes: impl Read) -> Result<Vec<String>, Refused> {
+    let bounds = FileSizeLimits {
+        total_bytes: 16 << 20,
+        ..FileSizeLimits::FILES
+    };
+    let quiet = &mut |_| {};
+    let whole = |it: Error| match it {
+        Error::File { reason, .. } => (1, reason),
+        it => (1, it.to_string()),
+    };
+    let (mut read, mut found) = (
+        LineReader::open(name, bytes, bounds, quiet).map_err(whole)?,
+        Vec::new(),
+    );
+    while let Some(line) = read.next_line().map_err(whole)? {
+        let text = line.text.map_err(|it| (line.number, it))?;
+        found.push(text.trim().to_owned());
+    }
+    Ok(found)
+}
+
+fn xsum(lines: &[String]) -> Result<Parts, Refused> {
+    const SECTIONS: [&str; 4] = ["URL", "TITLE", "FIRST-SENTENCE", "RESTBODY"];
+    let mut begins: [Option<usize>; 4] = [None; 4];
+    for (at, line) in lines.iter().enumerate() {
+        let inner = line
+            .strip_prefix("[SN]")
+            .and_then(|it| it.strip_suffix("[SN]"));
+        let Some(place) = inner.and_then(|it| SECTIONS.iter().position(|name| *name == it)) else {
+            continue;
+        };
+        if begins[place].is_some() {
+            return Err((at as u64 + 1, format!("a second {}", quoted(line))));
+        }
+        begins[place] = Some(at);
+    }
+    let section = |place: usize| {
+        let Some(at) = begins[place] else {
+            let reason = format!(
+                "no line `[SN]{}[SN]`: a story has `[SN]URL[SN]`, `[SN]TITLE[SN]`, \
+                 `[SN]FIRST-SENTENCE[SN]` and `[SN]RESTBODY[SN]`",
+                SECTIONS[place]
+            );
+            return Err((lines.len().max(1) as u64, reason));
+        };
+        let next = begins.iter().flatten().filter(|it| **it > at).min();
+        let to = next.copied().unwrap_or(lines.len());
+        Ok((at as u64 + 1, text_of(&lines[at + 1..to])))
+    };
+    let filled = |place: usize| {
+        let (line, text) = section(place)?;
+        match text.is_empty() {
+            true => Err((
+                line,
+                format!("nothing stands behind `[SN]{}[SN]`", SECTIONS[place]),
+            )),
+            false => Ok(text),
+        }
+    };
+    let title = section(1)?.1.replace('\n', " ");
+    Ok(Parts {
+        title: Some(title).filter(|it| !it.is_empty()),
+        summary: filled(2)?,
+        body: filled(3)?,
+    })
+}
+
+fn cnndm(lines: &[String]) -> Result<Parts, Refused> {
+    let mut blocks = lines.split(|it| it == "@highlight");
+    let body = text_of(blocks.next().unwrap_or_default());
+    if body.is_empty() {
+        return Err((1, "the article is empty".to_owned()));
+    }
+    let highlights: Vec<String> = blocks.map(text_of).filter(|it| !it.is_empty()).collect();
+    if highlights.is_empty() {
+        let reason = "no line `@highlight` with a text behind it: a story has one at least";
+        return Err((lines.len() as u64, reason.to_owned()));
+    }
+    Ok(Parts {
+        title: None,
+        summary: highlights.join("\n"),
+        body,
+    })
+}
+
+/// Lines as one text, without blank ones at either end.
+fn text_of(lines: &[String]) -> String {
+    lines.join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUMMARY: &str = "\u{feff}[SN]URL[SN]\r\nhttp://news.example/1\r\n\r\n\
+        [SN]TITLE[SN]\r\nThe lighthouse\r\n\r\n\
+        [SN]FIRST-SENTENCE[SN]\r\n\r\nA lighthouse was saved.\r\n\r\n\
+        [SN]RESTBODY[SN]\r\nIt stands on a cliff.\r\nNobody said [SN]TITLE[SN] in it.\r\n";
+
+    fn read(story: StoryLayout, bytes: &[u8]) -> ConvertedDataset {
+        let mut found = ConvertedDataset::default();
+        story.read("7", "7.file", bytes, &mut found);
+        found
+    }
+
+    #[track_caller]
+    fn refused(story: StoryLayout, bytes: &[u8], said: &str) {
+        let found = read(story, bytes);
+        assert_eq!((found.pairs.len(), found.reading.n_refused), (0, 1));
+        let reason = found.reading.refused[0].to_string();
+        assert!(reason.contains(said), "{reason}");
+    }
+
+    #[test]
+    fn the_first_sentence_is_preferred_to_the_rest() {
+        let found = read(StoryLayout::Xsum, SUMMARY.as_bytes());
+        let expected = DocumentPair {
+            id: "7".to_owned(),
+            query: Some("The lighthouse".to_owned()),
+            a: "A lighthouse was saved.".to_owned(),
+            b: "It stands on a cliff.\nNobody said [SN]TITLE[SN] in it.".to_owned(),
+            group: Some("7".to_owned()),
+        };
+        assert_eq!(found.pairs, [expected]);
+        let untitled = SUMMARY.replace("The lighthouse\r\n", "");
+        assert_eq!(
+            read(StoryLayout::Xsum, untitled.as_bytes()).pairs[0].query,
+            None
+        );
+    }
+
+    #[test]
+    fn a_summary_lacks_no_section() {
+        let without = |what: &str| SUMMARY.replace(what, "");
+        let body = without("[SN]RESTBODY[SN]\r\n");
+        refused(
+            StoryLayout::Xsum,
+            body.as_bytes(),
+            "line 12: no line `[SN]RESTBODY[SN]`",
+        );
+        let first = without("A lighthouse was saved.");
+        refused(
+            StoryLayout::Xsum,
+            first.as_bytes(),
+            "line 7: nothing stands behind `[SN]FIRST-SENTENCE[SN]`",
+        );
+        let twice = format!("{SUMMARY}[SN]TITLE[SN]\r\n");
+        refused(
+            StoryLayout::Xsum,
+            twice.as_bytes(),
+            "line 14: a second `[SN]TITLE[SN]`",
+        );
+        refused(StoryLayout::Xsum, b"", "line 1: no line `[SN]TITLE[SN]`");
+        refused(StoryLayout::Xsum, b"[SN]TITLE[SN]\na\xff", "line 2: byte 2");
+    }
+
+    #[test]
+    fn highlights_are_preferred_to_their_article() {
+        let story =
+            "It rained.\n\nAll day.\n\n@highlight\n\nRain\n\n@highlight\n\n@highlight\n\nSun\n";
+        let found = read(StoryLayout::Cnndm, story.as_bytes());
+        let pair = &found.pairs[0];
+        assert_eq!(
+            (pair.a.as_str(), pair.b.as_str()),
+            ("Rain\nSun", "It rained.\n\nAll day.")
+        );
+        assert_eq!(
+            (pair.query.as_deref(), pair.group.as_deref()),
+            (None, Some("7"))
+        );
+        refused(
+            StoryLayout::Cnndm,
+            b"\n\n@highlight\n\nRain\n",
+            "the article is empty",
+        );
+        refused(
+            StoryLayout::Cnndm,
+            b"It rained.\n\n@highlight\n",
+            "line 3: no line `@highlight`",
+        );
+        refused(StoryLayout::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
+    }
+
+    /// Of the numbers below 100, counted with `hashlib`.
+    #[test]
+    fn the_sample_is_a_tenth_by_digest() {
+        let sampled = |story: StoryLayout| {
+            let ids = (0..100).map(|it: u32| it.to_string());
+            let ids = ids.filter(|it| story.is_in(StorySubset::Tenth, it));
+            ids.collect::<Vec<String>>().join(" ")
+        };
+        assert_eq!(
+            sampled(StoryLayout::Xsum),
+            "8 10 25 29 33 35 45 50 51 54 61"
+        );
+        assert_eq!(sampled(StoryLayout::Cnndm), "15 22 53 57 73 85 92 93 99");
+        assert!(StoryLayout::Xsum.is_in(StorySubset::Whole, "1"));
+    }
+}

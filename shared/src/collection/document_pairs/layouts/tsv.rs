@@ -1,0 +1,245 @@
+//! Pairs in tab-separated tables.
+//!
+//! - MSR Paraphrase Corpus (Dolan and Brockett, IWP 2005): `Quality`, `#1 ID`, `#2 ID`,
+//!   `#1 String`, `#2 String`; `Quality` 1 says that the two are paraphrases. Neither is preferred.
+//! - WikiTurk (Xu et al., TACL 2016), the organized tables: an id, a sentence of Wikipedia and
+//!   eight simplifications.
+//! - Wiki Neutrality Corpus (Pryzant et al., AAAI 2020), `biased.full`: counted from 0, column 0 is
+//!   a revision, 3 the biased sentence and 4 the neutral one, as they were written; columns 1 and 2
+//!   are the same in pieces of words.
+//!
+//! A quotation mark is a character like any other in these tables: reading them as CSV loses rows.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::ops::RangeBounds;
+
+use super::parallel::brackets;
+use super::{ConversionResult, ConvertedDataset, DocumentPair, RowExclusion};
+use crate::collection::ByteProgress;
+use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
+
+/// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
+/// `progress` hears how many bytes of the file have been read.
+pub fn read_mspc(
+    set: &str,
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ConversionResult {
+    let (mut seen, mut n_heads) = (FirstOccurrences::default(), 0);
+    let layout = Layout {
+        n_columns: 5..=5,
+        words: "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String",
+    };
+    let mut found = read_table(name, bytes, progress, layout, |found, line, cells| {
+        let [quality, first, second, a, b] = cells;
+        if (line, quality) == (1, "Quality") {
+            n_heads += 1;
+            return Ok(RowWarnings::new());
+        }
+        let [a, b] = filled([("#1 String", a), ("#2 String", b)])?;
+        let id = format!("{set}-{first}-{second}");
+        match quality {
+            "1" => {
+                seen.take(&id, line)?;
+                found.pairs.push(DocumentPair {
+                    id,
+                    a,
+                    b,
+                    ..DocumentPair::default()
+                });
+            }
+            "0" => found.leave_out(RowExclusion::NoParaphrase),
+            _ => return Err(format!("Quality is {}, not 0 or 1", quoted(quality))),
+        }
+        Ok(RowWarnings::new())
+    })?;
+    // The row of names is no pair.
+    found.reading.n_rows -= n_heads;
+    Ok(found)
+}
+
+/// Reads one organized table of WikiTurk; its pairs are those of the set, as `tune`. `progress`
+/// hears how many bytes of the file have been read.
+pub fn read_wikiturk(
+    set: &str,
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ConversionResult {
+    let mut seen = FirstOccurrences::default();
+    let layout = Layout {
+        n_columns: 10..=10,
+        words: "10 columns: a row is an id, a sentence and eight simplifications",
+    };
+    read_table(name, bytes, progress, layout, |found, line, cells| {
+        let [id, source, simple @ ..]: [&str; 10] = cells;
+        let [source] = filled([("the sentence", source)])?;
+        let source = brackets(&source);
+        let group = format!("{set}-{id}");
+        seen.take(&group, line)?;
+        let mut warnings = RowWarnings::new();
+        for (number, text) in simple.iter().enumerate() {
+            if text.is_empty() {
+                warnings.push(format!("simplification {number} is empty, and left out"));
+                continue;
+            }
+            found.pairs.push(DocumentPair {
+                id: format!("{group}:{number}"),
+                query: None,
+                a: brackets(text),
+                b: source.clone(),
+                group: Some(group.clone()),
+            });
+        }
+        Ok(warnings)
+    })
+}
+
+/// Reads `biased.full` of the Wiki Neutrality Corpus. Sentences of one revision are a group.
+/// `progress` hears how many bytes of the file have been read.
+pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ConversionResult {
+    let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
+    let layout = Layout {
+        n_columns: 5..,
+        words: "5 columns or more: a row of `biased.full` has a revision, two sentences in \
+                pieces, the biased and the neutral one",
+    };
+    read_table(name, bytes, progress, layout, |found, _, cells| {
+        let [revision, _, _, biased, neutral] = cells;
+        check_id(revision)?;
+        let [neutral, biased] =
+            filled([("the neutral text", neutral), ("the biased text", biased)])?;
+        let number = of_revision.entry(revision.to_owned()).or_default();
+        found.pairs.push(DocumentPair {
+            id: format!("{revision}:{number}"),
+            query: None,
+            a: neutral,
+            b: biased,
+            group: Some(revision.to_owned()),
+        });
+        *number += 1;
+        Ok(RowWarnings::new())
+    })
+}
+
+/// What a row of a table is.
+struct Layout<R> {
+    n_columns: R,
+    /// For a row that has too few columns or too many.
+    words: &'static str,
+}
+
+/// Hands the first cells of each row to `row`, which adds their pairs or says why not.
+fn read_table<R: RangeBounds<usize>, const N: usize>(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+    layout: Layout<R>,
+    mut row: impl FnMut(&mut ConvertedDataset, u64, [&str; N]) -> Result<RowWarnings, String>,
+) -> ConversionResult {
+    let mut found = ConvertedDataset::default();
+    let reading = read_rows(name, bytes, progress, |line, text| {
+        let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
+        match cells.first_chunk() {
+            Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),
+            Some(_) | None => Err(format!(
+                "{} of {}, with tabs between",
+                cells.len(),
+                layout.words
+            )),
+        }
+    })?;
+    Ok(ConvertedDataset { reading, ..found })
+}
+
+/// Texts that must be there, by what they are.
+fn filled<const N: usize>(cells: [(&str, &str); N]) -> Result<[String; N], String> {
+    match cells.iter().find(|it| it.1.is_empty()) {
+        Some((what, _)) => Err(format!("{what} is empty")),
+        None => Ok(cells.map(|it| it.1.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(found: &ConvertedDataset) -> Vec<(&str, &str, &str)> {
+        let pairs = found.pairs.iter();
+        pairs
+            .map(|it| (it.id.as_str(), it.a.as_str(), it.b.as_str()))
+            .collect()
+    }
+
+    fn refused(found: &ConvertedDataset) -> Vec<u64> {
+        found.reading.refused.iter().map(|it| it.line).collect()
+    }
+
+    #[test]
+    fn paraphrases_alone_are_pairs() {
+        let file = "\u{feff}Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n\
+                    1\t7\t8\tHe called it \"odd.\tIt was odd, he said.\r\n\
+                    0\t9\t10\tIt rose.\tIt fell.\r\n\
+                    1\t11\t12\tOnly one.\r\n\
+                    2\t13\t14\tone\ttwo\r\n\
+                    1\t7\t8\tagain\tagain\r\n\
+                    1\t15\t16\t\"Same.\"\t\"Same.\"\r\n\
+                    1\t17\t18\t \ttwo\r\n";
+        let found = read_mspc("train", "t.txt", file.as_bytes(), &mut |_| {}).unwrap();
+        assert_eq!(
+            pairs(&found),
+            [
+                ("train-7-8", "He called it \"odd.", "It was odd, he said."),
+                ("train-15-16", "\"Same.\"", "\"Same.\""),
+            ]
+        );
+        assert_eq!(found.left_out[&RowExclusion::NoParaphrase], 1);
+        assert_eq!(
+            (found.reading.n_rows, refused(&found)),
+            (3, vec![4, 5, 6, 8])
+        );
+    }
+
+    #[test]
+    fn each_simplification_is_preferred_to_its_sentence() {
+        let file = "0\tA -LRB- small -RRB- town .\ta\tb\tc\td -lrb- e -rrb-\te\tf\tg\th\n\
+                    1\tno\ta\tb\tc\td\te\tf\tg\n\
+                    2\tgap\ta\t\tc\td\te\tf\tg\th\n\
+                    0\tagain\ta\tb\tc\td\te\tf\tg\th\n\
+                    3\n";
+        let found = read_wikiturk("tune", "t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
+        assert_eq!(found.pairs.len(), 15);
+        let pair = &found.pairs[3];
+        assert_eq!(
+            (pair.id.as_str(), pair.a.as_str(), pair.b.as_str()),
+            ("tune-0:3", "d ( e )", "A ( small ) town .")
+        );
+        assert_eq!(pair.group.as_deref(), Some("tune-0"));
+        assert_eq!(found.pairs[8].id, "tune-2:0");
+        assert_eq!(found.pairs[9].id, "tune-2:2");
+        assert_eq!((found.reading.n_rows, found.reading.n_warned), (2, 1));
+        assert_eq!(refused(&found), [2, 4, 5]);
+    }
+
+    #[test]
+    fn the_neutral_text_is_preferred_to_the_biased_one() {
+        let file = "42\ta gre ##at cit\ta cit\tA great city.\tA city.\tDET ADJ NOUN\tdet amod\n\
+                    42\tx\ty\tOf course it is.\tIt is.\n\
+                    43\tx\ty\tbiased only\n\
+                    4 4\tx\ty\tone\ttwo\n\
+                    45\tx\ty\tSame.\tSame.\n";
+        let found = read_wnc("biased.full", file.as_bytes(), &mut |_| {}).unwrap();
+        assert_eq!(
+            pairs(&found),
+            [
+                ("42:0", "A city.", "A great city."),
+                ("42:1", "It is.", "Of course it is."),
+                ("45:0", "Same.", "Same."),
+            ]
+        );
+        assert_eq!(found.pairs[1].group.as_deref(), Some("42"));
+        assert_eq!((found.reading.n_rows, refused(&found)), (3, vec![3, 4]));
+    }
+}

@@ -1,0 +1,103 @@
+//! Collections as tables: the tab-separated files of MS MARCO, and plain text.
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Read;
+
+use super::lines::rows::{FirstOccurrences, RowWarnings, check_doc, check_id, read_rows};
+use super::{Document, QuerySplits};
+use crate::collection::{ByteProgress, ReadResult, ReadRows};
+use crate::error::{Error, ReadReport};
+
+/// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept, and
+/// warned about. `progress` hears how many bytes of the file have been read.
+pub fn read_passages(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadRows<Document> {
+    read_docs(name, bytes, progress, |_, row| {
+        let (id, text) = row
+            .split_once('\t')
+            .ok_or_else(|| "no tab: a row is a passage's id, a tab and the passage".to_owned())?;
+        Ok(doc(id, "", text))
+    })
+}
+
+/// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the address
+/// is passed over. Empty documents are kept, and warned about. `progress` hears how many
+/// bytes of the file have been read.
+pub fn read_documents(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadRows<Document> {
+    read_docs(name, bytes, progress, |_, row| {
+        let columns: Vec<&str> = row.splitn(4, '\t').collect();
+        match columns[..] {
+            [id, _url, title, body] => Ok(doc(id, title, body)),
+            _ => Err(format!(
+                "{} of 4 columns: a row is a document's id, its address, its title and its body, \
+                 with tabs between",
+                columns.len()
+            )),
+        }
+    })
+}
+
+/// Reads plain text: every line that is not blank is a passage, and its number its id.
+/// `progress` hears how many bytes of the file have been read.
+pub fn read_plain(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
+    read_docs(name, bytes, progress, |line, row| {
+        Ok(doc(&line.to_string(), "", row))
+    })
+}
+
+/// Reads `qid<TAB>split`: `train`, `dev`, `test` or any other word. Of two rows of one query
+/// the first is kept. `progress` hears how many bytes of the file have been read.
+pub fn read_splits(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadResult<QuerySplits> {
+    let (mut splits, mut seen) = (QuerySplits::new(), FirstOccurrences::default());
+    let reading = read_rows(name, bytes, progress, |line, row| {
+        let mut words = row.split_ascii_whitespace();
+        let (Some(query), Some(split), None) = (words.next(), words.next(), words.next()) else {
+            return Err("a row is a query's id, a tab and the name of its split".to_owned());
+        };
+        check_id(split)?;
+        seen.take(query, line)?;
+        splits.insert(query.to_owned(), split.to_owned());
+        Ok(RowWarnings::new())
+    })?;
+    Ok((splits, reading))
+}
+
+fn doc(id: &str, title: &str, text: &str) -> Document {
+    Document {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text: text.to_owned(),
+        group: None,
+    }
+}
+
+fn read_docs(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+    mut columns: impl FnMut(u64, &str) -> Result<Document, String>,
+) -> Result<(Vec<Document>, ReadReport), Error> {
+    let (mut docs, mut seen) = (Vec::new(), FirstOccurrences::default());
+    let reading = read_rows(name, bytes, progress, |line, row| {
+        let doc = columns(line, row)?;
+        let mut warnings = RowWarnings::new();
+        check_doc(&doc.title, &doc.text, &mut warnings);
+        seen.take(&doc.id, line)?;
+        docs.push(doc);
+        Ok(warnings)
+    })?;
+    Ok((docs, reading))
+}

@@ -1,0 +1,281 @@
+//! Where two rankers differ: what stands at the top of their lists, on which queries one wins and
+//! the other loses, and whether four hypotheses on lexical and neural rankers hold.
+//!
+//! After Padigela, Zamani and Croft (Investigating the Successes and Failures of BERT for Passage
+//! Re-Ranking, 2019), who set BM25, the first ranker here, against BERT, the second. Any two
+//! rankers of a study may be compared, by the order that each gives to the pool, and any two runs
+//! over a collection. Our choices where the paper leaves them open, or where it cannot be followed:
+//!
+//! - A list is ordered as [`crate::effectiveness`] does it, by score; RR@10 is its RR@10.
+//! - Tokens are those of an analyser without stemming; stop words are left out of documents and
+//!   queries alike. See [`top_fractions`].
+//! - A document without a text, or without a token that is left, has no share and is passed over;
+//!   so is, in FQT and FNT, a query without a token that is left.
+//! - Which queries count is said by [`ComparisonSubset`].
+//! - Every mean has a 95 % percentile bootstrap interval with queries as units
+//!   ([`crate::stats::bootstrap`]).
+
+pub mod answer_type;
+pub mod top_fractions;
+pub mod query_metrics;
+pub mod query_groups;
+pub mod paired_means;
+pub mod hypotheses;
+pub mod compared_query;
+pub mod query_list;
+mod input;
+#[cfg(test)]
+pub(crate) mod fixture;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::score::RankerInfo;
+use crate::study::Study;
+use crate::study::overview::{SplitSize, splits_of};
+use crate::text::Stopwords;
+use compared_query::ComparedQuery;
+use hypotheses::HypothesisResult;
+use paired_means::{PairedMeans, RrChanges};
+use query_groups::{AnswerTypeGroup, BigramGroup, FqtBucket, QueryLengthGroup, TopOverlap};
+use query_list::{QueryListOptions, QueryPage, QueryRow};
+use query_metrics::QueryMetrics;
+
+pub use input::{ComparisonInput, about_run, choice_of_run};
+
+/// Ranks that count, at most: those of FQT, FNT, RR and MUR.
+pub const DEPTH: usize = 10;
+
+/// A ranker of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RankerRef {
+    /// One of a study, by its row.
+    Ranker(u32),
+    /// A run, by the name of its file; known on the Workbench alone.
+    Run(String),
+}
+
+/// Which queries count, of those that both rankers have ranked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounted))]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparisonSubset {
+    /// Those with a document that was judged relevant, whether or not it was found.
+    #[default]
+    Judged,
+    /// Those with a relevant document among the candidates: in the list of either ranker, at any
+    /// rank. The paper's, of whose 6,980 queries 1,242 have none.
+    Found,
+    /// All. What needs judgements counts those that have them.
+    All,
+}
+
+/// What a reader chooses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferAsking))]
+pub struct ComparisonOptions {
+    /// The first ranker, BM25 in the paper, and the second.
+    #[serde(default = "first_two")]
+    pub pair: [RankerRef; 2],
+    /// Which queries count.
+    #[serde(default)]
+    pub counted: ComparisonSubset,
+    /// The least grade of a relevant document; none takes 2 where there are such grades, else 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevant_from: Option<i32>,
+    /// Left out of documents and queries.
+    #[serde(default = "function_words")]
+    pub stopwords: Stopwords,
+    /// Only queries of this split; none takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+}
+
+fn first_two() -> [RankerRef; 2] {
+    [RankerRef::Ranker(0), RankerRef::Ranker(1)]
+}
+
+fn function_words() -> Stopwords {
+    Stopwords::EnFunction
+}
+
+impl Default for ComparisonOptions {
+    fn default() -> ComparisonOptions {
+        ComparisonOptions {
+            pair: first_two(),
+            counted: ComparisonSubset::default(),
+            relevant_from: None,
+            stopwords: function_words(),
+            split: None,
+        }
+    }
+}
+
+/// A ranker that can be chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChoice))]
+pub struct RankerOption {
+    /// How it is asked for.
+    pub who: RankerRef,
+    /// For people.
+    pub label: String,
+    /// For people: parameters, or how many queries it has.
+    pub detail: String,
+}
+
+/// How many queries there are, and why the others do not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounts))]
+pub struct ComparedQueryCounts {
+    /// Of the collection, or of the split.
+    pub n_all: u64,
+    /// Of these, not ranked by both.
+    pub n_unranked: u64,
+    /// Of the rest, without the relevant document that [`ComparisonOptions::counted`] wants.
+    pub n_without_relevant: u64,
+    /// Counted.
+    pub n_counted: u64,
+    /// Of these, with a relevant document that was judged.
+    pub n_judged: u64,
+    /// Documents among the first [`DEPTH`] of either list whose text is not here.
+    pub n_docs_without_text: u64,
+}
+
+/// Everything that is said of two rankers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankerComparison {
+    /// Name of the study, or of the collection.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Of the instances of the study, or of the collection.
+    pub hash: String,
+    /// As it was asked.
+    pub asking: ComparisonOptions,
+    /// The least grade of a relevant document.
+    pub relevant_from: i32,
+    /// What texts are cut into: [`crate::text::Analyzer::describe`].
+    pub analyzer: String,
+    /// Whether texts are withheld: then nothing is said that needs them.
+    pub withheld: bool,
+    /// What can be compared.
+    pub choices: Vec<RankerOption>,
+    /// The first and the second; two with one label have their details in it.
+    pub rankers: [RankerInfo; 2],
+    /// Documents of the pools that each has given no score: they stand in no list of it.
+    pub n_unscored: [u64; 2],
+    /// Where queries are in splits.
+    pub splits: Vec<SplitSize>,
+    /// Which count.
+    pub queries: ComparedQueryCounts,
+    /// RR@10.
+    pub rr: PairedMeans,
+    /// Fraction of query tokens at the top.
+    pub fqt: PairedMeans,
+    /// Fraction of novel terms at the top.
+    pub fnt: PairedMeans,
+    /// RR by FQT, each ranker by its own: the paper's table 2.
+    pub buckets: Vec<FqtBucket>,
+    /// RR by the length of queries: its table 3.
+    pub lengths: Vec<QueryLengthGroup>,
+    /// The difference in RR, query by query: its figure 1.
+    pub change: RrChanges,
+    /// How many documents both have among their first: its table 4.
+    pub overlap: TopOverlap,
+    /// RR by what is asked for: its table 6.
+    pub answers: Vec<AnswerTypeGroup>,
+    /// RR by how queries begin: its figure 2.
+    pub bigrams: Vec<BigramGroup>,
+    /// Whether its hypotheses hold here.
+    pub findings: Vec<HypothesisResult>,
+    /// Queries where one wins and the other loses: its table 5.
+    pub samples: Vec<ComparedQuery>,
+}
+
+impl Study {
+    /// Where two of its rankers differ in how they order the pools.
+    pub fn differ(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
+        differ(&self.compared(asking)?, asking)
+    }
+
+    /// Some of the queries of a comparison.
+    pub fn differ_queries(
+        &self,
+        asking: &ComparisonOptions,
+        listing: &QueryListOptions,
+    ) -> Result<QueryPage, Error> {
+        query_list::page(&self.compared(asking)?, asking, listing)
+    }
+
+    /// One query of a comparison, with the texts that stand first.
+    pub fn differ_query(
+        &self,
+        asking: &ComparisonOptions,
+        query: &str,
+    ) -> Result<ComparedQuery, Error> {
+        compared_query::of_query(&self.compared(asking)?, asking, query)
+    }
+
+    /// Every query of a comparison.
+    pub fn differ_all(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
+        query_list::all(&self.compared(asking)?, asking)
+    }
+}
+
+/// Compares two rankers.
+pub fn differ(
+    source: &ComparisonInput<'_>,
+    asking: &ComparisonOptions,
+) -> Result<RankerComparison, Error> {
+    let (asked, values) = source.values(asking)?;
+    let rows: &[QueryMetrics] = &values.rows;
+    let fqt = paired_means::of(rows, |it| it.fqt_pair());
+    let fnt = paired_means::of(rows, |it| it.fnt_pair());
+    let change = paired_means::change(rows);
+    let buckets = query_groups::buckets(rows);
+    let lengths = query_groups::lengths(rows);
+    let findings = hypotheses::findings(rows, [&fqt, &fnt]);
+    Ok(RankerComparison {
+        name: source.name.clone(),
+        title: source.title.clone(),
+        hash: source.hash.clone(),
+        asking: asking.clone(),
+        relevant_from: asked.relevant_from,
+        analyzer: asked.analyzer.describe(),
+        withheld: source.withheld,
+        choices: source.choices.clone(),
+        rankers: told_apart(source.rankers.clone()),
+        n_unscored: source.n_unscored,
+        splits: splits_of(source.queries.iter().copied()),
+        queries: values.queries,
+        rr: paired_means::of(rows, |it| it.rr),
+        fqt,
+        fnt,
+        buckets,
+        lengths,
+        change,
+        overlap: query_groups::overlap(rows),
+        answers: query_groups::answers(rows),
+        bigrams: query_groups::bigrams(rows),
+        findings,
+        samples: compared_query::samples(source, &asked, rows),
+    })
+}
+
+/// With labels that are not the same: BM25 by formula and BM25 from a file.
+fn told_apart(mut rankers: [RankerInfo; 2]) -> [RankerInfo; 2] {
+    if rankers[0].label == rankers[1].label {
+        let same_detail = rankers[0].detail == rankers[1].detail;
+        for it in &mut rankers {
+            let more = if same_detail { &it.spec } else { &it.detail };
+            it.label = format!("{} ({more})", it.label);
+        }
+    }
+    rankers
+}
+
+#[cfg(test)]
+mod tests;

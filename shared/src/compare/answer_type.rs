@@ -1,0 +1,304 @@
+//! What a question asks for, by rules over question words and head nouns.
+//!
+//! The six types are the coarse classes of Li and Roth (Learning Question Classifiers, COLING
+//! 2002). Padigela, Zamani and Croft (2019, table 6) took the rules of a JavaScript package for
+//! them; ours are other ones, and tell less or more questions apart. They were written with one
+//! half of 420 questions of our own in sight; on the other half, which was labelled before and
+//! counted after, they agree with the label as the test below states. A query that is no question
+//! of these, as a name alone or one that is answered by yes or no, has no type.
+
+mod head_nouns;
+
+use serde::{Deserialize, Serialize};
+
+use head_nouns::{among, class_of, is_superlative};
+
+/// What a question asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerType {
+    /// What letters stand for, or their short form.
+    Abbreviation,
+    /// A place.
+    Location,
+    /// A definition, a manner, a reason.
+    Description,
+    /// A person or a group of people.
+    Human,
+    /// A count, a date, a measure, a code.
+    Numeric,
+    /// Any other thing.
+    Entity,
+}
+
+impl AnswerType {
+    /// Every type, in the order of the paper's table 6.
+    pub const ALL: &[AnswerType] = &[
+        AnswerType::Abbreviation,
+        AnswerType::Location,
+        AnswerType::Description,
+        AnswerType::Human,
+        AnswerType::Numeric,
+        AnswerType::Entity,
+    ];
+
+    /// As Li and Roth abbreviate it.
+    pub fn name(self) -> &'static str {
+        match self {
+            AnswerType::Abbreviation => "ABBR",
+            AnswerType::Location => "LOC",
+            AnswerType::Description => "DESC",
+            AnswerType::Human => "HUM",
+            AnswerType::Numeric => "NUM",
+            AnswerType::Entity => "ENTY",
+        }
+    }
+}
+
+/// Words of a query beyond these are not read.
+const MOST_WORDS: usize = 64;
+
+/// The type of a query, if the rules know one.
+pub fn answer_type(query: &str) -> Option<AnswerType> {
+    let words = words(query);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if is_abbreviation(&words) {
+        return Some(AnswerType::Abbreviation);
+    }
+    let asks = |it: &&str| among(QUESTION_WORDS, it);
+    let at = words.iter().position(asks);
+    // Elsewhere such a word may only join: `what to do when`, `the man who`.
+    let at = at.filter(|&at| at == 0 || among(PREPOSITIONS, words[at - 1]));
+    let Some(at) = at else {
+        return of_phrase(&words);
+    };
+    let rest = &words[at + 1..];
+    match words[at] {
+        "who" | "whom" | "whose" => Some(AnswerType::Human),
+        "where" => Some(AnswerType::Location),
+        "when" => Some(AnswerType::Numeric),
+        "why" => Some(AnswerType::Description),
+        "how" if rest.first().is_some_and(|it| among(MEASURES, it)) => Some(AnswerType::Numeric),
+        "how" => (!rest.is_empty()).then_some(AnswerType::Description),
+        _ => of_what(rest),
+    }
+}
+
+/// Lower-case, without what stands around a word; `what's` is two.
+fn words(query: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for word in query.split_whitespace().take(MOST_WORDS) {
+        let word = word.trim_matches(|it: char| !it.is_alphanumeric());
+        let word = word.to_lowercase().replace('’', "'");
+        match word.split_once("'s") {
+            Some((asks, "")) if among(QUESTION_WORDS, asks) => {
+                words.extend([asks.to_owned(), "is".to_owned()]);
+            }
+            _ if word.is_empty() => (),
+            _ => words.push(word),
+        }
+    }
+    words
+}
+
+const QUESTION_WORDS: &str = "who whom whose where when why how what which";
+
+const PREPOSITIONS: &str = "\
+    about after as at before below between by during for from in into like near of on over \
+    per since than through to under until with without";
+
+/// Behind `how`: a degree, which is told by a number.
+const MEASURES: &str = "\
+    big bright close cold deep early expensive far fast few frequently heavy high hot large \
+    late little long loud low many much near often old quick quickly rich short slow small \
+    soon strong tall thick thin warm wide young";
+
+const BE: &str = "is are was were be been am";
+
+/// Verbs that help another one.
+const AUXILIARIES: &str =
+    "do does did can could should would will shall may might must has have had";
+
+const PRONOUNS: &str = "i you we they it he she";
+
+fn has_pair(words: &[&str], pair: [&str; 2]) -> bool {
+    words.windows(2).any(|it| it == pair)
+}
+
+/// Whether the words hold one of the pairs of a list such as `stands for, full form`.
+fn has_any_pair(words: &[&str], pairs: &str) -> bool {
+    let mut pairs = pairs.split(", ").filter_map(|it| it.split_once(' '));
+    pairs.any(|(first, second)| has_pair(words, [first, second]))
+}
+
+fn is_abbreviation(words: &[&str]) -> bool {
+    let named = "abbreviation abbreviations abbreviated acronym acronyms initials";
+    let pairs = "stand for, stands for, stood for, short for, full form, short form, in full";
+    words.iter().any(|it| among(named, it)) || has_any_pair(words, pairs)
+}
+
+/// Behind `what` or `which`.
+fn of_what(rest: &[&str]) -> Option<AnswerType> {
+    let first = *rest.first()?;
+    if among(BE, first) {
+        return of_being(&rest[1..]);
+    }
+    if among(AUXILIARIES, first) {
+        return Some(of_doing(&rest[1..]));
+    }
+    let tells = "to if makes make made keeps about else";
+    let is_event = ["caus", "happen", "occur", "trigger", "prevent"]
+        .iter()
+        .any(|it| first.starts_with(it));
+    if is_event || among(tells, first) {
+        return Some(AnswerType::Description);
+    }
+    if let [part, "of", whole @ ..] = rest {
+        if [
+            "kind", "kinds", "type", "types", "sort", "sorts", "breed", "brand",
+        ]
+        .contains(part)
+        {
+            let found = first_class(whole);
+            let found = found.filter(|it| *it == AnswerType::Human);
+            return Some(found.unwrap_or(AnswerType::Entity));
+        }
+        if [
+            "part", "parts", "side", "region", "section", "area", "areas", "end",
+        ]
+        .contains(part)
+        {
+            return Some(AnswerType::Location);
+        }
+    }
+    Some(first_class(rest).unwrap_or(AnswerType::Entity))
+}
+
+/// The class of the first noun that is known, or of the last of several side by side: in
+/// `film actor`, that of `actor`. Nothing is looked for behind a verb or a preposition.
+fn first_class(words: &[&str]) -> Option<AnswerType> {
+    let phrase = phrase(words);
+    let from = phrase.iter().position(|it| class_of(it).is_some())?;
+    let known = phrase[from..].iter().map_while(|it| class_of(it));
+    known.last()
+}
+
+/// Words up to the first that ends a noun phrase.
+fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
+    let ends = |it: &&str| {
+        let verbs = "called used located found known made named";
+        among(PREPOSITIONS, it)
+            || among(BE, it)
+            || among(AUXILIARIES, it)
+            || among(verbs, it)
+            || ["that", "who", "which", "where", "when", "and", "or"].contains(it)
+    };
+    &words[..words.iter().position(ends).unwrap_or(words.len())]
+}
+
+/// Behind `what does`, `what can`, …: what somebody does, or what it is done to.
+fn of_doing(rest: &[&str]) -> AnswerType {
+    let says = "mean do happen look feel smell taste sound";
+    let ends = rest.last().is_some_and(|it| *it == "for");
+    match ends || rest.iter().any(|it| among(says, it)) && !has_pair(rest, ["you", "call"]) {
+        true => AnswerType::Description,
+        false => AnswerType::Entity,
+    }
+}
+
+/// Behind `what is`.
+fn of_being(rest: &[&str]) -> Option<AnswerType> {
+    let first = *rest.first()?;
+    let last = rest.last().copied().unwrap_or_default();
+    let tells = "considered meant included needed required wrong happening";
+    let told = among(tells, first)
+        || among(PRONOUNS, first)
+        || last == "like"
+        || last == "mean"
+        || has_any_pair(rest, "used for, meant by, like to, good for");
+    if told {
+        return Some(AnswerType::Description);
+    }
+    if last == "called" {
+        return Some(AnswerType::Entity);
+    }
+    let usual = "average common good healthy ideal normal safe typical";
+    match first {
+        "a" | "an" => match rest.get(1).filter(|it| among(usual, it)) {
+            Some(_) => Some(of_definite(&rest[1..])),
+            None => Some(AnswerType::Description),
+        },
+        "the" | "some" | "another" | "your" | "my" | "our" | "their" | "his" | "her" => {
+            Some(of_definite(&rest[1..]))
+        }
+        _ if phrase(rest).iter().any(|it| it.ends_with("'s")) => Some(of_definite(rest)),
+        // `what is gluten`, but `what is average rainfall in` and `what is capital of`.
+        _ => {
+            let (phrase, class) = (phrase(rest), head_class(rest));
+            let is_of = phrase.len() < rest.len();
+            let stands = matches!(class, Some(AnswerType::Numeric | AnswerType::Location));
+            match class.filter(|_| is_of && stands) {
+                Some(class) => Some(class),
+                None => Some(AnswerType::Description),
+            }
+        }
+    }
+}
+
+/// The class of the last noun of the phrase that is known; of a `name of`, that of what is named.
+fn head_class(words: &[&str]) -> Option<AnswerType> {
+    let phrase = phrase(words);
+    let head = *phrase.last()?;
+    let behind = &words[phrase.len()..];
+    if matches!(head, "name" | "names" | "title") && behind.first() == Some(&"of") {
+        let named = behind[1..].iter().skip_while(|it| **it == "the");
+        let named: Vec<&str> = named.copied().collect();
+        return Some(head_class(&named).unwrap_or(AnswerType::Entity));
+    }
+    if head == "point" {
+        let measured = "boiling melting freezing dew flash smoke";
+        let measured = phrase.iter().any(|it| among(measured, it));
+        return Some(match measured {
+            true => AnswerType::Numeric,
+            false => AnswerType::Description,
+        });
+    }
+    phrase.iter().rev().find_map(|it| class_of(it))
+}
+
+/// Behind `what is the`.
+fn of_definite(rest: &[&str]) -> AnswerType {
+    let superlative = phrase(rest).iter().any(|it| is_superlative(it));
+    head_class(rest).unwrap_or(match superlative {
+        true => AnswerType::Entity,
+        false => AnswerType::Description,
+    })
+}
+
+/// A query without a question word.
+fn of_phrase(words: &[&str]) -> Option<AnswerType> {
+    let (first, last) = (*words.first()?, *words.last()?);
+    if among(BE, first) || among(AUXILIARIES, first) {
+        return None;
+    }
+    let tells = "define explain describe describing explaining";
+    let told = "definition definitions meaning explained define symptoms";
+    let says = among(tells, first) || among(told, last) || words.starts_with(&["tell", "me"]);
+    if says {
+        return Some(AnswerType::Description);
+    }
+    if first == "name" && words.get(1) == Some(&"the") {
+        return Some(of_definite(&words[2..]));
+    }
+    let phrase = phrase(words);
+    let goes_on = phrase.len() < words.len();
+    match head_class(words) {
+        Some(class) if goes_on => Some(class),
+        _ if is_superlative(first) && words.len() > 2 => Some(AnswerType::Entity),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

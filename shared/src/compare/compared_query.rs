@@ -1,0 +1,171 @@
+//! One query side by side: the document that each ranker puts first, and one that is relevant.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::input::ComparisonInput;
+use super::query_list::{QueryRow, row};
+use super::query_metrics::{QueryMetrics, ResolvedComparisonOptions};
+use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, top_fractions};
+use crate::collection::Query;
+use crate::error::Error;
+use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
+use crate::study::top_documents::first_characters;
+use crate::text::Analyzer;
+
+/// Of each kind, so many queries are shown: where the second wins, and where the first does.
+pub const SAMPLES: usize = 3;
+
+/// A query with what stands first for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSample))]
+pub struct ComparedQuery {
+    /// Its numbers.
+    pub row: QueryRow,
+    /// The query as written, with its marks.
+    pub query: HighlightedText,
+    /// The tokens that are marked: those of the query that are no stop words.
+    pub terms: Vec<QueryTermInfo>,
+    /// What the first ranker and the second put first.
+    pub firsts: [ComparedDocument; 2],
+    /// A document with the highest grade whose text is here, if it is relevant and none of these.
+    pub relevant: Option<ComparedDocument>,
+}
+
+/// A document that is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferTop))]
+pub struct ComparedDocument {
+    /// Its id.
+    pub doc: String,
+    /// If somebody judged it.
+    pub grade: Option<i32>,
+    /// Whether that is a relevant document.
+    pub relevant: bool,
+    /// Its text; none where it is not here.
+    pub text: Option<HighlightedText>,
+    /// Whether the text goes on.
+    pub cut: bool,
+}
+
+/// Queries where one ranker wins and the other loses, the farthest apart first.
+pub(super) fn samples(
+    source: &ComparisonInput<'_>,
+    asked: &ResolvedComparisonOptions,
+    rows: &[QueryMetrics],
+) -> Vec<ComparedQuery> {
+    let apart = |sign: f64| {
+        let lead = |it: &&QueryMetrics| it.gain().map_or(0.0, |it| it * sign);
+        let mut found: Vec<&QueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
+        // Stable, so that the order of the queries decides between equals.
+        found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
+        found.truncate(SAMPLES);
+        found
+    };
+    let chosen = apart(1.0).into_iter().chain(apart(-1.0));
+    chosen.map(|it| sample(source, asked, it)).collect()
+}
+
+/// The query with an id.
+pub fn of_query(
+    source: &ComparisonInput<'_>,
+    asking: &ComparisonOptions,
+    query: &str,
+) -> Result<ComparedQuery, Error> {
+    let unknown = || Error::unknown("query that both rankers have ranked", query);
+    let wanted = source.queries.iter().position(|it| it.id == query);
+    let wanted = wanted.ok_or_else(unknown)?;
+    let asked = ResolvedComparisonOptions {
+        counted: ComparisonSubset::All,
+        ..source.asked(asking)?
+    };
+    let values = source.value(&asked, wanted, &mut ComparedQueryCounts::default());
+    Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
+}
+
+fn sample(
+    source: &ComparisonInput<'_>,
+    asked: &ResolvedComparisonOptions,
+    values: &QueryMetrics,
+) -> ComparedQuery {
+    let query = source.queries[values.query as usize];
+    let terms = terms(&asked.analyzer, query);
+    let wanted: BTreeSet<String> = top_fractions::of_query(&asked.analyzer, &query.text);
+    let grades = source.qrels.0.get(&query.id);
+    let top = |doc: &str| {
+        let grade = grades.and_then(|it| it.get(doc).copied());
+        let body = source.docs.get(doc).filter(|_| !source.withheld);
+        let body = body.map(|it| it.body());
+        let shown = body.as_deref().map(first_characters);
+        ComparedDocument {
+            doc: doc.to_owned(),
+            grade,
+            relevant: grade.is_some_and(|it| it >= asked.relevant_from),
+            cut: shown.zip(body.as_deref()).is_some_and(|it| it.0 != it.1),
+            text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
+        }
+    };
+    let lists = source.lists(query).unwrap_or_default();
+    let firsts = lists.map(|it| top(it.first().copied().unwrap_or_default()));
+    let others = grades.into_iter().flatten().filter(|(doc, grade)| {
+        let shown = firsts.iter().any(|it| it.doc == **doc);
+        **grade >= asked.relevant_from && !shown && source.docs.contains_key(doc.as_str())
+    });
+    let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
+    ComparedQuery {
+        row: row(query, values),
+        query: marked(
+            &asked.analyzer,
+            &terms,
+            &wanted,
+            first_characters(&query.text),
+        ),
+        firsts,
+        relevant,
+        terms,
+    }
+}
+
+/// The tokens of a query that are no stop words, in order of first appearance. How rare they are
+/// in the collection is not known here; the order takes its place.
+fn terms(analyzer: &Analyzer, query: &Query) -> Vec<QueryTermInfo> {
+    let mut terms: Vec<QueryTermInfo> = Vec::new();
+    for (term, span) in analyzer.terms(first_characters(&query.text)) {
+        match terms.iter_mut().find(|it| it.term == term) {
+            Some(it) => it.count += 1,
+            None => terms.push(QueryTermInfo {
+                written: query.text[span.start as usize..span.end as usize].to_owned(),
+                term,
+                count: 1,
+                df: 0,
+                cf: 0,
+                rarity: terms.len() as u32,
+            }),
+        }
+    }
+    terms
+}
+
+fn marked(
+    analyzer: &Analyzer,
+    terms: &[QueryTermInfo],
+    wanted: &BTreeSet<String>,
+    text: &str,
+) -> HighlightedText {
+    let found = analyzer.terms(text).into_iter();
+    let marks = found.filter_map(|(term, span)| {
+        wanted.get(&term)?;
+        let place = terms.iter().position(|it| it.term == term)?;
+        Some(TermHighlight {
+            span,
+            term: place as u32,
+            nearest: false,
+        })
+    });
+    HighlightedText {
+        marks: marks.collect(),
+        text: text.to_owned(),
+    }
+}

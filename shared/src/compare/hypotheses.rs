@@ -1,0 +1,141 @@
+//! The four hypotheses of Padigela, Zamani and Croft (2019) on any two rankers.
+//!
+//! Each is one number with its 95 % interval over queries. It is *supported* where the number and
+//! its whole interval lie on the side of 0 that the hypothesis says, else *not supported*; over
+//! fewer than [`FEW_UNITS`] queries nothing is said. The paper decides by looking at means (its
+//! fourth it rejects). Four intervals are looked at, and not corrected for that.
+//!
+//! - H1, the first ranker is more biased towards query terms: mean of FQT(first) − FQT(second),
+//!   above 0.
+//! - H2, that bias hurts the first: Pearson's r of its FQT and its RR@10, below 0. The paper
+//!   compares its lowest bucket with its highest; [`fall`] has that as well.
+//! - H3, the second finds more novel words: mean of FNT(second) − FNT(first), above 0.
+//! - H4, the second helps more on longer queries: Pearson's r of the length of a query and ΔRR,
+//!   above 0.
+
+use serde::{Deserialize, Serialize};
+
+use super::paired_means::PairedMeans;
+use super::query_groups::FqtBucket;
+use super::query_metrics::QueryMetrics;
+use crate::stats::correlation::pearson;
+use crate::stats::{Estimate, FEW_UNITS};
+
+/// Which hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Hypothesis {
+    /// H1.
+    QueryTerms,
+    /// H2.
+    QueryTermsHurt,
+    /// H3.
+    NovelTerms,
+    /// H4.
+    LongerQueries,
+}
+
+impl Hypothesis {
+    /// As the paper numbers them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hypothesis::QueryTerms => "H1",
+            Hypothesis::QueryTermsHurt => "H2",
+            Hypothesis::NovelTerms => "H3",
+            Hypothesis::LongerQueries => "H4",
+        }
+    }
+
+    /// The sign of the number that supports it.
+    pub fn sign(self) -> f64 {
+        match self {
+            Hypothesis::QueryTerms | Hypothesis::NovelTerms | Hypothesis::LongerQueries => 1.0,
+            Hypothesis::QueryTermsHurt => -1.0,
+        }
+    }
+}
+
+/// What the numbers make of a hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum HypothesisOutcome {
+    /// The interval lies on the side that it says.
+    Supported,
+    /// It does not.
+    NotSupported,
+    /// There are not enough queries to say.
+    TooFewQueries,
+}
+
+/// A hypothesis with its number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFinding))]
+pub struct HypothesisResult {
+    /// Which.
+    pub hypothesis: Hypothesis,
+    /// What decides, −1 to 1; none where it is not defined.
+    pub measured: Option<Estimate>,
+    /// Queries behind it.
+    pub n_queries: u64,
+    /// What follows.
+    pub standing: HypothesisOutcome,
+}
+
+impl HypothesisResult {
+    fn new(hypothesis: Hypothesis, measured: Option<Estimate>, n_queries: u64) -> HypothesisResult {
+        let standing = match measured {
+            Some(it) if n_queries >= FEW_UNITS => {
+                let bounds = it.interval.map(|it| it * hypothesis.sign());
+                match bounds[0].min(bounds[1]) > 0.0 {
+                    true => HypothesisOutcome::Supported,
+                    false => HypothesisOutcome::NotSupported,
+                }
+            }
+            // Many queries and no number: whatever there is does not vary.
+            None if n_queries >= FEW_UNITS => HypothesisOutcome::NotSupported,
+            Some(_) | None => HypothesisOutcome::TooFewQueries,
+        };
+        HypothesisResult {
+            hypothesis,
+            measured,
+            n_queries,
+            standing,
+        }
+    }
+}
+
+/// All four, from the values of queries and what was counted of FQT and FNT.
+pub(super) fn findings(
+    rows: &[QueryMetrics],
+    [fqt, fnt]: [&PairedMeans; 2],
+) -> Vec<HypothesisResult> {
+    let correlated = |hypothesis, points: Vec<[f64; 2]>| {
+        let n = points.len() as u64;
+        HypothesisResult::new(hypothesis, pearson(&points).map(|it| it.r), n)
+    };
+    let own = rows.iter().filter_map(|it| Some([it.fqt[0]?, it.rr?[0]]));
+    let longer = rows
+        .iter()
+        .filter_map(|it| Some([f64::from(it.n_tokens), it.gain()?]));
+    let negated = fnt.difference.map(|it| Estimate {
+        value: -it.value,
+        interval: [-it.interval[1], -it.interval[0]],
+    });
+    vec![
+        HypothesisResult::new(Hypothesis::QueryTerms, fqt.difference, fqt.n_queries),
+        correlated(Hypothesis::QueryTermsHurt, own.collect()),
+        HypothesisResult::new(Hypothesis::NovelTerms, negated, fnt.n_queries),
+        correlated(Hypothesis::LongerQueries, longer.collect()),
+    ]
+}
+
+/// By what share the mean RR of a ranker, 0 or 1, falls from the lowest bucket with a query to the
+/// highest; negative where it rises. None with fewer than two buckets, or from 0.
+pub fn fall(buckets: &[FqtBucket], side: usize) -> Option<f64> {
+    let mut means = buckets.iter().filter_map(|it| it.sides[side].rr);
+    let first = means.next()?.value;
+    let last = means.next_back()?.value;
+    (first > 0.0).then(|| 1.0 - last / first)
+}

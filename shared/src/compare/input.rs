@@ -1,0 +1,191 @@
+//! What is compared: two ranked lists for each query, with the texts and the judgements.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::{ComparisonOptions, RankerOption, RankerRef};
+use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry, hex};
+use crate::error::{Error, FieldError, InvalidField};
+use crate::probe::StudyDocNo;
+use crate::score::{RankerInfo, RankerKind, Scores};
+use crate::study::Study;
+use crate::text::Tokenizer;
+
+/// Two rankers over one collection.
+pub struct ComparisonInput<'a> {
+    /// Name of the study, or of the collection.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Of the instances of the study, or of the collection.
+    pub hash: String,
+    /// In file order.
+    pub queries: Vec<&'a Query>,
+    /// By id.
+    pub docs: BTreeMap<&'a str, &'a Document>,
+    /// May be empty.
+    pub qrels: Cow<'a, Qrels>,
+    /// The first list of each query and the second.
+    pub runs: [Cow<'a, Run>; 2],
+    /// Whose they are.
+    pub rankers: [RankerInfo; 2],
+    /// What else could be compared.
+    pub choices: Vec<RankerOption>,
+    /// What a token is.
+    pub tokenizer: Tokenizer,
+    /// Whether the texts of the documents are not here.
+    pub withheld: bool,
+    /// Documents of the pools that each ranker has given no score, as a score file may: they stand
+    /// in no list of it. 0 of a run, which is a list of its own.
+    pub n_unscored: [u64; 2],
+}
+
+impl<'a> ComparisonInput<'a> {
+    /// Two runs over a collection, each with what is known of it.
+    pub fn of_runs(
+        name: &str,
+        collection: &'a Collection,
+        lists: [(RankerInfo, &'a Run); 2],
+    ) -> ComparisonInput<'a> {
+        let docs = collection.docs.iter();
+        let [first, second] = lists;
+        ComparisonInput {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            hash: collection.hash(),
+            queries: collection.queries.iter().collect(),
+            docs: docs.map(|it| (it.id.as_str(), it)).collect(),
+            qrels: Cow::Borrowed(&collection.qrels),
+            runs: [first.1, second.1].map(Cow::Borrowed),
+            rankers: [first.0, second.0],
+            choices: Vec::new(),
+            tokenizer: Tokenizer::default(),
+            withheld: false,
+            n_unscored: [0; 2],
+        }
+    }
+}
+
+/// What is known of a run: its file, its size, and a hash of its lines.
+pub fn about_run(file: &str, run: &Run) -> RankerInfo {
+    let mut hasher = Sha256::new();
+    for (query, rows) in &run.0 {
+        hasher.update(format!("{query}\n"));
+        for row in rows {
+            hasher.update(format!("\t{}\t{:e}\n", row.doc, row.score));
+        }
+    }
+    let RankerOption { label, detail, .. } = choice_of_run(file, run);
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    RankerInfo {
+        spec: format!("run:{name}"),
+        label,
+        detail,
+        kind: RankerKind::File,
+        fingerprint: hex(&hasher.finalize()),
+        note: None,
+    }
+}
+
+/// A run that can be chosen, by the name of its file.
+pub fn choice_of_run(file: &str, run: &Run) -> RankerOption {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let packed = [".gz", ".zst"].iter().find_map(|it| name.strip_suffix(it));
+    let label = packed.unwrap_or(name);
+    let label = label.strip_suffix(".run").unwrap_or(label);
+    RankerOption {
+        who: RankerRef::Run(file.to_owned()),
+        label: label.to_owned(),
+        detail: format!("run of {} queries", run.0.len()),
+    }
+}
+
+impl Study {
+    /// What can be compared: its rankers.
+    pub fn comparable(&self) -> Vec<RankerOption> {
+        let rankers = self.scores.iter().zip(0..);
+        let choice = rankers.map(|(it, row)| RankerOption {
+            who: RankerRef::Ranker(row),
+            label: it.ranker.label.clone(),
+            detail: it.ranker.detail.clone(),
+        });
+        choice.collect()
+    }
+
+    pub(super) fn compared(
+        &self,
+        asking: &ComparisonOptions,
+    ) -> Result<ComparisonInput<'_>, Error> {
+        let n = self.scores.len();
+        if n < 2 {
+            let reason = format!("a comparison needs two rankers, and this study has {n}");
+            return Err(Error::unsupported(
+                InvalidField::shown("study", &self.definition.name),
+                reason,
+            ));
+        }
+        let scores = |who: &RankerRef| match who {
+            RankerRef::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
+                let members = "rankers";
+                FieldError::NoPlace { members, n }.of("pair")
+            }),
+            RankerRef::Run(_) => {
+                let reason = "runs are compared with runs, on the Workbench or by \
+                              `axioscope differ --collection`; choose two rankers of the study";
+                Err(Error::unsupported("pair", reason))
+            }
+        };
+        let [first, second] = &asking.pair;
+        let both = [scores(first)?, scores(second)?];
+        // What stands beside the collection is no document of a pool.
+        let n_queries = self.queries.len() - self.added.n_queries as usize;
+        let plain = Tokenizer::PLAIN.contains(&self.definition.analyzer.tokenizer);
+        Ok(ComparisonInput {
+            name: self.definition.name.clone(),
+            title: self.definition.title.clone(),
+            hash: self.instances_hash.clone(),
+            queries: self.queries.iter().take(n_queries).collect(),
+            docs: self.docs.iter().map(|it| (it.id.as_str(), it)).collect(),
+            qrels: Cow::Borrowed(&self.qrels),
+            runs: both.map(|it| Cow::Owned(self.pools_as_run(it))),
+            rankers: both.map(|it| it.ranker.clone()),
+            choices: self.comparable(),
+            tokenizer: match plain {
+                true => self.definition.analyzer.tokenizer.clone(),
+                false => Tokenizer::default(),
+            },
+            withheld: self.lacks_texts(),
+            n_unscored: both.map(|it| self.n_unscored(it)),
+        })
+    }
+
+    /// Documents of the pools without a score.
+    fn n_unscored(&self, scores: &Scores) -> u64 {
+        let pairs = self.pools.iter().enumerate();
+        let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
+        let scored = |(query, text): &(usize, StudyDocNo)| {
+            let place = self.pairs.position(*query, *text);
+            place.is_some_and(|it| scores.at(it).is_some())
+        };
+        pairs.filter(|it| !scored(it)).count() as u64
+    }
+
+    /// The pool of each query with the scores of a ranker; what has no score is left out.
+    pub fn pools_as_run(&self, scores: &Scores) -> Run {
+        let mut run = Run::default();
+        for (query, pool) in self.pools.iter().enumerate() {
+            let ranked = pool.iter().filter_map(|&text| {
+                Some(RunEntry {
+                    doc: self.text_id(text),
+                    rank: 0,
+                    score: scores.at(self.pairs.position(query, text)?)?,
+                })
+            });
+            run.0
+                .insert(self.queries[query].id.clone(), ranked.collect());
+        }
+        run
+    }
+}

@@ -1,0 +1,251 @@
+//! The queries behind a number: what a bar leads to.
+
+use serde::{Deserialize, Serialize};
+
+use super::answer_type::AnswerType;
+use super::input::ComparisonInput;
+use super::query_groups::{bucket_of, length_of};
+use super::query_metrics::QueryMetrics;
+use super::{ComparisonOptions, DEPTH};
+use crate::collection::Query;
+use crate::error::Error;
+
+/// A page has at most so many rows.
+pub const MOST_ROWS: u64 = 200;
+
+/// The first so many characters of a query are listed.
+pub const MOST_CHARACTERS: usize = 300;
+
+/// Which queries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum QuerySelection {
+    /// Every one that counts.
+    #[default]
+    All,
+    /// A bucket of a ranker's own FQT.
+    Bucket {
+        /// 0 for the first ranker, 1 for the second.
+        side: u8,
+        /// Counted from 0.
+        bucket: u8,
+    },
+    /// A length: [`super::query_groups::QueryLengthGroup::n_tokens`].
+    Length {
+        /// In tokens.
+        n_tokens: u32,
+    },
+    /// A difference in RR.
+    Change {
+        /// Of which kind.
+        change: RrChangeKind,
+    },
+    /// A type of answer; none for those without one.
+    Answer {
+        /// Which.
+        answer: Option<AnswerType>,
+    },
+    /// How they begin.
+    Bigram {
+        /// [`super::query_groups::BigramGroup::words`].
+        words: String,
+    },
+    /// No document in common among the first few.
+    Apart {
+        /// From 1 to [`DEPTH`].
+        depth: u8,
+    },
+    /// A ranker has the higher fraction.
+    Higher {
+        /// Of which kind.
+        fraction: TopFraction,
+        /// 0 for the first ranker, 1 for the second.
+        side: u8,
+    },
+}
+
+/// How RR changes from the first ranker to the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RrChangeKind {
+    /// From 0 to 1.
+    Won,
+    /// It rises.
+    Better,
+    /// It stays.
+    Equal,
+    /// It falls.
+    Worse,
+    /// From 1 to 0.
+    Lost,
+}
+
+impl RrChangeKind {
+    /// Every one, from the best for the second ranker.
+    pub const ALL: &[RrChangeKind] = &[
+        RrChangeKind::Won,
+        RrChangeKind::Better,
+        RrChangeKind::Equal,
+        RrChangeKind::Worse,
+        RrChangeKind::Lost,
+    ];
+
+    fn holds(self, gain: f64) -> bool {
+        match self {
+            RrChangeKind::Won => gain >= 1.0,
+            RrChangeKind::Better => gain > 0.0,
+            RrChangeKind::Equal => gain == 0.0,
+            RrChangeKind::Worse => gain < 0.0,
+            RrChangeKind::Lost => gain <= -1.0,
+        }
+    }
+}
+
+/// A fraction of what stands at the top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFraction))]
+#[serde(rename_all = "kebab-case")]
+pub enum TopFraction {
+    /// Of query tokens.
+    Fqt,
+    /// Of novel terms.
+    Fnt,
+}
+
+/// A part of a list of queries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferListing))]
+pub struct QueryListOptions {
+    /// Which.
+    #[serde(default)]
+    pub selection: QuerySelection,
+    /// In which order.
+    #[serde(default)]
+    pub sort: QuerySort,
+    /// Rows that are passed over.
+    #[serde(default)]
+    pub offset: u64,
+    /// Rows that are wanted; at most [`MOST_ROWS`].
+    #[serde(default)]
+    pub limit: u64,
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSort))]
+#[serde(rename_all = "kebab-case")]
+pub enum QuerySort {
+    /// As in the collection.
+    #[default]
+    Query,
+    /// Where the second ranker gains most first.
+    Gain,
+    /// Where it loses most first.
+    Loss,
+}
+
+/// Some queries of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPage))]
+pub struct QueryPage {
+    /// Queries of the selection.
+    pub n: u64,
+    /// Those from [`QueryListOptions::offset`] on.
+    pub rows: Vec<QueryRow>,
+}
+
+/// A query with its numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferRow))]
+pub struct QueryRow {
+    /// Its id.
+    pub query_id: String,
+    /// As written, or its beginning. It comes from outside: text, never HTML.
+    pub query: String,
+    /// What is known of it.
+    pub values: QueryMetrics,
+}
+
+pub(super) fn row(query: &Query, values: &QueryMetrics) -> QueryRow {
+    QueryRow {
+        query_id: query.id.clone(),
+        query: query.text.chars().take(MOST_CHARACTERS).collect(),
+        values: values.clone(),
+    }
+}
+
+/// The queries that are asked for.
+pub fn page(
+    source: &ComparisonInput<'_>,
+    asking: &ComparisonOptions,
+    listing: &QueryListOptions,
+) -> Result<QueryPage, Error> {
+    let (_, found) = source.values(asking)?;
+    let mut rows: Vec<&QueryMetrics> = found
+        .rows
+        .iter()
+        .filter(|it| holds(&listing.selection, it))
+        .collect();
+    // Queries without judgements stand last in either order.
+    let gain = |it: &QueryMetrics, sign: f64| it.gain().map_or(f64::NEG_INFINITY, |it| it * sign);
+    let sign = match listing.sort {
+        QuerySort::Query => None,
+        QuerySort::Gain => Some(1.0),
+        QuerySort::Loss => Some(-1.0),
+    };
+    if let Some(sign) = sign {
+        rows.sort_by(|a, b| gain(b, sign).total_cmp(&gain(a, sign)));
+    }
+    let wanted = rows
+        .iter()
+        .skip(usize::try_from(listing.offset).unwrap_or(usize::MAX))
+        .take(listing.limit.min(MOST_ROWS) as usize);
+    Ok(QueryPage {
+        n: rows.len() as u64,
+        rows: wanted
+            .map(|it| row(source.queries[it.query as usize], it))
+            .collect(),
+    })
+}
+
+/// Every query that counts, for a table of all of them.
+pub fn all(
+    source: &ComparisonInput<'_>,
+    asking: &ComparisonOptions,
+) -> Result<Vec<QueryRow>, Error> {
+    let (_, found) = source.values(asking)?;
+    let rows = found.rows.iter();
+    Ok(rows
+        .map(|it| row(source.queries[it.query as usize], it))
+        .collect())
+}
+
+/// Whether a query is among those that a number was counted over.
+fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
+    let judged = values.rr.is_some();
+    let side = |it: u8| usize::from(it.min(1));
+    match selection {
+        QuerySelection::All => true,
+        QuerySelection::Bucket { side: of, bucket } => {
+            let fqt = values.fqt[side(*of)];
+            judged && fqt.is_some_and(|it| bucket_of(it) == usize::from(*bucket))
+        }
+        QuerySelection::Length { n_tokens } => judged && length_of(values.n_tokens) == *n_tokens,
+        QuerySelection::Change { change } => values.gain().is_some_and(|it| change.holds(it)),
+        QuerySelection::Answer { answer } => judged && values.answer == *answer,
+        QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
+        QuerySelection::Apart { depth } => {
+            let depth = usize::from(*depth).clamp(1, DEPTH);
+            values.matches[depth - 1] == 0
+        }
+        QuerySelection::Higher { fraction, side: of } => {
+            let pair = match fraction {
+                TopFraction::Fqt => values.fqt_pair(),
+                TopFraction::Fnt => values.fnt_pair(),
+            };
+            pair.is_some_and(|it| it[side(*of)] > it[1 - side(*of)])
+        }
+    }
+}

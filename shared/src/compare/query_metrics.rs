@@ -1,0 +1,230 @@
+//! What is known of each query, before anything is counted over them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::answer_type::{AnswerType, answer_type};
+use super::input::ComparisonInput;
+use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, DEPTH, top_fractions};
+use crate::collection::Query;
+use crate::effectiveness::ordered;
+use crate::error::Error;
+use crate::text::{Analyzer, Stemmer, Stopwords};
+
+/// One query as two rankers answer it; the first ranker's number stands first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferValues))]
+pub struct QueryMetrics {
+    /// Place of the query in the collection.
+    pub query: u32,
+    /// Length of the query: tokens with white space between.
+    pub n_tokens: u32,
+    /// RR@10 of each; none without a relevant document that was judged.
+    pub rr: Option<[f64; 2]>,
+    /// [`top_fractions`]; none where nothing is left of the query or of the texts.
+    pub fqt: [Option<f64>; 2],
+    /// [`top_fractions`].
+    pub fnt: [Option<f64>; 2],
+    /// For each depth i from 1 to [`DEPTH`] the documents that both have among their first i.
+    pub matches: [u8; DEPTH],
+    /// What is asked for, if the rules know it.
+    pub answer: Option<AnswerType>,
+    /// The first two tokens; none of a shorter query.
+    pub bigram: Option<String>,
+}
+
+impl QueryMetrics {
+    /// RR@10 of the second less that of the first.
+    pub fn gain(&self) -> Option<f64> {
+        self.rr.map(|it| it[1] - it[0])
+    }
+
+    /// FQT where both have one.
+    pub fn fqt_pair(&self) -> Option<[f64; 2]> {
+        Some([self.fqt[0]?, self.fqt[1]?])
+    }
+
+    /// FNT where both have one.
+    pub fn fnt_pair(&self) -> Option<[f64; 2]> {
+        Some([self.fnt[0]?, self.fnt[1]?])
+    }
+}
+
+/// Values of the queries that count.
+pub(crate) struct ComparisonMetrics {
+    pub(crate) queries: ComparedQueryCounts,
+    pub(crate) rows: Vec<QueryMetrics>,
+}
+
+/// What was asked, with what it takes from the collection.
+pub(crate) struct ResolvedComparisonOptions {
+    pub(crate) counted: ComparisonSubset,
+    pub(crate) relevant_from: i32,
+    pub(crate) analyzer: Analyzer,
+}
+
+impl ComparisonInput<'_> {
+    /// The values of every query that counts.
+    pub(crate) fn values(
+        &self,
+        asking: &ComparisonOptions,
+    ) -> Result<(ResolvedComparisonOptions, ComparisonMetrics), Error> {
+        let asked = self.asked(asking)?;
+        let mut queries = ComparedQueryCounts::default();
+        let places = self.queries.iter().enumerate().filter(|(_, query)| {
+            let split = asking.split.as_ref();
+            split.is_none_or(|it| query.split.as_ref() == Some(it))
+        });
+        let rows = places.filter_map(|(place, _)| self.value(&asked, place, &mut queries));
+        let rows = rows.collect();
+        Ok((asked, ComparisonMetrics { queries, rows }))
+    }
+
+    /// The values of one query, if it counts; it is added to `queries` in any case.
+    pub(crate) fn value(
+        &self,
+        asked: &ResolvedComparisonOptions,
+        place: usize,
+        queries: &mut ComparedQueryCounts,
+    ) -> Option<QueryMetrics> {
+        let query = self.queries[place];
+        queries.n_all += 1;
+        let Some(lists) = self.lists(query) else {
+            queries.n_unranked += 1;
+            return None;
+        };
+        let grades = self.qrels.0.get(&query.id);
+        let from = asked.relevant_from;
+        let is_relevant = |doc: &str| {
+            grades
+                .and_then(|it| it.get(doc))
+                .is_some_and(|it| *it >= from)
+        };
+        let judged = grades.is_some_and(|it| it.values().any(|it| *it >= from));
+        let counts = match asked.counted {
+            ComparisonSubset::Judged => judged,
+            ComparisonSubset::Found => lists.iter().flatten().any(|it| is_relevant(it)),
+            ComparisonSubset::All => true,
+        };
+        if !counts {
+            queries.n_without_relevant += 1;
+            return None;
+        }
+        queries.n_counted += 1;
+        queries.n_judged += u64::from(judged);
+        let tops = lists.map(|mut it| {
+            it.truncate(DEPTH);
+            it
+        });
+        queries.n_docs_without_text += self.n_without_text(&tops);
+        let fractions = self.fractions(&asked.analyzer, query, &tops);
+        let rr = |side: usize| reciprocal_rank(&tops[side], is_relevant);
+        Some(QueryMetrics {
+            query: place as u32,
+            rr: judged.then(|| [rr(0), rr(1)]),
+            fqt: fractions.map(|it| it.map(|it| it[0])),
+            fnt: fractions.map(|it| it.map(|it| it[1])),
+            matches: matches(&tops),
+            ..of_words(&query.text)
+        })
+    }
+
+    /// Refuses a split that no query is in, and settles what was left open.
+    pub(crate) fn asked(
+        &self,
+        asking: &ComparisonOptions,
+    ) -> Result<ResolvedComparisonOptions, Error> {
+        if let Some(split) = &asking.split {
+            let mut known = self.queries.iter().filter_map(|it| it.split.as_ref());
+            if !known.any(|it| it == split) {
+                return Err(Error::unknown("split of these queries", split));
+            }
+        }
+        let grades = self.qrels.0.values().flat_map(BTreeMap::values);
+        let usual = grades.max().map_or(1, |&it| it.clamp(1, 2));
+        let stopwords = match &asking.stopwords {
+            Stopwords::List(words) => {
+                let mut words = words.clone();
+                words.sort_unstable();
+                Stopwords::List(words)
+            }
+            other => other.clone(),
+        };
+        Ok(ResolvedComparisonOptions {
+            counted: asking.counted,
+            relevant_from: asking.relevant_from.unwrap_or(usual),
+            analyzer: Analyzer {
+                tokenizer: self.tokenizer.clone(),
+                stopwords,
+                stemmer: Stemmer::None,
+                first_tokens: None,
+            },
+        })
+    }
+
+    /// The documents of both lists, best first; none where one has none.
+    pub(crate) fn lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
+        let list = |of: usize| {
+            let rows = self.runs[of].0.get(&query.id)?;
+            (!rows.is_empty()).then(|| ordered(rows))
+        };
+        Some([list(0)?, list(1)?])
+    }
+
+    fn n_without_text(&self, tops: &[Vec<&str>; 2]) -> u64 {
+        let docs = tops.iter().flatten();
+        docs.filter(|it| !self.docs.contains_key(**it)).count() as u64
+    }
+
+    /// FQT and FNT of each ranker.
+    fn fractions(
+        &self,
+        analyzer: &Analyzer,
+        query: &Query,
+        tops: &[Vec<&str>; 2],
+    ) -> [Option<[f64; 2]>; 2] {
+        let asked = top_fractions::of_query(analyzer, &query.text);
+        [&tops[0], &tops[1]].map(|top| {
+            let docs = top.iter().filter_map(|it| self.docs.get(it));
+            let bodies: Vec<String> = docs.map(|it| it.body()).collect();
+            top_fractions::fractions(analyzer, &asked, bodies.iter().map(String::as_str))
+        })
+    }
+}
+
+/// One over the rank of the first relevant document, 0 where none is at the top.
+fn reciprocal_rank(top: &[&str], is_relevant: impl Fn(&str) -> bool) -> f64 {
+    let first = top.iter().position(|it| is_relevant(it));
+    first.map_or(0.0, |it| 1.0 / (it + 1) as f64)
+}
+
+/// `|top-i(first) ∩ top-i(second)|` for each i.
+fn matches(tops: &[Vec<&str>; 2]) -> [u8; DEPTH] {
+    let mut found = [0; DEPTH];
+    for (at, n) in found.iter_mut().enumerate() {
+        let [first, second] = [&tops[0], &tops[1]].map(|it| &it[..it.len().min(at + 1)]);
+        *n = first.iter().filter(|it| second.contains(it)).count() as u8;
+    }
+    found
+}
+
+/// What the words of a query say, whoever ranks.
+fn of_words(text: &str) -> QueryMetrics {
+    let trimmed = |it: &str| {
+        it.trim_matches(|it: char| !it.is_alphanumeric())
+            .to_lowercase()
+    };
+    let mut words = text.split_whitespace();
+    let first = [words.next(), words.next()];
+    let bigram = match first {
+        [Some(a), Some(b)] => Some(format!("{} {}", trimmed(a), trimmed(b))),
+        _ => None,
+    };
+    QueryMetrics {
+        n_tokens: text.split_whitespace().count() as u32,
+        answer: answer_type(text),
+        bigram,
+        ..QueryMetrics::default()
+    }
+}

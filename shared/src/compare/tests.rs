@@ -1,0 +1,492 @@
+use super::answer_type::AnswerType;
+use super::hypotheses::{Hypothesis, HypothesisOutcome, fall, findings};
+use super::query_groups::{LONGEST, bucket_of};
+use super::query_list::{
+    QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction, page,
+};
+use super::query_metrics::QueryMetrics;
+use super::*;
+use crate::collection::{Document, Query};
+use crate::stats::Estimate;
+use crate::study::fixture as studies;
+use crate::study::top_documents::MOST_CHARACTERS;
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-12, "{a} for {b}");
+}
+
+fn means(paired: &PairedMeans) -> [f64; 2] {
+    paired.means.map(|it| it.unwrap().value)
+}
+
+fn value(it: Option<Estimate>) -> f64 {
+    it.unwrap().value
+}
+
+/// q1: of the first list d1 has `river bank river`, all of the query, and d2 `bank money`, half of
+/// it: (1 + 1/2) / 2; of the second d2 has 1/2 and d3 has nothing left. q2: d5 1/4, d4 (`sea ice
+/// melts sea water warm`) 3/6; the second also has d6, 1/10. q3: d8 is `oak`, d9 has none of it.
+#[test]
+fn fractions_are_those_counted_by_hand() {
+    let found = fixture::found();
+    let [first, second] = means(&found.fqt);
+    near(first, (0.75 + 0.375 + 1.0) / 3.0);
+    near(second, (0.5 + 0.85 / 3.0 + 0.0) / 3.0);
+    near(value(found.fqt.difference), first - second);
+    assert_eq!((found.fqt.n_queries, found.fqt.n_higher), (3, [3, 0]));
+    assert_eq!(found.fqt.share_higher(0), Some(1.0));
+    // d1 has nothing new, d2 `money`; d4 `melts water warm` of five, d5 three of four, d6 nine of
+    // ten; d8 nothing, d9 all.
+    let [first, second] = means(&found.fnt);
+    near(first, (0.25 + (0.75 + 0.6) / 2.0 + 0.0) / 3.0);
+    near(second, (0.5 + (0.6 + 0.75 + 0.9) / 3.0 + 1.0) / 3.0);
+    assert_eq!(found.fnt.n_higher, [0, 3]);
+    // 2^3 exchanges of signs, of which two are as far out.
+    assert_eq!(found.fqt.p_permutation, Some(0.25));
+}
+
+#[test]
+fn queries_are_counted_and_the_others_told() {
+    let queries = fixture::found().queries;
+    let told = (
+        queries.n_all,
+        queries.n_unranked,
+        queries.n_without_relevant,
+    );
+    assert_eq!(told, (5, 1, 1));
+    assert_eq!((queries.n_counted, queries.n_judged), (3, 3));
+    let collection = fixture::collection();
+    let source = fixture::source(&collection);
+    let counted = |counted| {
+        let asking = ComparisonOptions {
+            counted,
+            ..ComparisonOptions::default()
+        };
+        differ(&source, &asking).unwrap()
+    };
+    // The relevant document of q3 is in neither list.
+    let found = counted(ComparisonSubset::Found);
+    assert_eq!((found.queries.n_counted, found.queries.n_judged), (2, 2));
+    // q5 has no reciprocal rank, but lists that have their document in common.
+    let all = counted(ComparisonSubset::All);
+    assert_eq!((all.queries.n_counted, all.queries.n_judged), (4, 3));
+    assert_eq!((all.rr.n_queries, all.overlap.n_queries), (3, 4));
+}
+
+/// Reciprocal ranks: q1 1 and 0, q2 1/2 and 1, q3 0 and 0.
+#[test]
+fn changes_and_groups_are_those_counted_by_hand() {
+    let found = fixture::found();
+    let change = &found.change;
+    assert_eq!(change.series, [0.5, 0.0, -1.0]);
+    assert_eq!((change.n_better, change.n_equal, change.n_worse), (1, 1, 1));
+    assert_eq!((change.n_won, change.n_lost), (0, 1));
+    // The first has .75, .375 and 1; the second .5, .283 and 0.
+    let counts = |side: usize| found.buckets.iter().map(move |it| it.sides[side].n_queries);
+    assert_eq!(counts(0).collect::<Vec<_>>(), [0, 0, 0, 0, 3]);
+    assert_eq!(counts(1).collect::<Vec<_>>(), [1, 0, 0, 0, 2]);
+    near(value(found.buckets[4].sides[0].rr), 0.5);
+    near(value(found.buckets[4].sides[1].rr), 0.5);
+    near(value(found.buckets[0].sides[1].rr), 0.0);
+    assert_eq!(fall(&found.buckets, 0), None);
+    assert_eq!(fall(&found.buckets, 1), None);
+    let lengths: Vec<u32> = found.lengths.iter().map(|it| it.n_tokens).collect();
+    assert_eq!(lengths, [2, 4, 5]);
+    near(value(found.lengths[1].both.gain), 0.5);
+    let bigrams: Vec<&str> = found.bigrams.iter().map(|it| it.words.as_str()).collect();
+    assert_eq!(bigrams, ["how tall", "river bank", "what is"]);
+    let of = |answer| {
+        let mut groups = found.answers.iter();
+        groups
+            .find(|it| it.answer == answer)
+            .unwrap()
+            .both
+            .n_queries
+    };
+    assert_eq!(of(Some(AnswerType::Description)), 1);
+    assert_eq!(of(Some(AnswerType::Numeric)), 1);
+    assert_eq!(of(None), 1);
+}
+
+/// q1: nothing, then d2; q2: nothing, then both; q3 nothing. Means 0, 1, 1, …; the line through
+/// (1, 0), (2, 1), …, (10, 1) rises by 4.5 / 82.5 from .6.
+#[test]
+fn what_is_in_common_is_counted_by_hand() {
+    let overlap = fixture::found().overlap;
+    let means: Vec<f64> = overlap.means.iter().map(|it| it.value).collect();
+    assert_eq!(means[..3], [0.0, 1.0, 1.0]);
+    assert_eq!(overlap.n_apart, [3, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    let line = overlap.line.unwrap();
+    near(line.slope, 4.5 / 82.5);
+    near(line.intercept, 0.6);
+}
+
+#[test]
+fn three_queries_say_nothing_of_hypotheses() {
+    let found = fixture::found();
+    let standings = found.findings.iter().map(|it| it.standing);
+    assert!(
+        standings
+            .into_iter()
+            .all(|it| it == HypothesisOutcome::TooFewQueries)
+    );
+    let names: Vec<&str> = found
+        .findings
+        .iter()
+        .map(|it| it.hypothesis.name())
+        .collect();
+    assert_eq!(names, ["H1", "H2", "H3", "H4"]);
+}
+
+/// Forty queries: the first has more query tokens throughout, and the worse a list the more of
+/// them; the second has more new words, and gains the same at every length.
+#[test]
+fn hypotheses_follow_the_side_of_their_interval() {
+    let rows: Vec<QueryMetrics> = (0..40_u32)
+        .map(|it| {
+            let x = f64::from(it) / 100.0;
+            QueryMetrics {
+                n_tokens: 2 + it % 5,
+                rr: Some([0.5 - x, 0.5 - x + 0.1 * f64::from(it % 2)]),
+                fqt: [Some(0.2 + x), Some(0.1 + x * 0.5)],
+                fnt: [Some(0.8 - x), Some(0.9 - x)],
+                ..QueryMetrics::default()
+            }
+        })
+        .collect();
+    let fqt = paired::of(&rows, QueryMetrics::fqt_pair);
+    let fnt = paired::of(&rows, QueryMetrics::fnt_pair);
+    let found = findings(&rows, [&fqt, &fnt]);
+    let standing = |wanted: Hypothesis| {
+        let mut found = found.iter();
+        found.find(|it| it.hypothesis == wanted).unwrap().standing
+    };
+    assert_eq!(
+        standing(Hypothesis::QueryTerms),
+        HypothesisOutcome::Supported
+    );
+    assert_eq!(
+        standing(Hypothesis::QueryTermsHurt),
+        HypothesisOutcome::Supported
+    );
+    assert_eq!(
+        standing(Hypothesis::NovelTerms),
+        HypothesisOutcome::Supported
+    );
+    assert_eq!(
+        standing(Hypothesis::LongerQueries),
+        HypothesisOutcome::NotSupported
+    );
+}
+
+#[test]
+fn buckets_begin_at_their_lower_edge() {
+    let found = [0.0, 0.099, 0.1, 0.149, 0.15, 0.2, 0.249, 0.25, 1.0].map(bucket_of);
+    assert_eq!(found, [0, 0, 1, 1, 2, 3, 3, 4, 4]);
+}
+
+/// Behind every number stand as many queries as it says.
+#[test]
+fn a_selection_has_the_queries_of_its_number() {
+    let collection = fixture::collection();
+    let source = fixture::source(&collection);
+    let asking = ComparisonOptions::default();
+    let n = |selection: QuerySelection| {
+        let listing = QueryListOptions {
+            selection,
+            limit: 10,
+            ..QueryListOptions::default()
+        };
+        let found = page(&source, &asking, &listing).unwrap();
+        assert_eq!(found.n, found.rows.len() as u64);
+        found.n
+    };
+    let found = differ(&source, &asking).unwrap();
+    assert_eq!(n(QuerySelection::All), 3);
+    for (at, bucket) in found.buckets.iter().enumerate() {
+        for side in [0, 1] {
+            let bucket_of = QuerySelection::Bucket {
+                side,
+                bucket: at as u8,
+            };
+            assert_eq!(n(bucket_of), bucket.sides[usize::from(side)].n_queries);
+        }
+    }
+    for it in &found.lengths {
+        let n_tokens = it.n_tokens;
+        assert_eq!(n(QuerySelection::Length { n_tokens }), it.both.n_queries);
+    }
+    for it in &found.answers {
+        let answer = it.answer;
+        assert_eq!(n(QuerySelection::Answer { answer }), it.both.n_queries);
+    }
+    for it in &found.bigrams {
+        let words = it.words.clone();
+        assert_eq!(n(QuerySelection::Bigram { words }), it.both.n_queries);
+    }
+    let change = &found.change;
+    let counts = [
+        change.n_won,
+        change.n_better,
+        change.n_equal,
+        change.n_worse,
+        change.n_lost,
+    ];
+    for (change, count) in RrChangeKind::ALL.iter().zip(counts) {
+        assert_eq!(n(QuerySelection::Change { change: *change }), count);
+    }
+    for (depth, n_apart) in (1..).zip(&found.overlap.n_apart) {
+        assert_eq!(n(QuerySelection::Apart { depth }), *n_apart);
+    }
+    for (fraction, paired) in [
+        (TopFraction::Fqt, &found.fqt),
+        (TopFraction::Fnt, &found.fnt),
+    ] {
+        for side in [0, 1] {
+            let higher = QuerySelection::Higher { fraction, side };
+            assert_eq!(n(higher), paired.n_higher[usize::from(side)]);
+        }
+    }
+}
+
+#[test]
+fn a_list_is_sorted_and_cut() {
+    let collection = fixture::collection();
+    let source = fixture::source(&collection);
+    let ids = |sort, offset, limit| {
+        let listing = QueryListOptions {
+            sort,
+            offset,
+            limit,
+            ..QueryListOptions::default()
+        };
+        let found = page(&source, &ComparisonOptions::default(), &listing).unwrap();
+        assert_eq!(found.n, 3);
+        found
+            .rows
+            .into_iter()
+            .map(|it| it.query_id)
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(ids(QuerySort::Query, 0, 10), ["q1", "q2", "q3"]);
+    assert_eq!(ids(QuerySort::Gain, 0, 10), ["q2", "q3", "q1"]);
+    assert_eq!(ids(QuerySort::Loss, 0, 2), ["q1", "q3"]);
+    assert_eq!(ids(QuerySort::Query, 2, u64::MAX), ["q3"]);
+    assert!(ids(QuerySort::Query, u64::MAX, 5).is_empty());
+}
+
+#[test]
+fn a_sample_has_what_stands_first_with_marks() {
+    let found = fixture::found();
+    // The second wins on q2, the first on q1.
+    let ids: Vec<&str> = found
+        .samples
+        .iter()
+        .map(|it| it.row.query_id.as_str())
+        .collect();
+    assert_eq!(ids, ["q2", "q1"]);
+    let lost = &found.samples[1];
+    assert_eq!(
+        lost.firsts.each_ref().map(|it| it.doc.as_str()),
+        ["d1", "d2"]
+    );
+    assert_eq!(lost.firsts.each_ref().map(|it| it.relevant), [true, false]);
+    let text = lost.firsts[0].text.as_ref().unwrap();
+    let marks = text.marks.iter().map(|it| {
+        let (start, end) = (it.span.start as usize, it.span.end as usize);
+        &text.text[start..end]
+    });
+    assert_eq!(marks.collect::<Vec<_>>(), ["river", "bank", "river"]);
+    assert_eq!(lost.relevant, None);
+    // Neither has found d7; its text is as it was written.
+    let collection = fixture::collection();
+    let source = fixture::source(&collection);
+    let shown = sample::of_query(&source, &ComparisonOptions::default(), "q3").unwrap();
+    let relevant = shown.relevant.unwrap();
+    assert_eq!(relevant.doc, "d7");
+    assert!(relevant.text.unwrap().text.contains("<b>tall</b>"));
+    let error = sample::of_query(&source, &ComparisonOptions::default(), "q9").unwrap_err();
+    assert!(error.to_string().contains("q9"), "{error}");
+}
+
+#[test]
+fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
+    let mut collection = fixture::collection();
+    collection.docs[0].text = "é ".repeat(MOST_CHARACTERS);
+    collection.docs.remove(1);
+    collection.queries[0].text = "x".repeat(100_000);
+    let source = fixture::source(&collection);
+    let shown = sample::of_query(&source, &ComparisonOptions::default(), "q1").unwrap();
+    assert!(shown.firsts[0].cut && !shown.firsts[1].cut);
+    assert_eq!(shown.firsts[1].text, None);
+    let n = |text: &str| text.chars().count();
+    assert_eq!(n(&shown.row.query), listing::MOST_CHARACTERS);
+    assert_eq!(n(&shown.query.text), MOST_CHARACTERS);
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    assert_eq!(found.queries.n_docs_without_text, 2);
+}
+
+#[test]
+fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() {
+    let collection = fixture::collection();
+    let mut source = fixture::source(&collection);
+    source.n_unscored = [0, 7];
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    assert_eq!(found.rankers, source.rankers);
+    assert_eq!(found.n_unscored, [0, 7]);
+
+    source.rankers[1].label = source.rankers[0].label.clone();
+    source.rankers[1].detail = "from a score file".to_owned();
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    let label = |it: usize| found.rankers[it].label.as_str();
+    assert_ne!(label(0), label(1));
+    assert!(label(1).ends_with(" (from a score file)"));
+}
+
+#[test]
+fn grades_splits_and_stop_lists_are_asked_for() {
+    let collection = fixture::collection();
+    let source = fixture::source(&collection);
+    let asked = |change: &dyn Fn(&mut ComparisonOptions)| {
+        let mut asking = ComparisonOptions::default();
+        change(&mut asking);
+        differ(&source, &asking)
+    };
+    let high = asked(&|it| it.relevant_from = Some(2)).unwrap();
+    assert_eq!((high.relevant_from, high.queries.n_counted), (2, 0));
+    assert!(high.samples.is_empty() && high.change.series.is_empty());
+    assert_eq!(high.overlap.line, None);
+    let train = asked(&|it| it.split = Some("train".to_owned())).unwrap();
+    assert_eq!((train.queries.n_all, train.queries.n_counted), (2, 2));
+    let error = asked(&|it| it.split = Some("dev".to_owned())).unwrap_err();
+    assert!(error.to_string().contains("dev"), "{error}");
+    // With `the` and `of` in place, d1 has five tokens and d3 three.
+    let whole = asked(&|it| it.stopwords = Stopwords::None).unwrap();
+    assert!(means(&whole.fqt)[0] < means(&fixture::found().fqt)[0]);
+    // A list in any order is one.
+    let own = Stopwords::List(["the", "river"].map(str::to_owned).to_vec());
+    assert!(asked(&|it| it.stopwords = own.clone()).is_ok());
+}
+
+#[test]
+fn a_query_of_stop_words_has_no_fraction() {
+    let mut collection = fixture::collection();
+    collection.queries[0].text = "what is it".to_owned();
+    let found = differ(&fixture::source(&collection), &ComparisonOptions::default()).unwrap();
+    assert_eq!((found.fqt.n_queries, found.rr.n_queries), (2, 3));
+}
+
+#[test]
+fn equal_scores_are_ordered_as_for_the_measures() {
+    let collection = fixture::collection();
+    let mut runs = [
+        fixture::run(&[("q1", &["d1", "d2"])]),
+        fixture::run(&[("q1", &["d1"])]),
+    ];
+    for row in runs[0].0.get_mut("q1").unwrap() {
+        row.score = 1.0;
+    }
+    // By document id, the last first.
+    let source = fixture::source_of(&collection, runs);
+    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    assert_eq!(means(&found.rr), [0.5, 1.0]);
+}
+
+#[test]
+fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
+    let texts = ["river river", "river bank bank", "the sea", "bank bank sea"];
+    let study = studies::study_of(&["river", "sea bank"], &texts, 10);
+    let found = study.differ(&ComparisonOptions::default()).unwrap();
+    assert_eq!(found.choices.len(), 2);
+    assert_eq!(found.queries.n_counted, 1);
+    assert_eq!(found.overlap.n_queries, 1);
+    let all = ComparisonOptions {
+        counted: ComparisonSubset::All,
+        ..ComparisonOptions::default()
+    };
+    assert_eq!(study.differ(&all).unwrap().queries.n_counted, 2);
+    let listed = study
+        .differ_queries(&all, &QueryListOptions::default())
+        .unwrap();
+    assert_eq!((listed.n, listed.rows.len()), (2, 0));
+    assert_eq!(
+        study.differ_query(&all, "q1").unwrap().row.query,
+        "sea bank"
+    );
+    let refused = |pair: [RankerRef; 2]| {
+        let asking = ComparisonOptions {
+            pair,
+            ..ComparisonOptions::default()
+        };
+        study.differ(&asking).unwrap_err().to_string()
+    };
+    assert!(refused([RankerRef::Ranker(0), RankerRef::Ranker(9)]).contains("2 rankers"));
+    assert!(refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())]).contains("runs"));
+    // Without texts the lists are still there.
+    let bare = study.without_texts().differ(&all).unwrap();
+    assert!(bare.withheld);
+    assert_eq!((bare.fqt.n_queries, bare.overlap.n_queries), (0, 2));
+}
+
+#[test]
+fn what_stands_in_an_address_is_read_again() {
+    let asking = ComparisonOptions {
+        pair: [RankerRef::Ranker(3), RankerRef::Run("a b.run".to_owned())],
+        counted: ComparisonSubset::Found,
+        relevant_from: Some(2),
+        stopwords: Stopwords::None,
+        split: Some("test".to_owned()),
+    };
+    let text = serde_json::to_string(&asking).unwrap();
+    assert_eq!(
+        serde_json::from_str::<ComparisonOptions>(&text).unwrap(),
+        asking
+    );
+    assert_eq!(
+        serde_json::from_str::<ComparisonOptions>("{}").unwrap(),
+        ComparisonOptions::default()
+    );
+    let found = fixture::found();
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(
+        serde_json::from_str::<RankerComparison>(&text).unwrap(),
+        found
+    );
+}
+
+#[test]
+fn hostile_queries_are_only_long() {
+    let mut collection = fixture::collection();
+    collection.queries.push(Query {
+        id: "q6".to_owned(),
+        text: "\u{202e}<script> ".repeat(10_000),
+        group: None,
+        split: None,
+    });
+    collection.docs.push(Document {
+        id: "d11".to_owned(),
+        title: String::new(),
+        text: String::new(),
+        group: None,
+    });
+    let runs = [
+        fixture::run(&[("q6", &["d11", "nowhere"])]),
+        fixture::run(&[("q6", &["nowhere"])]),
+    ];
+    let asking = ComparisonOptions {
+        counted: ComparisonSubset::All,
+        ..ComparisonOptions::default()
+    };
+    let source = fixture::source_of(&collection, runs);
+    let found = differ(&source, &asking).unwrap();
+    assert_eq!((found.queries.n_counted, found.fqt.n_queries), (1, 0));
+    let listing = QueryListOptions {
+        selection: QuerySelection::Length {
+            n_tokens: LONGEST + 1,
+        },
+        limit: 1,
+        ..QueryListOptions::default()
+    };
+    // Nobody judged it.
+    assert_eq!(page(&source, &asking, &listing).unwrap().n, 0);
+}

@@ -1,0 +1,173 @@
+//! What all queries together say of words and pieces.
+
+use std::collections::BTreeMap;
+
+use super::query_matches::{QueryMatchStatistics, TokenMatchSums};
+use super::{
+    LateInteractionAnalysis, LateInteractionHeader, MOST_SOFT, QueryMatches, SoftMatch,
+    TokenStatistics, WordStatistics,
+};
+use crate::stats::correlation::{Correlation, pearson};
+
+/// What is known of the collection and of the vectors.
+pub struct LateInteractionContext<'a> {
+    /// Documents.
+    pub n_docs: u64,
+    /// Documents that have a word, in lower case.
+    pub df: &'a dyn Fn(&str) -> u64,
+    /// Documents that have a piece.
+    pub piece_df: &'a dyn Fn(u32) -> u64,
+    /// A piece as in the vocabulary.
+    pub piece: &'a dyn Fn(u32) -> String,
+    /// How many vectors a piece has in the texts, and their spectral ratio.
+    pub spectrum: &'a dyn Fn(u32) -> (u64, Option<f64>),
+    /// The ratio before fine-tuning.
+    pub before: &'a dyn Fn(u32) -> Option<f64>,
+}
+
+/// What is summed over the places of a word.
+#[derive(Default)]
+struct WordAccumulator {
+    queries: Vec<u32>,
+    pieces: Vec<u32>,
+    importance: Vec<[f64; 2]>,
+    exact: u64,
+    n: u64,
+    others: u64,
+    found: BTreeMap<u32, u64>,
+}
+
+/// Mean ΔES over the places of a piece.
+#[derive(Default)]
+struct TokenAccumulator {
+    sum: f64,
+    n: u64,
+}
+
+/// Puts the shards of all queries together, in their order.
+pub fn collect(
+    head: LateInteractionHeader,
+    each: &[(QueryMatches, QueryMatchStatistics)],
+    known: &LateInteractionContext<'_>,
+) -> LateInteractionAnalysis {
+    let mut words: BTreeMap<&str, WordAccumulator> = BTreeMap::new();
+    let mut pieces: BTreeMap<u32, TokenAccumulator> = BTreeMap::new();
+    for (matched, of) in each {
+        for ((word, importance), at) in matched.words.iter().zip(&of.importance).zip(0..) {
+            let own = words.entry(word).or_default();
+            own.queries.push(matched.query);
+            own.importance.extend(*importance);
+            let first = own.pieces.is_empty();
+            for (piece, place) in matched.pieces.iter().zip(&of.places) {
+                if piece.word != Some(at) {
+                    continue;
+                }
+                own.add(place);
+                // A word that a query has twice has its pieces once.
+                if first && !own.pieces.contains(&piece.id) {
+                    own.pieces.push(piece.id);
+                }
+            }
+        }
+        for (piece, place) in matched.pieces.iter().zip(&of.places) {
+            let own = pieces.entry(piece.id).or_default();
+            if let Some(delta) = place.delta() {
+                own.sum += delta;
+                own.n += 1;
+            }
+        }
+    }
+    let delta_of = |id: u32| {
+        let of = pieces.get(&id)?;
+        (of.n > 0).then(|| of.sum / of.n as f64)
+    };
+    let idf = |df: u64| (df > 0).then(|| libm::log(known.n_docs as f64 / df as f64));
+    let words: Vec<WordStatistics> = words
+        .into_iter()
+        .map(|(word, of)| {
+            let df = (known.df)(word);
+            let deltas: Option<Vec<f64>> = of.pieces.iter().map(|&it| delta_of(it)).collect();
+            let mean = |of_one: &dyn Fn(&[f64; 2]) -> f64| {
+                let n = of.importance.len();
+                (n > 0).then(|| of.importance.iter().map(of_one).sum::<f64>() / n as f64)
+            };
+            WordStatistics {
+                word: word.to_owned(),
+                pieces: of.pieces.iter().map(|&it| (known.piece)(it)).collect(),
+                idf: idf(df),
+                df,
+                importance: mean(&|it| it[0]),
+                importance_turned: mean(&|it| it[1]),
+                importance_symmetric: mean(&|it| (it[0] + it[1]) / 2.0),
+                delta_es: deltas.map(|it| it.into_iter().sum()),
+                exact: of.share(of.exact),
+                other: of.share(of.others),
+                soft: of.soft(known),
+                queries: of.queries,
+            }
+        })
+        .collect();
+    let pieces: Vec<TokenStatistics> = pieces
+        .into_iter()
+        .map(|(id, of)| {
+            let (n_occurrences, ratio) = (known.spectrum)(id);
+            TokenStatistics {
+                piece: (known.piece)(id),
+                idf: idf((known.piece_df)(id)),
+                delta_es: (of.n > 0).then(|| of.sum / of.n as f64),
+                n_places: of.n,
+                n_occurrences,
+                ratio,
+                ratio_before: (known.before)(id),
+            }
+        })
+        .collect();
+    LateInteractionAnalysis {
+        r_importance: correlation(words.iter().map(|it| (it.idf, it.importance))),
+        r_delta_es: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
+        r_ratio: correlation(pieces.iter().map(|it| (it.idf, it.ratio))),
+        r_ratio_before: correlation(pieces.iter().map(|it| (it.idf, it.ratio_before))),
+        words,
+        pieces,
+        head,
+    }
+}
+
+/// Over those that have both numbers.
+fn correlation(points: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Option<Correlation> {
+    let both = points.filter_map(|(a, b)| Some([a?, b?]));
+    pearson(&both.collect::<Vec<_>>())
+}
+
+impl WordAccumulator {
+    fn add(&mut self, place: &TokenMatchSums) {
+        let [exact, soft] = place.counts;
+        self.exact += exact;
+        self.n += exact + soft;
+        self.others += place.n_others;
+        for (piece, n) in &place.found {
+            *self.found.entry(*piece).or_default() += n;
+        }
+    }
+
+    fn share(&self, n: u64) -> f64 {
+        match self.n {
+            0 => 0.0,
+            all => n as f64 / all as f64,
+        }
+    }
+
+    /// The most frequent first; of two as frequent, the first in the vocabulary.
+    fn soft(&self, known: &LateInteractionContext<'_>) -> Vec<SoftMatch> {
+        let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
+        found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        found.truncate(MOST_SOFT);
+        let named = found.into_iter();
+        named
+            .map(|(id, n)| SoftMatch {
+                piece: (known.piece)(id),
+                share: self.share(n),
+            })
+            .collect()
+    }
+}

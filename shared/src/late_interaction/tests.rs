@@ -1,0 +1,193 @@
+//! Three queries by hand.
+
+use super::*;
+use crate::score::{RankerInfo, RankerKind};
+
+fn best(cosine: f32, piece: u32) -> BestMatch {
+    BestMatch { cosine, piece }
+}
+
+fn piece(id: u32, word: u32) -> QueryToken {
+    QueryToken {
+        id,
+        piece: format!("p{id}"),
+        word: Some(word),
+    }
+}
+
+fn matched(
+    query: u32,
+    words: &[&str],
+    pieces: Vec<QueryToken>,
+    best: Vec<BestMatch>,
+) -> QueryMatches {
+    QueryMatches {
+        query,
+        words: words.iter().map(|&it| it.to_owned()).collect(),
+        pieces,
+        best,
+    }
+}
+
+/// "river ferries" over three texts, `ferries` in two pieces; "river" over two; "mud river" over
+/// two texts that mud always finds itself in.
+fn queries() -> Vec<QueryMatches> {
+    vec![
+        matched(
+            0,
+            &["river", "ferries"],
+            vec![piece(1, 0), piece(2, 1), piece(3, 1)],
+            vec![
+                // Score 2.25; without river 1.25; without ferries 1.0.
+                best(1.0, 1),
+                best(0.75, 2),
+                best(0.5, 3),
+                // Score 1.75; without river 1.5; without ferries .25.
+                best(0.25, 9),
+                best(1.0, 2),
+                best(0.5, 9),
+                // Score 1.5; without river 1.0; without ferries .5.
+                best(0.5, 2),
+                best(0.25, 1),
+                best(0.75, 3),
+            ],
+        ),
+        matched(
+            1,
+            &["river"],
+            vec![piece(1, 0)],
+            vec![best(0.5, 9), best(0.75, 1)],
+        ),
+        matched(
+            2,
+            &["mud", "river"],
+            vec![piece(4, 0), piece(1, 1)],
+            vec![best(1.0, 4), best(0.25, 4), best(0.5, 4), best(1.0, 1)],
+        ),
+    ]
+}
+
+fn found() -> LateInteractionAnalysis {
+    let head = LateInteractionHeader {
+        name: "w".to_owned(),
+        title: "W".to_owned(),
+        collection: "c".to_owned(),
+        pool: "all".to_owned(),
+        ranker: RankerInfo {
+            spec: "m:late".to_owned(),
+            label: "m".to_owned(),
+            detail: String::new(),
+            kind: RankerKind::Neural,
+            fingerprint: String::new(),
+            note: None,
+        },
+        made: "2026-11-20".to_owned(),
+        queries: Vec::new(),
+        n_pairs: 7,
+        n_texts: 3,
+        floor: 1,
+    };
+    let each: Vec<_> = queries()
+        .into_iter()
+        .map(|it| {
+            let of = of_query(&it);
+            (it, of)
+        })
+        .collect();
+    let df = |word: &str| match word {
+        "river" => 4,
+        "ferries" => 1,
+        _ => 0,
+    };
+    let known = LateInteractionContext {
+        n_docs: 8,
+        df: &df,
+        piece_df: &|id| u64::from(id),
+        piece: &|id| format!("p{id}"),
+        spectrum: &|id| (u64::from(10 * id), (id > 1).then(|| 1.0 / f64::from(id))),
+        before: &|_| None,
+    };
+    collect(head, &each, &known)
+}
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.unwrap();
+    assert!(
+        (found - expected).abs() < 1e-12,
+        "{found} is not {expected}"
+    );
+}
+
+#[test]
+fn importance_is_tau_ap_of_the_masked_ranking() {
+    let found = found();
+    let words: Vec<&str> = found.words.iter().map(|it| it.word.as_str()).collect();
+    assert_eq!(words, ["ferries", "mud", "river"]);
+    let [ferries, mud, river] = &found.words[..] else {
+        unreachable!()
+    };
+    // Ranked 1, 2, 3. Without ferries 1, 3, 2: C = 1 of 1 above, then 1 of 2; τ_AP = 2/2 · 1.5 − 1.
+    near(ferries.importance, 0.5);
+    // The other way round it is the same two that changed places.
+    near(ferries.importance_turned, 0.5);
+    // Without river 2, 1, 3 in the first query: 0 of 1, then 2 of 2: 0. Its own query has one
+    // word and none. In the third the texts 1.25 and 1.5 without river are 1.0 and .5: turned: −1.
+    near(river.importance, (0.0 - 1.0) / 2.0);
+    // Without mud .25 and 1.0: as before.
+    near(mud.importance, 1.0);
+    assert_eq!(river.queries, [0, 1, 2]);
+}
+
+#[test]
+fn exact_matches_are_worth_what_others_are_not() {
+    let found = found();
+    let piece = |name: &str| found.pieces.iter().find(|it| it.piece == name).unwrap();
+    // First query: 1.0 against the mean of .25 and .5; second: .75 against .5; third: 1.0 against
+    // .25.
+    let river = (0.625 + 0.25 + 0.75) / 3.0;
+    near(piece("p1").delta_es, river);
+    assert_eq!(piece("p1").n_places, 3);
+    near(piece("p2").delta_es, 0.875 - 0.25);
+    near(piece("p3").delta_es, 0.625 - 0.5);
+    // Mud always finds itself.
+    assert_eq!(piece("p4").delta_es, None);
+    let [ferries, mud, of_river] = &found.words[..] else {
+        unreachable!()
+    };
+    near(ferries.delta_es, 0.625 + 0.125);
+    assert_eq!(mud.delta_es, None);
+    near(of_river.delta_es, river);
+    assert_eq!(ferries.pieces, ["p2", "p3"]);
+
+    // Seven matches of river: three itself, `p2` and `p4` of the query, `p9` twice.
+    assert_eq!(of_river.exact, 3.0 / 7.0);
+    assert_eq!(of_river.other, 2.0 / 7.0);
+    let soft: Vec<(&str, f64)> = of_river
+        .soft
+        .iter()
+        .map(|it| (it.piece.as_str(), it.share))
+        .collect();
+    assert_eq!(
+        soft,
+        [("p9", 2.0 / 7.0), ("p2", 1.0 / 7.0), ("p4", 1.0 / 7.0)]
+    );
+    assert_eq!((mud.exact, mud.other), (1.0, 0.0));
+}
+
+#[test]
+fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
+    let found = found();
+    near(found.words[2].idf, std::f64::consts::LN_2);
+    assert_eq!(found.words[1].idf, None);
+    near(found.pieces[1].idf, 2.0 * std::f64::consts::LN_2);
+    assert_eq!(found.pieces[0].ratio, None);
+    // Three points bound nothing.
+    assert_eq!(found.r_ratio, None);
+    assert_eq!(found.r_importance, None);
+}
+
+#[test]
+fn a_query_without_pieces_says_nothing() {
+    let none = matched(0, &[], Vec::new(), Vec::new());
+    assert_eq!(of_query(&none), QueryMatchStatistics::default());
+}

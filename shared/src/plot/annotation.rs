@@ -1,0 +1,309 @@
+//! What people say: estimates as dots with their intervals, and decisions by day as bars.
+
+use super::scale::LinearScale;
+use super::{
+    COLUMN, FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, line,
+    rect, text,
+};
+use crate::annotation::agreement::AgreementReport;
+use crate::annotation::estimate::AgreementEstimates;
+use crate::annotation::progress::TaskProgress;
+use crate::annotation::tables;
+use crate::report::format;
+use crate::stats::Estimate;
+
+/// Where the scale begins and ends.
+const SCALE: [f64; 2] = [172.0, 428.0];
+const TOP: f64 = 24.0;
+const STEP: f64 = 18.0;
+/// Between groups.
+const GAP: f64 = 26.0;
+
+/// Some estimates under one name.
+struct Group {
+    name: String,
+    dots: Vec<Dot>,
+}
+
+struct Dot {
+    name: String,
+    estimate: Option<Estimate>,
+    /// A wider interval, drawn thinner.
+    wider: Option<[f64; 2]>,
+    n_items: u64,
+}
+
+/// The coefficients of agreement, over all items and over those of each probe.
+pub fn agreement(found: &AgreementReport) -> PlotFigure {
+    let all = (tables::ALL_PROBES.to_owned(), &found.overall);
+    let probes = found.probes.iter();
+    let probes = probes.map(|it| (it.probe.name().into_owned(), &it.coefficients));
+    let groups = std::iter::once(all).chain(probes).map(|(name, of)| Group {
+        name,
+        dots: tables::coefficients(of)
+            .map(|(name, it)| Dot {
+                name: name.to_owned(),
+                estimate: it.map(|it| it.estimate),
+                wider: None,
+                n_items: it.map_or(0, |it| it.n_things),
+            })
+            .into(),
+    });
+    let groups: Vec<Group> = groups.collect();
+    let detail = "1 is agreement on everything; 0 of κ and α is that of chance. Lines are 95 % \
+                  intervals over queries, in brackets stands over how many items.";
+    draw("How far people agree", detail, &groups)
+}
+
+/// Axiom, rankers and judgements against each other and people, over all items and over those of
+/// each probe.
+pub fn results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
+    let groups = tables::lines(found).into_iter().map(|(name, of)| Group {
+        name,
+        dots: tables::compared(of, rankers)
+            .into_iter()
+            .map(|(name, it)| Dot {
+                name,
+                estimate: it.agreement.map(|it| it.estimate),
+                wider: it.agreement.and_then(|it| it.with_people),
+                n_items: it.agreement.map_or(0, |it| it.n_items),
+            })
+            .collect(),
+    });
+    let groups: Vec<Group> = groups.collect();
+    let detail = "The thick line is the 95 % interval of other samples, the thin one that of \
+                  other samples and other people; in brackets stands over how many items.";
+    draw("Who agrees with whom", detail, &groups)
+}
+
+fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
+    let scale = scale(groups);
+    let n_dots: usize = groups.iter().map(|it| it.dots.len()).sum();
+    let bottom = TOP + n_dots as f64 * STEP + groups.len() as f64 * GAP;
+    let mut marks = Vec::new();
+    let (ticks, digits) = scale.ticks(5);
+    for tick in ticks {
+        let x = scale.at(tick);
+        marks.push(line([x, TOP], [x, bottom], FigureColor::Rule));
+        let shown = format::score(tick, digits);
+        marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, shown));
+    }
+    let mut y = TOP;
+    for group in groups {
+        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
+        let name = fit(&group.name, 22);
+        marks.push(text([0.0, y + 18.0], TextAnchor::Start, head, name));
+        y += GAP;
+        for dot in &group.dots {
+            marks.push(FigureMark::Group {
+                title: format!("{}, {}: {}", group.name, dot.name, said(dot)),
+                marks: one(dot, y + STEP / 2.0, scale),
+            });
+            y += STEP;
+        }
+    }
+    PlotFigure {
+        width: COLUMN,
+        height: bottom,
+        margin: 8.0,
+        label: found(label, groups),
+        detail: detail.to_owned(),
+        marks,
+    }
+}
+
+/// What is drawn of all items, as a sentence.
+fn found(label: &str, groups: &[Group]) -> String {
+    let all = groups.first().into_iter().flat_map(|it| &it.dots);
+    let all: Vec<String> = all.map(|it| format!("{} {}", it.name, said(it))).collect();
+    format!("{label}: {}", all.join("; "))
+}
+
+/// `.71 [.65, .77] (120)`.
+fn said(dot: &Dot) -> String {
+    match &dot.estimate {
+        Some(it) => format!("{} ({})", format::estimate(it), format::count(dot.n_items)),
+        None => format::MISSING.to_owned(),
+    }
+}
+
+/// From 0, or as far below as an interval goes, to 1.
+fn scale(groups: &[Group]) -> LinearScale {
+    let dots = groups.iter().flat_map(|it| &it.dots);
+    let intervals = dots.flat_map(|it| {
+        it.estimate
+            .map(|it| it.interval)
+            .into_iter()
+            .chain(it.wider)
+    });
+    let least = intervals.map(|it| it[0]).fold(0.0, f64::min);
+    // Halves make round ticks.
+    let from = (libm::floor(least * 2.0) / 2.0).max(-1.0);
+    LinearScale {
+        domain: [from, 1.0],
+        range: SCALE,
+    }
+}
+
+fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
+    let mut marks = vec![text(
+        [12.0, y + 4.0],
+        TextAnchor::Start,
+        NOTE,
+        fit(&dot.name, 26),
+    )];
+    let x = |it: f64| scale.at(it.clamp(scale.domain[0], scale.domain[1]));
+    let mut bounds = |of: [f64; 2], width: f64| {
+        marks.push(FigureMark::Line {
+            from: [x(of[0]), y],
+            to: [x(of[1]), y],
+            width,
+            stroke: FigureColor::Ink,
+            opacity: 1.0,
+        });
+    };
+    if let Some(wider) = dot.wider {
+        bounds(wider, 1.0);
+    }
+    if let Some(it) = &dot.estimate {
+        bounds(it.interval, 2.5);
+        marks.push(FigureMark::Dot {
+            at: [x(it.value), y],
+            fill: FigureColor::Ink,
+            stroke: FigureColor::Paper,
+        });
+    }
+    let font = TextStyle(FontStyle::Label, FigureColor::Ink);
+    marks.push(text(
+        [SCALE[1] + 12.0, y + 4.0],
+        TextAnchor::Start,
+        font,
+        said(dot),
+    ));
+    marks
+}
+
+/// The height of the highest bar.
+const HIGHEST: f64 = 120.0;
+const FLOOR: f64 = 148.0;
+
+/// Decisions of everybody by day, from the first day with one to the last.
+pub fn days(found: &TaskProgress) -> PlotFigure {
+    let first = found.days.first().map_or(0, |it| it.0);
+    let last = found.days.last().map_or(first, |it| it.0);
+    let most = found.days.iter().map(|it| it.1).max().unwrap_or_default();
+    let wide = (COLUMN - 60.0) / (last - first + 1) as f64;
+    let mut marks = Vec::new();
+    for &(day, n) in &found.days {
+        let height = HIGHEST * n as f64 / most.max(1) as f64;
+        let left = 52.0 + (day - first) as f64 * wide;
+        let width = (wide - 1.0).clamp(1.0, 48.0);
+        marks.push(FigureMark::Group {
+            title: format!("{}: {}", tables::iso_day(day), format::count(n)),
+            marks: vec![rect(
+                [left, FLOOR - height],
+                [width, height],
+                1.0,
+                FigureColor::Step(4),
+            )],
+        });
+    }
+    marks.push(line(
+        [52.0, FLOOR],
+        [COLUMN - 8.0, FLOOR],
+        FigureColor::Edge,
+    ));
+    let top = FLOOR - HIGHEST;
+    marks.push(text(
+        [44.0, top + 4.0],
+        TextAnchor::End,
+        NOTE,
+        format::count(most),
+    ));
+    marks.push(text(
+        [44.0, FLOOR + 4.0],
+        TextAnchor::End,
+        NOTE,
+        "0".to_owned(),
+    ));
+    let below = FLOOR + 18.0;
+    marks.push(text(
+        [52.0, below],
+        TextAnchor::Start,
+        NOTE,
+        tables::iso_day(first),
+    ));
+    if last > first {
+        let to = tables::iso_day(last);
+        marks.push(text([COLUMN - 8.0, below], TextAnchor::End, NOTE, to));
+    }
+    let n_all: u64 = found.days.iter().map(|it| it.1).sum();
+    PlotFigure {
+        width: COLUMN,
+        height: below + 6.0,
+        margin: 8.0,
+        label: format!(
+            "{} decisions from {} to {}, at most {} a day",
+            format::count(n_all),
+            tables::iso_day(first),
+            tables::iso_day(last),
+            format::count(most)
+        ),
+        detail: "A bar for each day in UTC.".to_owned(),
+        marks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, interval: [f64; 2]) -> Option<Estimate> {
+        Some(Estimate { value, interval })
+    }
+
+    fn dot(estimate: Option<Estimate>) -> Dot {
+        Dot {
+            name: "raw".to_owned(),
+            estimate,
+            wider: None,
+            n_items: 12,
+        }
+    }
+
+    #[test]
+    fn the_scale_goes_as_far_below_zero_as_it_must() {
+        let group = |low: f64| {
+            let dots = vec![dot(estimate(0.4, [low, 0.9])), dot(None)];
+            vec![Group {
+                name: "all".to_owned(),
+                dots,
+            }]
+        };
+        assert_eq!(scale(&group(0.2)).domain, [0.0, 1.0]);
+        assert_eq!(scale(&group(-0.2)).domain, [-0.5, 1.0]);
+        assert_eq!(scale(&group(-7.0)).domain, [-1.0, 1.0]);
+        let figure = draw("Agreement", "", &group(0.2));
+        assert_eq!(figure.label, "Agreement: raw .4 [.2, .9] (12); raw –");
+    }
+
+    #[test]
+    fn a_day_without_decisions_keeps_its_place() {
+        let found = TaskProgress {
+            n_items: 0,
+            n_begun: 0,
+            n_complete: 0,
+            n_slots: 0,
+            n_filled: 0,
+            n_adjudicated: 0,
+            n_reported: 0,
+            days: vec![(0, 3), (4, 6)],
+            people: Vec::new(),
+        };
+        let figure = days(&found);
+        assert!(figure.label.starts_with("9 decisions from 1970-01-01"));
+        let bars = figure.marks.iter();
+        let bars = bars.filter(|it| matches!(it, FigureMark::Group { .. }));
+        assert_eq!(bars.count(), 2);
+    }
+}

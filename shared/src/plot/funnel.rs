@@ -1,0 +1,155 @@
+//! Funnels: how many candidates are left, one row for each reading of an axiom, on a scale of
+//! powers of ten; and means in thirds, one panel for each ranker.
+
+use super::{
+    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect, text,
+};
+use crate::report::{format, reading};
+use crate::study::figures::funnel::AxiomFunnel;
+use crate::study::figures::query_overlap::OverlapThirds;
+
+const WIDTH: f64 = 720.0;
+/// Where bars begin and the longest ends.
+const LEFT: f64 = 250.0;
+const RIGHT: f64 = 630.0;
+const ROW: f64 = 20.0;
+const GAP: f64 = 14.0;
+
+/// One bar for each step of each axiom; the length is the logarithm of the count.
+pub fn funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
+    let counts = funnels.iter().flat_map(|it| &it.steps).map(|it| it.n);
+    let most = libm::log10(counts.max().unwrap_or(1).max(10) as f64 + 1.0);
+    let mut marks = Vec::new();
+    let mut y = 8.0;
+    for funnel in funnels {
+        let name = funnel.probe.name().into_owned();
+        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
+        marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
+        let last = funnel.steps.len().saturating_sub(1);
+        for (at, step) in funnel.steps.iter().enumerate() {
+            let name = reading(step.reading).to_owned();
+            marks.push(text([LEFT - 10.0, y + 14.0], TextAnchor::End, NOTE, name));
+            let share = libm::log10(step.n as f64 + 1.0) / most;
+            let fill = if at == last {
+                FigureColor::Step(4)
+            } else {
+                FigureColor::Step(2)
+            };
+            let width = (RIGHT - LEFT) * share;
+            if step.n > 0 {
+                marks.push(rect([LEFT, y + 3.0], [width, ROW - 6.0], 2.0, fill));
+            }
+            let place = [LEFT + width + 6.0, y + 14.0];
+            marks.push(text(place, TextAnchor::Start, NOTE, format::count(step.n)));
+            y += ROW;
+        }
+        y += GAP;
+    }
+    let said = funnels.iter().map(|it| {
+        let ends = [it.steps.first(), it.steps.last()];
+        let [first, last] = ends.map(|it| format::count(it.map_or(0, |it| it.n)));
+        format!("{}: {last} of {first}", it.probe.name())
+    });
+    PlotFigure {
+        width: WIDTH,
+        height: y,
+        margin: 8.0,
+        label: format!(
+            "Instances left of all candidates. {}",
+            said.collect::<Vec<_>>().join("; ")
+        ),
+        detail: "Bars have a logarithmic scale: each power of ten is as long as the next."
+            .to_owned(),
+        marks,
+    }
+}
+
+/// Height of a panel's bars.
+const HIGH: f64 = 110.0;
+const BAR: f64 = 50.0;
+const PANEL: f64 = 3.0 * BAR + 44.0;
+const PANELS_A_ROW: usize = 4;
+
+/// Three bars with their intervals for each ranker: little, medium, much.
+pub fn thirds(names: &[String], measure: &str, thirds: &OverlapThirds) -> PlotFigure {
+    let tops = thirds.rows.iter().flatten().flatten();
+    let most = tops.map(|it| it.interval[1]).fold(0.1, f64::max);
+    let y_of = |value: f64| HIGH - HIGH * value / most;
+    let mut marks = Vec::new();
+    for (at, (name, row)) in names.iter().zip(&thirds.rows).enumerate() {
+        let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
+        let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
+        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
+        marks.push(text(
+            [left, top - 14.0],
+            TextAnchor::Start,
+            head,
+            fit(name, 20),
+        ));
+        for (third, mean) in row.iter().enumerate() {
+            let x = left + third as f64 * BAR;
+            let word = ["little", "medium", "much"][third].to_owned();
+            let middle = x + BAR / 2.0 - 4.0;
+            marks.push(text(
+                [middle, top + HIGH + 16.0],
+                TextAnchor::Middle,
+                NOTE,
+                word,
+            ));
+            let Some(mean) = mean else {
+                let none = format::MISSING.to_owned();
+                marks.push(text(
+                    [middle, top + HIGH - 4.0],
+                    TextAnchor::Middle,
+                    NOTE,
+                    none,
+                ));
+                continue;
+            };
+            let y = y_of(mean.value);
+            let size = [BAR - 8.0, HIGH - y];
+            marks.push(rect(
+                [x, top + y],
+                size,
+                1.0,
+                FigureColor::Step(2 + third as i8),
+            ));
+            let ends = mean.interval.map(|it| [middle, top + y_of(it)]);
+            marks.push(FigureMark::Line {
+                from: ends[0],
+                to: ends[1],
+                width: 1.5,
+                stroke: FigureColor::Ink,
+                opacity: 1.0,
+            });
+            let shown = format::fraction(mean.value);
+            marks.push(text(
+                [middle, top + HIGH + 32.0],
+                TextAnchor::Middle,
+                NOTE,
+                shown,
+            ));
+        }
+        marks.push(FigureMark::Line {
+            from: [left, top + HIGH],
+            to: [left + 3.0 * BAR - 8.0, top + HIGH],
+            width: 1.0,
+            stroke: FigureColor::Edge,
+            opacity: 1.0,
+        });
+    }
+    let n_rows = names.len().div_ceil(PANELS_A_ROW).max(1);
+    PlotFigure {
+        width: PANEL * names.len().clamp(1, PANELS_A_ROW) as f64,
+        height: n_rows as f64 * (HIGH + 76.0),
+        margin: 8.0,
+        label: format!(
+            "{measure} of {} rankers in thirds of the queries",
+            names.len()
+        ),
+        detail: "Thirds by how much of the query its relevant texts hold; lines are 95 % \
+                 intervals over queries."
+            .to_owned(),
+        marks,
+    }
+}

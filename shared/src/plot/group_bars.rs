@@ -1,0 +1,187 @@
+//! Means of two rankers over groups of queries: two bars for each group, solid for the first
+//! ranker and hollow for the second, with their intervals.
+//!
+//! What can be pointed at is a [`FigureMark::Group`]; its place among the groups of the figure says what
+//! it is.
+
+use super::{
+    COLUMN, FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
+    queries, rect, text,
+};
+use crate::compare::RankerComparison;
+use crate::compare::query_groups::{MrrComparison, RankerMrr};
+use crate::report::comparison::{bucket_label, length_label, type_label};
+use crate::report::format;
+use crate::stats::Estimate;
+
+/// Where bars begin, and where a mean of the scale's end would end.
+const LEFT: f64 = 128.0;
+const RIGHT: f64 = 440.0;
+const TOP: f64 = 34.0;
+const BAR: f64 = 12.0;
+const GAP: f64 = 12.0;
+
+/// What one group of the figure shows: both rankers by the same queries, or each by its own.
+enum Row {
+    Together(MrrComparison),
+    Apart([RankerMrr; 2]),
+}
+
+/// RR by FQT; a group for each bar, the first ranker's of the first bucket, then the second's.
+pub fn buckets(found: &RankerComparison) -> PlotFigure {
+    let rows = found.buckets.iter();
+    let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.sides.clone())));
+    draw(found, "by FQT", rows.collect())
+}
+
+/// RR by the length of queries; a group for each length.
+pub fn lengths(found: &RankerComparison) -> PlotFigure {
+    let rows = found.lengths.iter();
+    let rows = rows.map(|it| (length_label(it), Row::Together(it.both.clone())));
+    draw(found, "by the length of queries", rows.collect())
+}
+
+/// RR by what is asked for; a group for each type.
+pub fn answers(found: &RankerComparison) -> PlotFigure {
+    let rows = found.answers.iter();
+    let rows = rows.map(|it| {
+        let label = type_label(it.answer).to_owned();
+        (label, Row::Together(it.both.clone()))
+    });
+    draw(found, "by what is asked for", rows.collect())
+}
+
+/// RR by how queries begin; a group for each bigram.
+pub fn bigrams(found: &RankerComparison) -> PlotFigure {
+    let rows = found.bigrams.iter();
+    let rows = rows.map(|it| (it.words.clone(), Row::Together(it.both.clone())));
+    draw(found, "by how queries begin", rows.collect())
+}
+
+fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFigure {
+    let names = [0, 1].map(|it| found.rankers[it].label.as_str());
+    let mut marks = legend(names);
+    let mut y = TOP;
+    for (label, row) in &rows {
+        let middle = y + BAR + 5.0;
+        marks.push(text(
+            [LEFT - 10.0, middle],
+            TextAnchor::End,
+            NOTE,
+            fit(label, 18),
+        ));
+        let sides = match row {
+            Row::Together(both) => both.rr.map(|rr| (both.n_queries, rr)),
+            Row::Apart([first, second]) => [first, second].map(|it| (it.n_queries, it.rr)),
+        };
+        let bars =
+            [0, 1].map(|side| bar(side, y + side as f64 * BAR, sides[side].0, sides[side].1));
+        let said = [0, 1].map(|side| {
+            let (n, rr) = sides[side];
+            let rr = rr.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
+            format!("{} {rr}, {}", names[side], queries(n))
+        });
+        let label = fit(label, 60);
+        match row {
+            Row::Together(_) => marks.push(FigureMark::Group {
+                title: format!("{label}: {}; {}", said[0], said[1]),
+                marks: bars.concat(),
+            }),
+            Row::Apart(_) => {
+                marks.extend(
+                    bars.into_iter()
+                        .zip(said)
+                        .map(|(marks, said)| FigureMark::Group {
+                            title: format!("{label}: {said}"),
+                            marks,
+                        }),
+                )
+            }
+        }
+        y += 2.0 * BAR + GAP;
+    }
+    marks.push(FigureMark::Line {
+        from: [LEFT, TOP - 4.0],
+        to: [LEFT, y - GAP + 4.0],
+        width: 1.0,
+        stroke: FigureColor::Edge,
+        opacity: 1.0,
+    });
+    PlotFigure {
+        width: COLUMN,
+        height: y - GAP + 8.0,
+        margin: 8.0,
+        label: format!(
+            "RR@10 of {} and {} {by}, {} groups",
+            names[0],
+            names[1],
+            rows.len()
+        ),
+        detail: format!(
+            "The upper bar of a group is {}, the lower one {}; lines are 95 % intervals over \
+             queries, in brackets stands how many these are.",
+            names[0], names[1]
+        ),
+        marks,
+    }
+}
+
+/// Which bar is whose.
+fn legend(names: [&str; 2]) -> Vec<FigureMark> {
+    let mut marks = Vec::new();
+    for (side, name) in names.iter().enumerate() {
+        let left = LEFT + side as f64 * 200.0;
+        marks.extend(filled(side, [left, 6.0], 18.0));
+        let words = TextStyle(FontStyle::Label, FigureColor::Ink);
+        marks.push(text(
+            [left + 26.0, 16.0],
+            TextAnchor::Start,
+            words,
+            fit(name, 24),
+        ));
+    }
+    marks
+}
+
+/// The ground of a bar: solid for the first ranker, hollow for the second.
+fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
+    let size = [width, BAR - 2.0];
+    let mut marks = vec![rect(at, size, 1.0, FigureColor::Edge)];
+    if side == 1 && width > 3.0 {
+        let inner = [at[0] + 1.5, at[1] + 1.5];
+        marks.push(rect(
+            inner,
+            [width - 3.0, size[1] - 3.0],
+            0.0,
+            FigureColor::Paper,
+        ));
+    }
+    marks
+}
+
+fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<FigureMark> {
+    let baseline = y + BAR - 2.0;
+    let Some(rr) = rr else {
+        let none = format!("{} ({})", format::MISSING, format::count(n));
+        return vec![text([LEFT + 6.0, baseline], TextAnchor::Start, NOTE, none)];
+    };
+    let x = |it: f64| LEFT + (RIGHT - LEFT) * it.clamp(0.0, 1.0);
+    let mut marks = filled(side, [LEFT, y], (x(rr.value) - LEFT).max(1.0));
+    let [low, high] = rr.interval.map(x);
+    let middle = y + BAR / 2.0 - 1.0;
+    marks.push(FigureMark::Line {
+        from: [low, middle],
+        to: [high, middle],
+        width: 1.5,
+        stroke: FigureColor::Ink,
+        opacity: 1.0,
+    });
+    let said = format!("{} ({})", format::fraction(rr.value), format::count(n));
+    marks.push(text(
+        [RIGHT + 12.0, baseline],
+        TextAnchor::Start,
+        NOTE,
+        said,
+    ));
+    marks
+}

@@ -1,0 +1,89 @@
+//! The rows of a heat map from the top, the same in every drawing of it.
+
+use crate::report::format;
+use crate::score::RankerKind;
+use crate::study::overview::{OverviewColumn, StudyOverview};
+
+/// A row of a heat map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeatmapRow {
+    /// The name of the rows below it.
+    Group(&'static str),
+    /// The cells of a ranker, by its place in the study.
+    Ranker(usize),
+    /// Agreement of the axioms with the judgements.
+    Relevance,
+    /// A count of each column.
+    Count(HeatmapCount),
+}
+
+/// What a row of counts counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeatmapCount {
+    /// Instances.
+    Instances,
+    /// Instances with a relevant text.
+    Relevant,
+    /// Instances whose texts stand in both orders.
+    BothOrders,
+    /// The share of instances that a cap kept.
+    Sampled,
+}
+
+impl HeatmapCount {
+    /// Returns the name of the row.
+    pub fn name(self) -> &'static str {
+        match self {
+            HeatmapCount::Instances => "Instances",
+            HeatmapCount::Relevant => "with a relevant text",
+            HeatmapCount::BothOrders => "in both orders",
+            HeatmapCount::Sampled => "share kept by the cap",
+        }
+    }
+
+    /// Returns the count of a column, as it is printed.
+    pub fn of(self, column: &OverviewColumn) -> String {
+        match self {
+            HeatmapCount::Instances => format::count(column.n_instances),
+            HeatmapCount::Relevant => format::count(column.n_relevant),
+            HeatmapCount::BothOrders => format::count(column.n_both_orders),
+            HeatmapCount::Sampled => format::fraction(column.sampled),
+        }
+    }
+}
+
+/// Returns the rows of a study: rankers by kind, relevance where grades differ, counts.
+pub fn rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
+    let mut rows = Vec::new();
+    for (kind, name) in [
+        (RankerKind::Lexical, "Lexical"),
+        (RankerKind::Neural, "Neural"),
+        (RankerKind::Service, "Services"),
+        (RankerKind::File, "Scores that were brought"),
+    ] {
+        let rankers = overview.rankers.iter().enumerate();
+        let mut own = rankers.filter(|it| it.1.ranker.kind == kind).peekable();
+        if own.peek().is_some() {
+            rows.push(HeatmapRow::Group(name));
+            rows.extend(own.map(|it| HeatmapRow::Ranker(it.0)));
+        }
+    }
+    if overview.probes.iter().any(|it| it.relevance.is_some()) {
+        rows.extend([
+            HeatmapRow::Group("The axiom itself agrees with"),
+            HeatmapRow::Relevance,
+        ]);
+    }
+    rows.push(HeatmapRow::Group(COUNTS));
+    rows.extend([HeatmapCount::Instances, HeatmapCount::Relevant].map(HeatmapRow::Count));
+    if overview.probes.iter().any(|it| it.n_both_orders > 0) {
+        rows.push(HeatmapRow::Count(HeatmapCount::BothOrders));
+    }
+    if overview.probes.iter().any(|it| it.sampled < 1.0) {
+        rows.push(HeatmapRow::Count(HeatmapCount::Sampled));
+    }
+    rows
+}
+
+/// The name of the rows of counts.
+pub const COUNTS: &str = "Counts";

@@ -1,0 +1,227 @@
+//! Two rankers query by query: the difference in RR@10, sorted (Padigela, Zamani and Croft 2019,
+//! figure 1), and how many documents they have in common among their first (their table 4).
+
+use super::scale::LinearScale;
+use super::{
+    COLUMN, FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, queries, rect, text,
+};
+use crate::compare::query_list::RrChangeKind;
+use crate::compare::{DEPTH, RankerComparison};
+use crate::report::comparison::turn_label;
+use crate::report::format;
+
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 548.0;
+
+/// Upper end of the bars, and the line of 0.
+const HIGHEST: f64 = 30.0;
+const ZERO: f64 = 110.0;
+
+/// A bar for each query, the highest difference first; for more queries than there are pixels, for
+/// as many evenly spaced ones. The groups are those of [`RrChangeKind::ALL`].
+pub fn change(found: &RankerComparison) -> PlotFigure {
+    let names = [0, 1].map(|it| found.rankers[it].label.as_str());
+    let it = &found.change;
+    let series = sampled(&it.series);
+    let step = (RIGHT - LEFT) / series.len().max(1) as f64;
+    let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
+    let mut marks = Vec::new();
+    for value in [-1.0, -0.5, 0.0, 0.5, 1.0] {
+        let y = ZERO - (ZERO - HIGHEST) * value;
+        let stroke = if value == 0.0 {
+            FigureColor::Edge
+        } else {
+            FigureColor::Rule
+        };
+        marks.push(line([LEFT, y], [RIGHT, y], stroke));
+        let said = format::signed(value);
+        marks.push(text([LEFT - 6.0, y + 4.0], TextAnchor::End, NOTE, said));
+    }
+    for (turn, count) in RrChangeKind::ALL.iter().zip(counts) {
+        let own = series.iter().enumerate();
+        let own = own.filter(|it| kind(*it.1) == *turn).map(|(at, gain)| {
+            let height = ((ZERO - HIGHEST) * gain.abs()).max(2.0);
+            let top = if *gain < 0.0 { ZERO } else { ZERO - height };
+            let left = LEFT + at as f64 * step;
+            let gap = if step > 4.0 { 1.0 } else { 0.0 };
+            rect(
+                [left, top],
+                [(step - gap).max(0.3), height],
+                0.0,
+                ink(*turn),
+            )
+        });
+        marks.push(FigureMark::Group {
+            title: format!("{}: {}", fit(&turn_label(*turn, names), 80), queries(count)),
+            marks: own.collect(),
+        });
+    }
+    let words = [
+        (it.n_better, turn_label(RrChangeKind::Better, names)),
+        (it.n_equal, turn_label(RrChangeKind::Equal, names)),
+        (it.n_worse, turn_label(RrChangeKind::Worse, names)),
+    ];
+    for (at, (count, words)) in words.into_iter().enumerate() {
+        let place = [LEFT, (LEFT + RIGHT) / 2.0, RIGHT][at];
+        let anchor = [TextAnchor::Start, TextAnchor::Middle, TextAnchor::End][at];
+        let said = format!("{}: {}", fit(&words, 24), format::count(count));
+        marks.push(text([place, 214.0], anchor, NOTE, said));
+    }
+    marks.push(text(
+        [LEFT, 14.0],
+        TextAnchor::Start,
+        NOTE,
+        fit(
+            &format!("RR@10 of {} less that of {}", names[1], names[0]),
+            64,
+        ),
+    ));
+    PlotFigure {
+        width: COLUMN,
+        height: 220.0,
+        margin: 8.0,
+        label: format!(
+            "Difference in RR@10, {} less {}: better on {} queries, level on {}, worse on {}; \
+             1 on {}",
+            names[1],
+            names[0],
+            format::count(it.n_better),
+            format::count(it.n_equal),
+            format::count(it.n_worse),
+            format::count(it.n_won)
+        ),
+        detail: "Each bar is a query, sorted by its difference.".to_owned(),
+        marks,
+    }
+}
+
+/// As many values as there are pixels, evenly spaced, the first and the last among them.
+fn sampled(series: &[f64]) -> Vec<f64> {
+    let most = (RIGHT - LEFT) as usize;
+    if series.len() <= most {
+        return series.to_vec();
+    }
+    let last = series.len() - 1;
+    (0..most).map(|it| series[it * last / (most - 1)]).collect()
+}
+
+fn kind(gain: f64) -> RrChangeKind {
+    match gain {
+        1.0.. => RrChangeKind::Won,
+        ..=-1.0 => RrChangeKind::Lost,
+        0.0 => RrChangeKind::Equal,
+        ..0.0 => RrChangeKind::Worse,
+        _ => RrChangeKind::Better,
+    }
+}
+
+fn ink(turn: RrChangeKind) -> FigureColor {
+    match turn {
+        RrChangeKind::Won | RrChangeKind::Lost => FigureColor::Ink,
+        RrChangeKind::Better | RrChangeKind::Worse => FigureColor::Ink3,
+        RrChangeKind::Equal => FigureColor::Edge,
+    }
+}
+
+/// Upper end and floor of the second figure.
+const CEILING: f64 = 20.0;
+const FLOOR: f64 = 240.0;
+
+/// Mean MUR(i) for each i, a group each, with its interval and the fitted line; above all of it
+/// lies the line of two equal lists.
+pub fn overlap(found: &RankerComparison) -> PlotFigure {
+    let names = [0, 1].map(|it| found.rankers[it].label.as_str());
+    let overlap = &found.overlap;
+    let deepest = DEPTH as f64;
+    let x = LinearScale {
+        domain: [0.0, deepest],
+        range: [LEFT, RIGHT - 100.0],
+    };
+    let y = LinearScale {
+        domain: [0.0, deepest],
+        range: [FLOOR, CEILING],
+    };
+    let mut marks = vec![
+        line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColor::Edge),
+        line([LEFT, CEILING], [LEFT, FLOOR], FigureColor::Edge),
+        line(
+            [x.at(0.0), y.at(0.0)],
+            [x.at(deepest), y.at(deepest)],
+            FigureColor::Rule,
+        ),
+    ];
+    let beside = [x.at(deepest) + 6.0, y.at(deepest) + 4.0];
+    marks.push(text(
+        beside,
+        TextAnchor::Start,
+        NOTE,
+        "equal lists".to_owned(),
+    ));
+    for tick in [2, 4, 6, 8, 10] {
+        let at = f64::from(tick);
+        let across = [x.at(at), FLOOR + 18.0];
+        marks.push(text(across, TextAnchor::Middle, NOTE, tick.to_string()));
+        let up = [LEFT - 8.0, y.at(at) + 4.0];
+        marks.push(text(up, TextAnchor::End, NOTE, tick.to_string()));
+    }
+    let fitted = overlap.line.map(|it| {
+        let at = |i: f64| {
+            [
+                x.at(i),
+                y.at((it.slope * i + it.intercept).clamp(0.0, deepest)),
+            ]
+        };
+        let end = at(deepest);
+        marks.push(line(at(1.0), end, FigureColor::Ink2));
+        let sign = if it.intercept < 0.0 { "−" } else { "+" };
+        let [slope, intercept] = [it.slope, it.intercept.abs()].map(|it| format::score(it, 2));
+        let said = format!("{slope} i {sign} {intercept}");
+        let place = [end[0] + 6.0, end[1] + 4.0];
+        marks.push(text(place, TextAnchor::Start, NOTE, said.clone()));
+        said
+    });
+    for (at, (mean, n_apart)) in overlap.means.iter().zip(&overlap.n_apart).enumerate() {
+        let i = (at + 1) as f64;
+        let place = [x.at(i), y.at(mean.value)];
+        let [low, high] = mean.interval.map(|it| y.at(it));
+        marks.push(FigureMark::Group {
+            title: format!(
+                "First {}: {} in common, {} with none",
+                at + 1,
+                format::score(mean.value, 2),
+                queries(*n_apart)
+            ),
+            marks: vec![
+                line([place[0], low], [place[0], high], FigureColor::Ink),
+                FigureMark::Dot {
+                    at: place,
+                    fill: FigureColor::Ink2,
+                    stroke: FigureColor::Paper,
+                },
+            ],
+        });
+    }
+    marks.push(text(
+        [LEFT + 6.0, CEILING - 6.0],
+        TextAnchor::Start,
+        NOTE,
+        "documents in common among the first i".to_owned(),
+    ));
+    PlotFigure {
+        width: COLUMN,
+        height: FLOOR + 26.0,
+        margin: 8.0,
+        label: format!(
+            "Documents that {} and {} have in common among their first i: {} among ten{}",
+            names[0],
+            names[1],
+            overlap
+                .means
+                .last()
+                .map_or(format::MISSING.to_owned(), |it| format::score(it.value, 2)),
+            fitted.map_or_else(String::new, |it| format!("; fitted line {it}"))
+        ),
+        detail: "Dots are means over queries with 95 % intervals.".to_owned(),
+        marks,
+    }
+}

@@ -1,0 +1,289 @@
+//! Texts and queries beside a collection: manipulated documents, and the pairs of transfer sets.
+//!
+//! They are documents and queries like others, so everything that scores, stores and shows takes
+//! them as they come; but they stand behind those of the collection and enter none of its
+//! statistics.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::manipulation::{LookupTables, Manipulation, ManipulationInput};
+use super::mining::draw;
+use super::transfer::{TransferPairCounts, TransferSet};
+use super::{AxiomVariant, Limits, Probe};
+use crate::collection::{Collection, Document, Query};
+use crate::index::{DocNo, Index};
+use crate::text::linguistics::{LinguisticAnalysis, analyze};
+
+/// How many documents and queries of a study are not its collection's; they are the last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AdditionCounts {
+    /// How many documents were added.
+    pub n_docs: u32,
+    /// How many queries were added.
+    pub n_queries: u32,
+}
+
+/// A document that a manipulation has made from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DerivedDocument {
+    /// Place among the probes that are asked for.
+    which: u32,
+    /// The document as it is.
+    of: DocNo,
+    body: String,
+}
+
+/// Bodies of documents, each analysed once.
+#[derive(Debug, Default)]
+pub struct AnalyzedDocuments(Vec<OnceLock<(String, LinguisticAnalysis)>>);
+
+impl AnalyzedDocuments {
+    /// Of a collection, none analysed yet.
+    pub fn of(collection: &Collection) -> AnalyzedDocuments {
+        AnalyzedDocuments(collection.docs.iter().map(|_| OnceLock::new()).collect())
+    }
+}
+
+/// Makes the texts of one query after the other.
+#[derive(Clone, Copy)]
+pub struct DerivedDocumentBuilder<'a> {
+    /// The collection, with the queries that count.
+    pub collection: &'a Collection,
+    /// The index of the whole collection.
+    pub index: &'a Index,
+    /// The bodies of the collection, as [`AnalyzedDocuments::of`] makes them.
+    pub bodies: &'a AnalyzedDocuments,
+    /// Which probes are asked for.
+    pub asked: &'a [(Probe, AxiomVariant)],
+    /// The lists that manipulations look words up in.
+    pub tools: &'a LookupTables,
+    /// The limits of the study.
+    pub limits: &'a Limits,
+}
+
+impl DerivedDocumentBuilder<'_> {
+    /// Places among the probes that are asked for.
+    fn manipulations(&self) -> Vec<(u32, Manipulation)> {
+        let asked = self.asked.iter().zip(0..);
+        let manipulations = asked.filter_map(|(it, at)| match it.0 {
+            Probe::Manipulation(it) => Some((at, it)),
+            _ => None,
+        });
+        manipulations.collect()
+    }
+
+    fn read(&self, doc: DocNo) -> &(String, LinguisticAnalysis) {
+        self.bodies.0[doc as usize].get_or_init(|| {
+            let body = self.collection.docs[doc as usize].body();
+            let analysis = analyze(&body);
+            (body, analysis)
+        })
+    }
+
+    /// The texts of a query: a shard.
+    pub fn make(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
+        let manipulations = self.manipulations();
+        if manipulations.is_empty() {
+            return Vec::new();
+        }
+        let asked = &self.collection.queries[query];
+        let judged = self.collection.qrels.0.get(&asked.id);
+        let grade = |doc: DocNo| {
+            let id = &self.collection.docs[doc as usize].id;
+            judged.and_then(|it| it.get(id))
+        };
+        let needs_others = manipulations.iter().any(|it| it.1.takes_others());
+        let is_other = |it: &&DocNo| needs_others && grade(**it).is_some_and(|it| *it < 1);
+        let others: Vec<(&str, &LinguisticAnalysis)> = pool
+            .iter()
+            .filter(is_other)
+            .map(|&it| {
+                let (body, analysis) = self.read(it);
+                (body.as_str(), analysis)
+            })
+            .collect();
+        let mut made = Vec::new();
+        let limits = self.limits;
+        let chosen: Vec<usize> = match limits.manipulated {
+            Some(most) => draw(pool.len(), most, limits.seed, &asked.text),
+            None => (0..pool.len()).collect(),
+        };
+        for doc in chosen.into_iter().map(|it| pool[it]) {
+            let (text, analysis) = self.read(doc);
+            let source = ManipulationInput {
+                id: &self.collection.docs[doc as usize].id,
+                text,
+                analysis,
+                query: &asked.text,
+                others: &others,
+                tools: self.tools,
+                vocabulary: self.index.vocabulary(),
+                seed: limits.seed,
+            };
+            for &(which, manipulation) in &manipulations {
+                made.extend(manipulation.apply(&source).map(|body| DerivedDocument {
+                    which,
+                    of: doc,
+                    body,
+                }));
+            }
+        }
+        made
+    }
+}
+
+/// Documents and queries that a collection does not have of its own.
+pub struct CollectionAdditions<'a> {
+    /// The derived documents of each query, in the order of queries.
+    pub made: Vec<Vec<DerivedDocument>>,
+    /// The transfer sets that are asked for.
+    pub sets: &'a [TransferSet],
+    /// Seed of the queries that are inferred.
+    pub seed: u64,
+}
+
+/// What is mined of texts beside a collection: for each query its samples, each with the place of
+/// its probe among those that are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddedSamples {
+    /// For each query its samples: the place of the probe, and the two texts.
+    samples: Vec<Vec<(u32, [DocNo; 2])>>,
+    /// How much was added to the collection.
+    pub added: AdditionCounts,
+    /// What became of the pairs of each transfer set.
+    pub kept: Vec<(Probe, TransferPairCounts)>,
+}
+
+impl AddedSamples {
+    /// Returns the samples of a query, with the place of the probe of each.
+    pub fn of(&self, query: usize) -> &[(u32, [DocNo; 2])] {
+        self.samples.get(query).map_or(&[], Vec::as_slice)
+    }
+
+    /// Puts derived documents behind the documents of a collection and of its index, and the pairs
+    /// of transfer sets behind them.
+    pub fn add(
+        collection: &mut Collection,
+        index: &mut Index,
+        asked: &[(Probe, AxiomVariant)],
+        additions: CollectionAdditions<'_>,
+    ) -> AddedSamples {
+        let CollectionAdditions { made, sets, seed } = additions;
+        let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
+        let mut beside = AddedSamples {
+            samples: vec![Vec::new(); n_queries],
+            ..AddedSamples::default()
+        };
+        let mut add = |doc: Document, collection: &mut Collection| {
+            index.add_beside(&doc.body());
+            collection.docs.push(doc);
+            (collection.docs.len() - 1) as DocNo
+        };
+        // What does not depend on a query is there once.
+        let mut known: BTreeMap<(u32, DocNo), DocNo> = BTreeMap::new();
+        for (query, made) in made.into_iter().enumerate() {
+            for DerivedDocument { which, of, body } in made {
+                let slug = asked[which as usize].0.slug();
+                let is_of_query = match asked[which as usize].0 {
+                    Probe::Manipulation(it) => it.is_of_query(),
+                    _ => false,
+                };
+                let original = &collection.docs[of as usize].id;
+                let id = match is_of_query {
+                    true => format!("{original}#{slug}@{}", collection.queries[query].id),
+                    false => format!("{original}#{slug}"),
+                };
+                let doc = Document {
+                    id,
+                    title: String::new(),
+                    text: body,
+                    group: None,
+                };
+                let place = match known.get(&(which, of)).filter(|_| !is_of_query) {
+                    Some(&place) => place,
+                    None => add(doc, collection),
+                };
+                if !is_of_query {
+                    known.insert((which, of), place);
+                }
+                beside.samples[query].push((which, [place, of]));
+            }
+        }
+        for (probe, which) in asked.iter().map(|it| it.0).zip(0..) {
+            let Probe::Transfer(of) = probe else {
+                continue;
+            };
+            let Some(set) = sets.iter().find(|it| it.of == of) else {
+                continue;
+            };
+            let (samples, kept) = set.samples(seed);
+            beside.kept.push((probe, kept));
+            for (pair, query) in samples {
+                let id = format!("{}#{}", probe.slug(), pair.id);
+                let mut text = |side: &str, text: &str| {
+                    let doc = Document {
+                        id: format!("{id}:{side}"),
+                        title: String::new(),
+                        text: text.to_owned(),
+                        group: None,
+                    };
+                    add(doc, collection)
+                };
+                let texts = [text("a", &pair.a), text("b", &pair.b)];
+                collection.queries.push(Query {
+                    id,
+                    text: query,
+                    group: pair.group.clone(),
+                    split: None,
+                });
+                beside.samples.push(vec![(which, texts)]);
+            }
+        }
+        beside.added = AdditionCounts {
+            n_docs: (collection.docs.len() - n_docs) as u32,
+            n_queries: (collection.queries.len() - n_queries) as u32,
+        };
+        beside
+    }
+}
+
+/// Returns whether an id looks like one that [`AddedSamples::add`] gives: that of a manipulated document,
+/// or that of a query or a document of a transfer set.
+pub fn is_added_id(id: &str) -> bool {
+    id.match_indices('#').any(|(at, _)| {
+        let slug = id[at + 1..].split('@').next().unwrap_or_default();
+        let is_manipulated = slug.parse::<Manipulation>().is_ok();
+        is_manipulated || matches!(id[..at].parse::<Probe>(), Ok(Probe::Transfer(_)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_documents_and_queries_that_are_added_are_known() {
+        for id in [
+            "421#lemmatize",
+            "a#b#shuffle-words@q7",
+            "transfer:fluency#dev-2:0:a",
+            "symmetric:mspc#7",
+        ] {
+            assert!(is_added_id(id), "{id}");
+        }
+        for id in [
+            "421",
+            "421#lnc2:3",
+            "421#tfc1",
+            "lemmatize",
+            "x#",
+            "transfer:fluency",
+        ] {
+            assert!(!is_added_id(id), "{id}");
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! From text to a formula, with the place and the reason where it is none.
+
+use super::{AxiomFormula, LONGEST, Op, leaves};
+use crate::error::{Error, InvalidField};
+use crate::probe::Axiom;
+
+/// The deepest nesting of parentheses that is read.
+const DEEPEST: usize = 24;
+
+/// What a part of a formula stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OperandKind {
+    /// A value that changes its sign with the order of the texts.
+    Preference,
+    /// A value that does not depend on the order of the texts.
+    Even,
+    /// A number, which is the same for all texts.
+    Number,
+}
+
+/// Reads a formula from the left, by recursive descent.
+struct FormulaParser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    code: Vec<u8>,
+}
+
+impl std::str::FromStr for AxiomFormula {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<AxiomFormula, Error> {
+        let mut reader = FormulaParser {
+            text,
+            at: 0,
+            depth: 0,
+            code: Vec::new(),
+        };
+        let kind = reader.choice()?;
+        if reader.peek().is_some() {
+            return Err(reader.wrong("an operator was expected"));
+        }
+        match kind {
+            OperandKind::Preference => {}
+            OperandKind::Even => {
+                return Err(reader.wrong(
+                    "as a whole it prefers no text: two \
+                 preferences multiplied only say whether they agree; multiply by a third",
+                ));
+            }
+            OperandKind::Number => {
+                return Err(reader.wrong("as a whole it is a number and prefers no text"));
+            }
+        }
+        let n = reader.code.len();
+        if n > LONGEST {
+            return Err(reader.wrong("it is too long; about twenty axioms fit"));
+        }
+        let mut code = [0; LONGEST];
+        code[..n].copy_from_slice(&reader.code);
+        Ok(AxiomFormula { len: n as u8, code })
+    }
+}
+
+impl FormulaParser<'_> {
+    fn wrong(&self, reason: &str) -> Error {
+        let shown: String = self.text.chars().take(200).collect();
+        let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
+        Error::malformed(
+            InvalidField::shown("probes", format!("formula `{}`", shown.escape_debug())),
+            format!("character {place}: {reason}"),
+        )
+    }
+
+    fn rest(&mut self) -> &str {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        &self.text[self.at..]
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    /// A name without its sign; empty if there is none.
+    fn word(&mut self) -> String {
+        let rest = self.rest();
+        let in_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '@' || it == '.';
+        let end = rest.find(|it| !in_word(it)).unwrap_or(rest.len());
+        let word = rest[..end].to_owned();
+        self.at += end;
+        word
+    }
+
+    fn push(&mut self, op: Op) {
+        op.write(&mut self.code);
+    }
+
+    fn choice(&mut self) -> Result<OperandKind, Error> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.wrong("parentheses are nested too deeply"));
+        }
+        let kind = self.several('|', Op::First, FormulaParser::both)?;
+        let before = self.at;
+        let kind = match self.word().as_str() {
+            "if" => self.condition(kind)?,
+            _ => {
+                self.at = before;
+                kind
+            }
+        };
+        self.depth -= 1;
+        Ok(kind)
+    }
+
+    fn condition(&mut self, kind: OperandKind) -> Result<OperandKind, Error> {
+        if kind == OperandKind::Number {
+            return Err(self.wrong("a condition belongs to a preference, not to a number"));
+        }
+        let word = self.word();
+        let op = match word.as_str() {
+            "len" => {
+                self.push(Op::IfLen);
+                return Ok(kind);
+            }
+            "undecided" => Op::IfUndecided,
+            "decided" => Op::IfDecided,
+            _ => {
+                return Err(self.wrong("after `if` comes `len`, `undecided(…)` or `decided(…)`"));
+            }
+        };
+        if !self.take('(') {
+            return Err(self.wrong("`(` was expected"));
+        }
+        self.choice()?;
+        self.close()?;
+        self.push(op);
+        Ok(kind)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        if self.take(')') {
+            Ok(())
+        } else {
+            Err(self.wrong("`)` was expected"))
+        }
+    }
+
+    fn both(&mut self) -> Result<OperandKind, Error> {
+        self.several('&', Op::Both, FormulaParser::sum)
+    }
+
+    /// Preferences with the same sign between them.
+    fn several(
+        &mut self,
+        sign: char,
+        op: fn(u8) -> Op,
+        part: fn(&mut Self) -> Result<OperandKind, Error>,
+    ) -> Result<OperandKind, Error> {
+        let kind = part(self)?;
+        let mut n = 1_u8;
+        while self.take(sign) {
+            if kind != OperandKind::Preference || part(self)? != OperandKind::Preference {
+                return Err(self.wrong(&format!("`{sign}` stands between two preferences")));
+            }
+            n = n.saturating_add(1);
+        }
+        if n > 1 {
+            self.push(op(n));
+        }
+        Ok(kind)
+    }
+
+    fn sum(&mut self) -> Result<OperandKind, Error> {
+        let mut kind = self.product()?;
+        loop {
+            let op = match self.peek() {
+                Some('+') => Op::Plus,
+                Some('-') => Op::Minus,
+                _ => return Ok(kind),
+            };
+            self.at += 1;
+            let right = self.product()?;
+            kind = match (kind, right) {
+                (a, b) if a == b => a,
+                (OperandKind::Even, OperandKind::Number)
+                | (OperandKind::Number, OperandKind::Even) => OperandKind::Even,
+                _ => {
+                    return Err(self.wrong(
+                        "a preference turns with the order of the texts and the other part does \
+                         not: they cannot be added; multiply instead",
+                    ));
+                }
+            };
+            self.push(op);
+        }
+    }
+
+    fn product(&mut self) -> Result<OperandKind, Error> {
+        let mut kind = self.signed()?;
+        let mut votes = 1_u8;
+        loop {
+            let sign = self.peek();
+            if sign != Some('%') && votes > 1 {
+                self.push(Op::Vote(votes));
+                votes = 1;
+            }
+            match sign {
+                Some('%') => {
+                    self.at += 1;
+                    if kind != OperandKind::Preference || self.signed()? != OperandKind::Preference
+                    {
+                        return Err(self.wrong("`%` stands between two preferences"));
+                    }
+                    votes = votes.saturating_add(1);
+                }
+                Some('*') => {
+                    self.at += 1;
+                    kind = match (kind, self.signed()?) {
+                        (OperandKind::Preference, OperandKind::Preference) => OperandKind::Even,
+                        (OperandKind::Preference, _) | (_, OperandKind::Preference) => {
+                            OperandKind::Preference
+                        }
+                        (OperandKind::Number, OperandKind::Number) => OperandKind::Number,
+                        _ => OperandKind::Even,
+                    };
+                    self.push(Op::Times);
+                }
+                Some('/') => {
+                    self.at += 1;
+                    let from = self.code.len();
+                    let right = self.signed()?;
+                    let zero = self.code[from..] == [1, 0, 0];
+                    if right != OperandKind::Number || zero {
+                        return Err(self.wrong(
+                            "only a number other than 0 divides: an axiom may prefer no text, \
+                             which is 0",
+                        ));
+                    }
+                    self.push(Op::Over);
+                }
+                _ => return Ok(kind),
+            }
+        }
+    }
+
+    fn signed(&mut self) -> Result<OperandKind, Error> {
+        match self.peek() {
+            Some(sign @ ('+' | '-')) => {
+                self.at += 1;
+                self.depth += 1;
+                if self.depth > DEEPEST {
+                    return Err(self.wrong("signs are nested too deeply"));
+                }
+                let kind = self.signed()?;
+                self.depth -= 1;
+                self.push(if sign == '-' { Op::Negate } else { Op::Sign });
+                Ok(kind)
+            }
+            Some('(') => {
+                self.at += 1;
+                let kind = self.choice()?;
+                self.close()?;
+                Ok(kind)
+            }
+            _ => self.named(),
+        }
+    }
+
+    fn named(&mut self) -> Result<OperandKind, Error> {
+        let before = self.at;
+        let word = self.word();
+        let first = word.chars().next();
+        if first.is_some_and(|it| it.is_ascii_digit() || it == '.') {
+            let hundredths = word.parse::<f64>().ok().map(|it| it * 100.0);
+            let whole = hundredths.filter(|it| (it - libm::round(*it)).abs() < 1e-6);
+            let fits = whole.filter(|it| *it <= f64::from(u16::MAX));
+            let Some(hundredths) = fits else {
+                self.at = before;
+                return Err(self.wrong("a number is from 0 to 655.35, by hundredths"));
+            };
+            self.push(Op::Number(libm::round(hundredths) as u16));
+            return Ok(OperandKind::Number);
+        }
+        let named = (!word.is_empty()).then(|| Axiom::named(&word)).flatten();
+        let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
+        let Some(place) = place else {
+            self.at = before;
+            return Err(self.wrong(match named {
+                Some(_) => {
+                    "TFC2 and LNC2 prefer none of two texts of a pool and stand for themselves only"
+                }
+                None => "the name of an axiom was expected",
+            }));
+        };
+        self.push(Op::Axiom(place as u8));
+        Ok(OperandKind::Preference)
+    }
+}

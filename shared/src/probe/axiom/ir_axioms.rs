@@ -1,0 +1,328 @@
+//! The other axioms of the package `ir_axioms` (Bondarenko et al., SIGIR 2022) that need no model
+//! and no web service: what they compare, and under which conditions.
+//!
+//! Each prefers one of two texts: it has conditions, which do not depend on the order of the two,
+//! and a lead of the first over the second; it is an instance iff the conditions hold and the
+//! lead is above 0. Claim: S(d1) > S(d2). Mode `code` is release 1.2.5 of the package, defects
+//! included; the other modes are as the literature has it:
+//!
+//! - counts c(w,d) where the package takes c(w,d) / |d|, which makes equal counts unequal in
+//!   texts that are nearly equally long, and rewards the shorter text unasked;
+//! - TFC1, TFC3, REG and ANTI-REG compare texts that are equally long; in the package a method of
+//!   theirs hides the one that would have asked for that;
+//! - ASPECT-REG counts the aspects that a text covers, and two query terms are of one aspect if
+//!   a chain of similar terms leads from one to the other; the package asks only whether a text
+//!   covers any aspect, and its clusters depend on the order of a set;
+//! - STMC2 prefers no text where both orders qualify; the package then prefers both.
+//!
+//! In all modes LB1 takes the scores of [`Bm25::STANDARD`], whatever the pool was made with, since
+//! mining must not depend on a run; the likeness of two terms is the cosine of their word vectors,
+//! 0 where one has none.
+//!
+//! [`Bm25::STANDARD`]: crate::rank::Bm25::STANDARD
+
+mod aspects;
+mod frequency;
+mod proximity;
+mod evaluator;
+
+use super::super::features::{QueryContext, QueryInstances, RequiredFeatures};
+use super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use super::ProbeDescription;
+use evaluator::IrAxiomsEvaluator;
+
+use serde::{Deserialize, Serialize};
+
+/// An axiom as the package `ir_axioms` defines it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum IrAxiomsAxiom {
+    /// The sum of all query terms.
+    Tfc1IrAxioms,
+    /// Two terms beat one of them as often.
+    Tfc3,
+    /// More of the rarer terms.
+    MtdcIrAxioms,
+    /// The same, of texts equally long.
+    LenMtdc,
+    /// The shorter of texts alike.
+    Lnc1IrAxioms,
+    /// One more term makes up for one more word.
+    TfLnc,
+    /// A term that the other lacks.
+    Lb1,
+    /// More of the term that is least like the others.
+    Reg,
+    /// More of the term that is most like the others.
+    AntiReg,
+    /// More aspects of the query.
+    AspectReg,
+    /// One text has all query terms, the other does not.
+    And,
+    /// The same, of texts equally long.
+    LenAnd,
+    /// One text has more distinct query terms than the other.
+    Mand,
+    /// The same, of texts equally long.
+    LenMand,
+    /// A vocabulary farther from the query.
+    Div,
+    /// The same, of texts equally long.
+    LenDiv,
+    /// First occurrences closer to each other.
+    Prox1,
+    /// First occurrences closer to the beginning of the text.
+    Prox2,
+    /// The query as a phrase, earlier.
+    Prox3,
+    /// The closest grouping of all terms.
+    Prox4,
+    /// Smaller spans of all terms.
+    Prox5,
+    /// Words more like the query's.
+    Stmc1IrAxioms,
+    /// A query term rather than the word most like one.
+    Stmc2IrAxioms,
+}
+
+/// A condition that does not depend on the order of the two texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IrAxiomsCondition {
+    /// Equally long within a share.
+    Length,
+    /// Sums of query terms that differ by more than a share.
+    SumsApart,
+    /// Equal sums of query terms.
+    SumsEqual,
+    /// Some count of a query term differs.
+    Differing,
+    /// All counts of query terms equal within a share.
+    CountsClose,
+    /// Scores equal within a share.
+    ScoresClose,
+    /// All query terms equally rare within a share.
+    EquallyRare,
+    /// The same two or more query terms in both.
+    SameTerms,
+    /// All of two or more query terms in both.
+    AllTerms,
+}
+
+impl IrAxiomsAxiom {
+    /// Every one, in the order of the families.
+    pub const ALL: &[IrAxiomsAxiom] = &[
+        IrAxiomsAxiom::Tfc1IrAxioms,
+        IrAxiomsAxiom::Tfc3,
+        IrAxiomsAxiom::MtdcIrAxioms,
+        IrAxiomsAxiom::LenMtdc,
+        IrAxiomsAxiom::Lnc1IrAxioms,
+        IrAxiomsAxiom::TfLnc,
+        IrAxiomsAxiom::Lb1,
+        IrAxiomsAxiom::Reg,
+        IrAxiomsAxiom::AntiReg,
+        IrAxiomsAxiom::AspectReg,
+        IrAxiomsAxiom::And,
+        IrAxiomsAxiom::LenAnd,
+        IrAxiomsAxiom::Mand,
+        IrAxiomsAxiom::LenMand,
+        IrAxiomsAxiom::Div,
+        IrAxiomsAxiom::LenDiv,
+        IrAxiomsAxiom::Prox1,
+        IrAxiomsAxiom::Prox2,
+        IrAxiomsAxiom::Prox3,
+        IrAxiomsAxiom::Prox4,
+        IrAxiomsAxiom::Prox5,
+        IrAxiomsAxiom::Stmc1IrAxioms,
+        IrAxiomsAxiom::Stmc2IrAxioms,
+    ];
+
+    /// The name in commands, addresses and files.
+    pub fn slug(self) -> &'static str {
+        match self {
+            IrAxiomsAxiom::Tfc1IrAxioms => "tfc1@ir_axioms",
+            IrAxiomsAxiom::Tfc3 => "tfc3",
+            IrAxiomsAxiom::MtdcIrAxioms => "mtdc@ir_axioms",
+            IrAxiomsAxiom::LenMtdc => "len_m_tdc",
+            IrAxiomsAxiom::Lnc1IrAxioms => "lnc1@ir_axioms",
+            IrAxiomsAxiom::TfLnc => "tf_lnc",
+            IrAxiomsAxiom::Lb1 => "lb1",
+            IrAxiomsAxiom::Reg => "reg",
+            IrAxiomsAxiom::AntiReg => "anti_reg",
+            IrAxiomsAxiom::AspectReg => "aspect_reg",
+            IrAxiomsAxiom::And => "and",
+            IrAxiomsAxiom::LenAnd => "len_and",
+            IrAxiomsAxiom::Mand => "m_and",
+            IrAxiomsAxiom::LenMand => "len_m_and",
+            IrAxiomsAxiom::Div => "div",
+            IrAxiomsAxiom::LenDiv => "len_div",
+            IrAxiomsAxiom::Prox1 => "prox1",
+            IrAxiomsAxiom::Prox2 => "prox2",
+            IrAxiomsAxiom::Prox3 => "prox3",
+            IrAxiomsAxiom::Prox4 => "prox4",
+            IrAxiomsAxiom::Prox5 => "prox5",
+            IrAxiomsAxiom::Stmc1IrAxioms => "stmc1@ir_axioms",
+            IrAxiomsAxiom::Stmc2IrAxioms => "stmc2@ir_axioms",
+        }
+    }
+
+    /// What there is to say about it before seeing any data.
+    pub fn about(self) -> &'static ProbeDescription {
+        match self {
+            IrAxiomsAxiom::Tfc1IrAxioms => &frequency::TFC1,
+            IrAxiomsAxiom::Tfc3 => &frequency::TFC3,
+            IrAxiomsAxiom::MtdcIrAxioms => &frequency::MTDC,
+            IrAxiomsAxiom::LenMtdc => &frequency::LEN_MTDC,
+            IrAxiomsAxiom::Lnc1IrAxioms => &frequency::LNC1,
+            IrAxiomsAxiom::TfLnc => &frequency::TF_LNC,
+            IrAxiomsAxiom::Lb1 => &frequency::LB1,
+            IrAxiomsAxiom::Reg => &aspects::REG,
+            IrAxiomsAxiom::AntiReg => &aspects::ANTI_REG,
+            IrAxiomsAxiom::AspectReg => &aspects::ASPECT_REG,
+            IrAxiomsAxiom::And => &aspects::AND,
+            IrAxiomsAxiom::LenAnd => &aspects::LEN_AND,
+            IrAxiomsAxiom::Mand => &aspects::M_AND,
+            IrAxiomsAxiom::LenMand => &aspects::LEN_M_AND,
+            IrAxiomsAxiom::Div => &aspects::DIV,
+            IrAxiomsAxiom::LenDiv => &aspects::LEN_DIV,
+            IrAxiomsAxiom::Prox1 => &proximity::PROX1,
+            IrAxiomsAxiom::Prox2 => &proximity::PROX2,
+            IrAxiomsAxiom::Prox3 => &proximity::PROX3,
+            IrAxiomsAxiom::Prox4 => &proximity::PROX4,
+            IrAxiomsAxiom::Prox5 => &proximity::PROX5,
+            IrAxiomsAxiom::Stmc1IrAxioms => &aspects::STMC1,
+            IrAxiomsAxiom::Stmc2IrAxioms => &aspects::STMC2,
+        }
+    }
+
+    fn conditions(self, mode: AxiomVariant) -> &'static [IrAxiomsCondition] {
+        match (self, mode) {
+            (IrAxiomsAxiom::Tfc1IrAxioms, AxiomVariant::CodeCamara2020) => {
+                return &[IrAxiomsCondition::SumsApart];
+            }
+            (
+                IrAxiomsAxiom::Tfc3 | IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg,
+                AxiomVariant::CodeCamara2020,
+            ) => return &[],
+            _ => {}
+        }
+        match self {
+            IrAxiomsAxiom::Tfc1IrAxioms => {
+                &[IrAxiomsCondition::Length, IrAxiomsCondition::SumsApart]
+            }
+            IrAxiomsAxiom::Tfc3 | IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => {
+                &[IrAxiomsCondition::Length]
+            }
+            IrAxiomsAxiom::LenAnd | IrAxiomsAxiom::LenMand | IrAxiomsAxiom::LenDiv => {
+                &[IrAxiomsCondition::Length]
+            }
+            IrAxiomsAxiom::MtdcIrAxioms => {
+                &[IrAxiomsCondition::SumsEqual, IrAxiomsCondition::Differing]
+            }
+            IrAxiomsAxiom::LenMtdc => &[
+                IrAxiomsCondition::Length,
+                IrAxiomsCondition::SumsEqual,
+                IrAxiomsCondition::Differing,
+            ],
+            IrAxiomsAxiom::Lnc1IrAxioms => &[IrAxiomsCondition::CountsClose],
+            IrAxiomsAxiom::Lb1 => &[IrAxiomsCondition::ScoresClose],
+            IrAxiomsAxiom::AspectReg => &[IrAxiomsCondition::EquallyRare],
+            IrAxiomsAxiom::Prox1 | IrAxiomsAxiom::Prox2 | IrAxiomsAxiom::Prox3 => {
+                &[IrAxiomsCondition::SameTerms]
+            }
+            IrAxiomsAxiom::Prox4 | IrAxiomsAxiom::Prox5 => &[IrAxiomsCondition::AllTerms],
+            IrAxiomsAxiom::TfLnc
+            | IrAxiomsAxiom::And
+            | IrAxiomsAxiom::Mand
+            | IrAxiomsAxiom::Div => &[],
+            IrAxiomsAxiom::Stmc1IrAxioms | IrAxiomsAxiom::Stmc2IrAxioms => &[],
+        }
+    }
+
+    /// What mining has to see of the texts.
+    pub(super) fn needs(self) -> RequiredFeatures {
+        RequiredFeatures {
+            others: matches!(
+                self,
+                IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv | IrAxiomsAxiom::Stmc2IrAxioms
+            ),
+            positions: matches!(
+                self,
+                IrAxiomsAxiom::Prox1
+                    | IrAxiomsAxiom::Prox2
+                    | IrAxiomsAxiom::Prox3
+                    | IrAxiomsAxiom::Prox4
+                    | IrAxiomsAxiom::Prox5
+            ),
+            words: self.needs_vectors(),
+        }
+    }
+
+    /// Whether it needs word vectors.
+    pub fn needs_vectors(self) -> bool {
+        matches!(
+            self,
+            IrAxiomsAxiom::Reg
+                | IrAxiomsAxiom::AntiReg
+                | IrAxiomsAxiom::AspectReg
+                | IrAxiomsAxiom::Stmc1IrAxioms
+                | IrAxiomsAxiom::Stmc2IrAxioms
+        )
+    }
+
+    pub(super) fn mine(
+        self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+        found: &mut QueryInstances,
+    ) {
+        self.each_preferred(mode, case, |first, second| found.pair(first, second));
+    }
+
+    /// Calls `take` with the places of each preferred text and of the other.
+    pub(super) fn each_preferred(
+        self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+        mut take: impl FnMut(usize, usize),
+    ) {
+        if self.needs_vectors() && case.alike.is_empty() {
+            return;
+        }
+        let sight = IrAxiomsEvaluator::new(self, mode, case);
+        for a in 0..case.pool.len() {
+            for b in a + 1..case.pool.len() {
+                let mut conditions = self.conditions(mode).iter();
+                if !conditions.all(|&it| sight.measure(it, a, b).holds()) {
+                    continue;
+                }
+                if sight.lead(a, b) > 0.0 {
+                    take(a, b);
+                }
+                if sight.lead(b, a) > 0.0 {
+                    take(b, a);
+                }
+            }
+        }
+    }
+
+    /// Of a pair, the preferred text first.
+    pub(super) fn premises(
+        self,
+        mode: AxiomVariant,
+        case: &QueryContext<'_>,
+    ) -> Vec<MeasuredPrecondition> {
+        let sight = IrAxiomsEvaluator::new(self, mode, case);
+        let conditions = self.conditions(mode).iter();
+        let mut premises: Vec<MeasuredPrecondition> =
+            conditions.map(|&it| sight.measure(it, 0, 1)).collect();
+        let known = !self.needs_vectors() || !case.alike.is_empty();
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::Lead { axiom: self },
+            value: known.then(|| sight.lead(0, 1)),
+            relation: BoundRelation::Above,
+            bound: Some(0.0),
+        });
+        premises
+    }
+}

@@ -1,0 +1,443 @@
+//! What a text and a pair of texts look like to one of the further axioms.
+
+use super::super::super::features::{DocumentFeatures, QueryContext};
+use super::super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use super::{IrAxiomsAxiom, IrAxiomsCondition, proximity};
+use crate::index::term_statistics::QueryTerms;
+use crate::rank::{Bm25, LexicalRanker};
+
+/// One axiom on the texts of one query.
+pub(super) struct IrAxiomsEvaluator<'a> {
+    axiom: IrAxiomsAxiom,
+    weight: CountWeighting,
+    case: &'a QueryContext<'a>,
+    /// The tokens of the query, as places among its distinct terms.
+    tokens: Vec<usize>,
+    /// Pairs of query terms that are compared, the rarer first where that counts.
+    pairs: Vec<(usize, usize)>,
+    /// The query terms that decide REG and ANTI-REG: those least or most like the others.
+    deciding: Vec<usize>,
+    /// Query terms of one aspect each.
+    aspects: Vec<Vec<usize>>,
+    /// What was seen of each text of the pool.
+    seen: Vec<DocumentValue>,
+}
+
+/// The values of a text that decide which of two is preferred.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct DocumentValue {
+    /// The more the better; the second decides where the first is equal.
+    value: [f64; 2],
+    /// The score of the text by BM25.
+    score: f64,
+}
+
+/// How the occurrences of a term in a text are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CountWeighting {
+    /// c(w,d), the number of occurrences.
+    Count,
+    /// c(w,d) / |d|, as the package has it.
+    Share,
+}
+
+impl<'a> IrAxiomsEvaluator<'a> {
+    pub(super) fn new(
+        axiom: IrAxiomsAxiom,
+        mode: AxiomVariant,
+        case: &'a QueryContext<'a>,
+    ) -> IrAxiomsEvaluator<'a> {
+        let weight = match mode {
+            AxiomVariant::Fixed
+            | AxiomVariant::PaperRennings2019
+            | AxiomVariant::PaperCamara2020 => CountWeighting::Count,
+            AxiomVariant::CodeCamara2020 => CountWeighting::Share,
+        };
+        let mut sight = IrAxiomsEvaluator {
+            axiom,
+            weight,
+            case,
+            tokens: tokens(case.query),
+            pairs: Vec::new(),
+            deciding: Vec::new(),
+            aspects: Vec::new(),
+            seen: Vec::new(),
+        };
+        let n_terms = case.query.len();
+        match axiom {
+            IrAxiomsAxiom::Tfc3 => {
+                let margin = case.limits.share;
+                sight.pairs = pairs(n_terms, |a, b| close(case.idf(a), case.idf(b), margin));
+            }
+            IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => {
+                let all = pairs(n_terms, |a, b| !same(case.idf(a), case.idf(b)));
+                let rarer_first = |(a, b)| match case.idf(a) < case.idf(b) {
+                    true => (b, a),
+                    false => (a, b),
+                };
+                sight.pairs = all.into_iter().map(rarer_first).collect();
+            }
+            IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => sight.deciding = sight.extreme(),
+            IrAxiomsAxiom::AspectReg => sight.aspects = sight.clusters(),
+            _ => {}
+        }
+        sight.seen = case.pool.iter().map(|it| sight.see(it)).collect();
+        sight
+    }
+
+    /// How often a text holds a query term.
+    fn count(&self, text: &DocumentFeatures, term: usize) -> f64 {
+        let count = f64::from(text.counts[term]);
+        match self.weight {
+            CountWeighting::Count => count,
+            CountWeighting::Share if text.len == 0 => 0.0,
+            CountWeighting::Share => count / f64::from(text.len),
+        }
+    }
+
+    /// Over all tokens of the query, so a term that it names twice counts twice. They are added in
+    /// their order, as the package does it: another order has other last digits.
+    fn asked_sum(&self, text: &DocumentFeatures) -> f64 {
+        let terms = self.tokens.iter();
+        terms.fold(0.0, |sum, &term| sum + self.count(text, term))
+    }
+
+    /// Sums what is counted over the distinct query terms.
+    fn sum(&self, text: &DocumentFeatures) -> f64 {
+        (0..self.case.query.len())
+            .map(|it| self.count(text, it))
+            .sum()
+    }
+
+    fn see(&self, text: &DocumentFeatures) -> DocumentValue {
+        let n_terms = self.case.query.len();
+        let first = |value: f64| [value, 0.0];
+        let value = match self.axiom {
+            IrAxiomsAxiom::Tfc1IrAxioms => first(self.asked_sum(text)),
+            IrAxiomsAxiom::Lnc1IrAxioms => first(-f64::from(text.len)),
+            IrAxiomsAxiom::AspectReg => {
+                let held = |it: &&Vec<usize>| it.iter().any(|&term| text.counts[term] > 0);
+                let n_covered = self.aspects.iter().filter(held).count();
+                first(match self.weight {
+                    CountWeighting::Count => n_covered as f64,
+                    CountWeighting::Share => n_covered.min(1) as f64,
+                })
+            }
+            IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => {
+                first(f64::from(u8::from(text.cover as usize == n_terms)))
+            }
+            IrAxiomsAxiom::Mand | IrAxiomsAxiom::LenMand => first(f64::from(text.cover)),
+            IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => {
+                let both = f64::from(text.cover);
+                let either = (n_terms + text.others.len()) as f64;
+                first(if both == 0.0 { 0.0 } else { -both / either })
+            }
+            IrAxiomsAxiom::Prox1 => first(-proximity::between_first(text)),
+            IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first(text)),
+            IrAxiomsAxiom::Prox3 => first(-proximity::phrase(text, self.case.query)),
+            IrAxiomsAxiom::Prox4 => match proximity::closest_grouping(text) {
+                Some((n_others, n_groups)) => [-f64::from(n_others), f64::from(n_groups)],
+                None => [0.0; 2],
+            },
+            IrAxiomsAxiom::Prox5 => first(-proximity::mean_span(text)),
+            IrAxiomsAxiom::Stmc1IrAxioms => {
+                let words = text.meaning.as_ref().and_then(|it| it.words.as_ref());
+                first(words.map_or(0.0, |it| it.average))
+            }
+            IrAxiomsAxiom::Tfc3
+            | IrAxiomsAxiom::MtdcIrAxioms
+            | IrAxiomsAxiom::LenMtdc
+            | IrAxiomsAxiom::TfLnc
+            | IrAxiomsAxiom::Lb1
+            | IrAxiomsAxiom::Reg
+            | IrAxiomsAxiom::AntiReg
+            | IrAxiomsAxiom::Stmc2IrAxioms => [0.0; 2],
+        };
+        let score = match self.axiom {
+            IrAxiomsAxiom::Lb1 => {
+                let bm25 = LexicalRanker::Bm25(Bm25::STANDARD);
+                let weighed = bm25.weigh(self.case.query, &self.case.totals);
+                weighed.score(&text.counts, text.len)
+            }
+            _ => 0.0,
+        };
+        DocumentValue { value, score }
+    }
+
+    /// By how much the text at the first place is ahead of that at the second.
+    pub(super) fn lead(&self, first: usize, second: usize) -> f64 {
+        let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
+        let (x, y) = (&self.seen[first], &self.seen[second]);
+        match self.axiom {
+            IrAxiomsAxiom::Tfc3 => self.both_against_one(a, b) - self.both_against_one(b, a),
+            IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => self.rarer_points(a, b),
+            IrAxiomsAxiom::TfLnc => points((0..self.case.query.len()).map(|term| {
+                let others = |it: &DocumentFeatures| it.len - it.counts[term];
+                if others(a) == others(b) {
+                    self.count(a, term) - self.count(b, term)
+                } else {
+                    0.0
+                }
+            })),
+            IrAxiomsAxiom::Lb1 => {
+                let alone = |a: &DocumentFeatures, b: &DocumentFeatures| {
+                    let mut counts = a.counts.iter().zip(&b.counts);
+                    f64::from(u8::from(counts.any(|(a, b)| *a > 0 && *b == 0)))
+                };
+                alone(a, b) - alone(b, a)
+            }
+            IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => {
+                let ahead = |a: &DocumentFeatures, b: &DocumentFeatures| {
+                    let mut terms = self.deciding.iter();
+                    let all = terms.all(|&it| self.count(a, it) > self.count(b, it));
+                    f64::from(u8::from(all && !self.deciding.is_empty()))
+                };
+                ahead(a, b) - ahead(b, a)
+            }
+            IrAxiomsAxiom::Stmc2IrAxioms => {
+                let (here, there) = (self.in_place_of(a, b), self.in_place_of(b, a));
+                match self.weight {
+                    CountWeighting::Count => here - there,
+                    // Asked for first, found first.
+                    CountWeighting::Share if here > 0.0 => here,
+                    CountWeighting::Share => -there,
+                }
+            }
+            IrAxiomsAxiom::Stmc1IrAxioms if (x.value[0] - y.value[0]).abs() <= SAME_MEAN => 0.0,
+            _ if x.value[0] == y.value[0] => x.value[1] - y.value[1],
+            _ => x.value[0] - y.value[0],
+        }
+    }
+
+    /// Pairs of equally rare terms of which `a` holds both, and `b` one alone as often.
+    fn both_against_one(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
+        let held = self.pairs.iter().filter(|&&(p, q)| {
+            let [ap, aq] = [p, q].map(|it| self.count(a, it));
+            let [bp, bq] = [p, q].map(|it| self.count(b, it));
+            let one = (same(bp, ap + aq) && bq == 0.0) || (same(bq, ap + aq) && bp == 0.0);
+            ap != 0.0 && aq != 0.0 && one
+        });
+        held.count() as f64
+    }
+
+    fn rarer_points(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
+        points(self.pairs.iter().map(|&(p, q)| {
+            let [ap, aq] = [p, q].map(|it| self.count(a, it));
+            let [bp, bq] = [p, q].map(|it| self.count(b, it));
+            let asked = [p, q].map(|it| self.case.query[it].count);
+            let valid = asked[0] >= asked[1] || (ap == bq && aq == bp);
+            if valid { ap - bp } else { 0.0 }
+        }))
+    }
+
+    /// 1 if `b` holds the words most like a query term in place of it, as its length has it.
+    fn in_place_of(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
+        let nearest = |it: &DocumentFeatures| -> Option<(f64, Vec<(u32, u32)>)> {
+            it.meaning.as_ref()?.words.as_ref()?.nearest.clone()
+        };
+        let found = match (nearest(a), nearest(b)) {
+            (None, None) => return 0.0,
+            (Some(it), None) | (None, Some(it)) => it.1,
+            (Some(x), Some(y)) if x.0 > y.0 => x.1,
+            (Some(x), Some(y)) if x.0 < y.0 => y.1,
+            (Some(x), Some(y)) => x.1.into_iter().chain(y.1).collect(),
+        };
+        let other = |text: &DocumentFeatures, term: u32| {
+            let at = text.others.binary_search_by_key(&term, |it| it.0);
+            let count = at.map_or(0.0, |it| f64::from(text.others[it].1));
+            match self.weight {
+                CountWeighting::Count => count,
+                CountWeighting::Share => count / f64::from(text.len.max(1)),
+            }
+        };
+        let (la, lb) = (f64::from(a.len), f64::from(b.len));
+        let fits = found.iter().all(|&(term, word)| {
+            let (asked, instead) = (self.count(a, term as usize), other(b, word));
+            la > 0.0 && asked > 0.0 && close(lb / la, instead / asked, self.case.limits.ratio_share)
+        });
+        f64::from(u8::from(fits))
+    }
+
+    /// The query terms least or most like the others.
+    fn extreme(&self) -> Vec<usize> {
+        let n_terms = self.case.query.len();
+        let alike = self.case.alike;
+        if alike.is_empty() {
+            return Vec::new();
+        }
+        let mut sums = vec![0.0; n_terms];
+        for (a, b) in pairs(n_terms, |_, _| true) {
+            let like = alike[a * n_terms + b];
+            sums[a] += like;
+            sums[b] += like;
+        }
+        let better = |a: f64, b: f64| match self.axiom {
+            IrAxiomsAxiom::AntiReg => a.max(b),
+            _ => a.min(b),
+        };
+        let Some(best) = sums.iter().copied().reduce(better) else {
+            return Vec::new();
+        };
+        (0..n_terms).filter(|&it| sums[it] == best).collect()
+    }
+
+    /// Query terms that a chain of more than middling likeness joins.
+    fn clusters(&self) -> Vec<Vec<usize>> {
+        let n_terms = self.case.query.len();
+        let alike = self.case.alike;
+        if alike.is_empty() {
+            return Vec::new();
+        }
+        let average = alike.iter().sum::<f64>() / alike.len() as f64;
+        let mut clusters: Vec<Vec<usize>> = Vec::new();
+        for term in 0..n_terms {
+            let near = |it: &Vec<usize>| it.iter().any(|&a| alike[a * n_terms + term] > average);
+            let (joined, apart): (Vec<_>, Vec<_>) = clusters.into_iter().partition(near);
+            clusters = apart;
+            clusters.push(joined.into_iter().flatten().chain([term]).collect());
+        }
+        clusters
+    }
+
+    /// A condition on the texts at two places.
+    pub(super) fn measure(
+        &self,
+        condition: IrAxiomsCondition,
+        first: usize,
+        second: usize,
+    ) -> MeasuredPrecondition {
+        let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
+        let (x, y) = (&self.seen[first], &self.seen[second]);
+        let terms = 0..self.case.query.len();
+        let share = self.case.limits.share;
+        let at_most = |quantity, value, bound| MeasuredPrecondition {
+            quantity,
+            value,
+            relation: BoundRelation::AtMost,
+            bound: Some(bound),
+        };
+        match condition {
+            IrAxiomsCondition::Length => at_most(
+                MeasuredQuantity::LengthShare,
+                Some(apart(f64::from(a.len), f64::from(b.len), share)),
+                share,
+            ),
+            IrAxiomsCondition::SumsApart => MeasuredPrecondition {
+                quantity: MeasuredQuantity::SumShare,
+                value: Some(apart(self.asked_sum(a), self.asked_sum(b), share)),
+                relation: BoundRelation::Above,
+                bound: Some(share),
+            },
+            IrAxiomsCondition::SumsEqual => {
+                let gap = apart(self.sum(a), self.sum(b), SAME);
+                at_most(MeasuredQuantity::SumShare, Some(gap), SAME)
+            }
+            IrAxiomsCondition::Differing => {
+                let differ = |&it: &usize| self.count(a, it) != self.count(b, it);
+                MeasuredPrecondition {
+                    quantity: MeasuredQuantity::DifferingTerms,
+                    value: Some(terms.filter(differ).count() as f64),
+                    relation: BoundRelation::Above,
+                    bound: Some(0.0),
+                }
+            }
+            IrAxiomsCondition::CountsClose => {
+                let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it), share));
+                at_most(
+                    MeasuredQuantity::CountShare,
+                    Some(gaps.fold(0.0, f64::max)),
+                    share,
+                )
+            }
+            IrAxiomsCondition::ScoresClose => {
+                let gap = apart(x.score, y.score, share);
+                at_most(MeasuredQuantity::ScoreShare, Some(gap), share)
+            }
+            IrAxiomsCondition::EquallyRare => {
+                let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
+                let most = idfs.iter().copied().reduce(f64::max);
+                let least = idfs.iter().copied().reduce(f64::min);
+                let gap = most
+                    .zip(least)
+                    .map(|(most, least)| apart(most, least, share));
+                at_most(MeasuredQuantity::IdfShare, gap, share)
+            }
+            IrAxiomsCondition::SameTerms => {
+                let mut held = a.counts.iter().zip(&b.counts);
+                let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
+                MeasuredPrecondition {
+                    quantity: MeasuredQuantity::SharedTerms,
+                    value: equal.then(|| f64::from(a.cover)),
+                    relation: BoundRelation::AtLeast,
+                    bound: Some(2.0),
+                }
+            }
+            IrAxiomsCondition::AllTerms => {
+                let all = |it: &DocumentFeatures| it.cover as usize == self.case.query.len();
+                MeasuredPrecondition {
+                    quantity: MeasuredQuantity::AllSharedTerms,
+                    value: (all(a) && all(b)).then(|| f64::from(a.cover)),
+                    relation: BoundRelation::AtLeast,
+                    bound: Some(2.0),
+                }
+            }
+        }
+    }
+}
+
+/// 1e-9: what the package takes for equal, Python's `math.isclose`.
+const SAME: f64 = 1e-9;
+
+/// Means of cosines that differ by no more are equal. The rounding of a mean of n cosines is below
+/// n · 1.1e-16, which is this for 9,000 pairs of words. The package lets the rounding decide.
+const SAME_MEAN: f64 = 1e-12;
+
+/// The terms of a query's tokens in order, as places among its distinct terms.
+fn tokens(query: &QueryTerms) -> Vec<usize> {
+    let places = query.iter().enumerate();
+    let mut tokens: Vec<(u32, usize)> = places
+        .flat_map(|(term, it)| it.places.iter().map(move |&place| (place, term)))
+        .collect();
+    tokens.sort_unstable();
+    tokens.into_iter().map(|it| it.1).collect()
+}
+
+/// |a − b| / max(|a|, |b|), from 0 to 2; 0 for two zeros. It is at most `share` exactly where
+/// [`close`] says so, which a quotient may miss by its rounding.
+fn apart(a: f64, b: f64, share: f64) -> f64 {
+    let most = a.abs().max(b.abs());
+    let gap = match most == 0.0 {
+        true => 0.0,
+        false => (a - b).abs() / most,
+    };
+    match close(a, b, share) {
+        true => gap.min(share),
+        false => gap.max(share.next_up()),
+    }
+}
+
+/// As `math.isclose` has it, to the last bit.
+fn close(a: f64, b: f64, share: f64) -> bool {
+    let gap = (a - b).abs();
+    gap <= (share * a).abs() || gap <= (share * b).abs()
+}
+
+fn same(a: f64, b: f64) -> bool {
+    close(a, b, SAME)
+}
+
+/// A point for each lead.
+fn points(leads: impl Iterator<Item = f64>) -> f64 {
+    let point = |lead: f64| match lead.partial_cmp(&0.0) {
+        Some(std::cmp::Ordering::Greater) => 1.0,
+        Some(std::cmp::Ordering::Less) => -1.0,
+        Some(std::cmp::Ordering::Equal) | None => 0.0,
+    };
+    leads.map(point).sum()
+}
+
+/// Unordered pairs of the first `n` numbers that `wanted` lets through.
+fn pairs(n: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+    let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+    all.filter(|&(a, b)| wanted(a, b)).collect()
+}

@@ -1,0 +1,177 @@
+//! PROX1 to PROX5: where the query terms stand. They need [`DocumentFeatures::positions`].
+
+use super::super::ProbeDescription;
+use crate::index::term_statistics::QueryTerms;
+use crate::probe::features::DocumentFeatures;
+
+const SOURCE: &str = "Hagen et al., CIKM 2016, after Tao & Zhai, SIGIR 2007; as in ir_axioms";
+
+pub(super) const PROX1: ProbeDescription = ProbeDescription {
+    name: "PROX1",
+    gist: "first terms closer",
+    statement: "Of two texts with the same query terms, the one whose terms first occur closer \
+                to each other scores higher.",
+    formula: "same w ∈ Q in both, at least two, mean words between the first occurrences of two \
+              terms smaller in d1 ⇒ S(d1) > S(d2)",
+    source: SOURCE,
+    troubles: "Only the first occurrence of each term is looked at.",
+    example: &[
+        "river bank",
+        "the river bank is steep",
+        "the river has a bank",
+    ],
+};
+
+pub(super) const PROX2: ProbeDescription = ProbeDescription {
+    name: "PROX2",
+    gist: "terms earlier",
+    statement: "Of two texts with the same query terms, the one in which they first occur \
+                earlier scores higher.",
+    formula: "same w ∈ Q in both, at least two, Σ of first positions smaller in d1 ⇒ \
+              S(d1) > S(d2)",
+    source: SOURCE,
+    troubles: "Releases of the package before 1.2 had two answers, of opposite sign, for the \
+               same pair.",
+    example: &["river bank", "river bank of mud", "mud of the river bank"],
+};
+
+pub(super) const PROX3: ProbeDescription = ProbeDescription {
+    name: "PROX3",
+    gist: "phrase earlier",
+    statement: "Of two texts with the same query terms, the one that has the whole query as a \
+                phrase, or has it earlier, scores higher.",
+    formula: "same w ∈ Q in both, at least two, the query as a phrase in d1, and in d2 later or \
+              never ⇒ S(d1) > S(d2)",
+    source: SOURCE,
+    troubles: "With stop words removed, a phrase may have words in between.",
+    example: &[
+        "river bank",
+        "the river bank is steep",
+        "the bank of the river",
+    ],
+};
+
+pub(super) const PROX4: ProbeDescription = ProbeDescription {
+    name: "PROX4",
+    gist: "closest grouping",
+    statement: "Of two texts with all query terms, the one with fewer other words in its \
+                closest grouping of them scores higher; of equal ones that with more such \
+                groupings.",
+    formula: "all w ∈ Q in both, at least two, (other words in the closest grouping, − number of \
+              such groupings) smaller in d1 ⇒ S(d1) > S(d2)",
+    source: SOURCE,
+    troubles: "A grouping is an occurrence of a term with the nearest of each other term, the \
+               earlier of two equally near.",
+    example: PROX1.example,
+};
+
+pub(super) const PROX5: ProbeDescription = ProbeDescription {
+    name: "PROX5",
+    gist: "smaller spans",
+    statement: "Of two texts with all query terms, the one with the smaller mean span around \
+                an occurrence of them scores higher.",
+    formula: "all w ∈ Q in both, at least two, mean of max − min over all groupings smaller in \
+              d1 ⇒ S(d1) > S(d2)",
+    source: SOURCE,
+    troubles: "Groupings as in PROX4.",
+    example: PROX1.example,
+};
+
+/// First positions of the query terms that a text holds.
+fn firsts(text: &DocumentFeatures) -> Vec<f64> {
+    let firsts = text.positions.iter().filter_map(|it| it.first());
+    firsts.map(|&it| f64::from(it)).collect()
+}
+
+/// Mean number of words between the first occurrences of two terms; 0 for fewer than two.
+pub(super) fn between_first(text: &DocumentFeatures) -> f64 {
+    let firsts = firsts(text);
+    let pairs = firsts
+        .iter()
+        .enumerate()
+        .flat_map(|(at, a)| firsts[at + 1..].iter().map(move |b| (a - b).abs() - 1.0));
+    let (n, sum) = pairs.fold((0, 0.0), |(n, sum), it| (n + 1, sum + it));
+    if n == 0 { 0.0 } else { sum / f64::from(n) }
+}
+
+/// Σ of first positions, from 0.
+pub(super) fn sum_of_first(text: &DocumentFeatures) -> f64 {
+    firsts(text).iter().sum()
+}
+
+/// The position of a phrase that is not there.
+pub(super) const NEVER: f64 = u32::MAX as f64;
+
+/// The position of the whole query as a phrase.
+pub(super) fn phrase(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
+    let mut order: Vec<(u32, usize)> = Vec::new();
+    for (term, it) in query.iter().enumerate() {
+        order.extend(it.places.iter().map(|&place| (place, term)));
+    }
+    order.sort_unstable();
+    let Some(&(_, first)) = order.first() else {
+        return NEVER;
+    };
+    let found = text.positions[first].iter().find(|&&start| {
+        let mut rest = order.iter();
+        rest.all(|&(place, term)| text.positions[term].binary_search(&(start + place)).is_ok())
+    });
+    found.map_or(NEVER, |&it| f64::from(it))
+}
+
+/// For each occurrence of a query term it and the nearest of each other term: first and last
+/// position.
+fn groupings(text: &DocumentFeatures) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let terms = text.positions.iter().enumerate();
+    terms.flat_map(move |(term, positions)| {
+        positions.iter().map(move |&here| {
+            let others = text.positions.iter().enumerate();
+            let others = others.filter(move |it| it.0 != term && !it.1.is_empty());
+            others.fold((here, here), |(first, last), (_, positions)| {
+                let there = nearest(positions, here);
+                (first.min(there), last.max(there))
+            })
+        })
+    })
+}
+
+/// The position nearest to `here`, the earlier of two.
+fn nearest(positions: &[u32], here: u32) -> u32 {
+    let after = positions.partition_point(|&it| it < here);
+    match (
+        after.checked_sub(1).map(|it| positions[it]),
+        positions.get(after),
+    ) {
+        (Some(before), Some(&after)) if after - here < here - before => after,
+        (Some(before), _) => before,
+        (None, Some(&after)) => after,
+        (None, None) => here,
+    }
+}
+
+/// The fewest other words in a grouping, and how many groupings have so few.
+pub(super) fn closest_grouping(text: &DocumentFeatures) -> Option<(u32, u32)> {
+    let mut asked: Vec<u32> = text.positions.iter().flatten().copied().collect();
+    asked.sort_unstable();
+    let n_others = |(first, last): (u32, u32)| {
+        let inside =
+            asked.partition_point(|&it| it <= last) - asked.partition_point(|&it| it < first);
+        last - first + 1 - inside as u32
+    };
+    let mut best: Option<(u32, u32)> = None;
+    for n in groupings(text).map(n_others) {
+        best = Some(match best {
+            Some((least, count)) if least == n => (least, count + 1),
+            Some(it) if it.0 < n => it,
+            _ => (n, 1),
+        });
+    }
+    best
+}
+
+/// Mean of last − first position over all groupings; 0 without one.
+pub(super) fn mean_span(text: &DocumentFeatures) -> f64 {
+    let spans = groupings(text).map(|it| f64::from(it.1 - it.0));
+    let (n, sum) = spans.fold((0_u32, 0.0), |(n, sum), it| (n + 1, sum + it));
+    if n == 0 { 0.0 } else { sum / f64::from(n) }
+}

@@ -1,0 +1,400 @@
+//! What a probe sees of a text: its length and what it holds of the query.
+
+use crate::index::term_statistics::QueryTerms;
+use crate::index::{CollectionTotals, DocNo, Index};
+use crate::text::vocabulary::TermNo;
+use crate::word_vectors::{BagOfWords, IndexedWordVectors, WordSimilarities, WordVectorNo};
+
+/// A text, counted for one query.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DocumentFeatures {
+    /// The length of the text in terms, |d|.
+    pub len: u32,
+    /// c(w, d) for each distinct query term.
+    pub counts: Vec<u32>,
+    /// Σ(d), occurrences of query terms.
+    pub total: u32,
+    /// Distinct query terms in the text.
+    pub cover: u32,
+    /// Positions of the first two distinct query terms that stand nearest to each other.
+    pub nearest: Option<(u32, u32)>,
+    /// Terms outside of the query with their counts, ascending; filled by
+    /// [`DocumentFeatures::with_others`] only, since one axiom in two modes needs it.
+    pub others: Vec<(TermNo, u32)>,
+    /// For each distinct query term where it stands, ascending; filled by
+    /// [`DocumentFeatures::place_terms`] only.
+    pub positions: Vec<Vec<u32>>,
+    /// What its words outside of the query mean, if there are word vectors.
+    pub meaning: Option<SemanticFeatures>,
+    /// Its grade for the query, if it is judged; axioms do not look at it.
+    pub grade: Option<i32>,
+}
+
+/// The words of a text outside of the query, d − Q, by their word vectors.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SemanticFeatures {
+    /// The words of the text that are not in the query, d − Q.
+    pub rest: BagOfWords,
+    /// cos(d − Q, Q); none if one of them has no word with a vector.
+    pub to_query: Option<f64>,
+    /// How like the query's its words are one by one, where that was asked for.
+    pub words: Option<WordSimilarities>,
+}
+
+impl SemanticFeatures {
+    /// Of a text for a query.
+    pub fn new(rest: BagOfWords, query: &BagOfWords) -> SemanticFeatures {
+        let to_query = rest.similarity(query);
+        SemanticFeatures {
+            rest,
+            to_query,
+            words: None,
+        }
+    }
+}
+
+impl DocumentFeatures {
+    /// Counts the terms of a text, given in order.
+    pub fn new(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+        let mut counted = DocumentFeatures {
+            len: terms.len() as u32,
+            counts: vec![0; query.len()],
+            ..DocumentFeatures::default()
+        };
+        // Of the last query term met, and of the last one that differs from it.
+        let mut last: Option<(usize, u32)> = None;
+        let mut other: Option<(usize, u32)> = None;
+        for (position, &term) in terms.iter().enumerate() {
+            let position = position as u32;
+            let Some(place) = query.iter().position(|it| it.number == Some(term)) else {
+                continue;
+            };
+            counted.counts[place] += 1;
+            if last.is_some_and(|it| it.0 != place) {
+                other = last;
+            }
+            if let Some((_, before)) = other
+                && counted.distance().is_none_or(|it| position - before < it)
+            {
+                counted.nearest = Some((before, position));
+            }
+            last = Some((place, position));
+        }
+        counted.total = counted.counts.iter().sum();
+        counted.cover = counted.counts.iter().filter(|&&it| it > 0).count() as u32;
+        counted
+    }
+
+    /// Notes where the query terms stand in the terms of the text.
+    pub fn place_terms(&mut self, terms: &[TermNo], query: &QueryTerms) {
+        self.positions = vec![Vec::new(); query.len()];
+        for (position, &term) in terms.iter().enumerate() {
+            if let Some(place) = query.iter().position(|it| it.number == Some(term)) {
+                self.positions[place].push(position as u32);
+            }
+        }
+    }
+
+    /// Terms before the first query term. Needs [`DocumentFeatures::positions`].
+    pub fn first(&self) -> Option<u32> {
+        let firsts = self.positions.iter().filter_map(|it| it.first());
+        firsts.min().copied()
+    }
+
+    /// Occurrences of terms outside of the query.
+    pub fn n_outside(&self) -> u32 {
+        self.len - self.total
+    }
+
+    /// Returns how like the query the rest of the text is: cos(d − Q, Q).
+    pub fn to_query(&self) -> Option<f64> {
+        self.meaning.as_ref()?.to_query
+    }
+
+    /// cos(d − Q, d' − Q).
+    pub fn similarity(&self, other: &DocumentFeatures) -> Option<f64> {
+        let (mine, theirs) = (self.meaning.as_ref()?, other.meaning.as_ref()?);
+        mine.rest.similarity(&theirs.rest)
+    }
+
+    /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
+    /// distance 1.
+    pub fn distance(&self) -> Option<u32> {
+        self.nearest.map(|(first, second)| second - first)
+    }
+
+    /// How often `once` has to be repeated to give this text's length and counts; none if no
+    /// number of times does. Needs [`DocumentFeatures::others`] of both.
+    pub fn times(&self, once: &DocumentFeatures) -> Option<u32> {
+        let times = self.len.checked_div(once.len)?;
+        let same = self.len == once.len * times
+            && self
+                .counts
+                .iter()
+                .zip(&once.counts)
+                .all(|(many, one)| *many == one * times)
+            && self.others.len() == once.others.len()
+            && self
+                .others
+                .iter()
+                .zip(&once.others)
+                .all(|(m, o)| *m == (o.0, o.1 * times));
+        same.then_some(times)
+    }
+
+    /// As [`DocumentFeatures::new`], with the terms outside of the query.
+    pub fn with_others(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+        let mut counted = DocumentFeatures::new(terms, query);
+        let outside = |term: &TermNo| query.iter().all(|it| it.number != Some(*term));
+        let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
+        others.sort_unstable();
+        for run in others.chunk_by(|a, b| a == b) {
+            counted.others.push((run[0], run.len() as u32));
+        }
+        counted
+    }
+
+    /// Terms outside of the query that `more` holds exactly once more than this text.
+    pub fn once_more(&self, more: &DocumentFeatures) -> ExtraTermCounts {
+        let mut found = ExtraTermCounts::default();
+        let mut mine = self.others.iter().peekable();
+        for &(term, count) in &more.others {
+            while mine.next_if(|it| it.0 < term).is_some() {}
+            let here = mine.next_if(|it| it.0 == term).map_or(0, |it| it.1);
+            if count == here + 1 {
+                found.all += 1;
+                found.shared += u32::from(here > 0);
+            }
+        }
+        found
+    }
+}
+
+/// What axioms need to see of a text beside its counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RequiredFeatures {
+    /// Whether [`DocumentFeatures::others`] is to be filled.
+    pub(crate) others: bool,
+    /// Whether [`DocumentFeatures::positions`] is to be filled.
+    pub(crate) positions: bool,
+    /// [`SemanticFeatures::words`], where there are word vectors.
+    pub(crate) words: bool,
+}
+
+impl RequiredFeatures {
+    /// What any axiom could need.
+    pub(crate) const ALL: RequiredFeatures = RequiredFeatures {
+        others: true,
+        positions: true,
+        words: true,
+    };
+
+    /// What any of several needs.
+    pub(crate) fn of_all(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
+        all.fold(RequiredFeatures::default(), |a, b| RequiredFeatures {
+            others: a.others || b.others,
+            positions: a.positions || b.positions,
+            words: a.words || b.words,
+        })
+    }
+}
+
+/// Counts the documents of an index for one query.
+pub(crate) struct FeatureExtractor<'a> {
+    index: &'a Index,
+    terms: &'a QueryTerms,
+    needs: RequiredFeatures,
+    /// Word vectors, with the query's words together and one by one.
+    known: Option<(
+        &'a IndexedWordVectors<'a>,
+        BagOfWords,
+        Vec<Option<WordVectorNo>>,
+    )>,
+}
+
+impl<'a> FeatureExtractor<'a> {
+    /// `terms` are those of `query`; `known` are vectors beside the index.
+    pub(crate) fn new(
+        index: &'a Index,
+        known: Option<&'a IndexedWordVectors<'a>>,
+        query: &str,
+        terms: &'a QueryTerms,
+        needs: RequiredFeatures,
+    ) -> FeatureExtractor<'a> {
+        let known = known.map(|it| (it, it.query(query), it.words_of_query(query, terms)));
+        FeatureExtractor {
+            index,
+            terms,
+            needs,
+            known,
+        }
+    }
+
+    /// Counts a document of the index for the query.
+    pub(crate) fn document(&self, doc: DocNo) -> DocumentFeatures {
+        let body = self.index.terms(doc);
+        let mut counted = if self.needs.others {
+            DocumentFeatures::with_others(body, self.terms)
+        } else {
+            DocumentFeatures::new(body, self.terms)
+        };
+        if self.needs.positions {
+            counted.place_terms(body, self.terms);
+        }
+        counted.meaning = self.known.as_ref().map(|(known, query, words)| {
+            let mut meaning = SemanticFeatures::new(known.rest(doc, self.terms), query);
+            if self.needs.words {
+                meaning.words = Some(known.alike(doc, self.terms, words));
+            }
+            meaning
+        });
+        counted
+    }
+
+    /// Returns how like each query term is to each, as [`QueryContext::alike`] holds it.
+    pub(crate) fn alike(&self) -> Vec<f64> {
+        let known = self.known.as_ref();
+        known.map_or(Vec::new(), |(known, _, words)| known.alike_in_query(words))
+    }
+}
+
+/// How many terms outside of the query a text holds exactly once more than another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExtraTermCounts {
+    /// All terms outside of the query that occur once more.
+    pub all: u32,
+    /// Those that occur in the other text.
+    pub shared: u32,
+}
+
+/// One query with the texts of its pool.
+#[derive(Debug, Clone, Copy)]
+pub struct QueryContext<'a> {
+    /// Distinct query terms with their statistics.
+    pub query: &'a QueryTerms,
+    /// The texts, in the order of the pool.
+    pub pool: &'a [DocumentFeatures],
+    /// The limits that premises are compared with.
+    pub limits: &'a super::Limits,
+    /// The totals of the whole collection.
+    pub totals: CollectionTotals,
+    /// How like each query term is to each, row by row; empty without word vectors.
+    pub alike: &'a [f64],
+}
+
+impl<'a> QueryContext<'a> {
+    /// Returns a case of some texts of a query, without word vectors.
+    pub fn new(
+        query: &'a QueryTerms,
+        pool: &'a [DocumentFeatures],
+        limits: &'a super::Limits,
+        totals: CollectionTotals,
+    ) -> QueryContext<'a> {
+        QueryContext {
+            query,
+            pool,
+            limits,
+            totals,
+            alike: &[],
+        }
+    }
+
+    /// Some texts of the same query.
+    pub fn with_pool<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryContext<'b>
+    where
+        'a: 'b,
+    {
+        QueryContext { pool, ..*self }
+    }
+
+    /// ln(N / n) of a query term; 0 for one that no document holds.
+    pub(crate) fn idf(&self, term: usize) -> f64 {
+        match self.query[term].df {
+            0 => 0.0,
+            df => libm::log(self.totals.n_docs as f64 / f64::from(df)),
+        }
+    }
+
+    /// Calls `take` with every unordered pair of texts that are equally long within δ. Texts
+    /// are walked by length, so that pairs too far apart are never met.
+    pub(crate) fn each_equally_long(&self, mut take: impl FnMut(usize, usize)) {
+        let mut by_length: Vec<usize> = (0..self.pool.len()).collect();
+        by_length.sort_by_key(|&at| self.pool[at].len);
+        for (first, &a) in by_length.iter().enumerate() {
+            for &b in &by_length[first + 1..] {
+                if !self.limits.same_length(self.pool[a].len, self.pool[b].len) {
+                    break;
+                }
+                take(a, b);
+            }
+        }
+    }
+
+    /// Calls `take` with every unordered pair of texts with the same key, keys ascending.
+    pub(crate) fn each_alike<K: Ord>(
+        &self,
+        key: impl Fn(&DocumentFeatures) -> &K,
+        mut take: impl FnMut(usize, usize),
+    ) {
+        let mut by_key: Vec<usize> = (0..self.pool.len()).collect();
+        by_key.sort_by(|&a, &b| key(&self.pool[a]).cmp(key(&self.pool[b])));
+        for alike in by_key.chunk_by(|&a, &b| key(&self.pool[a]) == key(&self.pool[b])) {
+            for (first, &a) in alike.iter().enumerate() {
+                alike[first + 1..].iter().for_each(|&b| take(a, b));
+            }
+        }
+    }
+}
+
+/// Instances of one axiom for one query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryInstances {
+    /// Places in the pool, in the order of the claim; a place past its end is a derived
+    /// text, counted on.
+    pub places: Vec<u32>,
+    /// Texts made from those of the pool: place and number of repetitions.
+    pub derived: Vec<(u32, u32)>,
+}
+
+impl QueryInstances {
+    pub(crate) fn pair(&mut self, first: usize, second: usize) {
+        self.places.extend([first as u32, second as u32]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::term_statistics::QueryTerm;
+
+    fn query(numbers: &[TermNo]) -> QueryTerms {
+        let term = |&number: &TermNo| QueryTerm {
+            term: number.to_string(),
+            number: Some(number),
+            count: 1,
+            places: Vec::new(),
+            df: 1,
+            cf: 1,
+        };
+        numbers.iter().map(term).collect()
+    }
+
+    #[test]
+    fn the_least_distance_is_between_distinct_terms() {
+        let distance = |terms: &[TermNo]| DocumentFeatures::new(terms, &query(&[1, 2])).distance();
+        assert_eq!(distance(&[1, 9, 9, 2]), Some(3));
+        assert_eq!(distance(&[1, 1, 9, 2]), Some(2));
+        assert_eq!(distance(&[1, 9, 1, 1]), None);
+        assert_eq!(distance(&[2, 9, 1, 1, 1, 2]), Some(1));
+        assert_eq!(distance(&[1, 9, 9, 9, 2, 2, 9, 1]), Some(2));
+    }
+
+    #[test]
+    fn terms_held_once_more_are_counted_among_all_and_shared() {
+        let query = query(&[1]);
+        let few = DocumentFeatures::with_others(&[1, 5, 6], &query);
+        let more = DocumentFeatures::with_others(&[1, 5, 5, 7, 8, 8], &query);
+        assert_eq!(few.once_more(&more), ExtraTermCounts { all: 2, shared: 1 });
+        assert_eq!(more.once_more(&few), ExtraTermCounts { all: 1, shared: 0 });
+    }
+}

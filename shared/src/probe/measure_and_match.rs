@@ -1,0 +1,517 @@
+//! Measure and match: two texts of a pool that are equal in one measurement, the *control*, and
+//! differ in another, the *variable*.
+//!
+//! A sample is an ordered pair of texts `(d1, d2)` of a query with `control(d1) = control(d2)` and
+//! `variable(d1) > variable(d2)`; it asks whether the text with the larger value is preferred.
+//! Pairs are found by grouping on the value of the control. MacAvaney, Feldman, Goharian, Downey
+//! & Cohan, ABNIRML (TACL 2022), section 3.1; their code walks neighbours in a sorted list and
+//! misses equal vectors that are not adjacent.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use super::features::{DocumentFeatures, QueryContext, QueryInstances, RequiredFeatures};
+use super::{BoundRelation, MeasuredPrecondition, MeasuredQuantity, ProbeDescription};
+use crate::error::{Error, InvalidField};
+
+use serde::{Deserialize, Serialize};
+
+/// What is measured of a text for a query. A text without a value takes no part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Measurement {
+    /// Grade in the qrels; none where it is not judged.
+    Relevance,
+    /// The length of the text in terms, |d|.
+    Length,
+    /// c(w, d) of every distinct query term: equal where all are, larger where none is less and
+    /// one is more.
+    Tf,
+    /// Σ(d), occurrences of query terms.
+    SumTf,
+    /// Σ(d) / |d|; none where it is 0.
+    Overlap,
+    /// Distinct query terms in the text.
+    Coverage,
+    /// Terms before the first query term; none without one.
+    Position,
+    /// Γ(d), the least distance of two distinct query terms; none with fewer than two.
+    Proximity,
+    /// cos(d − Q, Q) by word vectors; none without them.
+    Similarity,
+}
+
+impl Measurement {
+    /// Every measurement; the first five are those of the paper.
+    pub const ALL: &[Measurement] = &[
+        Measurement::Relevance,
+        Measurement::Length,
+        Measurement::Tf,
+        Measurement::SumTf,
+        Measurement::Overlap,
+        Measurement::Coverage,
+        Measurement::Position,
+        Measurement::Proximity,
+        Measurement::Similarity,
+    ];
+
+    /// The measures of the paper, which are the first five.
+    pub const PUBLISHED: &[Measurement] = Measurement::ALL.split_at(5).0;
+
+    /// Returns the name of the measure, as it is typed.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Measurement::Relevance => "relevance",
+            Measurement::Length => "length",
+            Measurement::Tf => "tf",
+            Measurement::SumTf => "sum-tf",
+            Measurement::Overlap => "overlap",
+            Measurement::Coverage => "coverage",
+            Measurement::Position => "position",
+            Measurement::Proximity => "proximity",
+            Measurement::Similarity => "similarity",
+        }
+    }
+
+    /// For people, in a row or column head.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measurement::Relevance => "Relevance",
+            Measurement::Length => "Length",
+            Measurement::Tf => "TF",
+            Measurement::SumTf => "Sum of TF",
+            Measurement::Overlap => "Overlap",
+            Measurement::Coverage => "Coverage",
+            Measurement::Position => "First match",
+            Measurement::Proximity => "Least distance",
+            Measurement::Similarity => "Similarity",
+        }
+    }
+
+    fn needs_vectors(self) -> bool {
+        self == Measurement::Similarity
+    }
+
+    /// The value of a text; none where it has none. [`Measurement::Tf`] has a vector instead.
+    fn number(self, text: &DocumentFeatures) -> Option<f64> {
+        match self {
+            Measurement::Relevance => text.grade.map(f64::from),
+            Measurement::Length => Some(f64::from(text.len)),
+            Measurement::Tf => None,
+            Measurement::SumTf => Some(f64::from(text.total)),
+            Measurement::Overlap => {
+                let held = text.total > 0;
+                held.then(|| f64::from(text.total) / f64::from(text.len))
+            }
+            Measurement::Coverage => Some(f64::from(text.cover)),
+            Measurement::Position => text.first().map(f64::from),
+            Measurement::Proximity => text.distance().map(f64::from),
+            Measurement::Similarity => text.to_query(),
+        }
+    }
+
+    /// How two texts compare; none where one has no value, or where neither vector is larger.
+    fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
+        if self == Measurement::Tf {
+            let pairs = || a.counts.iter().zip(&b.counts);
+            return match (pairs().all(|(a, b)| a >= b), pairs().all(|(a, b)| a <= b)) {
+                (true, true) => Some(Ordering::Equal),
+                (true, false) => Some(Ordering::Greater),
+                (false, true) => Some(Ordering::Less),
+                (false, false) => None,
+            };
+        }
+        Some(self.number(a)?.total_cmp(&self.number(b)?))
+    }
+}
+
+/// Values of the control that differ by at most this are equal; in thousandths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ControlTolerance(u32);
+
+impl ControlTolerance {
+    /// In the unit of the control; 0 for exact equality.
+    pub fn value(self) -> f64 {
+        f64::from(self.0) / 1000.0
+    }
+}
+
+/// A control and a variable. Written as `match:length:relevance`, with a tolerance as
+/// `match:length~5:relevance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MeasureAndMatch {
+    /// In which both texts are equal.
+    pub control: Measurement,
+    /// In which the first text has the larger value.
+    pub variable: Measurement,
+    /// The most by which values that count as equal differ.
+    pub tolerance: ControlTolerance,
+}
+
+impl MeasureAndMatch {
+    /// Exact equality of a control; none where no pair of texts can be a sample.
+    pub fn exact(control: Measurement, variable: Measurement) -> Option<MeasureAndMatch> {
+        let matching = MeasureAndMatch {
+            control,
+            variable,
+            tolerance: ControlTolerance::default(),
+        };
+        matching.is_possible().then_some(matching)
+    }
+
+    /// Every combination of `measures` that can have a sample, controls first.
+    pub fn all(measures: &[Measurement]) -> Vec<MeasureAndMatch> {
+        let each = measures.iter().flat_map(|&control| {
+            let variables = measures.iter();
+            variables.filter_map(move |&variable| MeasureAndMatch::exact(control, variable))
+        });
+        each.collect()
+    }
+
+    /// Whether two texts that are equal in the control can differ in the variable. Equal counts
+    /// of all terms leave sums, coverage and nothing else equal; a larger vector has a larger
+    /// sum.
+    pub fn is_possible(self) -> bool {
+        let exact = self.tolerance.0 == 0;
+        match (self.control, self.variable) {
+            (control, variable) if control == variable => false,
+            (Measurement::Tf, Measurement::SumTf | Measurement::Coverage) => false,
+            (Measurement::SumTf, Measurement::Tf) => !exact,
+            _ => true,
+        }
+    }
+
+    /// Whether it needs word vectors.
+    pub(super) fn needs_vectors(self) -> bool {
+        self.control.needs_vectors() || self.variable.needs_vectors()
+    }
+
+    /// What mining has to see of the texts.
+    pub(super) fn needs(self) -> RequiredFeatures {
+        RequiredFeatures {
+            positions: [self.control, self.variable].contains(&Measurement::Position),
+            ..RequiredFeatures::default()
+        }
+    }
+
+    /// All samples among the texts of one query.
+    pub(super) fn mine(self, case: &QueryContext<'_>) -> QueryInstances {
+        let mut found = QueryInstances::default();
+        let larger = |a: usize, b: usize| {
+            let (a, b) = (&case.pool[a], &case.pool[b]);
+            self.variable.compare(a, b)
+        };
+        self.each_equal(case.pool, |a, b| match larger(a, b) {
+            Some(Ordering::Greater) => found.pair(a, b),
+            Some(Ordering::Less) => found.pair(b, a),
+            Some(Ordering::Equal) | None => {}
+        });
+        found
+    }
+
+    /// Calls `take` with every unordered pair of texts that are equal in the control.
+    fn each_equal(self, pool: &[DocumentFeatures], mut take: impl FnMut(usize, usize)) {
+        let mut places: Vec<usize> = (0..pool.len()).collect();
+        if self.control == Measurement::Tf {
+            places.sort_by(|&a, &b| pool[a].counts.cmp(&pool[b].counts));
+            for equal in places.chunk_by(|&a, &b| pool[a].counts == pool[b].counts) {
+                for (first, &a) in equal.iter().enumerate() {
+                    equal[first + 1..].iter().for_each(|&b| take(a, b));
+                }
+            }
+            return;
+        }
+        let value = |at: &usize| self.control.number(&pool[*at]);
+        let valued = places.iter().filter_map(|it| Some((value(it)?, *it)));
+        let mut valued: Vec<(f64, usize)> = valued.collect();
+        valued.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (first, &(value, a)) in valued.iter().enumerate() {
+            for &(other, b) in &valued[first + 1..] {
+                if other - value > self.tolerance.value() {
+                    break;
+                }
+                take(a, b);
+            }
+        }
+    }
+
+    /// The premises as measured on two texts.
+    pub(super) fn premises(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+        let (a, b) = (&texts[0], &texts[1]);
+        let differing = || {
+            let differ = a.counts.iter().zip(&b.counts).filter(|(a, b)| a != b);
+            differ.count() as f64
+        };
+        let lead = |measure: Measurement| {
+            let (a, b) = (measure.number(a)?, measure.number(b)?);
+            Some(a - b)
+        };
+        let control = match self.control {
+            Measurement::Tf => MeasuredPrecondition {
+                quantity: MeasuredQuantity::DifferingTerms,
+                value: Some(differing()),
+                relation: BoundRelation::Equal,
+                bound: Some(0.0),
+            },
+            control => MeasuredPrecondition {
+                quantity: MeasuredQuantity::Gap { measure: control },
+                value: lead(control).map(f64::abs),
+                relation: BoundRelation::AtMost,
+                bound: Some(self.tolerance.value()),
+            },
+        };
+        let mut premises = vec![control];
+        if self.variable == Measurement::Tf {
+            let leads = a.counts.iter().zip(&b.counts).zip(0..);
+            premises.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
+                quantity: MeasuredQuantity::TermLead { term },
+                value: Some(f64::from(*a) - f64::from(*b)),
+                relation: BoundRelation::AtLeast,
+                bound: Some(0.0),
+            }));
+        }
+        let measure = match self.variable {
+            Measurement::Tf => Measurement::SumTf,
+            other => other,
+        };
+        premises.push(MeasuredPrecondition {
+            quantity: MeasuredQuantity::MeasureLead { measure },
+            value: lead(measure),
+            relation: BoundRelation::Above,
+            bound: Some(0.0),
+        });
+        premises
+    }
+
+    /// What there is to say about it before seeing any data.
+    pub(super) fn about(self) -> &'static ProbeDescription {
+        static ABOUTS: LazyLock<Vec<(Measurement, Measurement, ProbeDescription)>> =
+            LazyLock::new(|| {
+                let both = |control| Measurement::ALL.iter().map(move |&it| (control, it));
+                let each = Measurement::ALL.iter().flat_map(|&it| both(it));
+                each.map(|(control, variable)| (control, variable, about(control, variable)))
+                    .collect()
+            });
+        let found = ABOUTS
+            .iter()
+            .find(|it| (it.0, it.1) == (self.control, self.variable));
+        &found.expect("every pair of measurements is there").2
+    }
+}
+
+fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
+    let kept = |text: String| -> &'static str { text.leak() };
+    ProbeDescription {
+        name: kept(format!("{} | {}", variable.name(), control.name())),
+        gist: "measure and match",
+        statement: kept(format!(
+            "Of two texts equal in {}, positive where the one larger in {} is preferred.",
+            control.slug(),
+            variable.slug()
+        )),
+        formula: kept(format!(
+            "{0}(d1) = {0}(d2), {1}(d1) > {1}(d2): S(d1) − S(d2)",
+            control.slug(),
+            variable.slug()
+        )),
+        source: "Measure and match, MacAvaney et al., ABNIRML, TACL 2022",
+        troubles: "The published code walks neighbours in a sorted list: texts with equal vectors \
+                   that are not adjacent are missed, and a walk from the first text begins at the \
+                   end of the list.",
+        example: &[],
+    }
+}
+
+impl fmt::Display for MeasureAndMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tolerance = match self.tolerance.0 {
+            0 => String::new(),
+            _ => format!("~{}", self.tolerance.value()),
+        };
+        let (control, variable) = (self.control.slug(), self.variable.slug());
+        write!(f, "match:{control}{tolerance}:{variable}")
+    }
+}
+
+impl FromStr for MeasureAndMatch {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<MeasureAndMatch, Error> {
+        let shown: String = word.chars().take(80).collect();
+        let field = || InvalidField::shown("probes", format!("probe `{shown}`"));
+        let refuse = |reason: String| Error::malformed(field(), reason);
+        let measure = |word: &str| {
+            let found = Measurement::ALL.iter().find(|it| it.slug() == word);
+            let known = Measurement::ALL.iter().map(|it| it.slug());
+            found
+                .copied()
+                .ok_or_else(|| Error::not_one_of(field(), word, known))
+        };
+        let parts = word
+            .strip_prefix("match:")
+            .and_then(|it| it.split_once(':'));
+        let Some((control, variable)) = parts else {
+            return Err(refuse("is written as match:length:relevance".to_owned()));
+        };
+        let (control, tolerance) = match control.split_once('~') {
+            None => (control, ControlTolerance::default()),
+            Some((control, written)) => {
+                let thousandths = written.parse::<f64>().ok().map(|it| it * 1000.0);
+                let fine = thousandths.filter(|it| (1.0..=1e9).contains(it));
+                let fine = fine.ok_or_else(|| {
+                    refuse(format!(
+                        "`{written}` is no tolerance from .001 to 1,000,000"
+                    ))
+                })?;
+                (control, ControlTolerance(libm::round(fine) as u32))
+            }
+        };
+        let matching = MeasureAndMatch {
+            control: measure(control)?,
+            variable: measure(variable)?,
+            tolerance,
+        };
+        if tolerance != ControlTolerance::default() && matching.control == Measurement::Tf {
+            return Err(refuse(
+                "a vector is equal or not; leave the tolerance out".to_owned(),
+            ));
+        }
+        if !matching.is_possible() {
+            let reason = "texts that are equal in the control are equal in the variable";
+            return Err(refuse(reason.to_owned()));
+        }
+        Ok(matching)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::probe::Limits;
+    use crate::probe::tests::check_refused;
+    use crate::text::Analyzer;
+
+    /// Samples of one query as pairs of places, after an index of the texts.
+    fn samples(word: &str, grades: &[Option<i32>], texts: &[&str]) -> Vec<(u32, u32)> {
+        let index = Index::build(&Analyzer::default(), texts.iter().copied()).unwrap();
+        let query = index.query_terms("river bank");
+        let counted = (0..texts.len()).map(|at| {
+            let terms = index.terms(at as u32);
+            let mut counted = DocumentFeatures::new(terms, &query);
+            counted.place_terms(terms, &query);
+            counted.grade = grades.get(at).copied().flatten();
+            counted
+        });
+        let counted: Vec<DocumentFeatures> = counted.collect();
+        let case = QueryContext::new(&query, &counted, &Limits::STANDARD, index.totals());
+        let matching: MeasureAndMatch = word.parse().unwrap();
+        let found = matching.mine(&case);
+        let pairs = found.places.as_chunks::<2>().0.iter();
+        let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
+        pairs.sort_unstable();
+        for &(a, b) in &pairs {
+            let texts = [counted[a as usize].clone(), counted[b as usize].clone()];
+            assert!(
+                matching
+                    .premises(&texts)
+                    .iter()
+                    .all(MeasuredPrecondition::holds)
+            );
+        }
+        pairs
+    }
+
+    /// Counts of `river bank`: 1 1, 2 0, 1 1, 0 2, 2 1; lengths 2, 2, 3, 2, 3.
+    const TEXTS: [&str; 5] = [
+        "river bank",
+        "river river",
+        "bank mud river",
+        "bank bank",
+        "river river bank",
+    ];
+
+    #[test]
+    fn equal_vectors_need_not_be_adjacent() {
+        // Sorted by the sum of TF, texts 1 and 3 stand between or beside 0 and 2.
+        assert_eq!(samples("match:tf:length", &[], &TEXTS), [(2, 0)]);
+    }
+
+    #[test]
+    fn a_vector_is_larger_where_no_count_is_less() {
+        let found = samples("match:length:tf", &[], &TEXTS);
+        // Of length 2: 1 1, 2 0 and 0 2 are not comparable. Of length 3: 2 1 over 1 1.
+        assert_eq!(found, [(4, 2)]);
+    }
+
+    #[test]
+    fn a_grade_is_of_judged_texts_alone() {
+        let grades = [Some(0), Some(2), None, Some(1), Some(3)];
+        let found = samples("match:length:relevance", &grades, &TEXTS);
+        assert_eq!(found, [(1, 0), (1, 3), (3, 0)]);
+        assert_eq!(
+            samples("match:relevance:length", &[Some(1); 5], &TEXTS).len(),
+            6
+        );
+    }
+
+    #[test]
+    fn without_overlap_a_text_takes_no_part() {
+        let texts = ["mud", "river mud", "mud river bank mud", "clay clay"];
+        assert_eq!(samples("match:overlap:length", &[], &texts), [(2, 1)]);
+        assert_eq!(samples("match:length:overlap", &[], &texts), []);
+    }
+
+    #[test]
+    fn a_tolerance_widens_what_is_equal() {
+        let texts = [
+            "river",
+            "bank bank mud mud",
+            "river river river river mud mud",
+        ];
+        assert_eq!(samples("match:length:sum-tf", &[], &texts), []);
+        assert_eq!(samples("match:length~2:sum-tf", &[], &texts), [(2, 1)]);
+        assert_eq!(
+            samples("match:length~3:sum-tf", &[], &texts),
+            [(1, 0), (2, 1)]
+        );
+    }
+
+    #[test]
+    fn ours_measure_places_of_query_terms() {
+        let texts = ["mud river bank", "river mud bank", "bank river mud"];
+        assert_eq!(samples("match:tf:position", &[], &texts), [(0, 1), (0, 2)]);
+        assert_eq!(samples("match:tf:proximity", &[], &texts), [(1, 0), (1, 2)]);
+        let texts = ["river river", "river bank"];
+        assert_eq!(samples("match:sum-tf:coverage", &[], &texts), [(1, 0)]);
+    }
+
+    #[test]
+    fn the_paper_has_eighteen_combinations() {
+        let all = MeasureAndMatch::all(Measurement::PUBLISHED);
+        assert_eq!(all.len(), 18);
+        for it in MeasureAndMatch::all(Measurement::ALL) {
+            assert_eq!(it.to_string().parse::<MeasureAndMatch>().unwrap(), it);
+        }
+        let tolerant = "match:overlap~0.05:length";
+        assert_eq!(
+            tolerant.parse::<MeasureAndMatch>().unwrap().to_string(),
+            tolerant
+        );
+    }
+
+    #[test]
+    fn what_can_have_no_sample_is_refused() {
+        check_refused::<MeasureAndMatch>(&[
+            ("match:tf:sum-tf", "equal in the variable"),
+            ("match:length:length", "equal in the variable"),
+            ("match:tf~1:length", "leave the tolerance out"),
+            ("match:length~x:tf", "no tolerance"),
+            ("match:size:tf", "none of relevance"),
+            ("match:length", "is written as"),
+        ]);
+    }
+}

@@ -1,0 +1,459 @@
+//! Mining: from the pools of queries to instances in columns.
+//!
+//! A shard is one query ([`Miner::mine`]); shards may run in any order and anywhere, and
+//! [`MiningResult::collect`] puts them together in the same way.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::features::{
+    DocumentFeatures, FeatureExtractor, QueryContext, QueryInstances, RequiredFeatures,
+};
+use super::{AxiomVariant, Instances, Limits, Probe, StudyDocNo};
+use crate::collection::hex;
+use crate::index::{DocNo, Index};
+use crate::word_vectors::IndexedWordVectors;
+
+/// What is scored: a document, or a text made from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum StudyDocument {
+    /// A document as it is.
+    Document {
+        /// The place of the document among those of the collection.
+        doc: DocNo,
+    },
+    /// A document's body several times, joined by spaces (LNC2).
+    Repeated {
+        /// The place of the document among those of the collection.
+        doc: DocNo,
+        /// How often its body is repeated.
+        times: u32,
+    },
+}
+
+impl StudyDocument {
+    /// The document it is or is made from.
+    pub fn doc(self) -> DocNo {
+        match self {
+            StudyDocument::Document { doc } | StudyDocument::Repeated { doc, .. } => doc,
+        }
+    }
+
+    /// The same text of another document number.
+    pub fn with_doc(self, doc: DocNo) -> StudyDocument {
+        match self {
+            StudyDocument::Document { .. } => StudyDocument::Document { doc },
+            StudyDocument::Repeated { times, .. } => StudyDocument::Repeated { doc, times },
+        }
+    }
+
+    /// `421`, or `421#lnc2:3` for a derived text.
+    pub fn id(self, doc_id: &str) -> String {
+        match self {
+            StudyDocument::Document { .. } => doc_id.to_owned(),
+            StudyDocument::Repeated { times, .. } => format!("{doc_id}#lnc2:{times}"),
+        }
+    }
+
+    /// What an id stands for. A document may have `#lnc2:3` in its own id, so the id of a
+    /// document goes before that of a derived text.
+    pub fn parse(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
+        if let Some(doc) = doc_of(id) {
+            return Some(StudyDocument::Document { doc });
+        }
+        let (doc, times) = id.rsplit_once("#lnc2:")?;
+        let times = times
+            .parse()
+            .ok()
+            .filter(|it| (1..=Limits::MOST_REPEATED_TERMS).contains(it));
+        Some(StudyDocument::Repeated {
+            doc: doc_of(doc)?,
+            times: times?,
+        })
+    }
+
+    /// What is analysed and scored.
+    pub fn body(self, doc_body: &str) -> String {
+        match self {
+            StudyDocument::Document { .. } => doc_body.to_owned(),
+            StudyDocument::Repeated { times, .. } => vec![doc_body; times as usize].join(" "),
+        }
+    }
+}
+
+/// The instances of one query, not yet in columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryMiningResult {
+    pool: Vec<DocNo>,
+    /// The pool and what is derived from it, ascending.
+    texts: Vec<StudyDocument>,
+    /// For each axiom and mode the places in `texts` of its instances, and how many instances
+    /// there were before a cap.
+    found: Vec<(Vec<u32>, u32)>,
+}
+
+impl QueryMiningResult {
+    /// The documents of the pool, and the derived texts of instances that a cap has kept.
+    fn kept(&self) -> impl Iterator<Item = StudyDocument> + '_ {
+        let mut kept: Vec<bool> = self
+            .texts
+            .iter()
+            .map(|it| matches!(it, StudyDocument::Document { .. }))
+            .collect();
+        self.found
+            .iter()
+            .flat_map(|it| &it.0)
+            .for_each(|&it| kept[it as usize] = true);
+        self.texts
+            .iter()
+            .zip(kept)
+            .filter(|it| it.1)
+            .map(|it| *it.0)
+    }
+
+    /// Whether these texts are an instance of the axiom and mode at a place; without a cap.
+    pub(crate) fn has(&self, which: usize, texts: &[StudyDocument]) -> bool {
+        let place = |it: &StudyDocument| self.texts.binary_search(it).map(|it| it as u32);
+        let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
+            return false;
+        };
+        let places = &self.found[which].0;
+        let at = |n: usize| &places[n * wanted.len()..(n + 1) * wanted.len()];
+        let (mut from, mut to) = (0, places.len() / wanted.len());
+        while from < to {
+            let middle = from.midpoint(to);
+            match at(middle).cmp(&wanted) {
+                Ordering::Less => from = middle + 1,
+                Ordering::Equal => return true,
+                Ordering::Greater => to = middle,
+            }
+        }
+        false
+    }
+
+    /// How many instances there are in all.
+    pub fn n_instances(&self, asked: &[(Probe, AxiomVariant)]) -> u64 {
+        let each = self.found.iter().zip(asked);
+        each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64)
+            .sum()
+    }
+}
+
+/// All instances of a study's axioms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MiningResult {
+    /// Documents of the pools in ascending order, then what was derived from them.
+    pub texts: Vec<StudyDocument>,
+    /// For each query its texts, in the order of the pool.
+    pub pools: Vec<Vec<StudyDocNo>>,
+    /// One for each axiom and mode.
+    pub instances: Vec<Instances>,
+}
+
+/// What is looked for in the pool of every query.
+#[derive(Clone, Copy)]
+pub struct Miner<'a> {
+    /// The index of the whole collection.
+    pub index: &'a Index,
+    /// Word vectors; axioms that need them find nothing without.
+    pub known: Option<&'a IndexedWordVectors<'a>>,
+    /// Which axioms, in which modes.
+    pub asked: &'a [(Probe, AxiomVariant)],
+    /// The limits that premises are compared with.
+    pub limits: &'a Limits,
+}
+
+impl Miner<'_> {
+    /// Finds the instances of one query in its pool.
+    pub fn mine(&self, pooled: &QueryPool<'_>) -> QueryMiningResult {
+        mine_query(self, pooled)
+    }
+}
+
+/// What is known of one query before it is mined.
+#[derive(Debug, Clone, Copy)]
+pub struct QueryPool<'a> {
+    /// The text of the query, as written.
+    pub query: &'a str,
+    /// The texts that are compared.
+    pub docs: &'a [DocNo],
+    /// Their grades; empty where nobody asks for them.
+    pub grades: &'a [Option<i32>],
+    /// Samples with texts beside the pool, each with the place of its probe among those that are
+    /// asked for.
+    pub beside: &'a [(u32, [DocNo; 2])],
+}
+
+impl<'a> QueryPool<'a> {
+    /// Pools documents for a query without grades and samples.
+    pub fn unjudged(query: &'a str, docs: &'a [DocNo]) -> QueryPool<'a> {
+        QueryPool {
+            query,
+            docs,
+            grades: &[],
+            beside: &[],
+        }
+    }
+}
+
+fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
+    let QueryPool {
+        query,
+        docs: pool,
+        grades,
+        beside,
+    } = *pooled;
+    let Miner {
+        index,
+        known,
+        asked,
+        limits,
+    } = *miner;
+    let terms = index.query_terms(query);
+    let needs = RequiredFeatures::of_all(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
+    let compares = asked
+        .iter()
+        .any(|(probe, _)| probe.needs_vectors() && !probe.is_beside());
+    let known = known.filter(|_| compares);
+    let counting = FeatureExtractor::new(index, known, query, &terms, needs);
+    let counted = pool
+        .iter()
+        .enumerate()
+        .map(|(place, &doc)| DocumentFeatures {
+            grade: grades.get(place).copied().flatten(),
+            ..counting.document(doc)
+        });
+    let counted: Vec<DocumentFeatures> = counted.collect();
+    let alike = counting.alike();
+    let case = QueryContext {
+        query: &terms,
+        pool: &counted,
+        limits,
+        totals: index.totals(),
+        alike: &alike,
+    };
+    let found: Vec<QueryInstances> = asked
+        .iter()
+        .map(|&(probe, mode)| probe.mine(mode, &case))
+        .collect();
+
+    let derived = |&(of, times): &(u32, u32)| StudyDocument::Repeated {
+        doc: pool[of as usize],
+        times,
+    };
+    let document = |&doc: &DocNo| StudyDocument::Document { doc };
+    let made = found.iter().flat_map(|it| &it.derived).map(derived);
+    let others = beside.iter().flat_map(|it| &it.1).map(document);
+    let mut texts: Vec<StudyDocument> = pool
+        .iter()
+        .map(document)
+        .chain(made)
+        .chain(others)
+        .collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let place = |text: StudyDocument| texts.binary_search(&text).expect("it was put there") as u32;
+
+    let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
+    let found = found.iter().zip(asked).zip(0..);
+    let found = found.map(|((found, &(probe, mode)), which)| {
+        let made = found.derived.iter().map(|it| place(derived(it)));
+        let places: Vec<u32> = in_pool.iter().copied().chain(made).collect();
+        let own = beside.iter().filter(|it| it.0 == which);
+        let own = own.flat_map(|it| &it.1).map(|it| place(document(it)));
+        let texts = found
+            .places
+            .iter()
+            .map(|&it| places[it as usize])
+            .chain(own);
+        let draw = |n: usize| match limits.per_query {
+            Some(most) => sample(n, most, limits.seed, probe, query),
+            None => (0..n).collect(),
+        };
+        let texts: Vec<u32> = texts.collect();
+        match probe.claim(mode).arity() {
+            2 => in_order::<2>(&texts, draw),
+            _ => in_order::<3>(&texts, draw),
+        }
+    });
+    let found = found.collect();
+    QueryMiningResult {
+        pool: pool.to_vec(),
+        texts,
+        found,
+    }
+}
+
+/// Instances of `N` texts each, ascending, those that `draw` picks; and how many there were.
+fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -> (Vec<u32>, u32) {
+    let mut all: Vec<[u32; N]> = texts.as_chunks::<N>().0.to_vec();
+    all.sort_unstable();
+    let drawn = draw(all.len());
+    (
+        drawn.iter().flat_map(|&at| all[at]).collect(),
+        all.len() as u32,
+    )
+}
+
+/// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
+/// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
+fn sample(n: usize, most: u32, seed: u64, probe: Probe, query: &str) -> Vec<usize> {
+    draw(n, most, seed, &format!("{}\n{query}", probe.slug()))
+}
+
+/// As [`sample`]; `what` is drawn from is part of the seed.
+pub(super) fn draw(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
+    let most = most as usize;
+    let mut drawn: Vec<usize> = (0..n).collect();
+    if n <= most {
+        return drawn;
+    }
+    let digest = Sha256::digest(format!("{seed}\n{what}"));
+    let mut random = Pcg64::from_seed(digest.into());
+    for at in 0..most {
+        let left = (n - at) as u64;
+        let pick = ((u128::from(random.next_u64()) * u128::from(left)) >> 64) as usize;
+        drawn.swap(at, at + pick);
+    }
+    drawn.truncate(most);
+    drawn.sort_unstable();
+    drawn
+}
+
+/// SHA-256 over instances that come a few queries at a time.
+///
+/// For each axiom and mode a digest over one line for each instance: axiom, mode, claim, query id
+/// and text ids, parted by tabs. The whole is the digest over these digests, in hex and a line
+/// each.
+pub struct InstanceHasher {
+    parts: Vec<(Probe, AxiomVariant, Sha256)>,
+    line: String,
+}
+
+impl InstanceHasher {
+    /// Of some probes and modes, without an instance yet.
+    pub fn new(asked: impl IntoIterator<Item = (Probe, AxiomVariant)>) -> InstanceHasher {
+        let parts = asked.into_iter().map(|it| (it.0, it.1, Sha256::new()));
+        InstanceHasher {
+            parts: parts.collect(),
+            line: String::new(),
+        }
+    }
+
+    /// The instances of the next queries, in the order of axioms and modes.
+    pub fn add(
+        &mut self,
+        mined: &MiningResult,
+        query_ids: &[&str],
+        doc_id: impl Fn(DocNo) -> String,
+    ) {
+        let ids: Vec<String> = mined
+            .texts
+            .iter()
+            .map(|it| it.id(&doc_id(it.doc())))
+            .collect();
+        for (part, instances) in mined.instances.iter().enumerate() {
+            for (query, id) in query_ids.iter().enumerate() {
+                let texts = instances.texts_of(query).chunks(instances.claim.arity());
+                for texts in texts {
+                    let texts = texts.iter().map(|&it| ids[it as usize].as_str());
+                    self.add_row(part, id, texts);
+                }
+            }
+        }
+    }
+
+    /// The next instance of the probe and mode at a place.
+    pub fn add_row<'a>(
+        &mut self,
+        part: usize,
+        query_id: &'a str,
+        text_ids: impl Iterator<Item = &'a str>,
+    ) {
+        let InstanceHasher { parts, line } = self;
+        let (probe, mode, hash) = &mut parts[part];
+        line.clear();
+        line.push_str(&probe.slug());
+        for field in [mode.name(), probe.claim(*mode).name(), query_id]
+            .into_iter()
+            .chain(text_ids)
+        {
+            line.push('\t');
+            line.push_str(field);
+        }
+        line.push('\n');
+        hash.update(line.as_bytes());
+    }
+
+    /// Returns the digest over all parts, in hexadecimal digits.
+    pub fn finish(self) -> String {
+        let mut whole = Sha256::new();
+        for (_, _, part) in self.parts {
+            whole.update(hex(&part.finalize()));
+            whole.update("\n");
+        }
+        hex(&whole.finalize())
+    }
+}
+
+impl MiningResult {
+    /// Puts the shards of all queries, in the order of queries, into columns.
+    pub fn collect(
+        asked: &[(Probe, AxiomVariant)],
+        shards: Vec<QueryMiningResult>,
+    ) -> MiningResult {
+        let mut texts: Vec<StudyDocument> =
+            shards.iter().flat_map(QueryMiningResult::kept).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let mut pools = Vec::new();
+        let mut instances: Vec<Instances> = asked
+            .iter()
+            .map(|&(probe, mode)| Instances::new(probe, mode))
+            .collect();
+        for shard in &shards {
+            // A text that a cap has left out has no number, and nothing asks for it.
+            let number =
+                |it: &StudyDocument| texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo;
+            let numbers: Vec<StudyDocNo> = shard.texts.iter().map(number).collect();
+            pools.push(
+                shard
+                    .pool
+                    .iter()
+                    .map(|&doc| number(&StudyDocument::Document { doc }))
+                    .collect(),
+            );
+            for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
+                all.push_query(found.iter().map(|&it| numbers[it as usize]), *n_found);
+            }
+        }
+        MiningResult {
+            texts,
+            pools,
+            instances,
+        }
+    }
+
+    /// [`InstanceHasher`] of all of them. Two results are compared only if their hashes are equal.
+    pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
+        let mut hashing = InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.mode)));
+        hashing.add(self, query_ids, doc_id);
+        hashing.finish()
+    }
+
+    /// How many instances each axiom has, in the first mode that it was mined in.
+    pub fn n_instances(&self) -> BTreeMap<Probe, u64> {
+        let mut counts = BTreeMap::new();
+        for it in &self.instances {
+            counts.entry(it.probe).or_insert(it.len() as u64);
+        }
+        counts
+    }
+}

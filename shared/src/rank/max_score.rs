@@ -1,0 +1,524 @@
+//! The best k documents of a query, exactly, without scoring them all.
+//!
+//! MaxScore (Turtle & Flood, IPM 1995), list by list: terms are kept in the order of the most
+//! they can add to any score, and walked from the strongest on. The k-th most that the walked
+//! terms add bounds the k-th score from below; once the terms that are left cannot reach it
+//! together, they are only looked up in documents that a walked term brought. What all terms
+//! add raises the bound again before anything is scored. What an occurrence can add is measured
+//! once for a term ([`TopKSearcher`]), in 32 bits and rounded up.
+
+use std::sync::OnceLock;
+
+use super::{LexicalRanker, LexicalScorer};
+use crate::index::term_statistics::{QueryTerm, QueryTerms};
+use crate::index::{CollectionTotals, DocNo, Index, Postings};
+use crate::text::vocabulary::TermNo;
+
+/// What one formula needs to know of an index to search it.
+pub struct TopKSearcher {
+    ranker: LexicalRanker,
+    totals: CollectionTotals,
+    /// Length of the shortest text that is not empty: formulas with a part that depends on
+    /// the length alone give it the most.
+    shortest: u32,
+    /// Length of the longest text, which has the least of that part.
+    longest: u32,
+    /// For each term that was asked for, what it adds where.
+    gains: Vec<OnceLock<Gains>>,
+}
+
+/// A document with its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Which.
+    pub doc: DocNo,
+    /// Its score.
+    pub score: f64,
+}
+
+/// Bounds are widened by this share for each term, since they are rounded and summed in
+/// another order than scores.
+const SLACK: f64 = 2.5e-7;
+
+/// Postings of a block of documents, on average.
+const POSTINGS_IN_BLOCK: usize = 4;
+
+/// A term in one of so many documents or more is looked up by document, not by posting.
+const DENSE: usize = 16;
+
+/// Postings that a look-up compares at once.
+const COMPARED: usize = 8;
+
+impl TopKSearcher {
+    /// Terms are measured when they are first asked for.
+    pub fn new(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
+        let lengths = || (0..index.n_docs() as DocNo).map(|it| index.len_of(it));
+        TopKSearcher {
+            ranker,
+            totals: index.totals(),
+            shortest: lengths().filter(|&it| it > 0).min().unwrap_or(0),
+            longest: lengths().max().unwrap_or(0),
+            gains: (0..index.vocabulary().len())
+                .map(|_| OnceLock::new())
+                .collect(),
+        }
+    }
+
+    /// The best `k` documents among those that hold a term of the query: higher scores
+    /// first, equal scores in the order of documents. `index` is the one that was measured.
+    pub fn top(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
+        if k == 0 {
+            return Vec::new();
+        }
+        let weighed = self.ranker.weigh(query, &self.totals);
+        let lists = query.iter().enumerate().filter_map(|(place, term)| {
+            let number = term.number?;
+            let gains = self.gains[number as usize].get_or_init(|| self.measure(index, number));
+            let weight = self.in_query(term.count) as f32;
+            Some(List {
+                place,
+                weight,
+                most: gains.most * weight,
+                gains,
+            })
+        });
+        let mut lists: Vec<List<'_>> = lists.collect();
+        lists.sort_by(|a, b| a.most.total_cmp(&b.most).then(a.place.cmp(&b.place)));
+        let mut best = Best {
+            k,
+            slack: SLACK * (lists.len() + 8) as f64,
+            floor: self.floor(&weighed),
+            least: self.least(&weighed),
+            reached: f64::NEG_INFINITY,
+            cut: f32::NEG_INFINITY,
+            keys: Vec::new(),
+        };
+        let mut found = candidates(&lists, index.n_docs(), &mut best);
+        let mut counts = vec![0; query.len()];
+        let mut scored = |doc: DocNo| {
+            for list in &lists {
+                counts[list.place] = list.count(doc);
+            }
+            let score = weighed.score(&counts, index.len_of(doc));
+            Hit { doc, score }
+        };
+        let mut hits = Vec::with_capacity(found.len());
+        if found.len() > 2 * k {
+            // The k with the highest bounds say how much the others must be able to reach.
+            found.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1));
+            hits.extend(found.drain(..k).map(|it| scored(it.0)));
+            let least = hits.iter().map(|it| it.score).fold(f64::INFINITY, f64::min);
+            best.reach(least);
+            found.retain(|it| !best.beats(it.1));
+        }
+        hits.extend(found.into_iter().map(|it| scored(it.0)));
+        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
+        hits.truncate(k);
+        hits
+    }
+
+    fn measure(&self, index: &Index, term: TermNo) -> Gains {
+        let weighed = self.ranker.weigh(&vec![unit(index, term)], &self.totals);
+        let Postings { docs, counts } = index.postings(term);
+        let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
+            let gain = gain(&weighed, 0, count, index.len_of(doc));
+            // Never 0, so that a sum says whether any term was there.
+            let add = ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE);
+            Add { add, count }
+        });
+        let mut adds: Vec<Add> = adds.collect();
+        let most = adds.iter().map(|it| it.add).fold(0.0, f32::max);
+        let dense = (docs.len() * DENSE >= index.n_docs())
+            .then(|| Dense::new(index.n_docs(), docs, &adds, most));
+        adds.push(Add::NONE);
+        let end = [DocNo::MAX; COMPARED];
+        let n_blocks = docs.len().div_ceil(POSTINGS_IN_BLOCK).max(1);
+        let shift = index
+            .n_docs()
+            .div_ceil(n_blocks)
+            .next_power_of_two()
+            .ilog2();
+        let mut blocks = Vec::with_capacity((index.n_docs() >> shift) + 1);
+        for (at, &doc) in docs.iter().enumerate() {
+            blocks.resize(blocks.len().max((doc >> shift) as usize + 1), at as u32);
+        }
+        blocks.resize((index.n_docs() >> shift) + 1, docs.len() as u32);
+        Gains {
+            most,
+            docs: docs.iter().copied().chain(end).collect(),
+            adds: adds.into(),
+            blocks: blocks.into(),
+            shift,
+            dense,
+        }
+    }
+
+    /// The weight of a term that the query has `count` times, against once.
+    fn in_query(&self, count: u32) -> f64 {
+        match self.ranker {
+            LexicalRanker::Bm25(it) => it.in_query(count),
+            LexicalRanker::Likelihood(_) => f64::from(count),
+        }
+    }
+
+    /// The most that a text without any query term can score.
+    fn floor(&self, weighed: &LexicalScorer) -> f64 {
+        self.without_terms(weighed, self.shortest)
+    }
+
+    /// The least that a text with a query term can score but for what its terms add; none
+    /// where terms may take away.
+    fn least(&self, weighed: &LexicalScorer) -> Option<f64> {
+        match weighed {
+            LexicalScorer::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
+            _ => Some(self.without_terms(weighed, self.longest)),
+        }
+    }
+
+    fn without_terms(&self, weighed: &LexicalScorer, len: u32) -> f64 {
+        match weighed {
+            LexicalScorer::Bm25 { .. } => 0.0,
+            LexicalScorer::Dirichlet { terms, .. } | LexicalScorer::JelinekMercer { terms, .. } => {
+                weighed.score(&vec![0; terms.len()], len)
+            }
+        }
+    }
+}
+
+/// Documents that may be among the best with the most that their terms add.
+fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo, f32)> {
+    // The most that each list and those before it can add together.
+    let mut sum = 0.0;
+    let reach: Vec<f32> = lists
+        .iter()
+        .map(|it| {
+            sum += it.most;
+            sum
+        })
+        .collect();
+    let mut sums = vec![0.0_f32; n_docs];
+    let mut touched: Vec<DocNo> = Vec::new();
+    let mut n_weak = lists.len();
+    while n_weak > 0 && !best.beats(reach[n_weak - 1]) {
+        n_weak -= 1;
+        lists[n_weak].walk(&mut sums, &mut touched);
+        best.raise(touched.iter().map(|&it| sums[it as usize]), 0.0);
+    }
+    let beside = if n_weak == 0 { 0.0 } else { reach[n_weak - 1] };
+    let mut found = vec![(0, 0.0); touched.len()];
+    let mut n_found = 0;
+    for &doc in &touched {
+        let sum = sums[doc as usize];
+        found[n_found] = (doc, sum);
+        n_found += usize::from(!best.beats(sum + beside));
+    }
+    found.truncate(n_found);
+    let mut loose = 0.0;
+    for weak in (0..n_weak).rev() {
+        loose += lists[weak].add_to(&mut found);
+        let beside = if weak == 0 { 0.0 } else { reach[weak - 1] };
+        // Among few the bound is worth its selection only before they are scored.
+        if weak == 0 || found.len() > 2 * best.k {
+            best.raise(found.iter().map(|it| it.1), loose);
+        }
+        found.retain(|it| !best.beats(it.1 + beside));
+    }
+    found
+}
+
+/// A term as it weighs once in a query.
+fn unit(index: &Index, term: TermNo) -> QueryTerm {
+    QueryTerm {
+        term: String::new(),
+        number: Some(term),
+        count: 1,
+        places: Vec::new(),
+        df: index.df(term),
+        cf: index.cf(term),
+    }
+}
+
+/// What `count` occurrences add over none.
+fn gain(weighed: &LexicalScorer, term: usize, count: u32, len: u32) -> f64 {
+    match weighed {
+        LexicalScorer::Bm25 { .. } => weighed.contribution(term, count, len),
+        LexicalScorer::Dirichlet { .. } | LexicalScorer::JelinekMercer { .. } => {
+            weighed.contribution(term, count, len) - weighed.contribution(term, 0, len)
+        }
+    }
+}
+
+/// What a term adds where it occurs.
+struct Gains {
+    /// The most that one occurrence in the query can add to a score.
+    most: f32,
+    /// Ascending; then [`COMPARED`] that are none.
+    docs: Box<[DocNo]>,
+    /// For each document, and one for the end.
+    adds: Box<[Add]>,
+    /// For each block of `1 << shift` documents the first posting that is not before it.
+    blocks: Box<[u32]>,
+    shift: u32,
+    /// The same by document, for a term that many have.
+    dense: Option<Dense>,
+}
+
+/// What a term adds to every document, in few bytes that stay in a near cache.
+struct Dense {
+    /// What it adds at the most, in steps; 0 to a document without it.
+    adds: Box<[u8]>,
+    step: f32,
+    /// How often it occurs; [`u8::MAX`] stands for that and more.
+    counts: Box<[u8]>,
+}
+
+impl Dense {
+    fn new(n_docs: usize, docs: &[DocNo], adds: &[Add], most: f32) -> Dense {
+        let step = most / 250.0;
+        let mut dense = Dense {
+            adds: vec![0; n_docs].into(),
+            step,
+            counts: vec![0; n_docs].into(),
+        };
+        for (&doc, it) in docs.iter().zip(adds) {
+            let n_steps = (it.add / step).ceil() as u8;
+            dense.adds[doc as usize] = n_steps.saturating_add(1);
+            dense.counts[doc as usize] = it.count.min(u8::MAX.into()) as u8;
+        }
+        dense
+    }
+}
+
+/// What a term adds to a document.
+#[derive(Clone, Copy)]
+struct Add {
+    /// The most for one occurrence in the query, above 0.
+    add: f32,
+    /// How often it occurs there.
+    count: u32,
+}
+
+impl Add {
+    const NONE: Add = Add { add: 0.0, count: 0 };
+}
+
+/// A term of the query with its postings.
+struct List<'a> {
+    /// Place among the query terms.
+    place: usize,
+    /// For its repetition in the query, against once.
+    weight: f32,
+    /// The most that it adds to a score.
+    most: f32,
+    gains: &'a Gains,
+}
+
+impl List<'_> {
+    /// Sums up what it adds to its documents, and keeps those that nothing was added to before.
+    fn walk(&self, sums: &mut [f32], touched: &mut Vec<DocNo>) {
+        let n_docs = self.gains.adds.len() - 1;
+        // Written first and kept after: whether a document is new is hard to foresee.
+        let mut n_touched = touched.len();
+        touched.resize(n_touched + n_docs, 0);
+        for (&doc, it) in self.gains.docs.iter().zip(&self.gains.adds).take(n_docs) {
+            let sum = &mut sums[doc as usize];
+            touched[n_touched] = doc;
+            n_touched += usize::from(*sum == 0.0);
+            *sum += it.add * self.weight;
+        }
+        touched.truncate(n_touched);
+    }
+
+    /// Adds to the sums of documents what it adds to them at the most, and says by how much
+    /// that may be too much.
+    fn add_to(&self, found: &mut [(DocNo, f32)]) -> f32 {
+        let Some(dense) = &self.gains.dense else {
+            for (doc, sum) in found {
+                *sum += self.look_up(*doc).add * self.weight;
+            }
+            return 0.0;
+        };
+        let step = dense.step * self.weight;
+        for (doc, sum) in found {
+            *sum += f32::from(dense.adds[*doc as usize]) * step;
+        }
+        2.0 * step
+    }
+
+    /// How often it occurs in a document.
+    fn count(&self, doc: DocNo) -> u32 {
+        let dense = self.gains.dense.as_ref();
+        match dense.map_or(u8::MAX, |it| it.counts[doc as usize]) {
+            u8::MAX => self.look_up(doc).count,
+            count => count.into(),
+        }
+    }
+
+    /// What it adds to a document; nothing to one without it.
+    fn look_up(&self, doc: DocNo) -> Add {
+        let mut at = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
+        // Compared without a branch, so that the processor reads ahead for the next document.
+        loop {
+            let few = &self.gains.docs[at..at + COMPARED];
+            let n_before: u32 = few.iter().map(|&it| u32::from(it < doc)).sum();
+            at += n_before as usize;
+            if n_before < COMPARED as u32 {
+                break;
+            }
+        }
+        let nothing = self.gains.adds.len() - 1;
+        let place = [nothing, at][usize::from(self.gains.docs[at] == doc)];
+        self.gains.adds[place]
+    }
+}
+
+/// What is known of the k-th score, and so of who cannot be among the best.
+struct Best {
+    k: usize,
+    /// By what share a bound is widened.
+    slack: f64,
+    /// The most that a text without any query term can score.
+    floor: f64,
+    /// The least that a text can score but for what its terms add, if that is known.
+    least: Option<f64>,
+    /// What the k-th score is at least.
+    reached: f64,
+    /// A document whose terms add less cannot reach it.
+    cut: f32,
+    /// Room for the sums that are compared.
+    keys: Vec<u32>,
+}
+
+impl Best {
+    /// Whether no document whose terms add at most `sum` can be among the best.
+    fn beats(&self, sum: f32) -> bool {
+        sum < self.cut
+    }
+
+    /// Learns that the k-th score is at least so high. A sum of 32 bits over the floor may be
+    /// off by `slack` of both: where the floor cancels a sum, the sum was still rounded.
+    fn reach(&mut self, score: f64) {
+        if score <= self.reached {
+            return;
+        }
+        self.reached = score;
+        let above = score - self.floor - 2.0 * self.floor.abs() * self.slack;
+        let exact = above / (1.0 + self.slack);
+        let near = exact as f32;
+        self.cut = if f64::from(near) > exact {
+            near.next_down()
+        } else {
+            near
+        };
+    }
+
+    /// Learns what terms add to some documents, each once: sums that are at most `loose` too
+    /// high.
+    fn raise(&mut self, sums: impl ExactSizeIterator<Item = f32>, loose: f32) {
+        let Some(least) = self.least.filter(|_| sums.len() >= self.k) else {
+            return;
+        };
+        // Sums are above 0, where floats are in the order of their bits. One below the cut does
+        // not count among the best; each is written first and kept after, as in `walk`.
+        let mut n_kept = 0;
+        self.keys.clear();
+        self.keys.resize(sums.len(), 0);
+        for sum in sums {
+            self.keys[n_kept] = sum.to_bits();
+            n_kept += usize::from(sum >= self.cut);
+        }
+        self.keys.truncate(n_kept);
+        if let Some(place) = self.keys.len().checked_sub(self.k) {
+            let (_, kth, _) = self.keys.select_nth_unstable(place);
+            let kth = f64::from(f32::from_bits(*kth)) - f64::from(loose);
+            let off = (kth.abs() + 2.0 * self.floor.abs() + least.abs()) * self.slack;
+            self.reach(least + kth - off);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::text::Analyzer;
+
+    /// Returns a generator for tests: called with a bound it draws a number below it, and the same
+    /// seed draws the same numbers.
+    pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
+        move |below| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        }
+    }
+
+    /// A few hundred short texts over forty words, frequent ones first, without a file.
+    fn texts() -> Vec<String> {
+        let mut next = dice(7);
+        (0..400)
+            .map(|_| {
+                let len = 1 + next(30);
+                let words: Vec<String> = (0..len)
+                    .map(|_| format!("w{}", next(40) * next(40) / 40))
+                    .collect();
+                words.join(" ")
+            })
+            .collect()
+    }
+
+    /// Scores every document and sorts.
+    fn all(index: &Index, ranker: LexicalRanker, query: &QueryTerms, k: usize) -> Vec<Hit> {
+        let weighed = ranker.weigh(query, &index.totals());
+        let mut hits = Vec::new();
+        for doc in 0..index.n_docs() as DocNo {
+            let count = |it: &QueryTerm| {
+                index
+                    .terms(doc)
+                    .iter()
+                    .filter(|&&term| Some(term) == it.number)
+                    .count() as u32
+            };
+            let counts: Vec<u32> = query.iter().map(count).collect();
+            if counts.iter().any(|&it| it > 0) {
+                hits.push(Hit {
+                    doc,
+                    score: weighed.score(&counts, index.len_of(doc)),
+                });
+            }
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
+        hits.truncate(k);
+        hits
+    }
+
+    #[test]
+    fn pruning_loses_nothing() {
+        let texts = texts();
+        let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
+        let rankers = [
+            "bm25",
+            "bm25:idf=rsj,k3=1",
+            "bm25:k1=0,b=0",
+            "ql:mu=10",
+            "ql:lambda=0.3",
+        ];
+        for ranker in rankers.map(|it| it.parse::<LexicalRanker>().unwrap()) {
+            let searcher = TopKSearcher::new(&index, ranker);
+            for query in [
+                "w0 w1 w2",
+                "w0 w38",
+                "w5 w5 w9 w17 nothing",
+                "nothing",
+                "w0",
+            ] {
+                let query = index.query_terms(query);
+                for k in [0, 1, 10, 1000] {
+                    assert_eq!(
+                        searcher.top(&index, &query, k),
+                        all(&index, ranker, &query, k),
+                        "{ranker} {query:?} {k}"
+                    );
+                }
+            }
+        }
+    }
+}

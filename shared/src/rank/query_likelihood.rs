@@ -1,0 +1,171 @@
+//! Query likelihood with Dirichlet or Jelinek-Mercer smoothing (Zhai & Lafferty, SIGIR 2001).
+//!
+//! With T occurrences of all terms in the collection and cf(w) of w,
+//! Dirichlet: S(Q, d) = Σ_w c(w,Q) · ln((c(w,d) + μ·cf(w)/T) / (|d| + μ));
+//! Jelinek-Mercer: S(Q, d) = Σ_w c(w,Q) · ln((1 − λ)·c(w,d)/|d| + λ·cf(w)/T).
+//! Terms that the collection lacks are left out. Scores are log-probabilities, in nats.
+
+use serde::{Deserialize, Serialize};
+
+use super::{LexicalRanker, LexicalScorer, number, parameters};
+use crate::error::{Error, InvalidField};
+use crate::index::CollectionTotals;
+use crate::index::term_statistics::QueryTerms;
+
+/// A language model of a document, smoothed with that of the collection.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum QueryLikelihood {
+    /// Dirichlet prior of μ terms, above 0.
+    Dirichlet {
+        /// In terms.
+        mu: f64,
+    },
+    /// Linear interpolation.
+    JelinekMercer {
+        /// Weight of the collection, above 0, at most 1.
+        lambda: f64,
+    },
+}
+
+impl QueryLikelihood {
+    /// As Câmara & Hauff (ECIR 2020): Dirichlet with μ = 2500.
+    pub const STANDARD: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 2500.0 };
+
+    /// As Rennings, Moraes & Hauff (ECIR 2019).
+    pub const RENNINGS_2019: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 750.0 };
+
+    pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
+        let smoothed = |strength: f64| {
+            let prior = |cf: u64| strength * cf as f64 / totals.n_terms as f64;
+            let terms = query.iter();
+            terms
+                .map(|it| (it.cf > 0).then(|| (f64::from(it.count), prior(it.cf))))
+                .collect()
+        };
+        match *self {
+            QueryLikelihood::Dirichlet { mu } => LexicalScorer::Dirichlet {
+                terms: smoothed(mu),
+                mu,
+            },
+            QueryLikelihood::JelinekMercer { lambda } => LexicalScorer::JelinekMercer {
+                terms: smoothed(lambda),
+                lambda,
+            },
+        }
+    }
+
+    pub(super) fn words(&self) -> (String, String) {
+        let detail = match self {
+            QueryLikelihood::Dirichlet { mu } => format!("Dirichlet, μ {mu}"),
+            QueryLikelihood::JelinekMercer { lambda } => format!("Jelinek-Mercer, λ {lambda}"),
+        };
+        ("QL".to_owned(), detail)
+    }
+}
+
+impl std::str::FromStr for QueryLikelihood {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<QueryLikelihood, Error> {
+        let above_0 = |setting: &str, value: &str, most: f64| {
+            let found = number(setting, value, 0.0..=most)?;
+            if found > 0.0 {
+                return Ok(found);
+            }
+            Err(Error::out_of_range(
+                InvalidField::shown("ranker", setting),
+                "must be above 0: without smoothing ln(0) is no score",
+            ))
+        };
+        match parameters(spec, &["mu", "lambda"])?.as_slice() {
+            [] => Ok(QueryLikelihood::STANDARD),
+            [("mu", value)] => Ok(QueryLikelihood::Dirichlet {
+                mu: above_0("ql mu", value, f64::MAX)?,
+            }),
+            [(_, value)] => Ok(QueryLikelihood::JelinekMercer {
+                lambda: above_0("ql lambda", value, 1.0)?,
+            }),
+            _ => Err(Error::conflict(
+                InvalidField::shown("ranker", "ql"),
+                "give mu (Dirichlet) or lambda (Jelinek-Mercer)",
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for QueryLikelihood {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            QueryLikelihood::Dirichlet { mu } => write!(out, "ql:mu={mu}"),
+            QueryLikelihood::JelinekMercer { lambda } => write!(out, "ql:lambda={lambda}"),
+        }
+    }
+}
+
+impl From<QueryLikelihood> for LexicalRanker {
+    fn from(it: QueryLikelihood) -> LexicalRanker {
+        LexicalRanker::Likelihood(it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::index::CollectionTotals;
+    use crate::index::term_statistics::QueryTerm;
+    use crate::rank::LexicalRanker;
+
+    fn score(spec: &str, count: u32, len: u32) -> f64 {
+        let ranker: LexicalRanker = spec.parse().unwrap();
+        let unseen = QueryTerm {
+            term: "x".into(),
+            number: None,
+            count: 1,
+            places: Vec::new(),
+            df: 0,
+            cf: 0,
+        };
+        let seen = QueryTerm {
+            term: "bank".into(),
+            number: Some(0),
+            count: 2,
+            places: Vec::new(),
+            df: 3,
+            cf: 5,
+        };
+        let totals = CollectionTotals {
+            n_docs: 10,
+            n_terms: 100,
+        };
+        ranker
+            .weigh(&vec![seen, unseen], &totals)
+            .score(&[count, 0], len)
+    }
+
+    #[test]
+    fn scores_by_hand() {
+        // 2·ln((3 + 10·.05)/(20 + 10)) = 2·ln(.116666667) = −4.296868826
+        assert!((score("ql:mu=10", 3, 20) - -4.296_868_826).abs() < 1e-8);
+        // 2·ln(.9·3/20 + .1·.05) = 2·ln(.14) = −3.932225713
+        assert!((score("ql:lambda=0.1", 3, 20) - -3.932_225_713).abs() < 1e-8);
+        // An empty text: 2·ln(.5/10) and 2·ln(.005).
+        assert!((score("ql:mu=10", 0, 0) - -5.991_464_547).abs() < 1e-8);
+        assert!((score("ql:lambda=0.1", 0, 0) - -10.596_634_733).abs() < 1e-8);
+    }
+
+    #[test]
+    fn wrong_parameters_are_refused_with_what_is_allowed() {
+        let says = |spec: &str| spec.parse::<LexicalRanker>().unwrap_err().to_string();
+        assert_eq!(
+            says("ql:mu=0"),
+            "ql mu: must be above 0: without smoothing ln(0) is no score"
+        );
+        assert_eq!(
+            says("ql:lambda=2"),
+            "ql lambda: `2` is not a number from 0 to 1"
+        );
+        assert_eq!(
+            says("ql:mu=1,lambda=1"),
+            "ql: give mu (Dirichlet) or lambda (Jelinek-Mercer)"
+        );
+    }
+}

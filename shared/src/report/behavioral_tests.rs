@@ -1,0 +1,157 @@
+//! The tables of a study's behaviours.
+
+use super::{ColumnKind, ReportTable, TableValue, format};
+use crate::study::behavioral_tests::{
+    BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
+};
+
+/// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
+/// `effects`, for programs, with a row for each behaviour and ranker. None without a behaviour.
+pub fn of_behaviours(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
+    match behaviours.rows.is_empty() {
+        true => Vec::new(),
+        false => vec![scores(behaviours), effects(behaviours)],
+    }
+}
+
+fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
+    let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
+    let table = table(behaviours, "behaviours")
+        .with_texts("behaviour | documents")
+        .with_numbers("samples")
+        .with_columns(ColumnKind::Estimate, labels);
+    let row = |row: &BehavioralTestRow| {
+        let effects = row.effects.iter().map(|it| match it {
+            Some(effect) => TableValue::Text(score(effect)),
+            None => TableValue::Missing,
+        });
+        let mut values = head(row);
+        values.push(TableValue::Count(row.n_samples));
+        values.extend(effects);
+        values
+    };
+    ReportTable {
+        rows: behaviours.rows.iter().map(row).collect(),
+        ..table
+    }
+}
+
+fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
+    ReportTable {
+        notes: notes(behaviours),
+        ..ReportTable::new(name, format!("{}: {name}", behaviours.title))
+    }
+}
+
+/// `+.12 [.02, .20] *`: a star where the paired t test finds it, `†` where that and the interval
+/// by queries disagree.
+fn score(effect: &BehavioralEffect) -> String {
+    let star = if effect.is_significant() { " *" } else { "" };
+    let dagger = if effect.is_disputed() { " †" } else { "" };
+    let [low, high] = effect.score.interval.map(format::signed);
+    format!(
+        "{} [{low}, {high}]{star}{dagger}",
+        format::signed(effect.score.value)
+    )
+}
+
+fn head(row: &BehavioralTestRow) -> Vec<TableValue> {
+    vec![
+        TableValue::Text(row.probe.name().into_owned()),
+        TableValue::Text(row.slice.name().to_owned()),
+    ]
+}
+
+fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
+    let counts = "δ | samples | positive | neutral | negative | unscored | score";
+    let tests = "p by queries | mean difference | median difference | p of the t test | \
+                 p, Bonferroni | queries";
+    let mut table = table(behaviours, "effects")
+        .with_texts("behaviour | documents | ranker")
+        .with_numbers(counts)
+        .with_estimates("interval by queries")
+        .with_numbers(tests);
+    for row in &behaviours.rows {
+        for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
+            let Some(effect) = effect else {
+                continue;
+            };
+            let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
+            let inner = |value: f64| TableValue::Score { value, digits };
+            let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::P);
+            let mut values = vec![
+                TableValue::Text(row.probe.slug().into_owned()),
+                TableValue::Text(row.slice.name().to_owned()),
+                TableValue::Text(asked.ranker.label.clone()),
+                asked
+                    .delta
+                    .map_or(TableValue::Missing, |value| TableValue::Score {
+                        value,
+                        digits: format::score_digits(value),
+                    }),
+            ];
+            let counts = [
+                effect.n(),
+                effect.positive,
+                effect.neutral,
+                effect.negative,
+                effect.unscored,
+            ];
+            values.extend(counts.map(TableValue::Count));
+            values.extend([
+                TableValue::Signed(effect.score.value),
+                TableValue::Interval(effect.score.interval),
+                TableValue::P(effect.p_queries),
+                inner(effect.mean),
+                inner(effect.median),
+                p(effect.p),
+                p(effect.p_bonferroni),
+                TableValue::Count(effect.n_queries),
+            ]);
+            table.rows.push(values);
+        }
+    }
+    table
+}
+
+fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
+    let widths = match behaviours.asking.delta {
+        TieThreshold::Given { width } => format!("δ is {width} for every ranker"),
+        TieThreshold::Tuned => {
+            let each = behaviours.rankers.iter().map(|it| {
+                let delta = it.delta.map_or(format::MISSING.to_owned(), |it| {
+                    format::score(it, format::score_digits(it))
+                });
+                format!("{} {delta}", it.ranker.label)
+            });
+            let each: Vec<String> = each.collect();
+            format!(
+                "δ is the median difference of adjacent scores in the top 10 of a pool: {}",
+                each.join(", ")
+            )
+        }
+    };
+    let mut notes = vec![
+        format!("Score: (positive − negative) / n; neutral within δ. {widths}."),
+        format!(
+            "*: p < .001 in a two-sided paired t test over samples, after Bonferroni over {} \
+             tests. †: that and the 95 % interval with queries as units disagree.",
+            behaviours.n_tests
+        ),
+        format!(
+            "Relevant documents have a grade of {} or more.",
+            behaviours.relevant_from
+        ),
+    ];
+    notes.extend(behaviours.kept.iter().map(|(probe, kept)| {
+        format!(
+            "{}: of {} pairs {} are identical and {} have no query; they are left out.",
+            probe.name(),
+            format::count(kept.n_pairs),
+            format::count(kept.n_identical),
+            format::count(kept.n_without_query)
+        )
+    }));
+    notes.push(format!("Instances {}.", behaviours.hash));
+    notes
+}

@@ -1,0 +1,330 @@
+//! Where two rankers differ, as tables.
+
+mod groups;
+
+use super::{ColumnKind, ReportTable, TableValue, format};
+use crate::compare::answer_type::AnswerType;
+use crate::compare::compared_query::{ComparedDocument, ComparedQuery};
+use crate::compare::hypotheses::{Hypothesis, HypothesisOutcome, HypothesisResult};
+use crate::compare::paired_means::PairedMeans;
+use crate::compare::query_groups::{FqtBucket, LONGEST, QueryLengthGroup};
+use crate::compare::query_list::{QueryRow, RrChangeKind};
+use crate::compare::{ComparisonSubset, DEPTH, RankerComparison};
+use crate::score::RankerInfo;
+use crate::stats::Estimate;
+
+/// In the order of the page:
+///
+/// - `hypotheses`: the four of the paper, each with its number and what follows,
+/// - `fractions`: RR, FQT and FNT of both with the paired tests,
+/// - `buckets`, `lengths`, `answers`, `bigrams`: mean RR over groups of queries,
+/// - `change`: on how many queries which is better,
+/// - `overlap`: documents in common among the first i,
+/// - `samples`: queries where one wins and the other loses.
+pub fn of_differences(found: &RankerComparison) -> Vec<ReportTable> {
+    vec![
+        hypotheses(found),
+        fractions(found),
+        groups::buckets(found),
+        groups::lengths(found),
+        groups::change(found),
+        groups::overlap(found),
+        groups::answers(found),
+        groups::bigrams(found),
+        of_samples(found),
+    ]
+}
+
+/// Queries where one ranker wins and the other loses, with what each puts first.
+pub fn of_samples(found: &RankerComparison) -> ReportTable {
+    let rankers = names(found);
+    let mut table = head(found, "samples", "where one wins and the other loses")
+        .with_texts("query id | query")
+        .with_columns(ColumnKind::Number, rankers.map(|it| format!("RR@10 {it}")))
+        .with_columns(
+            ColumnKind::Text,
+            rankers.map(|it| format!("{it} puts first")),
+        );
+    let top = |it: &ComparedDocument| {
+        let grade = it
+            .grade
+            .map_or("not judged".to_owned(), |it| format!("grade {it}"));
+        text(format!("{} ({grade})", it.doc))
+    };
+    let row = |it: &ComparedQuery| {
+        let rr = it.row.values.rr.map_or([None; 2], |it| it.map(Some));
+        let mut cells = vec![text(&it.row.query_id), text(&it.row.query)];
+        cells.extend(rr.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)));
+        cells.extend(it.firsts.iter().map(top));
+        cells
+    };
+    table.rows = found.samples.iter().map(row).collect();
+    table
+}
+
+/// Who is compared, over which queries, in words.
+pub fn compared_said(found: &RankerComparison) -> String {
+    let queries = &found.queries;
+    let counted = match found.asking.counted {
+        ComparisonSubset::Judged => "with a document judged relevant",
+        ComparisonSubset::Found => "with a relevant document among the candidates of either",
+        ComparisonSubset::All => "ranked by both",
+    };
+    let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);
+    format!(
+        "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade of {} \
+         or more.",
+        who(&found.rankers[0]),
+        who(&found.rankers[1]),
+        format::count(queries.n_counted),
+        format::count(queries.n_all),
+        found.relevant_from
+    )
+}
+
+/// Every query of a comparison with its numbers.
+pub fn of_queries(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
+    let measures = ["RR@10", "FQT", "FNT"].into_iter();
+    let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
+    let mut table = head(found, "queries", "every query")
+        .with_texts("query id | query")
+        .with_numbers("tokens")
+        .with_texts("type")
+        .with_columns(ColumnKind::Number, measures)
+        .with_numbers("matches in 10");
+    let both =
+        |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
+    table.rows = rows
+        .iter()
+        .map(|row| {
+            let values = &row.values;
+            let mut cells = vec![
+                text(&row.query_id),
+                text(&row.query),
+                TableValue::Count(u64::from(values.n_tokens)),
+                text(type_label(values.answer)),
+            ];
+            let rr = values.rr.map_or([None; 2], |it| it.map(Some));
+            cells.extend([rr, values.fqt, values.fnt].into_iter().flat_map(both));
+            cells.push(TableValue::Count(u64::from(values.matches[DEPTH - 1])));
+            cells
+        })
+        .collect();
+    table
+}
+
+/// The difference in RR of each query, the highest first.
+pub fn of_series(found: &RankerComparison) -> ReportTable {
+    let mut table = head(found, "series", "the difference in RR@10, query by query")
+        .with_numbers("place | ΔRR@10");
+    let series = found.change.series.iter().zip(1..);
+    table.rows = series
+        .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Signed(*gain)])
+        .collect();
+    table
+}
+
+/// A hypothesis in words, of two rankers by their names.
+pub fn hypothesis_said(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
+    match hypothesis {
+        Hypothesis::QueryTerms => {
+            format!("{first} puts more query terms at the top than {second}")
+        }
+        Hypothesis::QueryTermsHurt => {
+            format!("the more query terms {first} puts at the top, the worse it ranks")
+        }
+        Hypothesis::NovelTerms => {
+            format!("{second} brings more words that are not in the query than {first}")
+        }
+        Hypothesis::LongerQueries => {
+            format!("{second} gains more on {first} the longer the query is")
+        }
+    }
+}
+
+/// What the number of a hypothesis is.
+pub fn hypothesis_measure(hypothesis: Hypothesis) -> &'static str {
+    match hypothesis {
+        Hypothesis::QueryTerms => "difference in FQT",
+        Hypothesis::QueryTermsHurt => "r of FQT and RR@10",
+        Hypothesis::NovelTerms => "difference in FNT",
+        Hypothesis::LongerQueries => "r of length and ΔRR@10",
+    }
+}
+
+/// What the paper found of BM25 and BERT on MS MARCO's development queries.
+pub fn paper_found(hypothesis: Hypothesis) -> &'static str {
+    match hypothesis {
+        Hypothesis::QueryTerms => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
+        Hypothesis::QueryTermsHurt => {
+            "from the lowest bucket to the highest MRR@10 falls by 34.5 % for BM25, 16.7 % for BERT"
+        }
+        Hypothesis::NovelTerms => "FNT .88 and .90, BERT higher on 85.85 % of queries",
+        Hypothesis::LongerQueries => {
+            "rejected: the difference falls from .29 to .16 between 2 and 10 tokens"
+        }
+    }
+}
+
+/// What follows, in words.
+pub fn standing_said(standing: HypothesisOutcome) -> &'static str {
+    match standing {
+        HypothesisOutcome::Supported => "supported",
+        HypothesisOutcome::NotSupported => "not supported",
+        HypothesisOutcome::TooFewQueries => "not enough queries",
+    }
+}
+
+/// A bucket of FQT: `[.10, .15)`; the last one has its upper edge.
+pub fn bucket_label(bucket: &FqtBucket) -> String {
+    let [from, to] = bucket.edges.map(format::fraction);
+    let end = if bucket.edges[1] < 1.0 { ')' } else { ']' };
+    format!("[{from}, {to}{end}")
+}
+
+/// A length: `4`, or `more than 10`.
+pub fn length_label(length: &QueryLengthGroup) -> String {
+    match length.n_tokens {
+        n if n > LONGEST => format!("more than {LONGEST}"),
+        n => n.to_string(),
+    }
+}
+
+/// A type of answer, or that there is none.
+pub fn type_label(answer: Option<AnswerType>) -> &'static str {
+    answer.map_or("no type", AnswerType::name)
+}
+
+/// A change in RR in words.
+pub fn turn_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
+    match turn {
+        RrChangeKind::Won => format!("{second} first, {first} not in ten"),
+        RrChangeKind::Better => format!("{second} better"),
+        RrChangeKind::Equal => "level".to_owned(),
+        RrChangeKind::Worse => format!("{first} better"),
+        RrChangeKind::Lost => format!("{first} first, {second} not in ten"),
+    }
+}
+
+fn names(found: &RankerComparison) -> [&str; 2] {
+    let [first, second] = &found.rankers;
+    [&first.label, &second.label]
+}
+
+fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
+    let [first, second] = names(found);
+    let mut notes = vec![
+        compared_said(found),
+        format!(
+            "From {} {}. Tokens: {}.",
+            found.name, found.hash, found.analyzer
+        ),
+    ];
+    notes.extend(unscored(found));
+    let title = format!("{}: {first} and {second}, {what}", found.title);
+    ReportTable {
+        notes,
+        ..ReportTable::new(name, title)
+    }
+}
+
+/// What is missing from the list of a ranker, one sentence for each that lacks something.
+pub fn unscored(found: &RankerComparison) -> Vec<String> {
+    let each = found.rankers.iter().zip(found.n_unscored);
+    let sentence = |(ranker, n): (&RankerInfo, u64)| {
+        format!(
+            "{} has no score for {} of the candidates: they stand in no list of it. Runs as they \
+             are can be compared on the Workbench or by `axioscope differ --collection`.",
+            ranker.label,
+            format::count(n)
+        )
+    };
+    each.filter(|it| it.1 > 0).map(sentence).collect()
+}
+
+fn text(words: impl Into<String>) -> TableValue {
+    TableValue::Text(words.into())
+}
+
+fn estimate(it: Option<Estimate>) -> TableValue {
+    it.map_or(TableValue::Missing, TableValue::Estimate)
+}
+
+fn signed(it: Option<Estimate>) -> [TableValue; 2] {
+    match it {
+        Some(it) => {
+            let [low, high] = it.interval.map(format::signed);
+            [
+                TableValue::Signed(it.value),
+                text(format!("[{low}, {high}]")),
+            ]
+        }
+        None => [TableValue::Missing, TableValue::Missing],
+    }
+}
+
+fn hypotheses(found: &RankerComparison) -> ReportTable {
+    let mut table = head(found, "hypotheses", "four hypotheses")
+        .with_texts("no. | hypothesis | measured")
+        .with_numbers("value | 95 % interval | queries")
+        .with_texts("verdict");
+    let row = |it: &HypothesisResult| {
+        let mut cells = vec![
+            text(it.hypothesis.name()),
+            text(hypothesis_said(it.hypothesis, names(found))),
+            text(hypothesis_measure(it.hypothesis)),
+        ];
+        cells.extend(signed(it.measured));
+        cells.push(TableValue::Count(it.n_queries));
+        cells.push(text(standing_said(it.standing)));
+        cells
+    };
+    table.rows = found.findings.iter().map(row).collect();
+    table.notes.push(
+        "Hypotheses of Padigela, Zamani and Croft (2019). Supported: the whole interval lies on \
+         the side of 0 that the hypothesis says (below 0 for H2, else above); not corrected for \
+         four of them. Fewer than 30 queries say nothing."
+            .to_owned(),
+    );
+    table
+}
+
+fn fractions(found: &RankerComparison) -> ReportTable {
+    let rankers = names(found);
+    let mut table = head(found, "fractions", "what stands at the top")
+        .with_texts("measure")
+        .with_columns(ColumnKind::Estimate, rankers)
+        .with_numbers("difference | 95 % interval")
+        .with_columns(ColumnKind::Number, rankers.map(|it| format!("{it} higher")))
+        .with_numbers("p, t test | p, randomisation | queries");
+    let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::P);
+    let share = |it: &PairedMeans, side| {
+        let share = it.share_higher(side);
+        share.map_or(TableValue::Missing, TableValue::Fraction)
+    };
+    let row = |(name, it): (&str, &PairedMeans)| {
+        let mut cells = vec![text(name), estimate(it.means[0]), estimate(it.means[1])];
+        cells.extend(signed(it.difference));
+        cells.extend([share(it, 0), share(it, 1)]);
+        cells.extend([p(it.p_student), p(it.p_permutation)]);
+        cells.push(TableValue::Count(it.n_queries));
+        cells
+    };
+    let rows = [
+        ("RR@10", &found.rr),
+        ("FQT", &found.fqt),
+        ("FNT", &found.fnt),
+    ];
+    table.rows = rows.map(row).into();
+    table.notes.push(format!(
+        "FQT: share of the tokens of the first {DEPTH} documents that are query tokens; FNT: \
+         share of their distinct tokens that are not. Both without stop words, a mean over the \
+         documents. Difference: first less second. Tests are paired, two-sided, with queries as \
+         units. Documents without a text here: {}.",
+        format::count(found.queries.n_docs_without_text)
+    ));
+    table
+}
+
+#[cfg(test)]
+mod tests;

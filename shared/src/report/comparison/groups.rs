@@ -1,0 +1,143 @@
+//! RR@10 over groups of queries, changes in it, and what two lists have in common, as tables.
+
+use super::{
+    bucket_label, estimate, head, length_label, names, signed, text, turn_label, type_label,
+};
+use crate::compare::RankerComparison;
+use crate::compare::hypotheses::fall;
+use crate::compare::query_groups::{FqtBucket, MrrComparison};
+use crate::compare::query_list::RrChangeKind;
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
+
+pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
+    let [first, second] = names(found);
+    let mut table = head(found, "buckets", "RR@10 by FQT")
+        .with_texts("FQT")
+        .with_columns(ColumnKind::Number, [format!("{first}: queries")])
+        .with_columns(ColumnKind::Estimate, [first])
+        .with_columns(ColumnKind::Number, [format!("{second}: queries")])
+        .with_columns(ColumnKind::Estimate, [second]);
+    let row = |it: &FqtBucket| {
+        let mut cells = vec![text(bucket_label(it))];
+        for side in &it.sides {
+            cells.extend([TableValue::Count(side.n_queries), estimate(side.rr)]);
+        }
+        cells
+    };
+    table.rows = found.buckets.iter().map(row).collect();
+    let falls = [0, 1].map(|side| {
+        let fall = fall(&found.buckets, side).map(format::signed);
+        fall.unwrap_or_else(|| format::MISSING.to_owned())
+    });
+    table.notes.push(format!(
+        "Each ranker by its own FQT. Fall from the lowest bucket with a query to the highest: \
+         {first} {}, {second} {}.",
+        falls[0], falls[1]
+    ));
+    table
+}
+
+fn both_row(label: impl Into<String>, it: &MrrComparison) -> Vec<TableValue> {
+    let mut cells = vec![text(label), TableValue::Count(it.n_queries)];
+    cells.extend(it.rr.map(estimate));
+    cells.extend(signed(it.gain));
+    cells
+}
+
+fn grouped(
+    found: &RankerComparison,
+    [name, what, by]: [&str; 3],
+    rows: Vec<Vec<TableValue>>,
+) -> ReportTable {
+    let table = head(found, name, what)
+        .with_texts(by)
+        .with_numbers("queries")
+        .with_columns(ColumnKind::Estimate, names(found))
+        .with_numbers("ΔRR@10 | 95 % interval");
+    ReportTable { rows, ..table }
+}
+
+pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
+    let lengths = found.lengths.iter();
+    let rows = lengths.map(|it| both_row(length_label(it), &it.both));
+    let what = ["lengths", "RR@10 by the length of queries", "tokens"];
+    let mut table = grouped(found, what, rows.collect());
+    table
+        .notes
+        .push("Length: tokens of the query with white space between.".to_owned());
+    table
+}
+
+pub(super) fn answers(found: &RankerComparison) -> ReportTable {
+    let answers = found.answers.iter();
+    let rows = answers.map(|it| both_row(type_label(it.answer), &it.both));
+    let what = ["answers", "RR@10 by what is asked for", "type"];
+    let mut table = grouped(found, what, rows.collect());
+    table.notes.push(
+        "Types by our own rules, after Li and Roth (COLING 2002): abbreviation, location, \
+         description, human, numeric, entity."
+            .to_owned(),
+    );
+    table
+}
+
+pub(super) fn bigrams(found: &RankerComparison) -> ReportTable {
+    let bigrams = found.bigrams.iter();
+    let rows = bigrams.map(|it| both_row(it.words.as_str(), &it.both));
+    let what = ["bigrams", "RR@10 by how queries begin", "begins with"];
+    grouped(found, what, rows.collect())
+}
+
+pub(super) fn change(found: &RankerComparison) -> ReportTable {
+    let mut table = head(found, "change", "on which queries which is better")
+        .with_texts("RR@10")
+        .with_numbers("queries | share");
+    let it = &found.change;
+    let n = it.series.len();
+    let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
+    let rows = RrChangeKind::ALL.iter().zip(counts).map(|(turn, count)| {
+        let share = match n {
+            0 => TableValue::Missing,
+            n => TableValue::Fraction(count as f64 / n as f64),
+        };
+        vec![
+            text(turn_label(*turn, names(found))),
+            TableValue::Count(count),
+            share,
+        ]
+    });
+    table.rows = rows.collect();
+    table.notes.push(
+        "Those with one first and the other not in ten are among the better ones.".to_owned(),
+    );
+    table
+}
+
+pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
+    let mut table = head(found, "overlap", "documents in common")
+        .with_numbers("first i")
+        .with_estimates("MUR")
+        .with_numbers("queries with none in common");
+    let means = found.overlap.means.iter().zip(&found.overlap.n_apart);
+    let rows = means.zip(1..).map(|((mean, n_apart), i)| {
+        vec![
+            TableValue::Count(i),
+            TableValue::Estimate(*mean),
+            TableValue::Count(*n_apart),
+        ]
+    });
+    table.rows = rows.collect();
+    let line = found.overlap.line.map_or_else(String::new, |it| {
+        format!(
+            " Least-squares line: {} i {} {}.",
+            format::score(it.slope, 3),
+            if it.intercept < 0.0 { "−" } else { "+" },
+            format::score(it.intercept.abs(), 3)
+        )
+    });
+    table.notes.push(format!(
+        "MUR(i): documents that both have among their first i, a mean over {} queries.{line}",
+        format::count(found.overlap.n_queries)
+    ));
+    table
+}

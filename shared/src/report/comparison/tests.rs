@@ -1,0 +1,78 @@
+use expect_test::expect;
+
+use super::*;
+use crate::compare::fixture;
+use crate::report::{to_csv, to_json, to_latex, to_markdown};
+
+#[test]
+fn every_row_has_a_value_for_every_column() {
+    let found = fixture::found();
+    let mut tables = of_differences(&found);
+    tables.push(of_series(&found));
+    let collection = fixture::collection();
+    let source = fixture::source(&collection);
+    let rows = crate::compare::query_list::all(&source, &found.asking).unwrap();
+    tables.push(of_queries(&found, &rows));
+    let names: Vec<&str> = tables.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(
+        names.join(" "),
+        "hypotheses fractions buckets lengths change overlap answers bigrams samples series queries"
+    );
+    for table in &tables {
+        assert!(!table.rows.is_empty(), "{}", table.name);
+        for row in &table.rows {
+            assert_eq!(row.len(), table.columns.len(), "{}", table.name);
+        }
+    }
+    let markdown = to_markdown(&tables);
+    assert!(!markdown.contains("<i>"), "{markdown}");
+    assert!(
+        markdown.contains("Least-squares line: 0.055 i + 0.600."),
+        "{markdown}"
+    );
+    assert!(!to_latex(&tables).is_empty() && !to_json(&tables).is_empty());
+    assert!(to_csv(&tables[2]).starts_with("FQT,"));
+}
+
+#[test]
+fn candidates_without_a_score_are_told() {
+    let mut found = fixture::found();
+    assert!(unscored(&found).is_empty());
+    found.n_unscored = [0, 7];
+    let said = unscored(&found);
+    let [sentence] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    let whom = found.rankers[1].label.as_str();
+    assert!(
+        sentence.starts_with(whom) && sentence.contains(" 7 "),
+        "{sentence}"
+    );
+    assert!(of_differences(&found)[0].notes.contains(sentence));
+}
+
+#[test]
+fn words_name_the_two_rankers() {
+    let names = ["BM25", "BERT"];
+    let told: String = [
+        Hypothesis::QueryTerms,
+        Hypothesis::QueryTermsHurt,
+        Hypothesis::NovelTerms,
+        Hypothesis::LongerQueries,
+    ]
+    .map(|it| format!("{} {}\n", it.name(), hypothesis_said(it, names)))
+    .concat();
+    expect![[r#"
+        H1 BM25 puts more query terms at the top than BERT
+        H2 the more query terms BM25 puts at the top, the worse it ranks
+        H3 BERT brings more words that are not in the query than BM25
+        H4 BERT gains more on BM25 the longer the query is
+    "#]]
+    .assert_eq(&told);
+    let found = fixture::found();
+    let labels: Vec<String> = found.buckets.iter().map(bucket_label).collect();
+    assert_eq!(
+        labels.join(" "),
+        "[.00, .10) [.10, .15) [.15, .20) [.20, .25) [.25, 1.00]"
+    );
+}

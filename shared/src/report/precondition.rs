@@ -1,0 +1,119 @@
+//! Premises in words.
+
+use super::format;
+use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQuantity};
+
+/// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
+pub fn label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
+    match (quantity, relation) {
+        (MeasuredQuantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
+        (MeasuredQuantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
+        (MeasuredQuantity::Length { text }, _) => format!("length of text {text}"),
+        (MeasuredQuantity::Occurrences { text }, _) => format!("query terms in text {text}"),
+        (MeasuredQuantity::OccurrenceLead { .. }, BoundRelation::Equal) => {
+            "as many query terms".to_owned()
+        }
+        (MeasuredQuantity::OccurrenceLead { a, b }, _) => {
+            format!("more query terms in {b} than in {a}")
+        }
+        (MeasuredQuantity::TermLead { .. }, BoundRelation::Equal) => "as many".to_owned(),
+        (MeasuredQuantity::TermLead { .. }, _) => "no fewer".to_owned(),
+        (MeasuredQuantity::StepChange { .. }, _) => "equal steps of".to_owned(),
+        (MeasuredQuantity::DifferingTerms, _) => "query terms whose number differs".to_owned(),
+        (MeasuredQuantity::UncoveredTerms, _) => "of these without a rarer partner".to_owned(),
+        (MeasuredQuantity::OnceMoreTerms, _) => "words once more in text 2".to_owned(),
+        (MeasuredQuantity::OnceMoreSharedTerms, _) => "shared words once more in text 2".to_owned(),
+        (MeasuredQuantity::Cover { text }, _) => format!("distinct query terms in text {text}"),
+        (MeasuredQuantity::DistanceLead { near, .. }, _) => {
+            format!("query terms closer in text {near} by")
+        }
+        (MeasuredQuantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
+        (MeasuredQuantity::CoverLead { .. }, _) => "as many distinct query terms".to_owned(),
+        (MeasuredQuantity::OutsideOverOccurrences { others, terms }, _) => {
+            format!("more other words in {others} than query terms in {terms}")
+        }
+        (MeasuredQuantity::OutsideLead { a, b }, _) => {
+            format!("more other words in {b} than in {a}")
+        }
+        (MeasuredQuantity::SimilarityLead { near, .. }, _) => {
+            format!("other words of text {near} closer to the query by")
+        }
+        (MeasuredQuantity::Similarity, _) => "cosine of the other words".to_owned(),
+        (MeasuredQuantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
+        (MeasuredQuantity::LengthShare, _) => "difference in length, share".to_owned(),
+        (MeasuredQuantity::SumShare, _) => "difference in query terms, share".to_owned(),
+        (MeasuredQuantity::CountShare, _) => {
+            "greatest difference of a query term, share".to_owned()
+        }
+        (MeasuredQuantity::ScoreShare, _) => "difference of BM25, share".to_owned(),
+        (MeasuredQuantity::IdfShare, _) => "difference of idf in the query, share".to_owned(),
+        (MeasuredQuantity::SharedTerms, _) => "the same query terms in both, so many".to_owned(),
+        (MeasuredQuantity::AllSharedTerms, _) => "all query terms in both, so many".to_owned(),
+        (MeasuredQuantity::Lead { axiom }, _) => lead(axiom).to_owned(),
+        (MeasuredQuantity::Preference { axiom }, _) => format!("{} prefers", axiom.name()),
+        (MeasuredQuantity::Combined, _) => "the formula".to_owned(),
+        (MeasuredQuantity::Gap { measure }, _) => format!("difference in {}", measure.slug()),
+        (MeasuredQuantity::MeasureLead { measure }, _) => {
+            format!("text 1 larger in {} by", measure.slug())
+        }
+    }
+}
+
+/// What text 1 is ahead of text 2 in.
+fn lead(of: IrAxiomsAxiom) -> &'static str {
+    match of {
+        IrAxiomsAxiom::Tfc1IrAxioms => "more query terms",
+        IrAxiomsAxiom::Tfc3 => "pairs of terms of which both are there",
+        IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => "more of the rarer term, pairs",
+        IrAxiomsAxiom::Lnc1IrAxioms => "terms shorter",
+        IrAxiomsAxiom::TfLnc => "more of a term at equal length without it, terms",
+        IrAxiomsAxiom::Lb1 => "has a query term that the other lacks",
+        IrAxiomsAxiom::Reg => "more of the term least like the others",
+        IrAxiomsAxiom::AntiReg => "more of the term most like the others",
+        IrAxiomsAxiom::AspectReg => "more aspects covered",
+        IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => "has all query terms",
+        IrAxiomsAxiom::Mand | IrAxiomsAxiom::LenMand => "more distinct query terms",
+        IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => "less of its words in the query, Jaccard",
+        IrAxiomsAxiom::Prox1 => "words fewer between first occurrences",
+        IrAxiomsAxiom::Prox2 => "first occurrences earlier, in all",
+        IrAxiomsAxiom::Prox3 => "the query as a phrase earlier",
+        IrAxiomsAxiom::Prox4 => "closer grouping of all terms",
+        IrAxiomsAxiom::Prox5 => "mean span smaller",
+        IrAxiomsAxiom::Stmc1IrAxioms => "mean cosine of words to the query higher",
+        IrAxiomsAxiom::Stmc2IrAxioms => "the query term in place of the word like it",
+    }
+}
+
+/// The bound of a premise with its sign: `≤ 10`.
+pub fn bound(premise: &MeasuredPrecondition) -> String {
+    let Some(bound) = premise.bound else {
+        return "any".to_owned();
+    };
+    let sign = match premise.relation {
+        BoundRelation::AtMost => "≤",
+        BoundRelation::AtLeast => "≥",
+        BoundRelation::Above => ">",
+        BoundRelation::Equal => "=",
+    };
+    format!("{sign} {}", number(premise.quantity, bound))
+}
+
+/// A value or a bound of a premise.
+pub fn number(quantity: MeasuredQuantity, value: f64) -> String {
+    if quantity.is_counted() {
+        whole(value)
+    } else {
+        cosine(value)
+    }
+}
+
+/// A cosine, a share, or a difference of two of them.
+fn cosine(value: f64) -> String {
+    let whole = value == libm::trunc(value);
+    format::score(value, if whole { 0 } else { 4 })
+}
+
+/// A number of things.
+pub fn whole(value: f64) -> String {
+    format::score(value, 0)
+}

@@ -1,0 +1,135 @@
+//! Two rankers, or a study and its baseline, as tables; and as a report of tests.
+
+use std::fmt::Write;
+
+use super::markup::escape;
+use super::{ReportTable, TableValue, format};
+use crate::study::baseline::BaselineCheck;
+use crate::study::verdict_diff::{ChangedInstance, LISTED, VerdictDiff};
+use crate::verdict::Outcome;
+
+/// What moved, by axiom, by query, and the instances that moved farthest.
+pub fn of_diff(diff: &VerdictDiff) -> Vec<ReportTable> {
+    let text = |it: &str| TableValue::Text(it.to_owned());
+    let axioms = diff.axioms.iter().map(|it| {
+        vec![
+            text(&it.probe.name()),
+            text(it.mode.name()),
+            TableValue::Count(it.n_judged),
+            TableValue::Count(it.n_gained),
+            TableValue::Count(it.n_lost),
+        ]
+    });
+    let queries = diff.queries.iter().map(|it| {
+        vec![
+            text(&it.query_id),
+            text(&it.query),
+            TableValue::Count(it.n_gained),
+            TableValue::Count(it.n_lost),
+        ]
+    });
+    let margin = |it: f64| TableValue::Score {
+        value: it,
+        digits: 4,
+    };
+    let instances = diff.instances.iter().map(|it: &ChangedInstance| {
+        vec![
+            text(&it.probe.name()),
+            text(it.mode.name()),
+            text(&it.query_id),
+            text(&it.text_ids.join(" ")),
+            text(outcome(it.first.outcome)),
+            margin(it.first.margin),
+            text(outcome(it.second.outcome)),
+            margin(it.second.margin),
+        ]
+    });
+    let moves = ReportTable::new("moves", "What moved, by axiom")
+        .with_texts("axiom | mode")
+        .with_numbers("judged by both | gained | lost");
+    let by_query = ReportTable::new("queries", "What moved, by query")
+        .with_texts("query id | query")
+        .with_numbers("gained | lost");
+    let title = format!("Instances that changed side, the farthest {LISTED}");
+    let moved = ReportTable::new("moved", title)
+        .with_texts("axiom | mode | query id | texts | first")
+        .with_numbers("margin")
+        .with_texts("second")
+        .with_numbers("margin");
+    let tables = [
+        (moves, axioms.collect()),
+        (by_query, queries.collect()),
+        (moved, instances.collect()),
+    ];
+    let filled = |(table, rows): (ReportTable, Vec<Vec<TableValue>>)| ReportTable {
+        rows,
+        notes: vec![format!("From {} to {}.", diff.first, diff.second)],
+        ..table
+    };
+    tables.map(filled).into()
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Satisfied => "satisfied",
+        Outcome::Tied => "tied",
+        Outcome::Violated => "violated",
+    }
+}
+
+/// Every cell beside its baseline.
+pub fn of_baseline(study: &str, compared: &[BaselineCheck]) -> ReportTable {
+    let fallen = compared.iter().filter(|it| !it.holds).count();
+    let title = format!(
+        "{study}: {fallen} of {} cells below the baseline",
+        compared.len()
+    );
+    let rows = compared.iter().map(|it| {
+        let before = it.expected.fraction;
+        vec![
+            TableValue::Text(it.expected.ranker.clone()),
+            TableValue::Text(it.expected.probe.name().into_owned()),
+            TableValue::Text(it.expected.mode.name().to_owned()),
+            TableValue::Fraction(before),
+            it.found.map_or(TableValue::Missing, TableValue::Fraction),
+            it.found
+                .map_or(TableValue::Missing, |now| TableValue::Signed(now - before)),
+            TableValue::Text(if it.holds { "holds" } else { "FALLEN" }.to_owned()),
+        ]
+    });
+    let table = ReportTable::new("baseline", title)
+        .with_texts("ranker | axiom | mode")
+        .with_numbers("baseline | now | change")
+        .with_texts("");
+    ReportTable {
+        rows: rows.collect(),
+        ..table
+    }
+}
+
+/// The same in the format of JUnit, which programs that run tests read.
+pub fn to_junit(study: &str, compared: &[BaselineCheck]) -> String {
+    let fallen = compared.iter().filter(|it| !it.holds).count();
+    let name = escape(study);
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(
+        out,
+        "<testsuite name=\"{name}\" tests=\"{}\" failures=\"{fallen}\">",
+        compared.len()
+    );
+    for it in compared {
+        let ranker = escape(&it.expected.ranker);
+        let case = format!("{} {}", it.expected.probe.slug(), it.expected.mode.name());
+        let _ = write!(out, "  <testcase classname=\"{ranker}\" name=\"{case}\"");
+        if it.holds {
+            out.push_str("/>\n");
+            continue;
+        }
+        let before = format::fraction(it.expected.fraction);
+        let now = it.found.map_or("nothing".to_owned(), format::fraction);
+        let said = escape(&format!("{now} where the baseline has {before}"));
+        let _ = writeln!(out, ">\n    <failure message=\"{said}\"/>\n  </testcase>");
+    }
+    out.push_str("</testsuite>\n");
+    out
+}

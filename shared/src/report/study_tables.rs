@@ -1,0 +1,411 @@
+//! The tables of a study: rankers on axioms, each cell with its counts, the axioms, the
+//! rankers.
+
+use super::{ColumnKind, ReportTable, TableValue, format};
+use crate::probe::{Axiom, Limits, Probe};
+use crate::score::RankerKind;
+use crate::score::rescoring::ComputeEnvironment;
+use crate::stats::bootstrap;
+use crate::study::controls::{InstanceSubset, StudyControls};
+use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
+
+/// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was
+/// made with:
+///
+/// - `fractions`, for people: rankers × axioms with intervals, effectiveness, agreement with
+///   relevance, counts; its notes say everything that is needed to make it again,
+/// - `cells`, for programs: one row for each ranker and axiom,
+/// - `axioms`: what was mined,
+/// - `rankers`: who was asked,
+/// - `certificates`: how scores of neural rankers were computed, and what became of some of them
+///   under other conditions.
+pub fn of_overview(overview: &StudyOverview) -> Vec<ReportTable> {
+    let mut tables = vec![
+        fractions(overview),
+        cells(overview),
+        axioms(overview),
+        rankers(overview),
+    ];
+    tables.extend(certificates(overview));
+    tables
+}
+
+fn fractions(overview: &StudyOverview) -> ReportTable {
+    let title = format!(
+        "{}: how often each ranker orders texts as the axiom says",
+        overview.title
+    );
+    let axioms = overview.probes.iter().map(|it| it.probe.name());
+    let table = ReportTable::new("fractions", title)
+        .with_texts("ranker")
+        .with_columns(ColumnKind::Estimate, axioms)
+        .with_columns(ColumnKind::Number, &overview.measures);
+    let row = |name: &str, values: Vec<TableValue>| {
+        let mut row = vec![TableValue::Text(name.to_owned())];
+        row.extend(values);
+        row.resize(table.columns.len(), TableValue::Missing);
+        row
+    };
+    let mut rows: Vec<Vec<TableValue>> = Vec::new();
+    for it in &overview.rankers {
+        let mut values: Vec<TableValue> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
+        values.resize(overview.probes.len(), TableValue::Missing);
+        values.extend(
+            it.effectiveness
+                .iter()
+                .map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)),
+        );
+        rows.push(row(&it.ranker.label, values));
+    }
+    let probes = overview.probes.iter();
+    let agreement = probes
+        .clone()
+        .map(|it| fraction(it.relevance.as_ref()))
+        .collect();
+    rows.push(row("relevance, where grades differ", agreement));
+    let counts = probes
+        .clone()
+        .map(|it| TableValue::Count(it.n_instances))
+        .collect();
+    rows.push(row("instances", counts));
+    let relevant = probes.map(|it| TableValue::Count(it.n_relevant)).collect();
+    rows.push(row("with a relevant text", relevant));
+    ReportTable {
+        rows,
+        notes: notes(overview),
+        ..table
+    }
+}
+
+fn cells(overview: &StudyOverview) -> ReportTable {
+    let mut table = head(overview, "cells", "each ranker on each axiom")
+        .with_texts("ranker | axiom | mode")
+        .with_numbers("satisfied | tied | violated | unscored | share asked | queries")
+        .with_estimates("fraction | mean over queries")
+        .with_numbers("p | p after Holm | detectable from .5 | fraction of texts seen whole")
+        .with_texts("instances hash | fingerprint");
+    for OverviewRow { ranker, cells, .. } in &overview.rankers {
+        for (column, cell) in overview.probes.iter().zip(cells) {
+            let mut row = vec![
+                TableValue::Text(ranker.label.clone()),
+                TableValue::Text(column.probe.slug().into_owned()),
+                TableValue::Text(overview.mode.name().to_owned()),
+            ];
+            row.extend(
+                cell.as_ref()
+                    .map_or_else(|| vec![TableValue::Missing; 12], counted),
+            );
+            row.push(TableValue::Text(short(&overview.hash)));
+            row.push(TableValue::Text(short(&ranker.fingerprint)));
+            table.rows.push(row);
+        }
+    }
+    table
+}
+
+fn axioms(overview: &StudyOverview) -> ReportTable {
+    let splits = overview.splits.iter();
+    let splits = splits.map(|it| format!("instances, {}", it.name));
+    let table = head(overview, "axioms", "what was mined")
+        .with_texts("axiom | mode | claim")
+        .with_numbers("instances | with a relevant text | in both orders | share kept")
+        .with_estimates("agreement with relevance")
+        .with_numbers("grades that differ")
+        .with_columns(ColumnKind::Number, splits);
+    let rows = overview.probes.iter().map(|it| {
+        let compared = it.relevance.as_ref().map(|it| it.tally.judged());
+        let mut row = vec![
+            TableValue::Text(it.probe.slug().into_owned()),
+            TableValue::Text(overview.mode.name().to_owned()),
+            TableValue::Text(it.claim.name().to_owned()),
+            TableValue::Count(it.n_instances),
+            TableValue::Count(it.n_relevant),
+            TableValue::Count(it.n_both_orders),
+            TableValue::Fraction(it.sampled),
+            fraction(it.relevance.as_ref()),
+            compared.map_or(TableValue::Missing, TableValue::Count),
+        ];
+        row.extend(it.n_of_splits.iter().map(|&it| TableValue::Count(it)));
+        row
+    });
+    ReportTable {
+        rows: rows.collect(),
+        ..table
+    }
+}
+
+fn rankers(overview: &StudyOverview) -> ReportTable {
+    let table = head(overview, "rankers", "who was asked")
+        .with_texts("ranker | detail | kind | given as | fingerprint")
+        .with_numbers("pairs without a score | pairs seen in part")
+        .with_texts("note");
+    let rows = overview.rankers.iter().map(|row| {
+        let OverviewRow {
+            ranker, n_missing, ..
+        } = row;
+        vec![
+            TableValue::Text(ranker.label.clone()),
+            TableValue::Text(ranker.detail.clone()),
+            TableValue::Text(kind(ranker.kind).to_owned()),
+            TableValue::Text(ranker.spec.clone()),
+            TableValue::Text(ranker.fingerprint.clone()),
+            TableValue::Count(*n_missing),
+            row.seen_in_part()
+                .map_or(TableValue::Missing, TableValue::Count),
+            ranker
+                .note
+                .clone()
+                .map_or(TableValue::Missing, TableValue::Text),
+        ]
+    });
+    ReportTable {
+        rows: rows.collect(),
+        ..table
+    }
+}
+
+/// None where no ranker has a certificate.
+pub fn certificates(overview: &StudyOverview) -> Option<ReportTable> {
+    let table = head(overview, "certificates", "scores under other conditions")
+        .with_texts("ranker | scored once more")
+        .with_numbers(
+            "pairs | largest difference | range of scores | verdicts | changed | fraction changed",
+        );
+    let mut rows = Vec::new();
+    // Rankers by how they computed, each way said once.
+    let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &overview.rankers {
+        let Some(certified) = &row.certified else {
+            continue;
+        };
+        let way = way(&certified.computation);
+        match ways.iter_mut().find(|it| it.0 == way) {
+            Some((_, labels)) => labels.push(&row.ranker.label),
+            None => ways.push((way, vec![&row.ranker.label])),
+        }
+        for it in &certified.checks {
+            let changed = match it.n_verdicts {
+                0 => TableValue::Missing,
+                n => TableValue::Fraction(it.n_changed as f64 / n as f64),
+            };
+            rows.push(vec![
+                TableValue::Text(row.ranker.label.clone()),
+                TableValue::Text(it.condition.name().to_owned()),
+                TableValue::Count(it.n_pairs),
+                TableValue::Tiny(it.max_difference),
+                TableValue::Score {
+                    value: it.range,
+                    digits: format::score_digits(it.range),
+                },
+                TableValue::Count(it.n_verdicts),
+                TableValue::Count(it.n_changed),
+                changed,
+            ]);
+        }
+    }
+    let ways = ways.into_iter();
+    let mut notes: Vec<String> = ways
+        .map(|(way, labels)| format!("{}: computed {way}.", labels.join(", ")))
+        .collect();
+    notes.push(
+        "A verdict is changed where an instance is satisfied, tied or violated under the other \
+         condition and was something else in the run."
+            .to_owned(),
+    );
+    notes.extend(table.notes);
+    (!rows.is_empty()).then_some(ReportTable {
+        rows,
+        notes,
+        ..table
+    })
+}
+
+/// A table about the instances of the study, which its note names.
+fn head(overview: &StudyOverview, name: &str, what: &str) -> ReportTable {
+    ReportTable {
+        notes: vec![same_instances(overview)],
+        ..ReportTable::new(name, format!("{}: {what}", overview.title))
+    }
+}
+
+/// `on cpu in f32, GELU by erf`.
+fn way(computation: &ComputeEnvironment) -> String {
+    let mut way = format!("on {} in {}", computation.device, computation.precision);
+    if let Some(activation) = &computation.activation {
+        way += &format!(", {activation}");
+    }
+    way
+}
+
+fn fraction(cell: Option<&OverviewCell>) -> TableValue {
+    cell.map_or(TableValue::Missing, |it| TableValue::Estimate(it.micro))
+}
+
+fn counted(cell: &OverviewCell) -> Vec<TableValue> {
+    vec![
+        TableValue::Count(cell.tally.satisfied),
+        TableValue::Count(cell.tally.tied),
+        TableValue::Count(cell.tally.violated),
+        TableValue::Count(cell.tally.unscored),
+        TableValue::Fraction(cell.asked()),
+        TableValue::Count(cell.n_queries),
+        TableValue::Estimate(cell.micro),
+        TableValue::Estimate(cell.over_queries),
+        TableValue::P(cell.p),
+        TableValue::P(cell.p_holm),
+        cell.detectable
+            .map_or(TableValue::Missing, TableValue::Fraction),
+        cell.whole.map_or(TableValue::Missing, TableValue::Fraction),
+    ]
+}
+
+fn kind(kind: RankerKind) -> &'static str {
+    match kind {
+        RankerKind::Lexical => "formula",
+        RankerKind::Neural => "model",
+        RankerKind::Service => "service",
+        RankerKind::File => "scores that were brought",
+    }
+}
+
+/// What was turned away from how the study was made, if anything was.
+fn dials(dials: &StudyControls) -> String {
+    let mut turned = String::new();
+    if let Some(delta) = dials.delta {
+        turned += &format!(", lengths within {delta} terms");
+    }
+    if let Some(width) = dials.delta_score {
+        turned += &format!(", scores within {width} tie");
+    }
+    match dials.only {
+        InstanceSubset::All => {}
+        InstanceSubset::Whole => turned += ", only texts that the ranker saw whole",
+        InstanceSubset::Relevant => turned += ", only instances with a relevant text",
+    }
+    turned + &of_split(dials)
+}
+
+/// Which queries, where they are not all.
+pub(super) fn of_split(dials: &StudyControls) -> String {
+    let split = dials.split.as_ref();
+    split.map_or_else(String::new, |it| format!(", only queries of split {it}"))
+}
+
+/// Twelve digits of a hash tell any two apart that a reader will ever hold.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
+}
+
+fn same_instances(overview: &StudyOverview) -> String {
+    format!(
+        "Instances {}, mode {}{}, from study {}.",
+        overview.hash,
+        overview.mode.name(),
+        of_split(&overview.dials),
+        overview.name
+    )
+}
+
+fn notes(overview: &StudyOverview) -> Vec<String> {
+    let count = format::count;
+    let dials = dials(&overview.dials);
+    let mut notes = vec![
+        format!(
+            "Study {}, mined {} by Axioscope {}, reported by Axioscope {}.",
+            overview.name,
+            format::date(&overview.made),
+            overview.software,
+            env!("CARGO_PKG_VERSION")
+        ),
+        format!(
+            "Instances {}, mode {}{dials}.",
+            overview.hash,
+            overview.mode.name()
+        ),
+        format!(
+            "Collection {}: {} documents, {} terms; {} queries, {} pairs of query and text.",
+            overview.collection_hash,
+            count(overview.totals.n_docs),
+            count(overview.totals.n_terms),
+            count(overview.n_queries),
+            count(overview.n_pairs)
+        ),
+        format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer),
+        limits(&overview.limits, overview.probes.iter().map(|it| it.probe)),
+        format!(
+            "Fractions are over instances; brackets hold the 95 % interval of a percentile \
+             bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \
+             correction for {} tests. Ties are counted apart, and as agreement only where the \
+             claim allows them.",
+            count(bootstrap::DRAWS as u64),
+            bootstrap::SEED,
+            count(overview.n_tests)
+        ),
+    ];
+    notes.extend(overview.rankers.iter().map(who));
+    notes.extend(overview.remarks.iter().cloned());
+    notes
+}
+
+fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
+    let Limits {
+        length_gap_terms,
+        min_terms,
+        repeat_from,
+        repeat_to,
+        repeated_terms,
+        filled_terms,
+        fillable_terms,
+        // Said with the word vectors, without which it decides nothing.
+        similar: _,
+        share,
+        ratio_share,
+        per_query,
+        seed,
+        // Behaviours have tables of their own.
+        manipulated: _,
+    } = *limits;
+    let gap = length_gap_terms.map_or("∞".to_owned(), |it| it.to_string());
+    let cap = match per_query {
+        None => "all instances kept".to_owned(),
+        Some(most) => format!("at most {most} instances of an axiom per query, seed {seed}"),
+    };
+    let mut theirs =
+        axioms.filter(|it| matches!(it, Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_))));
+    let shares = match theirs.next().is_some() {
+        true => format!(
+            " Axioms of ir_axioms: about equal within {share} of the larger (STMC2 \
+             {ratio_share})."
+        ),
+        false => String::new(),
+    };
+    format!(
+        "Limits: δ {gap} terms, min_terms {min_terms}, {cap}; LNC2 repeats {repeat_from} to \
+         {repeat_to} times up to {repeated_terms} terms (mode paper: up to {filled_terms}, mode \
+         code: texts up to {fillable_terms}).{shares}"
+    )
+}
+
+fn who(row: &OverviewRow) -> String {
+    let OverviewRow {
+        ranker,
+        n_missing,
+        n_truncated,
+        ..
+    } = row;
+    let mut said = format!(
+        "{}: {}, fingerprint {}",
+        ranker.label, ranker.spec, ranker.fingerprint
+    );
+    if *n_missing > 0 {
+        said += &format!(", {} pairs without a score", format::count(*n_missing));
+    }
+    if *n_truncated > 0 {
+        said += &format!(", {} pairs seen in part", format::count(*n_truncated));
+    }
+    if let Some(note) = &ranker.note {
+        said += &format!("; {note}");
+    }
+    said.push('.');
+    said
+}

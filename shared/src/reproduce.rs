@@ -1,0 +1,520 @@
+//! The papers' tables beside ours: for every cell what was printed, what the published code
+//! gave where that is known, and what a study at hand gives in each reading: a mode, a δ, or a
+//! ranker beside BM25.
+//!
+//! A study of another collection cannot give the same numbers, only the same pattern; which
+//! collection a table needs is said beside it. What is wrong with a number is shown by a pair of
+//! numbers from the study, so that a reader can compute both again.
+
+pub mod comparison;
+pub mod published;
+mod study_values;
+mod discrepancies;
+
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{ComparisonInput, ComparisonSubset};
+use crate::error::Error;
+use crate::probe::{AxiomVariant, Probe};
+use crate::report::{ColumnKind, ReportTable, TableValue, format};
+use crate::study::Study;
+use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
+use comparison::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
+use published::{PublishedTable, SAMPLES};
+use study_values::{NO_DELTA, StudyColumn, StudyColumnKind};
+
+/// A paper whose tables can be replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Paper {
+    /// Rennings, Moraes & Hauff, ECIR 2019.
+    Rennings2019,
+    /// Câmara & Hauff, ECIR 2020.
+    Camara2020,
+    /// MacAvaney, Feldman, Goharian, Downey & Cohan, 2020 and TACL 2022.
+    Abnirml,
+    /// Padigela, Zamani & Croft, 2019.
+    Padigela2019,
+}
+
+/// Which table of which paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PaperTable {
+    /// The paper.
+    pub paper: Paper,
+    /// As numbered in it.
+    pub table: u8,
+}
+
+impl Paper {
+    /// Every paper.
+    pub const ALL: &[Paper] = &[
+        Paper::Rennings2019,
+        Paper::Camara2020,
+        Paper::Abnirml,
+        Paper::Padigela2019,
+    ];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Paper::Rennings2019 => "rennings2019",
+            Paper::Camara2020 => "camara2020",
+            Paper::Abnirml => "abnirml",
+            Paper::Padigela2019 => "padigela2019",
+        }
+    }
+
+    /// As it is cited.
+    pub fn cited(self) -> &'static str {
+        match self {
+            Paper::Rennings2019 => {
+                "Rennings, Moraes & Hauff, An Axiomatic Approach to Diagnosing Neural IR Models, \
+                 ECIR 2019"
+            }
+            Paper::Camara2020 => {
+                "Câmara & Hauff, Diagnosing BERT with Retrieval Heuristics, ECIR 2020"
+            }
+            Paper::Abnirml => {
+                "MacAvaney, Feldman, Goharian, Downey & Cohan, ABNIRML: Analyzing the Behavior of \
+                 Neural IR Models, arXiv:2011.00696v1, 2020"
+            }
+            Paper::Padigela2019 => {
+                "Padigela, Zamani & Croft, Investigating the Successes and Failures of BERT for \
+                 Passage Re-Ranking, 2019"
+            }
+        }
+    }
+
+    /// The tables that can be replayed.
+    pub fn tables(self) -> &'static [u8] {
+        match self {
+            Paper::Rennings2019 => &[1, 2],
+            Paper::Camara2020 => &[2, 3],
+            Paper::Abnirml => &[1, 2, 3],
+            Paper::Padigela2019 => &[1, 2, 3, 4, 5, 6],
+        }
+    }
+
+    /// The modes that a study of it is mined in, ours first; behaviours and comparisons have one.
+    pub fn modes(self) -> Vec<AxiomVariant> {
+        match self {
+            Paper::Rennings2019 => vec![AxiomVariant::Fixed, AxiomVariant::PaperRennings2019],
+            Paper::Camara2020 => vec![
+                AxiomVariant::Fixed,
+                AxiomVariant::PaperCamara2020,
+                AxiomVariant::CodeCamara2020,
+            ],
+            Paper::Abnirml | Paper::Padigela2019 => vec![AxiomVariant::Fixed],
+        }
+    }
+
+    /// What its numbers were computed on, and how to have it here.
+    pub fn needs(self) -> &'static str {
+        match self {
+            Paper::Rennings2019 => {
+                "Printed for WikiPassageQA, whose passages are not part of this software. Where \
+                 they are at hand: axioscope import FOLDER --to wikipassageqa; axioscope replay \
+                 rennings2019 --table 2 --collection wikipassageqa."
+            }
+            Paper::Camara2020 => {
+                "Printed for 1,558 development queries of MS MARCO documents, drawn in a way that \
+                 cannot be repeated. Where the documents, queries and judgements are at hand: \
+                 axioscope import FOLDER --to msmarco-doc; axioscope replay camara2020 --table 3 \
+                 --collection msmarco-doc --vectors FILE."
+            }
+            Paper::Abnirml => {
+                "Its tables could not be recovered: these are the numbers of its text and of its \
+                 published code, under the numbers of the tables that they belong to. Tables 1 \
+                 and 2 are of the judged passages of TREC DL 2019, table 3 of pairs from other \
+                 data sets. Where these are at hand: axioscope import FOLDER --to trecdl-2019; \
+                 axioscope replay abnirml --table 2 --collection trecdl-2019 --stopwords FILE \
+                 --pairs jfleg=FILE."
+            }
+            Paper::Padigela2019 => {
+                "Printed for the 6,980 small development queries of MS MARCO passages with the \
+                 1,000 candidates that are distributed for each. Where passages, queries, \
+                 judgements and, as a run, these candidates are at hand: axioscope import FOLDER \
+                 --to msmarco; axioscope replay padigela2019 --table 2 --collection msmarco --pool \
+                 run:FILE:1000 --ranker MODEL. BM25 stands beside each other ranker of a study."
+            }
+        }
+    }
+}
+
+impl PaperTable {
+    /// Refuses a table that the paper does not have here.
+    fn check(self) -> Result<(), Error> {
+        let PaperTable { paper, table } = self;
+        if paper.tables().contains(&table) {
+            return Ok(());
+        }
+        let known: Vec<String> = paper.tables().iter().map(u8::to_string).collect();
+        let known = match known.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => "none".to_owned(),
+        };
+        let reason = format!("{} has tables {known} here", paper.name());
+        Err(Error::out_of_range("table", reason))
+    }
+
+    /// Which queries of a comparison count; none of a paper that compares no lists.
+    fn counted(self) -> Option<ComparisonSubset> {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => None,
+            // Its first table is over all queries, where those without a candidate count 0.
+            Paper::Padigela2019 if self.table == 1 => Some(ComparisonSubset::Judged),
+            Paper::Padigela2019 => Some(ComparisonSubset::Found),
+        }
+    }
+
+    /// The readings that its numbers are compared with; the first is ours, or the paper's where
+    /// ours is the same. Those of rankers are told by a study alone.
+    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnKind> {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 => self
+                .paper
+                .modes()
+                .into_iter()
+                .map(StudyColumnKind::Mode)
+                .collect(),
+            Paper::Abnirml => vec![
+                StudyColumnKind::Delta(TieThreshold::Tuned),
+                StudyColumnKind::Delta(NO_DELTA),
+            ],
+            Paper::Padigela2019 => {
+                let both = study.zip(self.counted());
+                both.map_or_else(Vec::new, |(it, counted)| {
+                    study_values::against_bm25(it, counted)
+                })
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Paper {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Paper, Error> {
+        let found = Paper::ALL.iter().find(|it| it.name() == word).copied();
+        found.ok_or_else(|| {
+            let known = Paper::ALL.iter().map(|it| it.name());
+            Error::not_one_of("paper", word, known)
+        })
+    }
+}
+
+/// A table of a paper beside a study, and what is wrong with the paper's numbers, as tables.
+/// Without a study ours are missing.
+pub fn replay(asked: PaperTable, study: Option<&Study>) -> Result<Vec<ReportTable>, Error> {
+    asked.check()?;
+    let readings = asked.readings(study).into_iter();
+    let ours = readings.map(|it| StudyColumn::new(it, study));
+    let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
+    let at_hand = match study {
+        Some(study) if ours.is_empty() => format!(
+            "Study {} has no BM25 with another ranker beside it: ours are missing.",
+            study.definition.name
+        ),
+        Some(study) => format!(
+            "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
+            study.definition.name,
+            study.queries.len() - study.added.n_queries as usize,
+            study.definition.pool,
+            study.definition.analyzer.describe()
+        ),
+        None => "No study was chosen: ours are missing.".to_owned(),
+    };
+    Ok(tables(asked, &ours, study, at_hand))
+}
+
+/// A table of [`Paper::Padigela2019`] beside lists over one collection, each after that of BM25.
+pub fn replay_lists(
+    asked: PaperTable,
+    lists: &[ComparisonInput<'_>],
+) -> Result<Vec<ReportTable>, Error> {
+    asked.check()?;
+    let Some(counted) = asked.counted() else {
+        let reason = format!("{} compares no lists", asked.paper.name());
+        return Err(Error::unsupported("paper", reason));
+    };
+    let ours = lists.iter().map(|it| StudyColumn::of_lists(it, counted));
+    let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
+    let at_hand = match lists.first() {
+        Some(it) => format!(
+            "Ours: runs over {} of {} queries. Another collection gives other numbers.",
+            it.name,
+            it.queries.len()
+        ),
+        None => "No list stands beside that of BM25: ours are missing.".to_owned(),
+    };
+    Ok(tables(asked, &ours, None, at_hand))
+}
+
+fn tables(
+    asked: PaperTable,
+    ours: &[StudyColumn],
+    study: Option<&Study>,
+    at_hand: String,
+) -> Vec<ReportTable> {
+    let printed = published::table(asked);
+    let mut tables = vec![beside(asked, printed, ours, at_hand)];
+    if asked == SAMPLES {
+        let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
+            let compared = it.compared()?;
+            Some(compared.samples(at, &it.name))
+        });
+        tables.extend(samples);
+    }
+    tables.push(discrepancies::table(asked.paper, ours, study));
+    tables
+}
+
+/// One row for each cell of the paper's table that says something.
+fn beside(
+    asked: PaperTable,
+    printed: &PublishedTable,
+    ours: &[StudyColumn],
+    at_hand: String,
+) -> ReportTable {
+    let name = format!("{}-table-{}", asked.paper.name(), asked.table);
+    let title = format!(
+        "{}, table {}: {}",
+        asked.paper.cited(),
+        asked.table,
+        printed.about
+    );
+    let readings = ours.iter().map(|it| format!("ours, {}", it.name));
+    let first = ours.first().map(|it| format!("{} − printed", it.name));
+    let mut table = ReportTable::new(name, title)
+        .with_texts("row | column")
+        .with_numbers("printed | their code")
+        .with_columns(ColumnKind::Estimate, readings)
+        .with_columns(ColumnKind::Number, first);
+    for row in &printed.rows {
+        for (column, cell) in printed.columns.iter().zip(&row.cells) {
+            let values = ours.iter().map(|it| {
+                let numbers = it.numbers.as_ref();
+                numbers.map_or(TableValue::Missing, |it| it.value(row, column))
+            });
+            let values: Vec<TableValue> = values.collect();
+            let nothing = |it: &TableValue| *it == TableValue::Missing;
+            if values.iter().all(nothing) && [&cell.printed, &cell.code].into_iter().all(nothing) {
+                continue;
+            }
+            let difference = values.first().map(|first| {
+                let both = number(&cell.printed).zip(number(first));
+                both.map_or(TableValue::Missing, |(it, ours)| {
+                    TableValue::Signed(ours - it)
+                })
+            });
+            let mut line = vec![
+                TableValue::Text(row.name.clone()),
+                TableValue::Text(column.name().to_owned()),
+                cell.printed.clone(),
+                cell.code.clone(),
+            ];
+            line.extend(values);
+            line.extend(difference);
+            table.rows.push(line);
+        }
+    }
+    table.notes = vec![asked.paper.needs().to_owned(), at_hand];
+    let compared = ours.iter().filter_map(StudyColumn::compared);
+    table.notes.extend(compared.flat_map(Bm25Comparison::notes));
+    table.notes.extend(printed.notes.iter().cloned());
+    table
+}
+
+/// What can be subtracted: a share, an effect, a number with its digits.
+fn number(value: &TableValue) -> Option<f64> {
+    match value {
+        TableValue::Fraction(it) | TableValue::Signed(it) => Some(*it),
+        TableValue::Estimate(it) => Some(it.value),
+        TableValue::Score { value, .. } => Some(*value),
+        TableValue::Text(_)
+        | TableValue::Count(_)
+        | TableValue::Interval(_)
+        | TableValue::P(_)
+        | TableValue::Tiny(_)
+        | TableValue::Missing => None,
+    }
+}
+
+/// What stands in a column of a paper's table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedColumn {
+    /// An axiom.
+    Probe(Probe),
+    /// A measure: the paper's name, ours.
+    Measure(String, String),
+    /// A behaviour: the paper's name, ours, and of which documents.
+    Behaviour(String, Probe, RelevanceSlice),
+    /// δ of a ranker, in the unit of its scores.
+    Delta,
+    /// A figure of a comparison: the paper's name, ours.
+    Compared(String, ComparisonMeasure),
+    /// What the software cannot have.
+    Absent(String),
+}
+
+impl PublishedColumn {
+    fn name(&self) -> &str {
+        match self {
+            PublishedColumn::Probe(probe) => probe.about().name,
+            PublishedColumn::Measure(name, _)
+            | PublishedColumn::Behaviour(name, ..)
+            | PublishedColumn::Compared(name, _)
+            | PublishedColumn::Absent(name) => name,
+            PublishedColumn::Delta => "δ",
+        }
+    }
+}
+
+/// What stands in a row of a paper's table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedRowSubject {
+    /// A ranker; ours is the first whose spec has this word between its colons: `bm25`, or
+    /// `monot5` of `NAME:monot5`.
+    Ranker(String),
+    /// A ranker that the software does not have.
+    Absent,
+    /// Samples with an outcome, of a ranker as in [`PublishedRowSubject::Ranker`].
+    Outcome(String, SampleOutcome),
+    /// Instances, or samples.
+    Instances,
+    /// Instances of the queries of a split.
+    Split(String),
+    /// Instances with a relevant text.
+    Relevant,
+    /// How often the claim holds for the grades.
+    Agreement,
+    /// Of a comparison.
+    Compared(ComparisonStatistic),
+}
+
+/// What the scores of a sample say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SampleOutcome {
+    /// The first text is preferred.
+    Positive,
+    /// Neither, within δ.
+    Neutral,
+    /// The second text is preferred.
+    Negative,
+}
+
+/// A δ, with the digits that tell it from others.
+fn width(value: f64) -> TableValue {
+    TableValue::Score {
+        value,
+        digits: format::score_digits(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    #[test]
+    fn every_table_has_as_many_cells_in_a_row_as_columns() {
+        for &paper in Paper::ALL {
+            for &table in paper.tables() {
+                let printed = published::table(PaperTable { paper, table });
+                assert!(!printed.rows.is_empty());
+                for row in &printed.rows {
+                    assert_eq!(row.cells.len(), printed.columns.len(), "{}", row.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ours_stand_beside_what_was_printed_and_a_reading_that_is_missing_says_so() {
+        let study = fixture::study("river", &["river river", "river bank", "the sea"], 10);
+        let asked = PaperTable {
+            paper: Paper::Camara2020,
+            table: 3,
+        };
+        let tables = replay(asked, Some(&study)).unwrap();
+        let row = tables[0].rows.iter().find(|row| {
+            row[..2]
+                == [
+                    TableValue::Text("QL".to_owned()),
+                    TableValue::Text("TFC1".to_owned()),
+                ]
+        });
+        let row = row.unwrap();
+        assert_eq!(row[2], TableValue::Fraction(0.99));
+        assert!(
+            matches!(row[4], TableValue::Estimate(it) if it.value == 1.0),
+            "{row:?}"
+        );
+        assert_eq!(
+            (&row[5], &row[6]),
+            (&TableValue::Missing, &TableValue::Missing)
+        );
+        assert!(matches!(row[7], TableValue::Signed(it) if (it - 0.01).abs() < 1e-12));
+        assert_eq!(
+            replay(asked, None).unwrap()[0].rows.len(),
+            tables[0].rows.len()
+        );
+    }
+
+    /// Texts 1 and 2 have the same counts of the query's terms, 1 is relevant and 2 is not.
+    #[test]
+    fn behaviours_stand_beside_what_the_text_says_with_delta_and_without() {
+        let mut definition = fixture::definition(10);
+        definition.probes = Probe::parse_list("match:tf:relevance,lemmatize", false).unwrap();
+        let texts = ["river banks", "bank river mud mud", "the sea"];
+        let grades = [("1", 2), ("2", 0), ("3", 0)];
+        let collection = fixture::judged(&["river bank"], &texts, &grades);
+        let study = fixture::make(definition, collection);
+        let paper = Paper::Abnirml;
+        let tables = replay(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
+        let row = |name: &str, column: &str| {
+            let said = [name, column].map(|it| TableValue::Text(it.to_owned()));
+            let mut rows = tables[0].rows.iter();
+            rows.find(|row| row[..2] == said).unwrap()
+        };
+        // 1 is the shorter, so BM25 prefers it; δ is half the sum of two differences, the lesser
+        // of which is this one.
+        let bm25 = row("BM25", "Relevance | TF");
+        assert_eq!(bm25[2], TableValue::Missing);
+        assert!(matches!(bm25[4], TableValue::Estimate(it) if it.value == 0.0));
+        assert!(matches!(bm25[5], TableValue::Estimate(it) if it.value == 1.0));
+        let samples = row("samples", "Relevance | TF");
+        assert_eq!(samples[4..6], [TableValue::Count(1), TableValue::Count(1)]);
+        let t5 = row("T5", "Relevance | TF");
+        assert_eq!(
+            (&t5[2], &t5[4]),
+            (&TableValue::Signed(0.41), &TableValue::Missing),
+            "not at hand"
+        );
+        assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
+        // Without a study there is what the paper and its code say, and examples of defects.
+        let alone = replay(PaperTable { paper, table: 2 }, None).unwrap();
+        let said =
+            |row: &Vec<TableValue>| row[2] != TableValue::Missing || row[3] != TableValue::Missing;
+        assert!(alone[0].rows.iter().all(said));
+        assert!(!alone[1].rows.is_empty());
+    }
+
+    #[test]
+    fn a_table_that_is_not_there_is_refused() {
+        let paper = Paper::Rennings2019;
+        let error = replay(PaperTable { paper, table: 7 }, None).unwrap_err();
+        assert!(error.to_string().contains("1 and 2"), "{error}");
+        let paper = Paper::Abnirml;
+        let error = replay(PaperTable { paper, table: 7 }, None).unwrap_err();
+        assert!(error.to_string().contains("1, 2 and 3"), "{error}");
+        assert!("nobody2018".parse::<Paper>().is_err());
+    }
+}

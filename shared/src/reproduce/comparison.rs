@@ -1,0 +1,462 @@
+//! BM25 beside another ranker of a study, and where the numbers of Padigela, Zamani & Croft (2019)
+//! stand in a comparison of the two.
+
+use serde::Deserialize;
+
+use crate::compare::answer_type::AnswerType;
+use crate::compare::hypotheses::fall;
+use crate::compare::paired_means::{PairedMeans, RrChanges};
+use crate::compare::query_groups::{FqtBucket, MrrComparison};
+use crate::compare::query_list::{self, QueryRow, RrChangeKind};
+use crate::compare::{
+    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef, differ,
+};
+use crate::error::Error;
+use crate::report::comparison::{compared_said, of_samples, unscored};
+use crate::report::{ReportTable, TableValue};
+use crate::stats::Estimate;
+use crate::study::Study;
+
+/// One of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedRanker {
+    /// BM25.
+    First,
+    /// The other; the paper's is BERT.
+    Second,
+}
+
+/// What a row says of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparisonStatistic {
+    /// The number of one ranker.
+    Of(ComparedRanker),
+    /// Queries behind the number of one ranker.
+    Queries(ComparedRanker),
+    /// The number of the second less that of the first.
+    Gain,
+    /// The share of queries in which one ranker is higher.
+    Higher(ComparedRanker),
+    /// p of a paired test.
+    P(PairedTest),
+    /// What belongs to both.
+    Both,
+    /// The share of queries of what is counted for both.
+    Share,
+}
+
+/// A paired test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairedTest {
+    /// Student's t test.
+    Student,
+    /// The randomisation test.
+    Permutation,
+}
+
+/// What a column is about.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparisonMeasure {
+    /// RR@10.
+    Rr,
+    /// Fraction of query tokens.
+    Fqt,
+    /// Fraction of novel terms.
+    Fnt,
+    /// RR@10 in a bucket of FQT, from 0.
+    Bucket(usize),
+    /// By what share RR@10 falls from the lowest bucket to the highest.
+    BucketFall,
+    /// RR@10 of queries of so many tokens.
+    Length(u32),
+    /// By what share RR@10 falls from queries of so many tokens to those of so many.
+    LengthFall(u32, u32),
+    /// RR@10 of queries that ask for this.
+    Answer(AnswerType),
+    /// Queries with a type of answer.
+    Typed,
+    /// Documents in common among the first so many.
+    Mur(usize),
+    /// How much the line through these rises.
+    Slope,
+    /// Its height at 0.
+    Intercept,
+    /// Queries whose RR@10 changes like this.
+    Turn(RrChangeKind),
+    /// RR@10 of the query with this text.
+    Query(String),
+}
+
+/// What a figure says, row by row; of two numbers the first is that of BM25.
+#[derive(Default)]
+struct MeasureValues {
+    of: [Option<TableValue>; 2],
+    queries: [Option<u64>; 2],
+    gain: Option<Estimate>,
+    higher: [Option<f64>; 2],
+    /// Of Student's test and of the randomisation test.
+    p: [Option<f64>; 2],
+    both: Option<TableValue>,
+    share: Option<f64>,
+}
+
+/// BM25 beside another ranker, over the same queries.
+pub(super) struct Bm25Comparison {
+    pub(super) found: RankerComparison,
+    /// The numbers of each query.
+    pub(super) rows: Vec<QueryRow>,
+}
+
+impl Bm25Comparison {
+    /// Of two rows of a study, BM25 first.
+    pub(super) fn of(
+        study: &Study,
+        pair: [u32; 2],
+        counted: ComparisonSubset,
+    ) -> Result<Bm25Comparison, Error> {
+        let asking = ComparisonOptions {
+            pair: pair.map(RankerRef::Ranker),
+            counted,
+            ..ComparisonOptions::default()
+        };
+        Ok(Bm25Comparison {
+            found: study.differ(&asking)?,
+            rows: study.differ_all(&asking)?,
+        })
+    }
+
+    /// Of two lists, that of BM25 first.
+    pub(super) fn of_lists(
+        source: &ComparisonInput<'_>,
+        counted: ComparisonSubset,
+    ) -> Result<Bm25Comparison, Error> {
+        let asking = ComparisonOptions {
+            counted,
+            ..ComparisonOptions::default()
+        };
+        Ok(Bm25Comparison {
+            found: differ(source, &asking)?,
+            rows: query_list::all(source, &asking)?,
+        })
+    }
+
+    /// Which queries count, and which candidates do not.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let found = &self.found;
+        let mut notes = vec![format!(
+            "{} Tokens: {}.",
+            compared_said(found),
+            found.analyzer
+        )];
+        notes.extend(unscored(found));
+        notes
+    }
+
+    /// Queries where one wins and the other loses; `at` and `name` tell them from those of other
+    /// readings.
+    pub(super) fn samples(&self, at: usize, name: &str) -> ReportTable {
+        ReportTable {
+            name: format!("samples-{at}"),
+            title: format!("BM25 and {name}: where one wins and the other loses"),
+            ..of_samples(&self.found)
+        }
+    }
+
+    pub(super) fn value(
+        &self,
+        said: ComparisonStatistic,
+        figure: &ComparisonMeasure,
+    ) -> Option<TableValue> {
+        let told = self.told(figure)?;
+        let of_side = |side: ComparedRanker, [first, second]: [Option<TableValue>; 2]| match side {
+            ComparedRanker::First => first,
+            ComparedRanker::Second => second,
+        };
+        match said {
+            ComparisonStatistic::Of(side) => of_side(side, told.of),
+            ComparisonStatistic::Queries(side) => {
+                of_side(side, told.queries.map(|it| it.map(TableValue::Count)))
+            }
+            ComparisonStatistic::Gain => told.gain.map(TableValue::Estimate),
+            ComparisonStatistic::Higher(side) => {
+                of_side(side, told.higher.map(|it| it.map(TableValue::Fraction)))
+            }
+            ComparisonStatistic::P(PairedTest::Student) => told.p[0].map(TableValue::P),
+            ComparisonStatistic::P(PairedTest::Permutation) => told.p[1].map(TableValue::P),
+            ComparisonStatistic::Both => told.both,
+            ComparisonStatistic::Share => told.share.map(TableValue::Fraction),
+        }
+    }
+
+    fn told(&self, figure: &ComparisonMeasure) -> Option<MeasureValues> {
+        let found = &self.found;
+        match *figure {
+            ComparisonMeasure::Rr => Some(of_paired(&found.rr)),
+            ComparisonMeasure::Fqt => Some(of_paired(&found.fqt)),
+            ComparisonMeasure::Fnt => Some(of_paired(&found.fnt)),
+            ComparisonMeasure::Bucket(at) => found.buckets.get(at).map(of_bucket),
+            ComparisonMeasure::BucketFall => {
+                Some(of_falls([0, 1].map(|it| fall(&found.buckets, it))))
+            }
+            ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
+            ComparisonMeasure::LengthFall(from, to) => self.length_fall(from, to).map(of_falls),
+            ComparisonMeasure::Answer(answer) => {
+                let mut groups = found.answers.iter();
+                let group = groups.find(|it| it.answer == Some(answer));
+                group.map(|it| of_both(&it.both))
+            }
+            ComparisonMeasure::Typed => {
+                let typed = found.answers.iter().filter(|it| it.answer.is_some());
+                let n_queries = typed.map(|it| it.both.n_queries).sum();
+                Some(MeasureValues {
+                    queries: [Some(n_queries); 2],
+                    ..MeasureValues::default()
+                })
+            }
+            ComparisonMeasure::Mur(depth) => {
+                let mean = found.overlap.means.get(depth.checked_sub(1)?)?;
+                Some(of_both_alike(TableValue::Estimate(*mean)))
+            }
+            ComparisonMeasure::Slope => found.overlap.line.map(|it| of_both_alike(three(it.slope))),
+            ComparisonMeasure::Intercept => found
+                .overlap
+                .line
+                .map(|it| of_both_alike(three(it.intercept))),
+            ComparisonMeasure::Turn(turn) => Some(of_turn(&found.change, turn)),
+            ComparisonMeasure::Query(ref text) => {
+                let is_asked = |it: &&QueryRow| it.query.trim().eq_ignore_ascii_case(text);
+                let rr = self.rows.iter().find(is_asked)?.values.rr?;
+                Some(MeasureValues {
+                    of: rr.map(|it| Some(TableValue::Fraction(it))),
+                    ..MeasureValues::default()
+                })
+            }
+        }
+    }
+
+    fn length(&self, n_tokens: u32) -> Option<&MrrComparison> {
+        let mut lengths = self.found.lengths.iter();
+        let length = lengths.find(|it| it.n_tokens == n_tokens);
+        length.map(|it| &it.both)
+    }
+
+    fn length_fall(&self, from: u32, to: u32) -> Option<[Option<f64>; 2]> {
+        let (first, last) = (self.length(from)?.rr, self.length(to)?.rr);
+        Some([0, 1].map(|side: usize| {
+            let (first, last) = (first[side]?.value, last[side]?.value);
+            (first > 0.0).then(|| 1.0 - last / first)
+        }))
+    }
+}
+
+/// A number whose third digit is known.
+fn three(value: f64) -> TableValue {
+    TableValue::Score { value, digits: 3 }
+}
+
+fn of_paired(it: &PairedMeans) -> MeasureValues {
+    MeasureValues {
+        of: it.means.map(|it| it.map(TableValue::Estimate)),
+        queries: [Some(it.n_queries); 2],
+        higher: [0, 1].map(|side| it.share_higher(side)),
+        p: [it.p_student, it.p_permutation],
+        ..MeasureValues::default()
+    }
+}
+
+fn of_bucket(it: &FqtBucket) -> MeasureValues {
+    let [first, second] = &it.sides;
+    MeasureValues {
+        of: [first.rr, second.rr].map(|it| it.map(TableValue::Estimate)),
+        queries: [Some(first.n_queries), Some(second.n_queries)],
+        ..MeasureValues::default()
+    }
+}
+
+fn of_both(it: &MrrComparison) -> MeasureValues {
+    MeasureValues {
+        of: it.rr.map(|it| it.map(TableValue::Estimate)),
+        queries: [Some(it.n_queries); 2],
+        gain: it.gain,
+        ..MeasureValues::default()
+    }
+}
+
+fn of_falls(falls: [Option<f64>; 2]) -> MeasureValues {
+    MeasureValues {
+        of: falls.map(|it| it.map(three)),
+        ..MeasureValues::default()
+    }
+}
+
+fn of_both_alike(value: TableValue) -> MeasureValues {
+    MeasureValues {
+        both: Some(value),
+        ..MeasureValues::default()
+    }
+}
+
+fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
+    let count = match turn {
+        RrChangeKind::Won => change.n_won,
+        RrChangeKind::Better => change.n_better,
+        RrChangeKind::Equal => change.n_equal,
+        RrChangeKind::Worse => change.n_worse,
+        RrChangeKind::Lost => change.n_lost,
+    };
+    let n = change.series.len();
+    MeasureValues {
+        both: Some(TableValue::Count(count)),
+        share: (n > 0).then(|| count as f64 / n as f64),
+        ..MeasureValues::default()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use crate::report::{ReportTable, TableValue};
+    use crate::reproduce::{Paper, PaperTable, replay};
+    use crate::score::{RankerInfo, RankerKind, Scores};
+    use crate::study::{Study, fixture};
+
+    /// BM25 has 1, 2 at the top for `q` and 4, 2, 3 for `q1`; the other has 2, 1 for `q`, and for
+    /// `q1` 3, 2, 1, since 4 has no score. Document 2 is relevant for `q`, 4 for `q1`.
+    pub(in crate::replay) fn study() -> Study {
+        let queries = ["river", "another name for reaper"];
+        let texts = [
+            "river river",
+            "river name name",
+            "the reaper",
+            "name name reaper",
+        ];
+        let mut collection = fixture::collection(&queries, &texts);
+        for (query, doc) in [("q", "2"), ("q1", "4")] {
+            let grades = [(doc.to_owned(), 1)].into();
+            collection.qrels.0.insert(query.to_owned(), grades);
+        }
+        let mut definition = fixture::definition(10);
+        definition.rankers = vec!["bm25".to_owned()];
+        let mut study = fixture::make(definition, collection);
+        let scores = study.pairs.iter().map(|(query, text)| {
+            let doc = study.text_id(text);
+            match (query, doc.as_str()) {
+                (0, "2") | (1, "3") => Some(2.0),
+                (0, "1") | (1, "2") => Some(1.0),
+                (1, "4") => None,
+                _ => Some(0.0),
+            }
+        });
+        let about = RankerInfo {
+            spec: "scores:other.tsv".to_owned(),
+            label: "other".to_owned(),
+            detail: "from a score file".to_owned(),
+            kind: RankerKind::File,
+            fingerprint: String::new(),
+            note: None,
+        };
+        let other = Scores::new(about, scores.collect(), &study.pairs).unwrap();
+        study.scores.push(other);
+        study
+    }
+
+    fn tables(table: u8, study: Option<&Study>) -> Vec<ReportTable> {
+        let paper = Paper::Padigela2019;
+        replay(PaperTable { paper, table }, study).unwrap()
+    }
+
+    /// What is printed in a cell and ours, as people read them.
+    #[track_caller]
+    fn check(table: u8, [row, column]: [&str; 2], expected: [&str; 2]) {
+        let tables = tables(table, Some(&study()));
+        let said = [row, column].map(|it| TableValue::Text(it.to_owned()));
+        let mut rows = tables[0].rows.iter();
+        let found = rows.find(|it| it[..2] == said);
+        let found = found.unwrap_or_else(|| panic!("no {row}, {column}: {:?}", tables[0].rows));
+        let shown = [&found[2], &found[4]].map(|it| match it {
+            TableValue::Estimate(it) => TableValue::Score {
+                value: it.value,
+                digits: 3,
+            },
+            other => other.clone(),
+        });
+        assert_eq!(shown.map(|it| it.shown()), expected, "{row}, {column}");
+    }
+
+    #[test]
+    fn every_table_has_ours_beside_what_was_printed() {
+        check(1, ["BM25", "development queries"], ["0.1767", "0.750"]);
+        check(1, ["BERT", "development queries"], ["0.3653", "0.500"]);
+        check(1, ["queries", "development queries"], ["6,980", "2"]);
+        // `q`: of four documents the first is all of the query, the second a third: 1/3 for both.
+        // `q1`: 2/3, 1 and 1 of four documents, or 2/3 and 1 of three: 2/3 and 5/9.
+        check(2, ["BM25", "mean FQT"], ["0.2", "0.500"]);
+        check(2, ["BERT", "mean FQT"], ["0.147", "0.444"]);
+        check(2, ["BM25 higher", "mean FQT"], ["0.9596", ".50"]);
+        check(2, ["p, paired t test", "mean FNT"], ["0.0", ".50"]);
+        check(2, ["BERT", "FQT [.25, 1]"], [".40", "0.500"]);
+        check(2, ["BERT, queries", "FQT [.25, 1]"], ["344", "2"]);
+        check(2, ["BM25, queries", "FQT [0, .1)"], ["349", "0"]);
+        check(3, ["BM25", "4 tokens"], [".22", "1.000"]);
+        check(3, ["BERT − BM25", "4 tokens"], ["–", "−1.000"]);
+        check(3, ["BERT − BM25", "2 tokens"], ["+.29", "–"]);
+        // `q`: nothing, then both, then what has no term of the query; `q1`: nothing, one, two.
+        check(4, ["MUR", "first 1"], ["0.17", "0.000"]);
+        check(4, ["MUR", "first 2"], ["0.45", "1.500"]);
+        check(4, ["MUR", "first 10"], ["3.12", "3.500"]);
+        check(5, ["queries", "BERT better"], ["3,257", "1"]);
+        check(5, ["queries", "difference −1"], ["–", "1"]);
+        check(5, ["share", "BM25 better"], [".12", ".50"]);
+        check(5, ["BERT", "another name for reaper"], ["wrong", ".00"]);
+        check(5, ["BM25", "another name for reaper"], ["–", "1.00"]);
+        check(6, ["BERT", "NUM"], [".40", "–"]);
+        check(6, ["queries", "LOC"], ["493", "0"]);
+    }
+
+    #[test]
+    fn candidates_without_a_score_are_told_and_samples_follow() {
+        let study = study();
+        let found = tables(5, Some(&study));
+        let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["padigela2019-table-5", "samples-1", "defects"]);
+        assert_eq!(found[1].rows.len(), 2);
+        let notes = found[0].notes.join("\n");
+        assert!(
+            notes.contains("other has no score for 1 of the candidates"),
+            "{notes}"
+        );
+        assert!(
+            notes.contains("BM25 (bm25:k1=1.2,b=0.75,k3=inf,idf=lucene) against"),
+            "{notes}"
+        );
+        assert!(notes.contains("2 of 2 queries"), "{notes}");
+    }
+
+    #[test]
+    fn bm25_stands_beside_every_other_ranker() {
+        let texts = ["river river", "river bank", "the sea"];
+        let mut definition = fixture::definition(10);
+        definition.rankers = ["ql", "bm25", "bm25:k1=0.9"].map(str::to_owned).into();
+        let study = fixture::make(definition, fixture::collection(&["river"], &texts));
+        let table = tables(2, Some(&study)).remove(0);
+        let heads: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(
+            heads[..5],
+            ["row", "column", "printed", "their code", "ours, QL"]
+        );
+        assert!(
+            heads[5].starts_with("ours, BM25, ") && heads[5].contains("0.9"),
+            "{heads:?}"
+        );
+        assert_eq!(heads[6..], ["QL − printed"]);
+        let mut definition = fixture::definition(10);
+        definition.rankers = vec!["ql".to_owned()];
+        let study = fixture::make(definition, fixture::collection(&["river"], &texts));
+        let table = tables(2, Some(&study)).remove(0);
+        assert!(table.notes[1].contains("no BM25"), "{:?}", table.notes);
+        assert_eq!(table.columns.len(), 4);
+    }
+}

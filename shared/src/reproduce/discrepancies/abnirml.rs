@@ -1,0 +1,412 @@
+//! What is known to be wrong with ABNIRML's published code.
+
+use super::neighbor_walk::{self, WalkCounts, WalkVariable};
+use super::{DiscrepancyRows, lemma_filter, preposition_shuffle};
+use crate::report::{TableValue, format};
+use crate::reproduce::study_values::NO_DELTA;
+use crate::score::{RankerInfo, RankerKind};
+use crate::study::Study;
+use crate::study::behavioral_tests::{
+    BehavioralEffect, BehavioralTestResults, BehavioralTestRow, RelevanceSlice, TieThreshold,
+};
+
+/// Said of what is not counted in a study.
+const EXAMPLE: &str = ", in an example";
+
+impl<'a> DiscrepancyRows<'a> {
+    pub(super) fn abnirml(&mut self) {
+        self.delta();
+        self.walk();
+        self.prepositions();
+        self.identical();
+        self.lemmas();
+        self.missing();
+        self.add(
+            "The README shows two outputs of one run: their score is the same, their outcomes are \
+             not",
+            (
+                "T5 on JFLEG, neutral, first".to_owned(),
+                TableValue::Count(877),
+            ),
+            ("second".to_owned(), TableValue::Count(749)),
+        );
+    }
+
+    /// The study, where the texts of its collection are at hand.
+    fn read(&self) -> Option<&'a Study> {
+        self.study.filter(|it| !it.lacks_texts())
+    }
+
+    fn delta(&mut self) {
+        let both = self
+            .behaviours(NO_DELTA)
+            .zip(self.behaviours(TieThreshold::Tuned));
+        let Some((none, tuned)) = both else { return };
+        for (at, asked) in tuned.rankers.iter().enumerate() {
+            let name = named(&asked.ranker);
+            let Some((zero, width)) = neutral(none, at).zip(neutral(tuned, at)) else {
+                continue;
+            };
+            self.add(
+                "Its command line passes no δ to any test, so that the least difference counts: \
+                 samples without an effect",
+                (format!("{name}, δ 0"), TableValue::Fraction(zero)),
+                ("δ tuned".to_owned(), TableValue::Fraction(width)),
+            );
+            let Some((row, [zero, width])) = most_changed(none, tuned, at) else {
+                continue;
+            };
+            self.add(
+                "The behaviour whose score changes most without δ",
+                (
+                    format!("{name}, {}, δ 0", row.probe.name()),
+                    TableValue::Signed(zero),
+                ),
+                ("δ tuned".to_owned(), TableValue::Signed(width)),
+            );
+        }
+    }
+
+    fn walk(&mut self) {
+        let (queries, of) = match self.read() {
+            Some(study) => (neighbor_walk::of_study(study), ""),
+            None => (neighbor_walk::example(), EXAMPLE),
+        };
+        let mut repeated = false;
+        for &variable in WalkVariable::ALL {
+            let samples = neighbor_walk::count(&queries, variable);
+            self.add(
+                "Texts of equal TF are looked for among neighbours in an order by the sum of TF: \
+                 others of the same sum stand between them",
+                (
+                    format!("{} | TF{of}, samples met", variable.name()),
+                    TableValue::Count(samples.met),
+                ),
+                (
+                    "samples that there are".to_owned(),
+                    TableValue::Count(samples.all),
+                ),
+            );
+            if samples.met_again > samples.met {
+                repeated = true;
+                self.repeats(samples, &format!("{} | TF{of}", variable.name()));
+            }
+        }
+        if !repeated {
+            let samples = neighbor_walk::count(&neighbor_walk::example(), WalkVariable::Length);
+            let name = format!("{} | TF{EXAMPLE}", WalkVariable::Length.name());
+            self.repeats(samples, &name);
+        }
+    }
+
+    fn repeats(&mut self, samples: WalkCounts, name: &str) {
+        self.add(
+            "The walk back from the first text begins at the end of the list: where all texts of \
+             a query have equal TF, its samples count twice",
+            (
+                format!("{name}, samples met, with repeats"),
+                TableValue::Count(samples.met_again),
+            ),
+            ("without".to_owned(), TableValue::Count(samples.met)),
+        );
+    }
+
+    fn prepositions(&mut self) {
+        let (found, of) = match self.read() {
+            Some(study) => {
+                let found = preposition_shuffle::count(preposition_shuffle::of_study(study));
+                let of = format!(", in {} texts", format::count(found.texts));
+                (found, of)
+            }
+            None => {
+                let text = preposition_shuffle::EXAMPLE.to_owned();
+                (preposition_shuffle::count([text]), EXAMPLE.to_owned())
+            }
+        };
+        self.add(
+            "Shuffled prepositions are put at the token whose number is their place in \
+             characters: words are overwritten",
+            (format!("words lost{of}"), TableValue::Count(found.lost)),
+            ("by ours".to_owned(), TableValue::Count(found.lost_by_ours)),
+        );
+        self.add(
+            "Most places in characters lie past the last token, so that most prepositions are not \
+             moved at all",
+            (
+                format!("prepositions that are put elsewhere{of}"),
+                TableValue::Count(found.put),
+            ),
+            (
+                "prepositions".to_owned(),
+                TableValue::Count(found.prepositions),
+            ),
+        );
+    }
+
+    fn identical(&mut self) {
+        let Some(tuned) = self.behaviours(TieThreshold::Tuned) else {
+            return;
+        };
+        for (probe, kept) in &tuned.kept {
+            let mut rows = tuned.rows.iter();
+            let Some(row) = rows.find(|it| it.probe == *probe) else {
+                continue;
+            };
+            for (asked, effect) in tuned.rankers.iter().zip(&row.effects) {
+                let Some(effect) = effect.as_ref().filter(|_| kept.n_identical > 0) else {
+                    continue;
+                };
+                let lead = effect.positive as f64 - effect.negative as f64;
+                let n = effect.n() + kept.n_identical;
+                self.add(
+                    "Identical pairs are kept, and are neutral whatever a ranker does",
+                    (
+                        format!(
+                            "{}, {}, {} identical pairs as neutral",
+                            named(&asked.ranker),
+                            probe.name(),
+                            kept.n_identical
+                        ),
+                        TableValue::Signed(lead / n as f64),
+                    ),
+                    (
+                        "without them".to_owned(),
+                        TableValue::Signed(effect.score.value),
+                    ),
+                );
+            }
+        }
+    }
+
+    fn lemmas(&mut self) {
+        let whole = self.study.filter(|it| it.withheld.is_none());
+        let of_sets = whole.map(lemma_filter::of_study).unwrap_or_default();
+        let mut found: Vec<(String, lemma_filter::LemmaFilterCounts)> = of_sets
+            .into_iter()
+            .map(|(probe, pairs)| (probe.name().into_owned(), pairs))
+            .collect();
+        if found.is_empty() {
+            found.push(("an example".to_owned(), lemma_filter::example()));
+        }
+        for (name, pairs) in found {
+            self.add(
+                "The filter for a word that query and texts share makes small letters of the \
+                 query's words alone: names never match",
+                (
+                    format!("{name}, pairs kept by theirs"),
+                    TableValue::Count(pairs.kept_by_theirs),
+                ),
+                ("by ours".to_owned(), TableValue::Count(pairs.kept)),
+            );
+        }
+    }
+
+    fn missing(&mut self) {
+        let Some(study) = self.study else { return };
+        let lexical = study.scores.iter();
+        let lexical = lexical.filter(|it| it.ranker.kind == RankerKind::Lexical);
+        for scores in lexical {
+            let known = || scores.values().iter().flatten();
+            let below = known().filter(|it| **it < 0.0).count();
+            self.add(
+                "A text that Terrier does not find has the score 0, which is less than others \
+                 only for a formula that never goes below 0",
+                (
+                    format!("{}, scores below 0", named(&scores.ranker)),
+                    TableValue::Count(below as u64),
+                ),
+                (
+                    "scores".to_owned(),
+                    TableValue::Count(known().count() as u64),
+                ),
+            );
+        }
+    }
+}
+
+fn named(ranker: &RankerInfo) -> String {
+    match ranker.detail.is_empty() {
+        true => ranker.label.clone(),
+        false => format!("{}, {}", ranker.label, ranker.detail),
+    }
+}
+
+/// Rows over all documents with the effect on a ranker.
+fn effects(
+    behaviours: &BehavioralTestResults,
+    ranker: usize,
+) -> impl Iterator<Item = (&BehavioralTestRow, &BehavioralEffect)> {
+    let rows = behaviours
+        .rows
+        .iter()
+        .filter(|it| it.slice == RelevanceSlice::All);
+    rows.filter_map(move |it| Some((it, it.effects[ranker].as_ref()?)))
+}
+
+/// The share of all samples that are neutral for a ranker.
+fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
+    let all = || effects(behaviours, ranker).map(|it| it.1);
+    let neutral: u64 = all().map(|it| it.neutral).sum();
+    let n: u64 = all().map(BehavioralEffect::n).sum();
+    (n > 0).then(|| neutral as f64 / n as f64)
+}
+
+/// The behaviour whose score differs most, with both scores; none where none differs.
+fn most_changed<'a>(
+    one: &'a BehavioralTestResults,
+    other: &'a BehavioralTestResults,
+    ranker: usize,
+) -> Option<(&'a BehavioralTestRow, [f64; 2])> {
+    let both = effects(one, ranker).zip(effects(other, ranker));
+    let scores = both.map(|((row, a), (_, b))| (row, [a.score.value, b.score.value]));
+    let change = |it: &(&BehavioralTestRow, [f64; 2])| (it.1[0] - it.1[1]).abs();
+    let most = scores.max_by(|a, b| change(a).total_cmp(&change(b)))?;
+    (change(&most) > 0.0).then_some(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+    use crate::probe::transfer::{TransferQuerySource, TransferSet};
+    use crate::report::TableValue;
+    use crate::reproduce::{Paper, PaperTable, replay};
+    use crate::study::preparation::InputFiles;
+    use crate::study::{Study, TransferFile, fixture};
+
+    fn rows(study: Option<&Study>, what: &str) -> Vec<Vec<TableValue>> {
+        let asked = PaperTable {
+            paper: Paper::Abnirml,
+            table: 3,
+        };
+        let mut tables = replay(asked, study).unwrap();
+        let rows = tables.pop().unwrap().rows.into_iter();
+        let is_asked =
+            |it: &Vec<TableValue>| matches!(&it[0], TableValue::Text(it) if it.starts_with(what));
+        rows.filter(is_asked).collect()
+    }
+
+    fn text(value: &TableValue) -> &str {
+        match value {
+            TableValue::Text(it) => it,
+            _ => "",
+        }
+    }
+
+    /// Two sets over a collection of three texts: of `jfleg` one of three pairs is identical and
+    /// the scores of another are equal; `xsum` has a pair that shares a name alone.
+    fn study() -> Study {
+        let pair = |id: &str, query: &str, [a, b]: [&str; 2]| {
+            crate::collection::document_pairs::DocumentPair {
+                id: id.to_owned(),
+                query: Some(query.to_owned()),
+                a: a.to_owned(),
+                b: b.to_owned(),
+                group: None,
+            }
+        };
+        let fluent = vec![
+            pair("1", "the river", ["river river mud", "river mud mud"]),
+            pair("2", "the river", ["river mud", "river mud"]),
+            pair("3", "the river", ["mud river", "river mud"]),
+        ];
+        let short = vec![
+            pair(
+                "1",
+                "Snow in Glasgow",
+                ["Glasgow is old.", "We saw Glasgow."],
+            ),
+            pair(
+                "2",
+                "Snow melts",
+                ["Much snow melts.", "The snow was deep."],
+            ),
+        ];
+        let sets = [
+            ("jfleg", TransferQuerySource::Given, fluent),
+            ("xsum", TransferQuerySource::Shared, short),
+        ];
+        let mut definition = fixture::definition(10);
+        definition.probes = Probe::parse_list("match:tf:length", false).unwrap();
+        let mut files = InputFiles::default();
+        for (name, inference, pairs) in sets {
+            let file = TransferFile {
+                name: name.to_owned(),
+                file: format!("{name}.jsonl"),
+                queries: inference,
+                symmetric: false,
+            };
+            let of = file.transfer().unwrap();
+            definition.probes.push(Probe::Transfer(of));
+            definition.transfers.push(file);
+            files.sets.push(TransferSet {
+                of,
+                inference,
+                pairs,
+            });
+        }
+        let texts = ["river river mud", "river bank", "the sea"];
+        let collection = fixture::collection(&["river"], &texts);
+        fixture::make_with(definition, collection, files)
+    }
+
+    /// The numbers of each of the two rows of the study that say something.
+    fn two_pairs(what: &str) -> Vec<[TableValue; 2]> {
+        let found = rows(Some(&study()), what);
+        assert_eq!(found.len(), 2);
+        let pair = |row: &Vec<TableValue>| [row[2].clone(), row[4].clone()];
+        found.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn identical_pairs_shrink_an_effect() {
+        // Of two pairs one is preferred by BM25 and by QL, beyond δ or not; the other never.
+        for pair in two_pairs("Identical pairs") {
+            let [TableValue::Signed(theirs), TableValue::Signed(ours)] = pair else {
+                panic!("{pair:?}");
+            };
+            assert!((theirs * 3.0 - ours * 2.0).abs() < 1e-12, "{theirs} {ours}");
+        }
+    }
+
+    #[test]
+    fn a_pair_that_shares_a_name_is_lost_by_their_filter() {
+        let study = study();
+        let found = rows(Some(&study), "The filter");
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (&found[0][2], &found[0][4]),
+            (&TableValue::Count(1), &TableValue::Count(2))
+        );
+        let example = rows(None, "The filter");
+        assert!(text(&example[0][1]).starts_with("an example"));
+    }
+
+    #[test]
+    fn without_delta_the_least_difference_counts() {
+        for pair in two_pairs("Its command line") {
+            let [TableValue::Fraction(zero), TableValue::Fraction(tuned)] = pair else {
+                panic!("{pair:?}");
+            };
+            assert!(zero <= tuned, "{zero} {tuned}");
+        }
+    }
+
+    #[test]
+    fn a_missing_score_is_above_those_of_a_formula_below_zero() {
+        let study = study();
+        let found = rows(Some(&study), "A text that Terrier");
+        let below = |label: &str| {
+            let row = found.iter().find(|it| text(&it[1]).starts_with(label));
+            row.map(|it| it[2].clone()).unwrap()
+        };
+        assert_eq!(below("BM25"), TableValue::Count(0));
+        assert_ne!(below("QL"), TableValue::Count(0));
+    }
+
+    #[test]
+    fn texts_that_are_withheld_are_not_read() {
+        let bare = study().without_texts();
+        let found = rows(Some(&bare), "Shuffled prepositions");
+        assert!(text(&found[0][1]).contains("in an example"), "{found:?}");
+    }
+}

@@ -1,0 +1,242 @@
+//! The walk over neighbours by which the published code of ABNIRML finds texts of equal TF.
+//!
+//! It sorts the judged texts of a query by the *sum* of their counts of query terms, and compares
+//! each with those before and behind it for as long as the vectors of counts are equal. Texts with
+//! the same sum and another vector stand between, so that equal ones are missed; and for the first
+//! text, whose place less one is the last place of the list, the way back begins at the end, so
+//! that pairs are met twice where the whole list is equal.
+
+use crate::study::Study;
+use crate::text::Vocabulary;
+use crate::text::vocabulary::TermNo;
+
+/// What is measured of a text for a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MeasuredDocument {
+    /// c(w, d) of every distinct query term.
+    pub(super) counts: Vec<u32>,
+    /// |d|, in terms.
+    pub(super) length: u32,
+    /// None where it is not judged.
+    pub(super) grade: Option<i32>,
+}
+
+/// In what two texts of equal TF differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WalkVariable {
+    Length,
+    Overlap,
+    Relevance,
+}
+
+impl WalkVariable {
+    pub(super) const ALL: &[WalkVariable] = &[
+        WalkVariable::Length,
+        WalkVariable::Overlap,
+        WalkVariable::Relevance,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            WalkVariable::Length => "Length",
+            WalkVariable::Overlap => "Overlap",
+            WalkVariable::Relevance => "Relevance",
+        }
+    }
+
+    /// Whether the first text has the larger value.
+    fn is_larger(self, a: &MeasuredDocument, b: &MeasuredDocument) -> bool {
+        match self {
+            WalkVariable::Length => a.length > b.length,
+            WalkVariable::Overlap => a.overlap().zip(b.overlap()).is_some_and(|(a, b)| a > b),
+            WalkVariable::Relevance => a.grade.zip(b.grade).is_some_and(|(a, b)| a > b),
+        }
+    }
+}
+
+impl MeasuredDocument {
+    fn sum(&self) -> u32 {
+        self.counts.iter().sum()
+    }
+
+    /// Σ(d) / |d|; none where it is 0.
+    fn overlap(&self) -> Option<f64> {
+        let sum = self.sum();
+        (sum > 0).then(|| f64::from(sum) / f64::from(self.length))
+    }
+}
+
+/// Samples of all queries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct WalkCounts {
+    /// That there are.
+    pub(super) all: u64,
+    /// That the walk meets, each once.
+    pub(super) met: u64,
+    /// That the walk meets, each as often as it does.
+    pub(super) met_again: u64,
+}
+
+/// Counts ordered pairs of equal TF whose first text has the larger value.
+pub(super) fn count(queries: &[Vec<MeasuredDocument>], variable: WalkVariable) -> WalkCounts {
+    let mut samples = WalkCounts::default();
+    for texts in queries {
+        let larger = |it: &(usize, usize)| variable.is_larger(&texts[it.0], &texts[it.1]);
+        let mut met: Vec<(usize, usize)> = walk(texts).into_iter().filter(larger).collect();
+        samples.met_again += met.len() as u64;
+        met.sort_unstable();
+        met.dedup();
+        samples.met += met.len() as u64;
+        samples.all += grouped(texts).iter().filter(|it| larger(it)).count() as u64;
+    }
+    samples
+}
+
+/// Ordered pairs in the order in which the published code compares them.
+fn walk(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
+    let mut sorted: Vec<usize> = (0..texts.len()).collect();
+    sorted.sort_by_key(|&it| texts[it].sum());
+    let mut met = Vec::new();
+    for (place, &text) in sorted.iter().enumerate() {
+        let equal = |it: &&usize| texts[**it].counts == texts[text].counts;
+        // The place before the first is -1, which is the last.
+        let back_from = match place {
+            0 => sorted.len(),
+            place => place,
+        };
+        let onward = sorted[place + 1..].iter().take_while(equal);
+        let back = sorted[..back_from].iter().rev().take_while(equal);
+        met.extend(onward.chain(back).map(|&other| (text, other)));
+    }
+    met
+}
+
+/// Every ordered pair of two texts of equal TF.
+fn grouped(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
+    let mut sorted: Vec<usize> = (0..texts.len()).collect();
+    sorted.sort_by_key(|&it| &texts[it].counts);
+    let mut pairs = Vec::new();
+    for equal in sorted.chunk_by(|&a, &b| texts[a].counts == texts[b].counts) {
+        for &a in equal {
+            let others = equal.iter().filter(|it| **it != a);
+            pairs.extend(others.map(|&b| (a, b)));
+        }
+    }
+    pairs
+}
+
+/// The pools of a study, by query. Their order is that of texts with the same sum.
+pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
+    let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
+    let queries = study.queries.iter().zip(&study.pools).enumerate();
+    let measured = queries.map(|(query, (asked, pool))| {
+        let mut wanted = Vec::new();
+        vocabulary.read(&asked.text, &mut wanted);
+        wanted.sort_unstable();
+        wanted.dedup();
+        let texts = pool.iter().map(|&text| {
+            let mut terms: Vec<TermNo> = Vec::new();
+            vocabulary.read(&study.text_body(text), &mut terms);
+            let count = |term: &TermNo| terms.iter().filter(|it| *it == term).count() as u32;
+            MeasuredDocument {
+                counts: wanted.iter().map(count).collect(),
+                length: terms.len() as u32,
+                grade: study.grade(query, text),
+            }
+        });
+        texts.collect()
+    });
+    measured.collect()
+}
+
+/// Two queries, where there is no study. Of the first the third text is the longer of two with the
+/// counts 1 1, between which stands one with 2 0; of the second all counts are equal.
+pub(super) fn example() -> Vec<Vec<MeasuredDocument>> {
+    let text = |counts: [u32; 2], length, grade| MeasuredDocument {
+        counts: counts.into(),
+        length,
+        grade: Some(grade),
+    };
+    vec![
+        vec![text([1, 1], 5, 0), text([2, 0], 4, 1), text([1, 1], 7, 2)],
+        vec![text([1, 0], 4, 1), text([1, 0], 3, 0)],
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::{AxiomVariant, Probe};
+    use crate::study::fixture;
+
+    fn texts(counts: &[[u32; 2]]) -> Vec<MeasuredDocument> {
+        let text = |(counts, length): (&[u32; 2], u32)| MeasuredDocument {
+            counts: counts.to_vec(),
+            length,
+            grade: None,
+        };
+        counts.iter().zip(1..).map(text).collect()
+    }
+
+    #[test]
+    fn equal_texts_that_are_no_neighbours_are_missed() {
+        // All sums are 2, so the order stays. The way back from the first text begins at the
+        // last, which ends it.
+        let texts = texts(&[[1, 1], [2, 0], [1, 1], [0, 2]]);
+        assert_eq!(walk(&texts), []);
+        assert_eq!(grouped(&texts), [(0, 2), (2, 0)]);
+        let samples = count(&[texts], WalkVariable::Length);
+        assert_eq!((samples.all, samples.met, samples.met_again), (1, 0, 0));
+    }
+
+    #[test]
+    fn the_way_back_from_the_first_text_begins_at_the_end() {
+        // 0 meets 1 onward, and from the end 1 and itself; 1 meets 0 behind it.
+        let equal = texts(&[[1, 1], [1, 1]]);
+        assert_eq!(walk(&equal), [(0, 1), (0, 1), (0, 0), (1, 0)]);
+        // It meets the last of three that the one between hides from the walk onward.
+        let hidden = texts(&[[1, 1], [2, 0], [1, 1]]);
+        assert_eq!(walk(&hidden), [(0, 2)]);
+    }
+
+    #[test]
+    fn texts_are_sorted_by_sums_and_stay_in_order() {
+        // Sums 3, 1, 3: the order is 1, 0, 2, and 1 is alone.
+        let texts = texts(&[[2, 1], [1, 0], [2, 1]]);
+        assert_eq!(walk(&texts), [(0, 2), (2, 0)]);
+    }
+
+    #[test]
+    fn the_example_misses_a_sample_and_meets_one_twice() {
+        let samples = |it| {
+            let WalkCounts {
+                all,
+                met,
+                met_again,
+            } = count(&example(), it);
+            [all, met, met_again]
+        };
+        assert_eq!(samples(WalkVariable::Length), [2, 1, 2]);
+        assert_eq!(samples(WalkVariable::Relevance), [2, 1, 2]);
+        // 2 of 5 is more than 2 of 7, and met from the end of the list; 1 of 3 more than 1 of 4.
+        assert_eq!(samples(WalkVariable::Overlap), [2, 2, 2]);
+    }
+
+    #[test]
+    fn all_samples_of_a_study_are_those_that_were_mined() {
+        let mut definition = fixture::definition(10);
+        definition.probes = Probe::parse_list("match", false).unwrap();
+        let mut texts = fixture::RIVER_TEXTS.to_vec();
+        texts.extend(["clay", "river of the bank river"]);
+        let grades = [("1", 3), ("3", 1), ("5", 2), ("6", 0), ("8", 2), ("4", 1)];
+        let collection = fixture::judged(&["river bank", "mud of the bank"], &texts, &grades);
+        let study = fixture::make(definition, collection);
+        for &variable in WalkVariable::ALL {
+            let word = format!("match:tf:{}", variable.name().to_lowercase());
+            let mined = study.instances_of(word.parse().unwrap(), AxiomVariant::Fixed);
+            let samples = count(&of_study(&study), variable);
+            assert_eq!(samples.all, mined.unwrap().len() as u64, "{word}");
+            assert!(samples.met <= samples.all, "{word}");
+        }
+    }
+}

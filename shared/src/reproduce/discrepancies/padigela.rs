@@ -1,0 +1,392 @@
+//! What is wrong with the numbers of Padigela, Zamani & Croft (2019), and with what follows from
+//! them.
+
+use super::DiscrepancyRows;
+use crate::compare::hypotheses::fall;
+use crate::compare::paired_means::PairedMeans;
+use crate::compare::query_groups::{EDGES, bucket_of};
+use crate::compare::query_list::QueryRow;
+use crate::report::{TableValue, format};
+use crate::reproduce::comparison::{Bm25Comparison, ComparedRanker, ComparisonStatistic};
+use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, published};
+use crate::stats::bootstrap::DRAWS;
+
+/// Queries of table 1: the small development set.
+const N_DEV: u64 = 6_980;
+
+/// Of these, with a relevant document among the candidates: those of the other tables.
+const N_FOUND: u64 = 5_738;
+
+/// What is compared.
+const RANKERS: [(&str, ComparedRanker); 2] = [
+    ("BM25", ComparedRanker::First),
+    ("BERT", ComparedRanker::Second),
+];
+
+impl DiscrepancyRows<'_> {
+    pub(super) fn padigela(&mut self) {
+        self.populations();
+        self.own_buckets();
+        self.ends();
+        self.types();
+        self.p_of_zero();
+    }
+
+    fn populations(&mut self) {
+        for (ranker, side) in RANKERS {
+            let over_all = mean_of(&buckets(side)) * N_FOUND as f64 / N_DEV as f64;
+            self.add(
+                "Means of tables 2, 3 and 6 are higher than that of table 1 because queries \
+                 without a relevant candidate are left out; over all queries, as 0, the buckets \
+                 give table 1",
+                (
+                    format!(
+                        "{ranker}, mean of table 2's buckets, × {} / {}",
+                        format::count(N_FOUND),
+                        format::count(N_DEV)
+                    ),
+                    four(over_all),
+                ),
+                ("table 1, development".to_owned(), four(dev(side))),
+            );
+        }
+    }
+
+    fn own_buckets(&mut self) {
+        let [bm25, bert] = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
+        let last = bm25.len() - 1;
+        self.add(
+            "Queries are put into buckets by each ranker's own FQT, so that a bucket holds other \
+             queries for each, and what falls from bucket to bucket is not of the same queries",
+            (
+                "BERT, printed queries of the last bucket".to_owned(),
+                TableValue::Count(bert[last].1),
+            ),
+            ("BM25".to_owned(), TableValue::Count(bm25[last].1)),
+        );
+        for (name, Bm25Comparison { found, rows, .. }) in self.compared() {
+            let own = fall(&found.buckets, 1);
+            let Some((own, other)) = own.zip(fall_by_first(rows)) else {
+                continue;
+            };
+            self.add(
+                "Fall of RR@10 from the lowest bucket with a query to the highest, by whose FQT",
+                (format!("{name}, by its own"), three(own)),
+                ("the same, by that of BM25".to_owned(), three(other)),
+            );
+        }
+    }
+
+    fn ends(&mut self) {
+        let what = "A decrease is told by the first and the last group alone, whatever lies \
+                    between: to the lowest group it is another";
+        for (ranker, side) in RANKERS {
+            for (by, means) in [("FQT", bucket_means(side)), ("length", lengths(side))] {
+                let [to_last, to_lowest] = falls(&means);
+                if to_lowest > to_last {
+                    self.add(
+                        what,
+                        (format!("{ranker} by {by}, to the last"), three(to_last)),
+                        ("to the lowest".to_owned(), three(to_lowest)),
+                    );
+                }
+            }
+        }
+    }
+
+    fn types(&mut self) {
+        let n_typed: u64 = types(ComparedRanker::First).iter().map(|it| it.1).sum();
+        self.add(
+            "Table 6 leaves out the queries whose type its rules do not know",
+            ("queries of table 6".to_owned(), TableValue::Count(n_typed)),
+            ("of table 2".to_owned(), TableValue::Count(N_FOUND)),
+        );
+        for (ranker, side) in RANKERS {
+            self.add(
+                "The queries without a type are the easier ones: the mean over table 6 is lower \
+                 than that over table 2",
+                (
+                    format!("{ranker}, mean of table 6"),
+                    three(mean_of(&types(side))),
+                ),
+                ("mean of table 2".to_owned(), three(mean_of(&buckets(side)))),
+            );
+        }
+        self.add(
+            "The type that BERT is said to be best at and BM25 worst has hardly a query",
+            (
+                "queries of ABBR".to_owned(),
+                TableValue::Count(types(ComparedRanker::First)[0].1),
+            ),
+            ("of all types".to_owned(), TableValue::Count(n_typed)),
+        );
+    }
+
+    fn p_of_zero(&mut self) {
+        self.add(
+            "No p is 0. The test is a paired t test, whatever its name; that of randomisation, \
+             beside it here, takes no distribution for granted",
+            (
+                "FQT and FNT, printed p".to_owned(),
+                TableValue::Score {
+                    value: 0.0,
+                    digits: 1,
+                },
+            ),
+            (
+                format!("least p of {} drawn exchanges", format::count(DRAWS as u64)),
+                TableValue::Tiny(1.0 / (DRAWS + 1) as f64),
+            ),
+        );
+        for (name, Bm25Comparison { found, .. }) in self.compared() {
+            self.p(&format!("{name}, FQT"), &found.fqt);
+            self.p(&format!("{name}, FNT"), &found.fnt);
+        }
+    }
+
+    fn p(&mut self, name: &str, paired: &PairedMeans) {
+        let Some((student, permutation)) = paired.p_student.zip(paired.p_permutation) else {
+            return;
+        };
+        self.add(
+            "p of both tests",
+            (format!("{name}, paired t test"), TableValue::P(student)),
+            ("randomisation test".to_owned(), TableValue::P(permutation)),
+        );
+    }
+}
+
+/// The printed numbers of a row; what is missing is left out.
+fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
+    let asked = PaperTable {
+        paper: Paper::Padigela2019,
+        table,
+    };
+    let mut rows = published::table(asked).rows.iter();
+    let row = rows.find(|it| it.what == PublishedRowSubject::Compared(said));
+    let cells = row.map_or(&[][..], |it| &it.cells).iter();
+    let numbers = cells.map(|it| match it.printed {
+        TableValue::Count(count) => Some(count as f64),
+        ref other => number(other),
+    });
+    numbers.flatten().collect()
+}
+
+/// Mean reciprocal ranks with the numbers of queries behind them.
+fn with_counts(means: Vec<f64>, counts: Vec<f64>) -> Vec<(f64, u64)> {
+    let groups = means.into_iter().zip(counts);
+    groups.map(|(mean, count)| (mean, count as u64)).collect()
+}
+
+/// Table 1: MRR@10 on the development set.
+fn dev(side: ComparedRanker) -> f64 {
+    *printed_numbers(1, ComparisonStatistic::Of(side))
+        .last()
+        .expect("table 1")
+}
+
+/// Table 2: by FQT.
+fn buckets(side: ComparedRanker) -> Vec<(f64, u64)> {
+    let means = printed_numbers(2, ComparisonStatistic::Of(side));
+    with_counts(
+        means,
+        printed_numbers(2, ComparisonStatistic::Queries(side)),
+    )
+}
+
+fn bucket_means(side: ComparedRanker) -> Vec<f64> {
+    buckets(side).into_iter().map(|it| it.0).collect()
+}
+
+/// Table 3: by length, without the fall in its last column.
+fn lengths(side: ComparedRanker) -> Vec<f64> {
+    let mut means = printed_numbers(3, ComparisonStatistic::Of(side));
+    means.pop();
+    means
+}
+
+/// Table 6: by what is asked for.
+fn types(side: ComparedRanker) -> Vec<(f64, u64)> {
+    let means = printed_numbers(6, ComparisonStatistic::Of(side));
+    with_counts(
+        means,
+        printed_numbers(6, ComparisonStatistic::Queries(ComparedRanker::First)),
+    )
+}
+
+fn three(value: f64) -> TableValue {
+    TableValue::Score { value, digits: 3 }
+}
+
+fn four(value: f64) -> TableValue {
+    TableValue::Score { value, digits: 4 }
+}
+
+/// Over all queries, from means of groups and their sizes.
+fn mean_of(groups: &[(f64, u64)]) -> f64 {
+    let n: u64 = groups.iter().map(|it| it.1).sum();
+    let sum: f64 = groups.iter().map(|it| it.0 * it.1 as f64).sum();
+    sum / n as f64
+}
+
+/// By what share a mean falls from the first group to the last, and to the lowest.
+fn falls(means: &[f64]) -> [f64; 2] {
+    let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = means[means.len() - 1];
+    [last, lowest].map(|it| 1.0 - it / means[0])
+}
+
+/// [`fall`] of the second ranker in buckets of the FQT of the first.
+fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
+    let mut buckets = vec![(0.0, 0.0); EDGES.len() - 1];
+    for row in rows {
+        let values = &row.values;
+        if let (Some(rr), Some(fqt)) = (values.rr, values.fqt[0]) {
+            let bucket = &mut buckets[bucket_of(fqt)];
+            *bucket = (bucket.0 + rr[1], bucket.1 + 1.0);
+        }
+    }
+    let mut means = buckets.iter().filter(|it| it.1 > 0.0).map(|it| it.0 / it.1);
+    let first = means.next()?;
+    let last = means.next_back()?;
+    (first > 0.0).then(|| 1.0 - last / first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::query_groups;
+    use crate::compare::query_metrics::QueryMetrics;
+    use crate::reproduce::{comparison, replay};
+    use crate::study::Study;
+
+    /// What and both numbers, as people read them.
+    fn rows(study: Option<&Study>) -> Vec<[String; 3]> {
+        let asked = PaperTable {
+            paper: Paper::Padigela2019,
+            table: 2,
+        };
+        let rows = replay(asked, study).unwrap().pop().unwrap().rows;
+        let shown = rows.iter().map(|it| [1, 2, 4].map(|at| it[at].shown()));
+        shown.collect()
+    }
+
+    #[track_caller]
+    fn check(one: &str, expected: [&str; 2]) {
+        let rows = rows(None);
+        let found = rows.iter().find(|it| it[0].starts_with(one));
+        let found = found.unwrap_or_else(|| panic!("no {one}: {rows:?}"));
+        assert_eq!(found[1..], expected, "{one}");
+    }
+
+    /// 349 × .29 + 1,163 × .23 + … = 1,231.98 for BM25, 2,554.54 for BERT; over 5,738 queries .2147
+    /// and .4452, over 6,980 .1765 and .3660.
+    #[test]
+    fn printed_numbers_are_set_against_each_other() {
+        check("BM25, mean of table 2's buckets", ["0.1765", "0.1767"]);
+        check("BERT, mean of table 2's buckets", ["0.3660", "0.3653"]);
+        check("BERT, printed queries of the last", ["344", "1,345"]);
+        check("BERT by FQT, to the last", ["0.167", "0.208"]);
+        check("BM25 by length, to the last", ["0.333", "0.370"]);
+        check("queries of table 6", ["4,105", "5,738"]);
+        check("BM25, mean of table 6", ["0.203", "0.215"]);
+        check("BERT, mean of table 6", ["0.434", "0.445"]);
+        check("queries of ABBR", ["9", "4,105"]);
+        check("FQT and FNT, printed p", ["0.0", "1.0e-4"]);
+        // BM25 by FQT and BERT by length are lowest where they end.
+        assert!(!rows(None).iter().any(|it| it[0].starts_with("BM25 by FQT")));
+    }
+
+    /// Its text tells falls of 34.5 % and 16.7 % by FQT, of 33 % and 39 % by length.
+    #[test]
+    fn the_decreases_of_the_text_are_those_of_the_printed_means() {
+        for (side, by_fqt, by_length) in [
+            (ComparedRanker::First, 345.0, 33.0),
+            (ComparedRanker::Second, 167.0, 39.0),
+        ] {
+            let [fall, _] = falls(&bucket_means(side));
+            assert_eq!((fall * 1e3).round(), by_fqt);
+            let [fall, _] = falls(&lengths(side));
+            assert_eq!((fall * 1e2).round(), by_length);
+            let n: u64 = buckets(side).iter().map(|it| it.1).sum();
+            assert_eq!(n, N_FOUND);
+        }
+    }
+
+    /// Table 2 as queries of which each has the mean of its bucket: the means, taken over all 6,980
+    /// queries, give the MRR@10 of table 1, .1767 and .3653.
+    #[test]
+    fn the_buckets_of_the_paper_add_up() {
+        let within = [0.05, 0.12, 0.17, 0.22, 0.5];
+        let printed = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
+        let [first, second] = printed.each_ref().map(|it| {
+            let buckets = it.iter().zip(within);
+            let each = buckets.map(|(&(rr, n), fqt)| std::iter::repeat_n((rr, fqt), n as usize));
+            each.flatten().collect::<Vec<(f64, f64)>>()
+        });
+        assert_eq!((first.len(), second.len()), (5_738, 5_738));
+        let pairs = first.iter().zip(&second);
+        let rows: Vec<QueryMetrics> = pairs
+            .map(|(first, second)| QueryMetrics {
+                rr: Some([first.0, second.0]),
+                fqt: [Some(first.1), Some(second.1)],
+                ..QueryMetrics::default()
+            })
+            .collect();
+        let found = query_groups::buckets(&rows);
+        for (side, mrr) in [(0, 0.1765), (1, 0.3660)] {
+            let mut n_all = 0;
+            let mut sum = 0.0;
+            for (bucket, &(rr, n)) in found.iter().zip(&printed[side]) {
+                let here = &bucket.sides[side];
+                assert_eq!(here.n_queries, n);
+                near((here.rr.unwrap().value * 1e9).round() / 1e9, rr);
+                n_all += here.n_queries;
+                sum += rr * n as f64;
+            }
+            assert_eq!(n_all, 5_738);
+            let over_all = sum / 5_738.0 * (5_738.0 / 6_980.0);
+            assert!((over_all - mrr).abs() < 1e-4, "{over_all}");
+        }
+        // The decreases that its text tells, 34.5 % and 16.7 %.
+        near((fall(&found, 0).unwrap() * 1e3).round(), 345.0);
+        near((fall(&found, 1).unwrap() * 1e3).round(), 167.0);
+    }
+
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-12, "{a} for {b}");
+    }
+
+    /// By the first's FQT .8 and .6 stand in the lowest bucket and .35 in the highest.
+    #[test]
+    fn a_fall_by_the_buckets_of_the_other_is_counted_by_hand() {
+        let row = |rr: f64, fqt: f64| QueryRow {
+            query_id: String::new(),
+            query: String::new(),
+            values: QueryMetrics {
+                rr: Some([0.0, rr]),
+                fqt: [Some(fqt), None],
+                ..QueryMetrics::default()
+            },
+        };
+        let rows = [row(0.8, 0.05), row(0.6, 0.0), row(0.35, 1.0)];
+        let fall = fall_by_first(&rows).unwrap();
+        assert!((fall - 0.5).abs() < 1e-12, "{fall}");
+        assert_eq!(fall_by_first(&rows[2..]), None);
+    }
+
+    /// One of two queries differs: t is 1 with one degree of freedom, and of two exchanges both are
+    /// as far out.
+    #[test]
+    fn both_tests_of_a_study_stand_side_by_side() {
+        let study = comparison::tests::study();
+        let tests = rows(Some(&study)).into_iter();
+        let tests: Vec<_> = tests
+            .filter(|it| it[0].ends_with("paired t test"))
+            .collect();
+        assert_eq!(tests.len(), 2);
+        for row in tests {
+            assert_eq!(row[1..], [".50", "1.00"], "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! How the published code of ABNIRML shuffles prepositions.
+//!
+//! It notes the places of prepositions as characters from the beginning of the text, and looks
+//! them up among the numbers of tokens. A preposition at character 5 is so put over token 5,
+//! whatever that is; one that stands behind as many characters as the text has tokens is put
+//! nowhere; and all stay where they were. Words are lost by it, and prepositions come twice.
+
+use std::collections::BTreeMap;
+
+use crate::probe::Manipulation;
+use crate::probe::manipulation::{LookupTables, ManipulationInput};
+use crate::study::Study;
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, TaggedToken, analyze};
+use crate::text::{Analyzer, Vocabulary};
+
+/// A text for readers without a study: `in` begins at character 5, and token 5 is `mice`.
+pub(super) const EXAMPLE: &str = "Owls in old barns eat mice at night.";
+
+/// What became of the words of some texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ShuffleCounts {
+    /// Texts with a preposition.
+    pub(super) texts: u64,
+    /// Prepositions in them.
+    pub(super) prepositions: u64,
+    /// Prepositions that the published code puts anywhere but where they were.
+    pub(super) put: u64,
+    /// Words that its texts lack.
+    pub(super) lost: u64,
+    /// Words that ours lack.
+    pub(super) lost_by_ours: u64,
+}
+
+impl ShuffleCounts {
+    fn add(&mut self, text: &str, tools: &LookupTables, vocabulary: &Vocabulary) {
+        let analysis = analyze(text);
+        let prepositions = prepositions(&analysis).count();
+        if prepositions == 0 {
+            return;
+        }
+        self.texts += 1;
+        self.prepositions += prepositions as u64;
+        let tokens = tokens(text, &analysis);
+        // Which of them stands where is drawn, how many words are lost is not, but for
+        // prepositions that are put over each other.
+        let order: Vec<usize> = (0..prepositions).rev().collect();
+        let made = published(text, &analysis, &order);
+        self.put += places(text, &analysis)
+            .filter(|&(token, place)| place < tokens.len() && place != token)
+            .count() as u64;
+        self.lost += n_lost(tokens.iter().copied(), made.into_iter());
+        let ours = Manipulation::ShufflePrepositions.apply(&ManipulationInput {
+            id: "",
+            text,
+            analysis: &analysis,
+            query: "",
+            others: &[],
+            tools,
+            vocabulary,
+            seed: 0,
+        });
+        let ours = ours.as_deref().unwrap_or(text);
+        self.lost_by_ours += n_lost(std::iter::once(text), std::iter::once(ours));
+    }
+}
+
+/// Over some texts.
+pub(super) fn count(texts: impl IntoIterator<Item = String>) -> ShuffleCounts {
+    let (tools, vocabulary) = (
+        LookupTables::default(),
+        Vocabulary::new(Analyzer::default()),
+    );
+    let mut shuffled = ShuffleCounts::default();
+    for text in texts {
+        shuffled.add(&text, &tools, &vocabulary);
+    }
+    shuffled
+}
+
+/// The texts of a study's pools, each once.
+pub(super) fn of_study(study: &Study) -> Vec<String> {
+    let mut pooled: Vec<_> = study.pools.iter().flatten().copied().collect();
+    pooled.sort_unstable();
+    pooled.dedup();
+    pooled.into_iter().map(|it| study.text_body(it)).collect()
+}
+
+fn prepositions(analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, &TaggedToken)> {
+    let tokens = analysis.tokens.iter().enumerate();
+    tokens.filter(|it| it.1.tag == PartOfSpeech::Adposition)
+}
+
+/// For each preposition its number among the tokens, and the characters before it.
+fn places(text: &str, analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, usize)> {
+    let characters = |it: &TaggedToken| text[..it.bytes.start].chars().count();
+    prepositions(analysis).map(move |(token, it)| (token, characters(it)))
+}
+
+fn tokens<'a>(text: &'a str, analysis: &LinguisticAnalysis) -> Vec<&'a str> {
+    let tokens = analysis.tokens.iter();
+    tokens.map(|it| &text[it.bytes.clone()]).collect()
+}
+
+/// The tokens that the published code joins, with preposition `order[i]` in the place of
+/// preposition `i`.
+fn published<'a>(text: &'a str, analysis: &LinguisticAnalysis, order: &[usize]) -> Vec<&'a str> {
+    let mut made = tokens(text, analysis);
+    let words: Vec<&str> = prepositions(analysis)
+        .map(|it| &text[it.1.bytes.clone()])
+        .collect();
+    for ((_, place), &which) in places(text, analysis).zip(order) {
+        if let Some(token) = made.get_mut(place) {
+            *token = words[which];
+        }
+    }
+    made
+}
+
+/// Words of the first texts that the second lack, each as often as it lacks.
+fn n_lost<'a>(before: impl Iterator<Item = &'a str>, after: impl Iterator<Item = &'a str>) -> u64 {
+    let words = |text: &'a str| {
+        let words = text.split(|it: char| !it.is_alphanumeric());
+        words.filter(|it| !it.is_empty())
+    };
+    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    for word in before.flat_map(words) {
+        *counts.entry(word).or_default() += 1;
+    }
+    for word in after.flat_map(words) {
+        *counts.entry(word).or_default() -= 1;
+    }
+    counts.values().map(|&it| it.max(0) as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str, order: &[usize]) -> String {
+        published(text, &analyze(text), order).join(" ")
+    }
+
+    #[test]
+    fn a_preposition_overwrites_the_token_of_its_character() {
+        // Characters 0 Owls, 5 in, 8 old, 12 barns, 18 eat, 22 mice, 27 at: of nine tokens the
+        // fifth after the first is `mice`, and there is none after 27.
+        assert_eq!(
+            made(EXAMPLE, &[0, 1]),
+            "Owls in old barns eat in at night ."
+        );
+        assert_eq!(
+            made(EXAMPLE, &[1, 0]),
+            "Owls in old barns eat at at night ."
+        );
+    }
+
+    #[test]
+    fn characters_are_counted_not_bytes() {
+        // `à` has two bytes: `in` begins at character 2 and byte 3.
+        assert_eq!(made("à in old barns eat", &[0]), "à in in barns eat");
+    }
+
+    #[test]
+    fn words_are_lost_by_theirs_and_kept_by_ours() {
+        let expected = ShuffleCounts {
+            texts: 1,
+            prepositions: 2,
+            put: 1,
+            lost: 1,
+            lost_by_ours: 0,
+        };
+        assert_eq!(count([EXAMPLE.to_owned()]), expected);
+        assert_eq!(
+            count(["Owls eat mice.".to_owned()]),
+            ShuffleCounts::default()
+        );
+    }
+
+    #[test]
+    fn a_word_is_lost_as_often_as_it_lacks() {
+        let lost =
+            |before: &'static str, after: &'static str| n_lost(before.split(' '), after.split(' '));
+        assert_eq!(lost("a b a , c", "c a b b b"), 1);
+        assert_eq!(lost("a b", "b , a"), 0);
+    }
+}

@@ -1,0 +1,222 @@
+//! What the papers print, and what their published code gave.
+//!
+//! The tables are the files `printed/*.toml`, one for each paper, each table with its source. A
+//! cell is written by its kind: an integer is a count and a float is a fraction; of strings, "+.29"
+//! and "-.14" are effects, "0.345" is a number with the digits that the paper gives it, "" is
+//! missing, as is what a row leaves out at its end, and any other is a text. `{ delta = 0.35 }` is
+//! a width, and `{ printed = 20_559, code = 19_666 }` has what the published code gave beside it.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{Paper, PaperTable, PublishedColumn, PublishedRowSubject, width};
+use crate::probe::transfer::TransferQuerySource;
+use crate::report::TableValue;
+
+/// A table as printed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedTable {
+    /// As the paper numbers it.
+    number: u8,
+    /// Where its numbers stand in the paper and in its code.
+    pub source: String,
+    /// What it shows.
+    pub about: String,
+    /// From the left.
+    pub columns: Vec<PublishedColumn>,
+    /// From the top.
+    pub rows: Vec<PublishedRow>,
+    /// What has to be known to compare its numbers with others.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// A row as printed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRow {
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub what: PublishedRowSubject,
+    /// One for each column.
+    pub cells: Vec<PublishedCell>,
+}
+
+/// A number as printed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub struct PublishedCell {
+    /// Missing where the paper has none.
+    pub printed: TableValue,
+    /// What the published code gave, where that differs or says more.
+    pub code: TableValue,
+}
+
+const NO_CELL: PublishedCell = PublishedCell {
+    printed: TableValue::Missing,
+    code: TableValue::Missing,
+};
+
+/// The transfer sets of ABNIRML's table 3 by the names that a study has to give them, and where
+/// their queries come from.
+pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
+    ("jfleg", TransferQuerySource::NounPhrase),
+    ("xsum", TransferQuerySource::Shared),
+    ("cnn", TransferQuerySource::Shared),
+    ("daily-mail", TransferQuerySource::Shared),
+    ("gyafc-entertainment", TransferQuerySource::Shared),
+    ("gyafc-family", TransferQuerySource::Shared),
+];
+
+/// The table of Padigela, Zamani & Croft beside which queries are shown.
+pub(super) const SAMPLES: PaperTable = PaperTable {
+    paper: Paper::Padigela2019,
+    table: 5,
+};
+
+/// Every table, in the order of [`Paper::ALL`] and [`Paper::tables`].
+static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
+    let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
+    Paper::ALL.iter().flat_map(read).collect()
+});
+
+/// Returns a table that [`Paper::tables`] lists.
+///
+/// # Panics
+///
+/// If the paper has no such table.
+pub fn table(asked: PaperTable) -> &'static PublishedTable {
+    let mut tables = TABLES.iter();
+    let found = tables.find(|(paper, it)| (*paper, it.number) == (asked.paper, asked.table));
+    &found.expect("a paper has the tables that it lists").1
+}
+
+fn read_tables(paper: Paper) -> Vec<PublishedTable> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Tables {
+        table: Vec<PublishedTable>,
+    }
+    let file = match paper {
+        Paper::Rennings2019 => include_str!("printed/rennings2019.toml"),
+        Paper::Camara2020 => include_str!("printed/camara2020.toml"),
+        Paper::Abnirml => include_str!("printed/abnirml.toml"),
+        Paper::Padigela2019 => include_str!("printed/padigela2019.toml"),
+    };
+    let Tables { mut table } = toml::from_str(file).expect("a test reads every file");
+    for PublishedTable { columns, rows, .. } in &mut table {
+        for row in rows {
+            let n_left_out = columns.len().saturating_sub(row.cells.len());
+            row.cells.extend(std::iter::repeat_n(NO_CELL, n_left_out));
+        }
+    }
+    table
+}
+
+impl TryFrom<toml::Value> for PublishedCell {
+    type Error = String;
+
+    fn try_from(written: toml::Value) -> Result<PublishedCell, String> {
+        let both = match &written {
+            toml::Value::Table(both) if !both.contains_key("delta") => both,
+            _ => {
+                return Ok(PublishedCell {
+                    printed: read_value(&written)?,
+                    ..NO_CELL
+                });
+            }
+        };
+        let read = |key: &str| both.get(key).map_or(Ok(TableValue::Missing), read_value);
+        match both.keys().all(|it| it == "printed" || it == "code") {
+            true => Ok(PublishedCell {
+                printed: read("printed")?,
+                code: read("code")?,
+            }),
+            false => Err(format!("{both} is no cell")),
+        }
+    }
+}
+
+fn read_value(written: &toml::Value) -> Result<TableValue, String> {
+    let found = match written {
+        toml::Value::Integer(count) => u64::try_from(*count).ok().map(TableValue::Count),
+        toml::Value::Float(share) => Some(TableValue::Fraction(*share)),
+        toml::Value::Table(it) => it.get("delta").and_then(|it| it.as_float()).map(width),
+        toml::Value::String(text) => Some(read_text(text)),
+        _ => None,
+    };
+    found.ok_or_else(|| format!("{written} is no number of a table"))
+}
+
+fn read_text(text: &str) -> TableValue {
+    let has_sign = text.starts_with("+.") || text.starts_with("-.");
+    match (text.parse(), text.split_once('.')) {
+        (Ok(effect), _) if has_sign => TableValue::Signed(effect),
+        (Ok(value), Some((_, digits))) => TableValue::Score {
+            value,
+            digits: digits.len() as u8,
+        },
+        _ if text.is_empty() => TableValue::Missing,
+        _ => TableValue::Text(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_paper_has_the_tables_that_it_lists_with_their_sources() {
+        for &paper in Paper::ALL {
+            let tables = read_tables(paper);
+            let numbers: Vec<u8> = tables.iter().map(|it| it.number).collect();
+            assert_eq!(numbers, paper.tables());
+            assert!(tables.iter().all(|it| !it.source.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_cell_is_read_by_the_way_that_it_is_written() {
+        let read = |written: &str| {
+            let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
+            PublishedCell::try_from(table.remove("cell").unwrap()).unwrap()
+        };
+        for (written, printed) in [
+            ("20_559", TableValue::Count(20_559)),
+            ("0.18", TableValue::Fraction(0.18)),
+            ("'+.29'", TableValue::Signed(0.29)),
+            ("'-.14'", TableValue::Signed(-0.14)),
+            (
+                "'-0.210'",
+                TableValue::Score {
+                    value: -0.21,
+                    digits: 3,
+                },
+            ),
+            ("'close to 0'", TableValue::Text("close to 0".to_owned())),
+            ("''", TableValue::Missing),
+            ("{ delta = 0.5 }", width(0.5)),
+        ] {
+            assert_eq!(
+                read(written),
+                PublishedCell { printed, ..NO_CELL },
+                "{written}"
+            );
+        }
+        let both = read("{ printed = 0.18, code = 0.1816 }");
+        assert_eq!(both.printed, TableValue::Fraction(0.18));
+        assert_eq!(both.code, TableValue::Fraction(0.1816));
+    }
+
+    #[test]
+    fn what_is_no_cell_is_refused() {
+        for written in ["-1", "true", "{ print = 1 }", "{ delta = 'wide' }"] {
+            let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
+            let cell = table.remove("cell").unwrap();
+            assert!(PublishedCell::try_from(cell).is_err(), "{written}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What a study gives for a cell of a paper's table, in each reading.
+
+use super::comparison::Bm25Comparison;
+use super::published::PublishedRow;
+use super::{PublishedColumn, PublishedRowSubject, SampleOutcome, width};
+use crate::compare::{ComparisonInput, ComparisonSubset};
+use crate::error::Error;
+use crate::probe::{AxiomVariant, Probe};
+use crate::report::TableValue;
+use crate::study::Study;
+use crate::study::behavioral_tests::{
+    BehavioralEffect, BehavioralTestOptions, BehavioralTestResults, TieThreshold,
+};
+use crate::study::controls::StudyControls;
+use crate::study::overview::StudyOverview;
+
+/// δ as the command line of ABNIRML has it.
+pub(super) const NO_DELTA: TieThreshold = TieThreshold::Given { width: 0.0 };
+
+/// How ours are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum StudyColumnKind {
+    /// Axioms in a mode.
+    Mode(AxiomVariant),
+    /// Behaviours with a δ.
+    Delta(TieThreshold),
+    /// BM25 beside another ranker, by their rows, over the queries that count.
+    Against {
+        pair: [u32; 2],
+        counted: ComparisonSubset,
+    },
+    /// BM25's list beside another, wherever both come from.
+    Lists,
+}
+
+/// BM25, the first of a study, beside each other ranker; nothing where there is none.
+pub(super) fn against_bm25(study: &Study, counted: ComparisonSubset) -> Vec<StudyColumnKind> {
+    let rows = || (0..).zip(&study.scores);
+    let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
+        return Vec::new();
+    };
+    let others = rows().filter(|(row, _)| *row != bm25);
+    let reading = |(row, _)| StudyColumnKind::Against {
+        pair: [bm25, row],
+        counted,
+    };
+    others.map(reading).collect()
+}
+
+impl StudyColumnKind {
+    /// In the head of a column; `study` is the one that it was chosen for.
+    fn name(self, study: Option<&Study>) -> String {
+        match self {
+            StudyColumnKind::Mode(mode) => mode.name().to_owned(),
+            StudyColumnKind::Delta(TieThreshold::Tuned) => "δ tuned".to_owned(),
+            StudyColumnKind::Delta(TieThreshold::Given { width }) => format!("δ {width}"),
+            StudyColumnKind::Against { pair, .. } => {
+                study.map_or_else(String::new, |it| named(it, pair[1] as usize))
+            }
+            StudyColumnKind::Lists => String::new(),
+        }
+    }
+
+    /// What a study has in this reading; nothing where it was not mined in it.
+    fn numbers(self, study: &Study) -> Result<Option<StudyNumbers>, Error> {
+        match self {
+            StudyColumnKind::Mode(mode) if study.definition.modes.contains(&mode) => {
+                let dials = StudyControls {
+                    mode: Some(mode),
+                    ..StudyControls::default()
+                };
+                Ok(Some(StudyNumbers::Axioms(Box::new(
+                    study.overview(&dials)?,
+                ))))
+            }
+            StudyColumnKind::Mode(_) | StudyColumnKind::Lists => Ok(None),
+            StudyColumnKind::Delta(delta) => {
+                let asking = BehavioralTestOptions {
+                    delta,
+                    ..BehavioralTestOptions::default()
+                };
+                let behaviours = study.behaviours(&asking)?;
+                Ok(Some(StudyNumbers::Behaviours(Box::new(behaviours))))
+            }
+            StudyColumnKind::Against { pair, counted } => {
+                let compared = Bm25Comparison::of(study, pair, counted)?;
+                Ok(Some(StudyNumbers::Compared(Box::new(compared))))
+            }
+        }
+    }
+}
+
+/// The label of a ranker, with what tells it from others of that label.
+fn named(study: &Study, row: usize) -> String {
+    let own = &study.scores[row].ranker;
+    let alike = study
+        .scores
+        .iter()
+        .filter(|it| it.ranker.label == own.label);
+    match alike.count() {
+        1 => own.label.clone(),
+        _ => format!("{}, {}", own.label, own.detail),
+    }
+}
+
+/// What a study has in one reading.
+pub(super) enum StudyNumbers {
+    Axioms(Box<StudyOverview>),
+    Behaviours(Box<BehavioralTestResults>),
+    Compared(Box<Bm25Comparison>),
+}
+
+impl StudyNumbers {
+    pub(super) fn value(&self, row: &PublishedRow, column: &PublishedColumn) -> TableValue {
+        let found = match self {
+            StudyNumbers::Axioms(it) => of_axioms(it, row, column),
+            StudyNumbers::Behaviours(it) => of_behaviours(it, row, column),
+            StudyNumbers::Compared(it) => of_compared(it, row, column),
+        };
+        found.unwrap_or(TableValue::Missing)
+    }
+}
+
+/// One reading of a study.
+pub(super) struct StudyColumn {
+    pub(super) reading: StudyColumnKind,
+    /// In the head of a column.
+    pub(super) name: String,
+    pub(super) numbers: Option<StudyNumbers>,
+}
+
+impl StudyColumn {
+    pub(super) fn new(
+        reading: StudyColumnKind,
+        study: Option<&Study>,
+    ) -> Result<StudyColumn, Error> {
+        let numbers = study.map(|it| reading.numbers(it)).transpose()?.flatten();
+        Ok(StudyColumn {
+            reading,
+            name: reading.name(study),
+            numbers,
+        })
+    }
+
+    /// Of two lists, that of BM25 first.
+    pub(super) fn of_lists(
+        source: &ComparisonInput<'_>,
+        counted: ComparisonSubset,
+    ) -> Result<StudyColumn, Error> {
+        let compared = Bm25Comparison::of_lists(source, counted)?;
+        Ok(StudyColumn {
+            reading: StudyColumnKind::Lists,
+            name: compared.found.rankers[1].label.clone(),
+            numbers: Some(StudyNumbers::Compared(Box::new(compared))),
+        })
+    }
+
+    /// Where the numbers are those of a comparison.
+    pub(super) fn compared(&self) -> Option<&Bm25Comparison> {
+        match self.numbers.as_ref()? {
+            StudyNumbers::Axioms(_) | StudyNumbers::Behaviours(_) => None,
+            StudyNumbers::Compared(it) => Some(it),
+        }
+    }
+}
+
+impl SampleOutcome {
+    fn count(self, effect: &BehavioralEffect) -> u64 {
+        match self {
+            SampleOutcome::Positive => effect.positive,
+            SampleOutcome::Neutral => effect.neutral,
+            SampleOutcome::Negative => effect.negative,
+        }
+    }
+}
+
+fn is_called(spec: &str, word: &str) -> bool {
+    spec.split(':').any(|it| it == word)
+}
+
+fn of_axioms(
+    overview: &StudyOverview,
+    row: &PublishedRow,
+    column: &PublishedColumn,
+) -> Option<TableValue> {
+    let place = |probe: Probe| overview.probes.iter().position(|it| it.probe == probe);
+    let probe = match column {
+        PublishedColumn::Probe(probe) => place(*probe),
+        PublishedColumn::Measure(..)
+        | PublishedColumn::Behaviour(..)
+        | PublishedColumn::Delta
+        | PublishedColumn::Compared(..)
+        | PublishedColumn::Absent(_) => None,
+    };
+    match &row.what {
+        PublishedRowSubject::Absent
+        | PublishedRowSubject::Outcome(..)
+        | PublishedRowSubject::Compared(_) => None,
+        PublishedRowSubject::Instances => {
+            probe.map(|at| TableValue::Count(overview.probes[at].n_instances))
+        }
+        PublishedRowSubject::Split(name) => probe.and_then(|at| {
+            let of = overview.splits.iter().position(|it| it.name == *name)?;
+            let count = overview.probes[at].n_of_splits.get(of);
+            count.map(|&it| TableValue::Count(it))
+        }),
+        PublishedRowSubject::Relevant => {
+            probe.map(|at| TableValue::Count(overview.probes[at].n_relevant))
+        }
+        PublishedRowSubject::Agreement => probe
+            .and_then(|at| overview.probes[at].relevance.as_ref())
+            .map(|it| TableValue::Estimate(it.micro)),
+        PublishedRowSubject::Ranker(word) => {
+            let mut rankers = overview.rankers.iter();
+            let ranker = rankers.find(|it| is_called(&it.ranker.spec, word))?;
+            match column {
+                PublishedColumn::Probe(_) => {
+                    Some(TableValue::Estimate(ranker.cells[probe?].as_ref()?.micro))
+                }
+                PublishedColumn::Measure(_, ours) => {
+                    let at = overview.measures.iter().position(|it| it == ours)?;
+                    ranker.effectiveness[at].map(TableValue::Fraction)
+                }
+                PublishedColumn::Behaviour(..)
+                | PublishedColumn::Delta
+                | PublishedColumn::Compared(..)
+                | PublishedColumn::Absent(_) => None,
+            }
+        }
+    }
+}
+
+fn of_behaviours(
+    behaviours: &BehavioralTestResults,
+    row: &PublishedRow,
+    column: &PublishedColumn,
+) -> Option<TableValue> {
+    let place = |word: &str| {
+        let mut rankers = behaviours.rankers.iter();
+        rankers.position(|it| is_called(&it.ranker.spec, word))
+    };
+    match column {
+        PublishedColumn::Probe(_)
+        | PublishedColumn::Measure(..)
+        | PublishedColumn::Compared(..)
+        | PublishedColumn::Absent(_) => None,
+        PublishedColumn::Delta => match &row.what {
+            PublishedRowSubject::Ranker(word) => behaviours.rankers[place(word)?].delta.map(width),
+            PublishedRowSubject::Absent
+            | PublishedRowSubject::Outcome(..)
+            | PublishedRowSubject::Instances
+            | PublishedRowSubject::Split(_)
+            | PublishedRowSubject::Relevant
+            | PublishedRowSubject::Agreement
+            | PublishedRowSubject::Compared(_) => None,
+        },
+        PublishedColumn::Behaviour(_, probe, slice) => {
+            let mut rows = behaviours.rows.iter();
+            let found = rows.find(|it| (it.probe, it.slice) == (*probe, *slice))?;
+            let effect = |word: &str| found.effects[place(word)?].as_ref();
+            match &row.what {
+                PublishedRowSubject::Instances => Some(TableValue::Count(found.n_samples)),
+                PublishedRowSubject::Ranker(word) => {
+                    effect(word).map(|it| TableValue::Estimate(it.score))
+                }
+                PublishedRowSubject::Outcome(word, outcome) => {
+                    effect(word).map(|it| TableValue::Count(outcome.count(it)))
+                }
+                PublishedRowSubject::Absent
+                | PublishedRowSubject::Split(_)
+                | PublishedRowSubject::Relevant
+                | PublishedRowSubject::Agreement
+                | PublishedRowSubject::Compared(_) => None,
+            }
+        }
+    }
+}
+
+fn of_compared(
+    compared: &Bm25Comparison,
+    row: &PublishedRow,
+    column: &PublishedColumn,
+) -> Option<TableValue> {
+    let PublishedColumn::Compared(_, figure) = column else {
+        return None;
+    };
+    match &row.what {
+        PublishedRowSubject::Compared(said) => compared.value(*said, figure),
+        PublishedRowSubject::Ranker(_)
+        | PublishedRowSubject::Absent
+        | PublishedRowSubject::Outcome(..)
+        | PublishedRowSubject::Instances
+        | PublishedRowSubject::Split(_)
+        | PublishedRowSubject::Relevant
+        | PublishedRowSubject::Agreement => None,
+    }
+}

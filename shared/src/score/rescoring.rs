@@ -1,0 +1,258 @@
+//! What a ranker says when some of its pairs are scored once more under other conditions: alone,
+//! in other batches, in fewer bits, on another processor.
+//!
+//! A certificate holds the scores themselves, not a judgement of them: how far they are apart,
+//! and how many verdicts change, is counted when the study is shown ([`crate::study::score_stability`]).
+
+use serde::{Deserialize, Serialize};
+
+use super::QueryDocumentPairs;
+use crate::probe::{Instances, StudyDocNo};
+
+/// Queries of which pairs are scored again.
+const QUERIES: usize = 8;
+
+/// Pairs of each of them.
+const PAIRS_OF_A_QUERY: usize = 16;
+
+/// How a run was computed, and the scores of some of its pairs under other conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RescoringRecord {
+    /// How the run was computed.
+    #[serde(flatten)]
+    pub computation: ComputeEnvironment,
+    /// One for each condition that could be had.
+    pub again: Vec<RescoredPairs>,
+}
+
+/// The device, the precision and the activation with which scores were computed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ComputeEnvironment {
+    /// `cpu`, `cuda:0`.
+    pub device: String,
+    /// Of weights and states: `f32`.
+    pub precision: String,
+    /// The nonlinearity of the feed-forward layers, as the model's files name it, and how it is
+    /// computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activation: Option<String>,
+}
+
+/// Some pairs under other conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RescoredPairs {
+    /// Which.
+    pub condition: RescoringCondition,
+    /// Places of the pairs, ascending.
+    pub pairs: Vec<u32>,
+    /// One for each of `pairs`.
+    pub values: Vec<f64>,
+}
+
+/// What is other than in the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RescoringCondition {
+    /// Query and text are in no batch with others.
+    Alone,
+    /// The texts come in the opposite order, and in batches of half the size.
+    OtherOrder,
+    /// Weights and states have 16 bits, IEEE 754 binary16.
+    F16,
+    /// Weights and states have 16 bits, bfloat16.
+    Bf16,
+    /// On the CPU, in f32.
+    Cpu,
+}
+
+impl RescoringCondition {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            RescoringCondition::Alone => "alone, not in a batch",
+            RescoringCondition::OtherOrder => "in other batches, in the opposite order",
+            RescoringCondition::F16 => "in f16",
+            RescoringCondition::Bf16 => "in bf16",
+            RescoringCondition::Cpu => "on the CPU in f32",
+        }
+    }
+}
+
+impl ComputeEnvironment {
+    /// On a device in a precision, by an activation that is not told.
+    pub fn new(device: impl ToString, precision: impl ToString) -> ComputeEnvironment {
+        ComputeEnvironment {
+            device: device.to_string(),
+            precision: precision.to_string(),
+            activation: None,
+        }
+    }
+}
+
+impl RescoringRecord {
+    /// The same of other pairs, each of which is one of these: the place `old` in these for each
+    /// new one.
+    pub fn renumbered(&self, old: &[u32]) -> RescoringRecord {
+        RescoringRecord {
+            again: self.again.iter().map(|it| it.renumbered(old)).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether it is about so many pairs, and made of numbers: what was read may be anything.
+    pub fn fits(&self, n_pairs: usize) -> bool {
+        self.again.iter().all(|it| {
+            it.pairs.len() == it.values.len()
+                && it.pairs.is_sorted_by(|a, b| a < b)
+                && it.pairs.last().is_none_or(|&it| (it as usize) < n_pairs)
+                && it.values.iter().all(|it| it.is_finite())
+        })
+    }
+}
+
+impl RescoredPairs {
+    /// Of other pairs, each of which is one of these: the place `old` in these for each new one.
+    fn renumbered(&self, old: &[u32]) -> RescoredPairs {
+        let known = |it: &u32| Some(self.values[self.pairs.binary_search(it).ok()?]);
+        let each = old.iter().zip(0..);
+        let (pairs, values) = each.filter_map(|(it, new)| Some((new, known(it)?))).unzip();
+        RescoredPairs {
+            condition: self.condition,
+            pairs,
+            values,
+        }
+    }
+}
+
+/// Places of at most 128 pairs to score again, ascending: of up to eight queries, evenly spread
+/// among those that have pairs, up to 16 texts each, those of instances that are evenly spread
+/// among those of the query, of every axiom and mode in turn, so that whole instances can be
+/// judged. Where there are no instances, texts are evenly spread.
+pub fn sample(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
+    let queries: Vec<usize> = (0..pairs.n_queries())
+        .filter(|&it| !pairs.of(it).is_empty())
+        .collect();
+    let mut places = Vec::new();
+    for query in spread(queries.len(), QUERIES).map(|it| queries[it]) {
+        let mut texts = of_instances(instances, query);
+        texts.retain(|&it| pairs.position(query, it).is_some());
+        if texts.is_empty() {
+            let of = pairs.of(query);
+            texts.extend(spread(of.len(), PAIRS_OF_A_QUERY).map(|it| of[it]));
+        }
+        let found = texts.iter().filter_map(|&it| pairs.position(query, it));
+        places.extend(found.map(|it| it as u32));
+    }
+    places.sort_unstable();
+    places
+}
+
+/// Texts of some instances of a query.
+fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
+    let mut chosen: Vec<StudyDocNo> = Vec::new();
+    for turn in 0..PAIRS_OF_A_QUERY {
+        for it in instances {
+            let arity = it.claim.arity();
+            let all = it.texts_of(query);
+            let mut turns = spread(all.len() / arity, PAIRS_OF_A_QUERY);
+            let Some(at) = turns.nth(turn) else {
+                continue;
+            };
+            let texts = &all[at * arity..(at + 1) * arity];
+            let new: Vec<StudyDocNo> = texts
+                .iter()
+                .copied()
+                .filter(|it| !chosen.contains(it))
+                .collect();
+            if chosen.len() + new.len() <= PAIRS_OF_A_QUERY {
+                chosen.extend(new);
+            }
+        }
+    }
+    chosen
+}
+
+/// At most `most` of `n` places, evenly.
+fn spread(n: usize, most: usize) -> impl Iterator<Item = usize> {
+    let taken = n.min(most);
+    (0..taken).map(move |it| it * n / taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    #[test]
+    fn a_sample_is_spread_over_queries_and_texts() {
+        let by_query = (0..30).map(|query| match query {
+            3 => Vec::new(),
+            _ => (0..100).collect(),
+        });
+        let pairs = QueryDocumentPairs::new(by_query);
+        let sample = sample(&pairs, &[]);
+        assert_eq!(sample.len(), 128);
+        assert!(sample.is_sorted_by(|a, b| a < b));
+        let mut queries: Vec<u32> = sample.iter().map(|it| it / 100).collect();
+        queries.dedup();
+        // Every 29/8th of the 29 that have pairs.
+        assert_eq!(queries, [0, 3, 7, 10, 14, 18, 21, 25]);
+        let first: Vec<u32> = sample.iter().take(3).copied().collect();
+        assert_eq!(first, [0, 6, 12]);
+    }
+
+    #[test]
+    fn a_sample_has_whole_instances() {
+        let study = fixture::study(
+            "river bank",
+            &["river bank", "river", "bank of a", "sea"],
+            9,
+        );
+        let sample = sample(&study.pairs, &study.instances);
+        let whole = |texts: &[StudyDocNo]| {
+            texts.iter().all(|&it| {
+                let place = study.pairs.position(0, it).unwrap() as u32;
+                sample.binary_search(&place).is_ok()
+            })
+        };
+        let instances = study.instances.iter().flat_map(|it| {
+            let arity = it.claim.arity();
+            it.texts_of(0).chunks_exact(arity)
+        });
+        let instances: Vec<&[StudyDocNo]> = instances.collect();
+        assert!(!instances.is_empty() && instances.iter().all(|it| whole(it)));
+    }
+
+    #[test]
+    fn pairs_that_are_one_in_a_job_are_two_in_the_study() {
+        let job = RescoredPairs {
+            condition: RescoringCondition::Alone,
+            pairs: vec![0, 2],
+            values: vec![0.5, 0.25],
+        };
+        let study = job.renumbered(&[2, 1, 0, 2]);
+        assert_eq!(study.pairs, [0, 2, 3]);
+        assert_eq!(study.values, [0.25, 0.5, 0.25]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_seen() {
+        let certificate = |pairs: &[u32], values: &[f64]| RescoringRecord {
+            computation: ComputeEnvironment::new("cpu", "f32"),
+            again: vec![RescoredPairs {
+                condition: RescoringCondition::Alone,
+                pairs: pairs.to_vec(),
+                values: values.to_vec(),
+            }],
+        };
+        assert!(certificate(&[1, 4], &[0.5, 2.0]).fits(5));
+        assert!(!certificate(&[1, 4], &[0.5, 2.0]).fits(4));
+        assert!(!certificate(&[4, 1], &[0.5, 2.0]).fits(5));
+        assert!(!certificate(&[1], &[0.5, 2.0]).fits(5));
+        assert!(!certificate(&[1], &[f64::NAN]).fits(5));
+    }
+}

@@ -1,0 +1,152 @@
+//! The tokenisation audit: of the instances that were mined under one analyser, how many are
+//! instances under another. An axiom whose instances are mostly gone with other terms says as
+//! much of the tokeniser as of the ranker.
+//!
+//! The pools stay as they are, so only the terms change; a cap per query does not count.
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::Collection;
+use crate::probe::mining::{Miner, QueryPool};
+use crate::probe::{AxiomVariant, Instances, MiningResult, Probe};
+
+/// How the instances of a study fare under one other analyser.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AnalyzerAudit {
+    /// The other analyser: [`crate::text::Analyzer::describe`].
+    pub analyzer: String,
+    /// One for each axiom and mode.
+    pub rows: Vec<AuditRow>,
+}
+
+/// How the instances of one axiom in one mode fare.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditRow {
+    /// The probe whose instances were asked about.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: AxiomVariant,
+    /// Instances of the study.
+    pub n_instances: u64,
+    /// Those among them that are instances under the other analyser.
+    pub n_held: u64,
+}
+
+/// Asks another analyser about instances.
+#[derive(Clone, Copy)]
+pub struct AnalyzerAuditor<'a> {
+    /// Over an index of the other analyser; looks for what was mined, without a cap.
+    pub miner: Miner<'a>,
+    /// Over document numbers of the collection.
+    pub mined: &'a MiningResult,
+    /// With the queries of the study.
+    pub collection: &'a Collection,
+}
+
+impl AnalyzerAuditor<'_> {
+    /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
+    /// those whose texts stand beside the pool: what these are does not depend on terms.
+    pub fn query(&self, query: usize) -> Vec<u64> {
+        let texts = &self.mined.texts;
+        let pool = self.mined.pools[query].iter();
+        let pool: Vec<u32> = pool.map(|&it| texts[it as usize].doc()).collect();
+        let theirs = self.miner.mine(&QueryPool {
+            query: &self.collection.queries[query].text,
+            docs: &pool,
+            grades: &self.collection.grades(query, &pool),
+            beside: &[],
+        });
+        self.mined_of_pools()
+            .map(|(which, instances)| {
+                let arity = instances.claim.arity();
+                let ours = instances.texts_of(query).chunks_exact(arity);
+                let held = ours.filter(|it| {
+                    let texts = it.iter().map(|&it| texts[it as usize]);
+                    theirs.has(which, &texts.collect::<Vec<_>>())
+                });
+                held.count() as u64
+            })
+            .collect()
+    }
+
+    /// With their places.
+    fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
+        let all = self.mined.instances.iter().enumerate();
+        all.filter(|it| !it.1.probe.is_beside())
+    }
+
+    /// Sums up what [`AnalyzerAuditor::query`] gave for every query.
+    pub fn collect(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
+        let rows = self.mined_of_pools().zip(0..);
+        let rows = rows.map(|((_, instances), at): (_, usize)| AuditRow {
+            probe: instances.probe,
+            mode: instances.mode,
+            n_instances: instances.len() as u64,
+            n_held: queries.iter().map(|it| it[at]).sum(),
+        });
+        AnalyzerAudit {
+            analyzer,
+            rows: rows.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::probe::Axiom;
+    use crate::probe::Limits;
+    use crate::study::fixture;
+    use crate::text::{Analyzer, Stemmer};
+
+    /// `rivers` is a query term for stems alone: then text 1 has two, without stems one, as
+    /// text 2 has.
+    const TEXTS: [&str; 3] = ["river rivers bank", "river of mud", "mud of mud"];
+
+    fn index(stemmer: Stemmer) -> Index {
+        let analyzer = Analyzer {
+            stemmer,
+            ..Analyzer::default()
+        };
+        Index::build(&analyzer, TEXTS).unwrap()
+    }
+
+    #[test]
+    fn an_instance_holds_or_not_under_other_terms() {
+        let limits = Limits {
+            min_terms: 0,
+            ..Limits::STANDARD
+        };
+        let miner = |index| Miner {
+            index,
+            known: None,
+            asked: &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
+            limits: &limits,
+        };
+        let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
+        let shard = miner(&stems).mine(&QueryPool::unjudged("river", &[0, 1, 2]));
+        let mined = MiningResult::collect(
+            &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
+            vec![shard],
+        );
+        let collection = fixture::collection(&["river"], &TEXTS);
+        let held = |index| {
+            let miner = miner(index);
+            let auditor = AnalyzerAuditor {
+                miner,
+                mined: &mined,
+                collection: &collection,
+            };
+            let queries = [auditor.query(0)];
+            let audit = auditor.collect("other".to_owned(), &queries);
+            (audit.rows[0].n_instances, audit.rows[0].n_held)
+        };
+        // By stems 1 > 2, 1 > 3 and 2 > 3; by words 1 and 2 are level.
+        assert_eq!(held(&stems), (3, 3));
+        assert_eq!(held(&words), (3, 2));
+    }
+}

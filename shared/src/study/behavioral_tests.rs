@@ -1,0 +1,612 @@
+//! Behaviours of a study: for each and each ranker the effect of its samples.
+//!
+//! A sample is two texts of a query. With the difference `x = R(q, d1) − R(q, d2)` its effect is
+//! +1 if `x > δ`, −1 if `x < −δ`, else 0, and the score of a ranker is
+//! `(positive − negative) / n`, from −1 to 1. MacAvaney et al. (TACL 2022), section 2, test the
+//! mean of the differences with a paired t test and Bonferroni's correction over the table; it
+//! takes every sample as a unit. Beside it stand the interval and the test of
+//! [`crate::stats::bootstrap`], whose units are queries; of a transfer set, the sources of pairs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use super::controls::{InstanceFilter, StudyControls};
+use super::overview::SplitSize;
+use crate::error::Error;
+use crate::probe::transfer::TransferPairCounts;
+use crate::probe::{AxiomVariant, Claim, Instances, Probe, StudyDocNo};
+use crate::score::{RankerInfo, Scores};
+use crate::stats::bootstrap::{self, VerdictCounts};
+use crate::stats::quantile::median;
+use crate::stats::{Estimate, t_test};
+
+/// Documents of a query whose adjacent differences tune δ.
+const TOP: usize = 10;
+
+/// A corrected p below this is significant, as in the paper.
+pub const SIGNIFICANT: f64 = 0.001;
+
+/// How far two scores must be apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum TieThreshold {
+    /// For each ranker the median of the differences of adjacent scores in its top 10 of every
+    /// pool.
+    #[default]
+    Tuned,
+    /// The same for all rankers.
+    Given {
+        /// At least 0.
+        width: f64,
+    },
+}
+
+/// Which behaviours are asked for, and how.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BehavioralTestOptions {
+    /// Only their split counts here.
+    #[serde(default)]
+    pub dials: StudyControls,
+    /// δ.
+    #[serde(default)]
+    pub delta: TieThreshold,
+    /// The least grade of a relevant document, for the slices; none takes 2 where there are such
+    /// grades, as the paper does, and else 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevant_from: Option<i32>,
+}
+
+/// Of which documents the samples are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RelevanceSlice {
+    /// Of all.
+    #[default]
+    All,
+    /// Of those that are relevant to the query.
+    Relevant,
+    /// Of those that are judged and not relevant.
+    NotRelevant,
+}
+
+impl RelevanceSlice {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            RelevanceSlice::All => "all",
+            RelevanceSlice::Relevant => "relevant",
+            RelevanceSlice::NotRelevant => "not relevant",
+        }
+    }
+
+    /// The slices of a behaviour: a manipulation has all three.
+    fn of(probe: Probe) -> &'static [RelevanceSlice] {
+        match probe {
+            Probe::Manipulation(_) => &[
+                RelevanceSlice::All,
+                RelevanceSlice::Relevant,
+                RelevanceSlice::NotRelevant,
+            ],
+            _ => &[RelevanceSlice::All],
+        }
+    }
+}
+
+/// What a ranker is asked with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TestedRanker {
+    /// Who.
+    pub ranker: RankerInfo,
+    /// δ, in the unit of its scores; none where its pools have no two scores to tune it by.
+    pub delta: Option<f64>,
+}
+
+/// The effect of some samples on one ranker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BehavioralEffect {
+    /// Samples whose first text is preferred by more than δ.
+    pub positive: u64,
+    /// Samples whose scores differ by at most δ.
+    pub neutral: u64,
+    /// Samples whose second text is preferred by more than δ.
+    pub negative: u64,
+    /// Samples without both scores; they count nowhere.
+    pub unscored: u64,
+    /// `(positive − negative) / n`, with the interval by queries.
+    pub score: Estimate,
+    /// Of the differences, in the unit of the scores.
+    pub mean: f64,
+    /// Of the differences: the middle one, or the mean of the middle two.
+    pub median: f64,
+    /// Of the paired t test over samples; none of fewer than two or where none differs.
+    pub p: Option<f64>,
+    /// `p` times the number of tests in the table, at most 1.
+    pub p_bonferroni: Option<f64>,
+    /// Two-sided, of the score against 0, with queries as units.
+    pub p_queries: f64,
+    /// Queries with a sample; of a transfer set, sources of pairs.
+    pub n_queries: u64,
+}
+
+impl BehavioralEffect {
+    /// Samples with both scores.
+    pub fn n(&self) -> u64 {
+        self.positive + self.neutral + self.negative
+    }
+
+    /// Whether the paired t test finds a difference, as the paper marks it.
+    pub fn is_significant(&self) -> bool {
+        self.p_bonferroni.is_some_and(|it| it < SIGNIFICANT)
+    }
+
+    /// Whether samples as units and queries as units say different things: one finds an effect
+    /// and the other does not.
+    pub fn is_disputed(&self) -> bool {
+        let [low, high] = self.score.interval;
+        let by_queries = low > 0.0 || high < 0.0;
+        self.is_significant() != by_queries
+    }
+}
+
+/// One behaviour.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BehavioralTestRow {
+    /// Which.
+    pub probe: Probe,
+    /// Of which documents.
+    pub slice: RelevanceSlice,
+    /// Samples, of the queries that count.
+    pub n_samples: u64,
+    /// Share kept by a cap per query; 1 without.
+    pub sampled: f64,
+    /// One for each ranker; none where it has no sample with both scores.
+    pub effects: Vec<Option<BehavioralEffect>>,
+}
+
+/// All behaviours of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BehavioralTestResults {
+    /// Of the study.
+    pub name: String,
+    /// Of the study.
+    pub title: String,
+    /// Of the instances.
+    pub hash: String,
+    /// As they were asked.
+    pub asking: BehavioralTestOptions,
+    /// The least grade of a relevant document.
+    pub relevant_from: i32,
+    /// What became of the pairs of each transfer set.
+    pub kept: Vec<(Probe, TransferPairCounts)>,
+    /// The splits of the queries: a dial.
+    pub splits: Vec<SplitSize>,
+    /// In the order of the study.
+    pub rankers: Vec<TestedRanker>,
+    /// In the order of the study.
+    pub rows: Vec<BehavioralTestRow>,
+    /// Tests in the table.
+    pub n_tests: u64,
+}
+
+impl Study {
+    /// Every behaviour for every ranker.
+    pub fn behaviours(
+        &self,
+        asking: &BehavioralTestOptions,
+    ) -> Result<BehavioralTestResults, Error> {
+        asking.dials.check(self)?;
+        if let TieThreshold::Given { width } = asking.delta
+            && !(width.is_finite() && width >= 0.0)
+        {
+            return Err(Error::out_of_range(
+                "delta",
+                "must be a number of at least 0",
+            ));
+        }
+        let filter = InstanceFilter::new(self, &asking.dials);
+        let rankers: Vec<TestedRanker> = self
+            .scores
+            .iter()
+            .map(|it| TestedRanker {
+                ranker: it.ranker.clone(),
+                delta: match asking.delta {
+                    TieThreshold::Tuned => self.tuned_delta(it, &filter),
+                    TieThreshold::Given { width } => Some(width),
+                },
+            })
+            .collect();
+        let relevant_from = asking.relevant_from.unwrap_or_else(|| self.relevant_from());
+        let row = |(probe, slice): (Probe, RelevanceSlice)| {
+            let instances = self.instances_of(probe, AxiomVariant::Fixed)?;
+            let samples = SampleSelection {
+                instances,
+                filter: &filter,
+                slice,
+                relevant_from,
+            };
+            let each = self.scores.iter().zip(&rankers);
+            Ok(BehavioralTestRow {
+                probe,
+                slice,
+                n_samples: self.n_samples(&samples),
+                sampled: instances.sampled(),
+                effects: each
+                    .map(|(scores, asked)| {
+                        self.effect(&samples, scores, asked.delta.unwrap_or(0.0))
+                    })
+                    .collect(),
+            })
+        };
+        let behaviours = self.definition.behaviours();
+        let sliced =
+            behaviours.flat_map(|it| RelevanceSlice::of(it).iter().map(move |&slice| (it, slice)));
+        let mut rows: Vec<BehavioralTestRow> = sliced.map(row).collect::<Result<_, Error>>()?;
+        let n_tests = correct(&mut rows);
+        Ok(BehavioralTestResults {
+            name: self.definition.name.clone(),
+            title: self.definition.title.clone(),
+            hash: self.instances_hash.clone(),
+            asking: asking.clone(),
+            relevant_from,
+            kept: self.kept.clone(),
+            splits: self.splits(),
+            rankers,
+            rows,
+            n_tests,
+        })
+    }
+
+    /// The median over all queries of the differences of adjacent scores among the first ten of
+    /// the pool, as the ranker orders it.
+    fn tuned_delta(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Option<f64> {
+        let mut differences = Vec::new();
+        for (query, pool) in self.pools.iter().enumerate() {
+            if !filter.takes(query) {
+                continue;
+            }
+            let score = |text: &StudyDocNo| scores.at(self.pairs.position(query, *text)?);
+            let mut ordered: Vec<f64> = pool.iter().filter_map(score).collect();
+            ordered.sort_unstable_by(|a, b| b.total_cmp(a));
+            ordered.truncate(TOP);
+            differences.extend(ordered.windows(2).map(|it| it[0] - it[1]));
+        }
+        median(&differences)
+    }
+
+    /// 2 where a document has such a grade, else 1.
+    fn relevant_from(&self) -> i32 {
+        let grades = self.qrels.0.values().flat_map(|it| it.values());
+        grades.max().map_or(1, |&it| it.clamp(1, 2))
+    }
+
+    /// The samples of a query that are in the slice.
+    fn sliced(
+        &self,
+        samples: &SampleSelection<'_>,
+        query: usize,
+    ) -> impl Iterator<Item = Claim<StudyDocNo>> {
+        let (slice, from) = (samples.slice, samples.relevant_from);
+        samples.instances.of(query).filter(move |claim| {
+            let grade = || self.grade(query, original(*claim));
+            match slice {
+                RelevanceSlice::All => true,
+                RelevanceSlice::Relevant => grade().is_some_and(|it| it >= from),
+                RelevanceSlice::NotRelevant => grade().is_some_and(|it| it < from),
+            }
+        })
+    }
+
+    fn n_samples(&self, samples: &SampleSelection<'_>) -> u64 {
+        let queries = samples.queries();
+        queries
+            .map(|it| self.sliced(samples, it).count() as u64)
+            .sum()
+    }
+
+    /// The effect of the samples of the queries that count.
+    fn effect(
+        &self,
+        samples: &SampleSelection<'_>,
+        scores: &Scores,
+        delta: f64,
+    ) -> Option<BehavioralEffect> {
+        let mut differences = Vec::new();
+        let mut units = BootstrapUnits::default();
+        let mut counts = EffectCounts::default();
+        for query in samples.queries() {
+            let before = counts;
+            for claim in self.sliced(samples, query) {
+                let score = |text| scores.at(self.pairs.position(query, text)?);
+                match difference(claim, score) {
+                    Some(it) => {
+                        counts.add(it, delta);
+                        differences.push(it);
+                    }
+                    None => counts.unscored += 1,
+                }
+            }
+            // Of a collection a group is what its documents are searched in.
+            let group = self.queries[query].group.as_deref();
+            let group = group.filter(|_| samples.instances.probe.is_transfer());
+            units.add(group, counts.since(before));
+        }
+        effect_of(&differences, counts, &units.counted)
+    }
+}
+
+/// What is drawn in a bootstrap: queries, but for pairs of one source, whose queries are one.
+#[derive(Default)]
+struct BootstrapUnits<'a> {
+    counted: Vec<VerdictCounts>,
+    of_group: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> BootstrapUnits<'a> {
+    fn add(&mut self, group: Option<&'a str>, counted: VerdictCounts) {
+        let place = match group {
+            Some(group) => *self.of_group.entry(group).or_insert(self.counted.len()),
+            None => self.counted.len(),
+        };
+        match self.counted.get_mut(place) {
+            Some(unit) => {
+                unit.agreeing += counted.agreeing;
+                unit.judged += counted.judged;
+            }
+            None => self.counted.push(counted),
+        }
+    }
+}
+
+/// Samples of one behaviour, and which of them count.
+struct SampleSelection<'a> {
+    instances: &'a Instances,
+    filter: &'a InstanceFilter<'a>,
+    slice: RelevanceSlice,
+    relevant_from: i32,
+}
+
+impl SampleSelection<'_> {
+    fn queries(&self) -> impl Iterator<Item = usize> {
+        (0..self.instances.n_queries()).filter(|&it| self.filter.takes(it))
+    }
+}
+
+/// The text of a sample that was not changed.
+fn original(claim: Claim<StudyDocNo>) -> StudyDocNo {
+    match claim {
+        Claim::Above { loser, .. } | Claim::NotBelow { loser, .. } => loser,
+        Claim::Apart { b, .. } => b,
+        Claim::ShrinkingGain { most, .. } => most,
+    }
+}
+
+/// Outcomes.
+#[derive(Debug, Clone, Copy, Default)]
+struct EffectCounts {
+    positive: u64,
+    neutral: u64,
+    negative: u64,
+    unscored: u64,
+}
+
+impl EffectCounts {
+    fn add(&mut self, difference: f64, delta: f64) {
+        if difference > delta {
+            self.positive += 1;
+        } else if difference < -delta {
+            self.negative += 1;
+        } else {
+            self.neutral += 1;
+        }
+    }
+
+    /// As the share of positive samples where a neutral one counts for half: then the score is
+    /// twice that share less 1, and a share of .5 is a score of 0.
+    fn since(self, before: EffectCounts) -> VerdictCounts {
+        let positive = self.positive - before.positive;
+        let neutral = self.neutral - before.neutral;
+        let negative = self.negative - before.negative;
+        VerdictCounts {
+            agreeing: 2 * positive + neutral,
+            judged: 2 * (positive + neutral + negative),
+        }
+    }
+}
+
+/// R(q, d1) − R(q, d2); none without both scores.
+fn difference(
+    claim: Claim<StudyDocNo>,
+    score: impl FnMut(StudyDocNo) -> Option<f64>,
+) -> Option<f64> {
+    match claim.scored(score)? {
+        Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => Some(winner - loser),
+        Claim::Apart { a, b } => Some((a - b).abs()),
+        Claim::ShrinkingGain { .. } => None,
+    }
+}
+
+fn effect_of(
+    differences: &[f64],
+    counts: EffectCounts,
+    by_query: &[VerdictCounts],
+) -> Option<BehavioralEffect> {
+    let fraction = bootstrap::fraction(by_query)?;
+    let score = |it: f64| 2.0 * it - 1.0;
+    Some(BehavioralEffect {
+        positive: counts.positive,
+        neutral: counts.neutral,
+        negative: counts.negative,
+        unscored: counts.unscored,
+        score: Estimate {
+            value: score(fraction.micro.value),
+            interval: fraction.micro.interval.map(score),
+        },
+        mean: differences.iter().sum::<f64>() / differences.len() as f64,
+        median: median(differences)?,
+        p: t_test::one_sample(differences).map(|it| it.p),
+        p_bonferroni: None,
+        p_queries: fraction.p,
+        n_queries: fraction.n_queries,
+    })
+}
+
+/// Bonferroni's correction over the table; how many tests it has.
+fn correct(rows: &mut [BehavioralTestRow]) -> u64 {
+    let tested = |it: &&mut BehavioralEffect| it.p.is_some();
+    let all = |rows: &mut [BehavioralTestRow]| {
+        let effects = rows.iter_mut().flat_map(|it| &mut it.effects).flatten();
+        effects.filter(tested).count() as u64
+    };
+    let n_tests = all(rows);
+    for effect in rows.iter_mut().flat_map(|it| &mut it.effects).flatten() {
+        effect.p_bonferroni = effect.p.map(|it| (it * n_tests as f64).min(1.0));
+    }
+    n_tests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    fn study() -> Study {
+        let mut definition = fixture::definition(10);
+        definition.probes = Probe::parse_list("tfc1,match", false).unwrap();
+        let grades = [("1", 3), ("2", 1), ("3", 2), ("4", 0), ("5", 2), ("6", 0)];
+        let queries = ["river bank", "mud"];
+        let collection = fixture::judged(&queries, &fixture::RIVER_TEXTS, &grades);
+        fixture::make(definition, collection)
+    }
+
+    /// By hand over the scores of the study, in another order.
+    #[test]
+    fn effects_are_counted_by_delta() {
+        let study = study();
+        for delta in [TieThreshold::Tuned, TieThreshold::Given { width: 0.0 }] {
+            let asking = BehavioralTestOptions {
+                delta,
+                ..BehavioralTestOptions::default()
+            };
+            let found = study.behaviours(&asking).unwrap();
+            assert_eq!((found.rows.len(), found.rankers.len()), (18, 2));
+            let mut n_tests = 0;
+            for row in &found.rows {
+                let instances = study
+                    .instances_of(row.probe, AxiomVariant::CodeCamara2020)
+                    .unwrap();
+                assert_eq!(row.n_samples, instances.len() as u64);
+                for ((effect, scores), asked) in
+                    row.effects.iter().zip(&study.scores).zip(&found.rankers)
+                {
+                    let width = asked.delta.unwrap();
+                    let mut by_hand = [0; 3];
+                    let mut sum = 0.0;
+                    for at in (0..instances.len()).rev() {
+                        let score = |text| {
+                            let place = study.pairs.position(instances.query(at), text);
+                            scores.at(place.unwrap()).unwrap()
+                        };
+                        let texts = instances.texts_at(at);
+                        let lead = score(texts[0]) - score(texts[1]);
+                        by_hand[usize::from(lead <= width) + usize::from(lead < -width)] += 1;
+                        sum += lead;
+                    }
+                    let Some(effect) = effect else {
+                        assert!(instances.is_empty());
+                        continue;
+                    };
+                    n_tests += u64::from(effect.p.is_some());
+                    let counts = [effect.positive, effect.neutral, effect.negative];
+                    assert_eq!(counts, by_hand);
+                    let n = effect.n() as f64;
+                    let score = (by_hand[0] as f64 - by_hand[2] as f64) / n;
+                    assert!((effect.score.value - score).abs() < 1e-12);
+                    assert!((effect.mean - sum / n).abs() < 1e-9);
+                }
+            }
+            assert_eq!(found.n_tests, n_tests);
+            assert!(n_tests > 10);
+        }
+    }
+
+    #[test]
+    fn delta_is_the_median_of_adjacent_differences() {
+        let study = study();
+        let found = study.behaviours(&BehavioralTestOptions::default()).unwrap();
+        let mut differences = Vec::new();
+        for query in 0..2 {
+            let values = study.scores[0].values();
+            let mut values: Vec<f64> = values[study.pairs.range(query)]
+                .iter()
+                .flatten()
+                .copied()
+                .collect();
+            values.sort_by(f64::total_cmp);
+            differences.extend(values.windows(2).map(|it| it[1] - it[0]));
+        }
+        differences.sort_by(f64::total_cmp);
+        assert_eq!(differences.len(), 10);
+        let middle = (differences[4] + differences[5]) / 2.0;
+        assert_eq!(found.rankers[0].delta, Some(middle));
+    }
+
+    #[test]
+    fn queries_and_samples_may_disagree() {
+        let one = |value: f64, interval, p_bonferroni| BehavioralEffect {
+            positive: 1,
+            neutral: 0,
+            negative: 0,
+            unscored: 0,
+            score: Estimate { value, interval },
+            mean: 0.1,
+            median: 0.1,
+            p: p_bonferroni,
+            p_bonferroni,
+            p_queries: 0.2,
+            n_queries: 3,
+        };
+        assert!(one(0.2, [-0.1, 0.4], Some(1e-9)).is_disputed());
+        assert!(!one(0.2, [0.1, 0.4], Some(1e-9)).is_disputed());
+        assert!(one(0.2, [0.1, 0.4], Some(0.5)).is_disputed());
+        assert!(!one(0.0, [-0.1, 0.1], None).is_disputed());
+    }
+
+    #[test]
+    fn pairs_of_one_source_are_one_unit() {
+        let mut units = BootstrapUnits::default();
+        let one = |agreeing| VerdictCounts {
+            agreeing,
+            judged: 2,
+        };
+        for (group, agreeing) in [
+            (Some("a"), 2),
+            (None, 0),
+            (Some("b"), 1),
+            (Some("a"), 1),
+            (None, 2),
+        ] {
+            units.add(group, one(agreeing));
+        }
+        let found = units.counted.iter().map(|it| (it.agreeing, it.judged));
+        assert_eq!(found.collect::<Vec<_>>(), [(3, 4), (0, 2), (1, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn a_width_that_is_none_is_refused() {
+        let asking = BehavioralTestOptions {
+            delta: TieThreshold::Given { width: f64::NAN },
+            ..BehavioralTestOptions::default()
+        };
+        let error = study().behaviours(&asking).unwrap_err().to_string();
+        assert!(error.contains("delta"), "{error}");
+    }
+}

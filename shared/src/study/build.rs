@@ -1,0 +1,262 @@
+//! Making a study: its collection is prepared and mined, audited, scored with formulas and put
+//! together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::analyzer_audit::AnalyzerAudit;
+use super::preparation::{InputFiles, PreparedCollection, ShardExecutor, StageRun, StudyStage};
+use super::{Study, StudyDefinition, StudyWordVectors, TermStatistics};
+use crate::collection::{Collection, Qrels, Query};
+use crate::error::Error;
+use crate::index::{DocNo, Index};
+use crate::probe::MiningResult;
+use crate::probe::mining::StudyDocument;
+use crate::rank::LexicalRanker;
+use crate::score::{QueryDocumentPairs, Scores, lexical};
+
+/// What a study is made from.
+pub struct StudyInputs {
+    /// As written.
+    pub definition: StudyDefinition,
+    /// The whole collection.
+    pub collection: Collection,
+    /// What the definition names beside its collection.
+    pub files: InputFiles,
+    /// The rankers that are formulas. Scores of others are added later.
+    pub rankers: Vec<LexicalRanker>,
+    /// Today: `2026-11-20`.
+    pub made: String,
+}
+
+/// Makes a study.
+pub async fn make_study<E: ShardExecutor>(
+    inputs: StudyInputs,
+    executor: &mut E,
+) -> Result<Study, E::Error> {
+    let StudyInputs {
+        definition,
+        mut collection,
+        files,
+        rankers,
+        made,
+    } = inputs;
+    definition.cut(&mut collection);
+    let collection_hash = collection.hash();
+    let prepared = PreparedCollection::of_study(&definition, collection, files, executor).await?;
+    let (mined, n_without_text) = prepared.mine(executor).await?;
+    let audits = prepared.audit(&definition.audit, &mined, executor).await?;
+    let pairs = QueryDocumentPairs::of_mined(&mined);
+    let scoring = LexicalScoring {
+        collection: &prepared.collection,
+        index: &prepared.index,
+        texts: &mined.texts,
+        pairs: &pairs,
+    };
+    let scores = scoring.score(&rankers, executor).await?;
+    let parts = StudyParts {
+        definition,
+        collection_hash,
+        prepared,
+        mined,
+        pairs,
+        scores,
+        audits,
+        n_without_text,
+        made,
+    };
+    Ok(assemble(parts))
+}
+
+/// Pairs of queries and texts that formulas score.
+pub struct LexicalScoring<'a> {
+    /// Its queries and documents.
+    pub collection: &'a Collection,
+    /// The index of the collection.
+    pub index: &'a Index,
+    /// By number.
+    pub texts: &'a [StudyDocument],
+    /// Unique.
+    pub pairs: &'a QueryDocumentPairs,
+}
+
+impl LexicalScoring<'_> {
+    /// Returns the scores of each ranker.
+    pub async fn score<E: ShardExecutor>(
+        &self,
+        rankers: &[LexicalRanker],
+        executor: &mut E,
+    ) -> Result<Vec<Scores>, E::Error> {
+        let LexicalScoring {
+            collection,
+            index,
+            texts,
+            pairs,
+        } = self;
+        let n_queries = pairs.n_queries();
+        let of = n_queries * rankers.len();
+        let mut step = StageRun::begin(executor, StudyStage::Score, 0, of).await?;
+        let mut scores = Vec::new();
+        for ranker in rankers {
+            let shard = |query: usize| {
+                let text = &collection.queries[query].text;
+                lexical::score_query(index, ranker, text, lexical::texts_of(pairs, texts, query))
+            };
+            let shards = step.collect(n_queries, shard).await?;
+            scores.push(lexical::collect(ranker, shards, pairs)?);
+        }
+        Ok(scores)
+    }
+}
+
+impl StudyDefinition {
+    /// Leaves a collection the queries of this study.
+    pub fn cut(&self, collection: &mut Collection) {
+        collection
+            .queries
+            .truncate(self.n_queries.unwrap_or(usize::MAX));
+    }
+
+    /// Refuses a collection that this study cannot be made of.
+    pub fn check_collection(&self, collection: &Collection) -> Result<(), Error> {
+        let refuse = |reason: &str| Err(Error::missing("collection", reason));
+        if collection.docs.is_empty() {
+            return refuse("it has no documents; give a corpus with at least two");
+        }
+        if collection.queries.is_empty() {
+            return refuse("it has no queries; give at least one");
+        }
+        self.pool.check(collection)
+    }
+}
+
+/// What a study is put together from.
+struct StudyParts {
+    definition: StudyDefinition,
+    collection_hash: String,
+    prepared: PreparedCollection,
+    /// Over document numbers of the collection.
+    mined: MiningResult,
+    pairs: QueryDocumentPairs,
+    scores: Vec<Scores>,
+    audits: Vec<AnalyzerAudit>,
+    n_without_text: u64,
+    made: String,
+}
+
+/// Puts a study together: from here on only its own documents are needed.
+fn assemble(parts: StudyParts) -> Study {
+    let StudyParts {
+        definition,
+        collection_hash,
+        prepared,
+        mut mined,
+        pairs,
+        scores,
+        audits,
+        n_without_text,
+        made,
+    } = parts;
+    let PreparedCollection {
+        collection,
+        index,
+        beside,
+        ..
+    } = &prepared;
+    let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
+    let instances_hash = mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
+
+    let pooled: BTreeSet<DocNo> = mined.texts.iter().map(|it| it.doc()).collect();
+    let place: BTreeMap<DocNo, DocNo> = pooled
+        .iter()
+        .enumerate()
+        .map(|(place, &doc)| (doc, place as DocNo))
+        .collect();
+    // Documents keep their order, so texts stay sorted.
+    mined
+        .texts
+        .iter_mut()
+        .for_each(|it| *it = it.with_doc(place[&it.doc()]));
+
+    let vocabulary = index.vocabulary();
+    let mut terms: BTreeMap<String, TermStatistics> = BTreeMap::new();
+    let in_docs = pooled
+        .iter()
+        .flat_map(|&it| index.terms(it).iter().copied());
+    let in_queries = collection
+        .queries
+        .iter()
+        .flat_map(|it| index.query_terms(&it.text));
+    let in_queries = in_queries.filter_map(|it| it.number);
+    let numbers: BTreeSet<u32> = in_docs.chain(in_queries).collect();
+    for number in numbers {
+        let stats = TermStatistics {
+            df: index.df(number),
+            cf: index.cf(number),
+        };
+        terms.insert(vocabulary.term(number).to_owned(), stats);
+    }
+
+    let overlap = overlaps(collection, index);
+    let words = prepared.known().map(|it| StudyWordVectors {
+        about: it.about(definition.vectors.as_deref().unwrap_or_default()),
+        vectors: it.only(pooled.iter().copied(), &collection.queries),
+    });
+    let asked_for = |id: &&str| {
+        collection
+            .qrels
+            .0
+            .get(*id)
+            .map(|it| ((*id).to_owned(), it.clone()))
+    };
+    let qrels = Qrels(query_ids.iter().filter_map(asked_for).collect());
+    Study {
+        format: 1,
+        definition,
+        made,
+        software: env!("CARGO_PKG_VERSION").to_owned(),
+        collection_hash,
+        instances_hash,
+        totals: index.totals(),
+        terms,
+        docs: pooled
+            .iter()
+            .map(|&it| collection.docs[it as usize].clone())
+            .collect(),
+        queries: collection.queries.clone(),
+        qrels,
+        texts: mined.texts,
+        pools: mined.pools,
+        instances: mined.instances,
+        pairs,
+        scores,
+        n_without_text,
+        words,
+        overlap,
+        audits,
+        withheld: None,
+        added: beside.added,
+        kept: beside.kept.clone(),
+        lengths: super::controls::DocumentLengths::default(),
+    }
+}
+
+/// [`Study::overlap`].
+fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
+    let numbers = collection.doc_numbers();
+    let overlap = |query: &Query| {
+        let terms = index.query_terms(&query.text);
+        let grades = collection.qrels.0.get(&query.id)?.iter();
+        let relevant = grades.filter(|it| *it.1 >= 1);
+        let shares = relevant.filter_map(|(doc, _)| {
+            let held = index.terms(*numbers.get(doc.as_str())?);
+            let n_held = terms
+                .iter()
+                .filter(|it| it.number.is_some_and(|it| held.contains(&it)));
+            Some(n_held.count() as f64 / terms.len() as f64)
+        });
+        let shares: Vec<f64> = shares.collect();
+        let known = !shares.is_empty() && !terms.is_empty();
+        known.then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    };
+    collection.queries.iter().map(overlap).collect()
+}

@@ -1,0 +1,275 @@
+//! What a reader can turn on the Study page; everything below it is aggregated again.
+
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use crate::error::Error;
+use crate::probe::{Axiom, AxiomVariant, Claim, Instances, Probe, StudyDocNo};
+use crate::score::Scores;
+use crate::text::Vocabulary;
+
+/// The state of the dials. It stands in the address of a page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StudyControls {
+    /// Reading of the axioms; none takes the first of the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<AxiomVariant>,
+    /// δ below the one the study was mined with; instances with a larger gap are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta: Option<u32>,
+    /// Two sides of a claim closer than this tie; none takes the ranker's own width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta_score: Option<f64>,
+    /// Which instances count.
+    #[serde(default)]
+    pub only: InstanceSubset,
+    /// Only queries of this split; none takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+}
+
+/// Which instances count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InstanceSubset {
+    /// Every one.
+    #[default]
+    All,
+    /// Those whose texts the ranker saw whole.
+    Whole,
+    /// Those with a relevant text.
+    Relevant,
+}
+
+impl StudyControls {
+    /// The reading that is shown.
+    pub(crate) fn mode_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
+        let mode = self.mode.unwrap_or(study.definition.modes[0]);
+        if study.definition.modes.contains(&mode) {
+            return Ok(mode);
+        }
+        Err(Error::unknown("mode of this study", mode.name()))
+    }
+
+    /// Two sides of a claim closer than this tie.
+    pub(crate) fn tie_width(&self, scores: &Scores) -> f64 {
+        self.delta_score.unwrap_or(scores.ranker.kind.tie_width())
+    }
+
+    /// Refuses a width that no two scores have, and a split that no query is in.
+    pub(crate) fn check(&self, study: &Study) -> Result<(), Error> {
+        if let Some(split) = &self.split {
+            let known = study.queries.iter().filter_map(|it| it.split.as_ref());
+            if !known.into_iter().any(|it| it == split) {
+                return Err(Error::unknown("split of this study's queries", split));
+            }
+        }
+        match self.delta_score {
+            Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::out_of_range(
+                "delta_score",
+                "must be a number of at least 0",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Study {
+    /// The instances of an axiom in a mode, or of a behaviour, which has one.
+    pub fn instances_of(&self, probe: Probe, mode: AxiomVariant) -> Result<&Instances, Error> {
+        let mode = match probe.is_axiom() {
+            true => mode,
+            false => AxiomVariant::Fixed,
+        };
+        let found = self
+            .instances
+            .iter()
+            .find(|it| (it.probe, it.mode) == (probe, mode));
+        found.ok_or_else(|| {
+            Error::unknown(
+                "probe of this study",
+                format!("{} {}", probe.slug(), mode.name()),
+            )
+        })
+    }
+}
+
+/// Which instances a state of the dials lets through.
+pub(crate) struct InstanceFilter<'a> {
+    study: &'a Study,
+    /// δ, with the length of each text, where it was turned down.
+    delta: Option<(u32, &'a [u32])>,
+    only: InstanceSubset,
+    split: Option<&'a str>,
+}
+
+impl<'a> InstanceFilter<'a> {
+    pub(crate) fn new(study: &'a Study, dials: &'a StudyControls) -> InstanceFilter<'a> {
+        let mined = study.definition.limits.length_gap_terms;
+        let turned = dials
+            .delta
+            .filter(|&delta| mined.is_none_or(|mined| delta < mined));
+        let delta = turned.map(|delta| {
+            let lengths = study.lengths.0.get_or_init(|| lengths(study));
+            (delta, lengths.as_slice())
+        });
+        InstanceFilter {
+            study,
+            delta,
+            only: dials.only,
+            split: dials.split.as_deref(),
+        }
+    }
+
+    /// Whether the instances of a query count at all.
+    pub(super) fn takes(&self, query: usize) -> bool {
+        let own = &self.study.queries[query].split;
+        self.split.is_none_or(|it| own.as_deref() == Some(it))
+    }
+
+    /// Whether an instance counts; for [`InstanceSubset::Whole`] that depends on the ranker.
+    pub(crate) fn passes(
+        &self,
+        instances: &Instances,
+        query: usize,
+        claim: Claim<StudyDocNo>,
+        scores: Option<&Scores>,
+    ) -> bool {
+        let fits = match (self.only, scores) {
+            (InstanceSubset::All, _) | (InstanceSubset::Whole, None) => true,
+            (InstanceSubset::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
+            (InstanceSubset::Relevant, _) => self.study.has_relevant(query, claim),
+        };
+        fits && self.is_close(instances, claim) && self.takes(query)
+    }
+
+    /// Whether its texts are as equally long as δ wants them.
+    pub(super) fn is_close(&self, instances: &Instances, claim: Claim<StudyDocNo>) -> bool {
+        let Instances { probe, mode, .. } = *instances;
+        let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(probe))
+        else {
+            return true;
+        };
+        // The published code of STMC3 asks for less than δ, not for at most.
+        let most_gap = match (probe, mode) {
+            (Probe::Axiom(Axiom::Stmc3), AxiomVariant::CodeCamara2020) => delta.checked_sub(1),
+            _ => Some(*delta),
+        };
+        let (mut least, mut most) = (u32::MAX, 0);
+        claim.each(|text| {
+            let len = lengths[text as usize];
+            (least, most) = (least.min(len), most.max(len));
+        });
+        most_gap.is_some_and(|it| most - least <= it)
+    }
+}
+
+impl Study {
+    /// Whether the ranker saw only a part of one of the texts.
+    pub(super) fn truncated(
+        &self,
+        scores: &Scores,
+        query: usize,
+        claim: Claim<StudyDocNo>,
+    ) -> bool {
+        !scores.truncated.is_empty()
+            && claim
+                .texts()
+                .into_iter()
+                .any(|text| self.text_truncated(scores, query, text))
+    }
+
+    /// Whether the ranker saw only a part of a text.
+    pub(super) fn text_truncated(&self, scores: &Scores, query: usize, text: StudyDocNo) -> bool {
+        let place = self.pairs.position(query, text);
+        place.is_some_and(|it| scores.truncated.binary_search(&(it as u32)).is_ok())
+    }
+
+    /// Whether one of the texts is relevant.
+    pub(super) fn has_relevant(&self, query: usize, claim: Claim<StudyDocNo>) -> bool {
+        claim
+            .texts()
+            .into_iter()
+            .any(|it| self.grade(query, it).is_some_and(|it| it >= 1))
+    }
+}
+
+/// Whether an axiom has δ among its premises.
+fn needs_equal_length(probe: Probe) -> bool {
+    match probe {
+        Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3) => true,
+        Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2) => false,
+        // Theirs is a share of the longer text.
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => false,
+        Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
+    }
+}
+
+/// The length of each text, in terms, once it was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentLengths(OnceLock<Vec<u32>>);
+
+/// What is known already makes no other study of it.
+impl PartialEq for DocumentLengths {
+    fn eq(&self, _: &DocumentLengths) -> bool {
+        true
+    }
+}
+
+/// Of every text of a study.
+pub(super) fn lengths(study: &Study) -> Vec<u32> {
+    if let Some(withheld) = &study.withheld {
+        return withheld.n_terms.clone();
+    }
+    let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
+    let mut terms = Vec::new();
+    let all = 0..study.texts.len() as StudyDocNo;
+    all.map(|text| {
+        terms.clear();
+        vocabulary.read(&study.text_body(text), &mut terms);
+        terms.len() as u32
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    #[test]
+    fn a_split_counts_as_if_its_queries_were_alone() {
+        let texts = ["river river", "river bank", "the sea", "bank bank sea"];
+        let both = fixture::study_of(&["river", "sea bank"], &texts, 10);
+        let alone = fixture::study_of(&["river"], &texts, 10);
+        let of = |split: &str| StudyControls {
+            split: Some(split.to_owned()),
+            ..StudyControls::default()
+        };
+        let all = both.overview(&StudyControls::default()).unwrap();
+        let [train, test] = ["train", "test"].map(|it| both.overview(&of(it)).unwrap());
+        let only = alone.overview(&StudyControls::default()).unwrap();
+        assert_eq!((all.n_queries, train.n_queries, test.n_queries), (2, 1, 1));
+        assert!(all.probes.iter().any(|it| it.n_instances > 0));
+        for (at, column) in all.probes.iter().enumerate() {
+            let parts = [&train, &test].map(|it| it.probes[at].n_instances);
+            assert_eq!(column.n_of_splits, parts);
+            assert_eq!(column.n_instances, parts.iter().sum::<u64>());
+            assert_eq!(parts[0], only.probes[at].n_instances);
+        }
+        let cells = |it: &crate::study::overview::StudyOverview| {
+            let rows = it.rankers.iter();
+            rows.map(|it| (it.cells.clone(), it.effectiveness.clone()))
+                .collect::<Vec<_>>()
+        };
+        // Statistics of terms are those of the whole collection in both.
+        assert_eq!(cells(&train), cells(&only));
+        assert!(test.rankers[0].effectiveness.iter().all(Option::is_none));
+        let error = both.overview(&of("dev")).unwrap_err();
+        assert!(error.to_string().contains("dev"), "{error}");
+    }
+}

@@ -1,0 +1,158 @@
+//! A study as a data set: every instance with its premises and scores, for use outside.
+
+use serde::Serialize;
+
+use super::Study;
+use crate::error::Error;
+use crate::index::term_statistics::query_terms;
+use crate::index::{Index, IndexBuilder};
+use crate::probe::features::{DocumentFeatures, FeatureExtractor, QueryContext, RequiredFeatures};
+use crate::probe::mining::StudyDocument;
+use crate::probe::{AxiomVariant, ClaimKind, MeasuredPrecondition, Probe, StudyDocNo};
+use crate::word_vectors::{IndexedWordVectors, WordVectors};
+
+/// One instance. Places among query terms, as premises name them, are those of `terms`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExportedInstance<'a> {
+    /// The probe that found it.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: AxiomVariant,
+    /// What it claims of its texts.
+    pub claim: ClaimKind,
+    /// Id of its query.
+    pub query_id: &'a str,
+    /// Distinct terms of the query.
+    pub terms: Vec<&'a str>,
+    /// Ids of its texts, in the order of the claim.
+    pub text_ids: Vec<String>,
+    /// As measured.
+    pub premises: Vec<MeasuredPrecondition>,
+    /// For each ranker of the study, in its order, the scores of the texts.
+    pub scores: Vec<Vec<Option<f64>>>,
+}
+
+impl Study {
+    /// The documents of the study, analysed; statistics of the whole collection are in
+    /// [`Study::terms`].
+    pub(super) fn index(&self) -> Result<Index, Error> {
+        let builder = IndexBuilder::new(self.definition.analyzer.clone());
+        let mut builder = match self.words {
+            Some(_) => builder.keeping_tokens(),
+            None => builder,
+        };
+        self.docs.iter().for_each(|it| builder.add(&it.body()));
+        builder.finish()
+    }
+
+    /// The word vectors of the study.
+    pub(super) fn vectors(&self) -> Option<&WordVectors> {
+        self.words.as_ref().map(|it| &it.vectors)
+    }
+
+    /// Calls `take` with every instance, in order. Texts are counted once for each query.
+    pub fn each_instance<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(&ExportedInstance<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let index = self.index()?;
+        let rows = self.vectors().map(|it| it.rows_of(&index));
+        let rows = rows.unwrap_or_default();
+        let known = self
+            .vectors()
+            .map(|it| IndexedWordVectors::new(it, &index, &rows));
+        for (query, asked) in self.queries.iter().enumerate() {
+            let vocabulary = index.vocabulary();
+            let terms = query_terms(&self.definition.analyzer, &asked.text, |term| {
+                let stats = self.terms.get(term).copied().unwrap_or_default();
+                (vocabulary.number(term), stats.df, stats.cf)
+            });
+            let counting = FeatureExtractor::new(
+                &index,
+                known.as_ref(),
+                &asked.text,
+                &terms,
+                RequiredFeatures::ALL,
+            );
+            let texts = self.pairs.of(query);
+            let count = |&text: &StudyDocNo| {
+                let text = self.texts[text as usize];
+                match text {
+                    StudyDocument::Document { doc } => counting.document(doc),
+                    StudyDocument::Repeated { times, .. } => {
+                        let body = index.terms(text.doc()).repeat(times as usize);
+                        DocumentFeatures::with_others(&body, &terms)
+                    }
+                }
+            };
+            let counted: Vec<DocumentFeatures> = texts.iter().map(count).collect();
+            let alike = counting.alike();
+            for instances in &self.instances {
+                for claim in instances.of(query) {
+                    let place = |text: &StudyDocNo| {
+                        let at = texts.binary_search(text);
+                        at.expect("every text of an instance is scored")
+                    };
+                    let of_claim = claim.texts();
+                    let counted: Vec<DocumentFeatures> = of_claim
+                        .iter()
+                        .map(|it| counted[place(it)].clone())
+                        .collect();
+                    let case = QueryContext {
+                        query: &terms,
+                        pool: &counted,
+                        limits: &self.definition.limits,
+                        totals: self.totals,
+                        alike: &alike,
+                    };
+                    let (probe, mode) = (instances.probe, instances.mode);
+                    let from = self.pairs.range(query).start;
+                    let scores = self.scores.iter().map(|scores| {
+                        let each = of_claim.iter();
+                        each.map(|it| scores.at(from + place(it))).collect()
+                    });
+                    take(&ExportedInstance {
+                        probe,
+                        mode,
+                        claim: instances.claim,
+                        query_id: &asked.id,
+                        terms: terms.iter().map(|it| it.term.as_str()).collect(),
+                        text_ids: of_claim.iter().map(|&it| self.text_id(it)).collect(),
+                        premises: probe.premises(mode, &case),
+                        scores: scores.collect(),
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    #[test]
+    fn every_instance_comes_with_premises_that_hold_and_with_its_scores() {
+        let study = fixture::study("river bank", &fixture::FOUR_TEXTS, 10);
+        let mut n = 0;
+        let done: Result<(), Error> = study.each_instance(|line| {
+            n += 1;
+            assert!(
+                line.premises.iter().all(MeasuredPrecondition::holds),
+                "{line:?}"
+            );
+            assert_eq!(line.scores.len(), 2);
+            assert!(
+                line.scores.iter().flatten().all(Option::is_some),
+                "{line:?}"
+            );
+            Ok(())
+        });
+        done.unwrap();
+        assert_eq!(n, study.instances.iter().map(|it| it.len()).sum::<usize>());
+        assert!(n > 0);
+    }
+}

@@ -1,0 +1,85 @@
+//! Effectiveness by how much of the query its relevant texts hold (Câmara and Hauff, ECIR 2020,
+//! figure 1): queries in thirds by `|Q ∩ d| / |Q|` over distinct terms, a mean where a query has
+//! several relevant documents.
+
+use serde::{Deserialize, Serialize};
+
+use super::effectiveness::PerQueryValues;
+use crate::stats::quantile::quantile;
+use crate::stats::{Estimate, bootstrap};
+use crate::study::Study;
+use crate::study::controls::InstanceFilter;
+
+/// Mean effectiveness in each third.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QueryOverlapFigure {
+    /// Which measure: `nDCG@10`.
+    pub measure: String,
+    /// The overlaps at which the second and the last third begin.
+    pub edges: [f64; 2],
+    /// Over all queries with a relevant document.
+    pub all: OverlapThirds,
+    /// Over those with a relevant document in the pool.
+    pub in_pool: OverlapThirds,
+}
+
+/// Queries in thirds: little, medium and much overlap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OverlapThirds {
+    /// How many queries are in each.
+    pub n_queries: [u64; 3],
+    /// For each ranker the mean in each; none where there is no query.
+    pub rows: Vec<[Option<Estimate>; 3]>,
+}
+
+impl QueryOverlapFigure {
+    pub(super) fn of(
+        study: &Study,
+        filter: &InstanceFilter<'_>,
+        name: &str,
+        measure: usize,
+        per_query: &PerQueryValues,
+    ) -> Option<QueryOverlapFigure> {
+        let overlaps = study.overlap.iter().enumerate();
+        let overlaps = overlaps.filter(|it| filter.takes(it.0));
+        let known: Vec<(usize, f64)> = overlaps.filter_map(|(at, it)| Some((at, (*it)?))).collect();
+        let mut sorted: Vec<f64> = known.iter().map(|it| it.1).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let edges = [quantile(&sorted, 1.0 / 3.0)?, quantile(&sorted, 2.0 / 3.0)?];
+        let third = |overlap: f64| edges.iter().filter(|it| overlap > **it).count();
+        let relevant = |&&(query, _): &&(usize, f64)| {
+            let mut pool = study.pools[query].iter();
+            pool.any(|&text| study.grade(query, text).is_some_and(|it| it >= 1))
+        };
+        let pooled: Vec<(usize, f64)> = known.iter().filter(relevant).copied().collect();
+        let thirds = |queries: &[(usize, f64)]| {
+            let mut n_queries = [0; 3];
+            for (_, overlap) in queries {
+                n_queries[third(*overlap)] += 1;
+            }
+            let row = |values: &Option<_>| {
+                [0, 1, 2].map(|wanted| {
+                    let values: &std::collections::BTreeMap<String, Vec<f64>> = values.as_ref()?;
+                    let here = queries.iter().filter(|it| third(it.1) == wanted);
+                    let found = here.filter_map(|it| {
+                        let values = values.get(&study.queries[it.0].id)?;
+                        Some(values[measure])
+                    });
+                    bootstrap::mean(&found.collect::<Vec<f64>>())
+                })
+            };
+            OverlapThirds {
+                n_queries,
+                rows: per_query.iter().map(row).collect(),
+            }
+        };
+        Some(QueryOverlapFigure {
+            measure: name.to_owned(),
+            edges,
+            all: thirds(&known),
+            in_pool: thirds(&pooled),
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! How far rankers are from one of them, axiom by axiom.
+
+use serde::{Deserialize, Serialize};
+
+use super::FigureOptions;
+use crate::probe::{Claim, Instances, StudyDocNo, TiePolicy};
+use crate::score::Scores;
+use crate::stats::multiple_testing::holm;
+use crate::stats::permutation::{self, FractionDifference, PairedVerdictCounts};
+use crate::study::Study;
+use crate::study::controls::{InstanceFilter, StudyControls};
+use crate::verdict::Outcome;
+
+/// Every ranker against one, over the instances that both were judged on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReferenceComparison {
+    /// Row of the ranker that the others are compared with.
+    pub reference: u32,
+    /// Rankers × axioms; none for the reference, and where no instance was judged for both.
+    pub rows: Vec<Vec<Option<FractionDifference>>>,
+    /// How many tests Holm's correction reckons with.
+    pub n_tests: u64,
+}
+
+impl Study {
+    /// Compares every ranker with the one of the choice.
+    pub(super) fn compare(
+        &self,
+        shown: &[&Instances],
+        filter: &InstanceFilter<'_>,
+        choice: &FigureOptions,
+    ) -> ReferenceComparison {
+        let reference = choice.reference as usize;
+        let judging = ComparisonContext {
+            study: self,
+            filter,
+            dials: &choice.dials,
+        };
+        let row = |(at, scores): (usize, &Scores)| -> Vec<Option<FractionDifference>> {
+            let others = shown.iter().map(|instances| {
+                let other = self.scores.get(reference).filter(|_| at != reference)?;
+                permutation::compare(&judging.paired(instances, scores, other))
+            });
+            others.collect()
+        };
+        let mut rows: Vec<Vec<_>> = self.scores.iter().enumerate().map(row).collect();
+        let found = rows.iter().flatten().flatten();
+        let corrected = holm(&found.map(|it| it.p).collect::<Vec<f64>>());
+        let cells = rows.iter_mut().flatten().flatten();
+        cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
+        ReferenceComparison {
+            reference: choice.reference,
+            n_tests: corrected.len() as u64,
+            rows,
+        }
+    }
+}
+
+struct ComparisonContext<'a> {
+    study: &'a Study,
+    filter: &'a InstanceFilter<'a>,
+    dials: &'a StudyControls,
+}
+
+impl ComparisonContext<'_> {
+    fn paired(
+        &self,
+        instances: &Instances,
+        first: &Scores,
+        second: &Scores,
+    ) -> Vec<PairedVerdictCounts> {
+        let tie_agrees = instances.claim.tie_agrees();
+        let agrees = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
+            let width = self.dials.tie_width(scores);
+            let counts = self.filter.passes(instances, query, claim, Some(scores));
+            let verdict = counts.then(|| self.study.verdict(scores, query, claim, width));
+            Some(agrees(verdict??.outcome, tie_agrees))
+        };
+        let of_query = |query: usize| {
+            let mut paired = PairedVerdictCounts::default();
+            for claim in instances.of(query) {
+                let both = agrees(first, query, claim).zip(agrees(second, query, claim));
+                if let Some((first, second)) = both {
+                    paired.judged += 1;
+                    paired.first += u64::from(first);
+                    paired.second += u64::from(second);
+                }
+            }
+            paired
+        };
+        (0..instances.n_queries()).map(of_query).collect()
+    }
+}
+
+fn agrees(outcome: Outcome, tie_agrees: TiePolicy) -> bool {
+    match (outcome, tie_agrees) {
+        (Outcome::Satisfied, _) | (Outcome::Tied, TiePolicy::Yes) => true,
+        (Outcome::Violated, _) | (Outcome::Tied, TiePolicy::No) => false,
+    }
+}

@@ -1,0 +1,306 @@
+//! The Instances page: one ranker on one axiom, filtered, sorted and cut into pages.
+
+use serde::{Deserialize, Serialize};
+
+mod lister;
+
+use super::Study;
+use super::controls::StudyControls;
+use crate::error::Error;
+use crate::probe::Probe;
+use crate::verdict::{Outcome, Verdict};
+
+pub use lister::InstanceLister;
+
+/// Which instances to list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InstanceListOptions {
+    /// The state of the Study page.
+    pub dials: StudyControls,
+    /// The column: a probe of the study.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// Row, counted from 0.
+    pub ranker: usize,
+    /// Only this outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Only queries whose id or text contains this, ignoring case.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub query: String,
+    /// Only margins from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin_from: Option<f64>,
+    /// Only margins up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin_to: Option<f64>,
+    /// Order of the list.
+    #[serde(default)]
+    pub sort: InstanceSort,
+    /// How many to skip.
+    #[serde(default)]
+    pub offset: u64,
+    /// How many to give, at most [`InstanceListOptions::MOST`].
+    pub limit: u64,
+}
+
+impl InstanceListOptions {
+    /// The longest page.
+    pub const MOST: u64 = 500;
+}
+
+/// Order of a list of instances. Ties stay in the order of queries and texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InstanceSort {
+    /// As mined: by query, then texts.
+    #[default]
+    Query,
+    /// Most clearly against the claim first.
+    MarginUp,
+    /// Most clearly with the claim first.
+    MarginDown,
+    /// Closest calls first.
+    Closest,
+}
+
+/// A page of the list, with the distribution of all margins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InstancePage {
+    /// Instances that pass the filter.
+    pub n_instances: u64,
+    /// One page of them.
+    pub rows: Vec<ListedInstance>,
+    /// Of the margins of all instances of the cell, before the filter on margins.
+    pub histogram: MarginHistogram,
+}
+
+/// One instance in the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListedInstance {
+    /// Its place among the instances of the axiom and mode: its address.
+    pub number: u64,
+    /// Query id.
+    pub query_id: String,
+    /// As written.
+    pub query: String,
+    /// Ids, in the order of the claim.
+    pub texts: Vec<String>,
+    /// Grades, in the same order.
+    pub grades: Vec<Option<i32>>,
+    /// None without all scores.
+    pub outcome: Option<Outcome>,
+    /// None without all scores.
+    pub margin: Option<f64>,
+    /// Whether the ranker saw only a part of one of the texts.
+    pub truncated: bool,
+}
+
+/// Counts of margins in bins of equal width, with 0 on an edge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MarginHistogram {
+    /// Lower edge of the first bin.
+    pub from: f64,
+    /// Width of a bin.
+    pub width: f64,
+    /// How many margins each bin holds; its lower edge is in, its upper edge is not. Ties
+    /// are not counted here.
+    pub counts: Vec<u64>,
+    /// Margins within the width of a tie.
+    pub n_tied: u64,
+}
+
+impl Study {
+    /// One page of the instances of a cell.
+    pub fn list(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
+        let lister = self.lister(listing)?;
+        let counted = [lister.count(0..self.queries.len())];
+        let plan = lister.plan(&counted);
+        let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
+        Ok(lister.page(&plan, picked))
+    }
+
+    /// The same in parts that can be done on several threads.
+    pub fn lister<'a>(
+        &'a self,
+        listing: &'a InstanceListOptions,
+    ) -> Result<InstanceLister<'a>, Error> {
+        InstanceLister::new(self, listing)
+    }
+}
+
+impl InstanceListOptions {
+    fn keeps(&self, verdict: Option<Verdict>) -> bool {
+        let outcome = verdict.map(|it| it.outcome);
+        let margin = verdict.map(|it| it.margin);
+        self.outcome.is_none_or(|it| outcome == Some(it))
+            && self
+                .margin_from
+                .is_none_or(|from| margin.is_some_and(|it| it >= from))
+            && self
+                .margin_to
+                .is_none_or(|to| margin.is_some_and(|it| it <= to))
+    }
+}
+
+/// About how many bins a histogram has.
+const BINS: f64 = 40.0;
+
+/// The next of 1, 2, 5 times a power of ten.
+fn round_width(width: f64) -> f64 {
+    if !(width > 0.0 && width.is_finite()) {
+        return 0.0;
+    }
+    let mut unit = 1.0;
+    while unit > width {
+        unit /= 10.0;
+    }
+    while unit * 10.0 <= width {
+        unit *= 10.0;
+    }
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|it| it * unit);
+    steps
+        .into_iter()
+        .find(|&it| it >= width)
+        .unwrap_or(unit * 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Axiom;
+    use crate::study::fixture;
+
+    #[test]
+    fn bins_have_round_widths() {
+        for (width, round) in [(0.03, 0.05), (1.0, 1.0), (1.1, 2.0), (700.0, 1000.0)] {
+            assert!((round_width(width) - round).abs() < 1e-9 * round, "{width}");
+        }
+    }
+
+    /// Sorted as a whole, in one piece: what the pages must add up to.
+    fn whole(study: &Study, listing: &InstanceListOptions) -> Vec<(u64, Option<f64>)> {
+        let probe = listing.probe;
+        let mode = listing.dials.mode_of(study).unwrap();
+        let instances = study.instances_of(probe, mode).unwrap();
+        let scores = &study.scores[listing.ranker];
+        let width = listing.dials.tie_width(scores);
+        let all = (0..instances.len()).map(|at| {
+            let (query, claim) = (instances.query(at), instances.claim(at));
+            (at as u64, study.verdict(scores, query, claim, width))
+        });
+        let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
+        let key = |it: &(u64, Option<Verdict>)| {
+            let margin = it.1.map(|it| it.margin);
+            match listing.sort {
+                InstanceSort::Query => 0.0,
+                InstanceSort::MarginUp => margin.unwrap_or(f64::INFINITY),
+                InstanceSort::MarginDown => margin.map_or(f64::INFINITY, |it| -it),
+                InstanceSort::Closest => margin.map_or(f64::INFINITY, f64::abs),
+            }
+        };
+        all.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        all.into_iter()
+            .map(|it| (it.0, it.1.map(|it| it.margin)))
+            .collect()
+    }
+
+    fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
+        let lister = study.lister(listing).unwrap();
+        let parts = lister.parts(n);
+        assert!(parts.len() > 1);
+        let counted: Vec<_> = parts.into_iter().map(|it| lister.count(it)).collect();
+        let plan = lister.plan(&counted);
+        let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
+        lister.page(&plan, picked)
+    }
+
+    #[test]
+    fn pages_in_any_parts_add_up_to_the_whole_list() {
+        let words = ["river", "bank", "mud", "tide"];
+        let text = |at: usize| {
+            let n = 1 + at % 5;
+            let words = (0..n).map(|it| words[(at / 3 + it * it) % 4]);
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let texts: Vec<String> = (0..24).map(text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let queries = ["river bank", "mud", "tide river mud", "bank tide", "none"];
+        let mut study = fixture::study_of(&queries, &texts, 30);
+        // A ranker without all scores, and with ties.
+        let mut ranker = study.scores[0].ranker.clone();
+        ranker.fingerprint = "holes".to_owned();
+        let values = (0..study.pairs.len()).map(|at| match at % 7 {
+            0 => None,
+            it => Some((it % 3) as f64),
+        });
+        let holes = crate::score::Scores::new(ranker, values.collect(), &study.pairs);
+        study.add_scores(holes.unwrap()).unwrap();
+        for ranker in [0, 2] {
+            for sort in [
+                InstanceSort::Query,
+                InstanceSort::MarginUp,
+                InstanceSort::MarginDown,
+                InstanceSort::Closest,
+            ] {
+                for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
+                    let listing = InstanceListOptions {
+                        ranker,
+                        outcome,
+                        sort,
+                        ..first_five()
+                    };
+                    let expected = whole(&study, &listing);
+                    let mut found = Vec::new();
+                    for offset in (0..expected.len() as u64 + 5).step_by(5) {
+                        let listing = InstanceListOptions {
+                            offset,
+                            ..listing.clone()
+                        };
+                        let page = study.list(&listing).unwrap();
+                        assert_eq!(page.n_instances, expected.len() as u64);
+                        for n_parts in [2, 3, 9] {
+                            assert_eq!(in_parts(&study, &listing, n_parts), page);
+                        }
+                        found.extend(page.rows.iter().map(|it| (it.number, it.margin)));
+                    }
+                    assert_eq!(found, expected, "{ranker} {sort:?} {outcome:?}");
+                }
+            }
+        }
+    }
+
+    fn first_five() -> InstanceListOptions {
+        InstanceListOptions {
+            dials: StudyControls::default(),
+            probe: Probe::Axiom(Axiom::Tfc1),
+            ranker: 0,
+            outcome: None,
+            query: String::new(),
+            margin_from: None,
+            margin_to: None,
+            sort: InstanceSort::Query,
+            offset: 0,
+            limit: 5,
+        }
+    }
+
+    #[test]
+    fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
+        let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
+        let page = study.list(&first_five()).unwrap();
+        let MarginHistogram {
+            from,
+            width,
+            counts,
+            n_tied,
+        } = page.histogram;
+        assert_eq!(counts.iter().sum::<u64>() + n_tied, page.n_instances);
+        assert!((from / width - libm::round(from / width)).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,445 @@
+//! A page out of any number of instances: counted once, picked once, never sorted as a whole.
+//!
+//! Both passes go over parts of the queries, which may be done in any order and on any number
+//! of threads. The first counts the instances that pass by the order of magnitude of what they
+//! are sorted by; the second keeps only those of the magnitudes in which the page lies.
+
+use std::ops::Range;
+
+use super::super::Study;
+use super::super::controls::{InstanceFilter, InstanceSubset};
+use super::{
+    InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, round_width,
+};
+use crate::error::Error;
+use crate::probe::{Claim, Instances, StudyDocNo};
+use crate::score::Scores;
+use crate::verdict::{Outcome, Verdict};
+
+/// What a page is made with.
+pub struct InstanceLister<'a> {
+    study: &'a Study,
+    listing: &'a InstanceListOptions,
+    instances: &'a Instances,
+    scores: &'a Scores,
+    filter: InstanceFilter<'a>,
+    tie_width: f64,
+    /// In lower case.
+    wanted: String,
+    /// For each pair whether the ranker saw a part of the text alone; only where that is asked.
+    truncated: Vec<bool>,
+}
+
+/// Significant bits of a number that tell its magnitude: sign, exponent, six of the fraction.
+const BITS: u32 = 18;
+
+/// What the first pass found among some queries.
+pub struct MarginCounts {
+    queries: Range<usize>,
+    least: f64,
+    most: f64,
+    n_tied: u64,
+    n_margins: u64,
+    magnitudes: Vec<Magnitude>,
+}
+
+/// The instances of one magnitude.
+#[derive(Clone, Copy)]
+struct Magnitude {
+    n: u64,
+    least: f64,
+    most: f64,
+}
+
+const NONE: Magnitude = Magnitude {
+    n: 0,
+    least: f64::INFINITY,
+    most: f64::NEG_INFINITY,
+};
+
+impl Magnitude {
+    fn add(&mut self, other: Magnitude) {
+        self.n += other.n;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+    }
+
+    /// Whether all are sorted by the same number, and so stand in the order of queries.
+    fn is_flat(self) -> bool {
+        self.n == 0 || self.least.to_bits() == self.most.to_bits()
+    }
+}
+
+/// What the first pass comes to.
+pub struct ListPlan {
+    /// What the second pass looks for, one for each part.
+    pub wanted: Vec<ListPart>,
+    n: u64,
+    /// Instances before the page in what the second pass finds.
+    skip: u64,
+    n_tied: u64,
+    bins: Bins,
+}
+
+/// The bins of a histogram.
+#[derive(Clone, Copy)]
+struct Bins {
+    /// Number of the first one.
+    first: f64,
+    width: f64,
+    n: usize,
+}
+
+/// What the second pass looks for among some queries.
+pub struct ListPart {
+    queries: Range<usize>,
+    /// First and last magnitude.
+    between: [usize; 2],
+    /// For each magnitude how many to leave out before, and how many to keep.
+    parts: Vec<(u64, u64)>,
+    bins: Bins,
+}
+
+/// What the second pass found.
+#[derive(Default)]
+pub struct SelectedInstances {
+    judged: Vec<InstanceVerdict>,
+    counts: Vec<u64>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct InstanceVerdict {
+    pub(super) number: u64,
+    pub(super) query: usize,
+    pub(super) claim: Claim<StudyDocNo>,
+    pub(super) verdict: Option<Verdict>,
+}
+
+/// What an instance is sorted by; those without a verdict come last.
+pub(super) fn key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
+    match (sort, verdict.map(|it| it.margin)) {
+        (InstanceSort::Query, _) => 0.0,
+        (_, None) => f64::INFINITY,
+        (InstanceSort::MarginUp, Some(margin)) => margin,
+        (InstanceSort::MarginDown, Some(margin)) => -margin,
+        (InstanceSort::Closest, Some(margin)) => margin.abs(),
+    }
+}
+
+/// Ascending with the number, as `f64::total_cmp`.
+fn magnitude(key: f64) -> usize {
+    let bits = key.to_bits();
+    let ordered = if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    };
+    (ordered >> (64 - BITS)) as usize
+}
+
+impl<'a> InstanceLister<'a> {
+    pub(super) fn new(
+        study: &'a Study,
+        listing: &'a InstanceListOptions,
+    ) -> Result<InstanceLister<'a>, Error> {
+        listing.dials.check(study)?;
+        let mode = listing.dials.mode_of(study)?;
+        let scores = study.scores.get(listing.ranker).ok_or_else(|| {
+            Error::unknown("ranker of this study", format!("number {}", listing.ranker))
+        })?;
+        let mut truncated = Vec::new();
+        if listing.dials.only == InstanceSubset::Whole && !scores.truncated.is_empty() {
+            truncated = vec![false; study.pairs.len()];
+            for &at in &scores.truncated {
+                truncated[at as usize] = true;
+            }
+        }
+        Ok(InstanceLister {
+            study,
+            listing,
+            instances: study.instances_of(listing.probe, mode)?,
+            scores,
+            filter: InstanceFilter::new(study, &listing.dials),
+            tie_width: listing.dials.tie_width(scores),
+            wanted: listing.query.to_lowercase(),
+            truncated,
+        })
+    }
+
+    /// Parts of the queries with about equally many instances.
+    pub fn parts(&self, n: usize) -> Vec<Range<usize>> {
+        let n_queries = self.instances.n_queries();
+        let of_each = self.instances.len() / n.max(1) + 1;
+        let (mut parts, mut from, mut n_held) = (Vec::new(), 0, 0);
+        for query in 0..n_queries {
+            n_held += self.instances.len_of(query);
+            if n_held >= of_each || query + 1 == n_queries {
+                parts.push(from..query + 1);
+                (from, n_held) = (query + 1, 0);
+            }
+        }
+        parts
+    }
+
+    /// Calls `take` with what passes the dials and the query of the listing.
+    fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceVerdict)) {
+        let study = self.study;
+        let unknown = u32::MAX;
+        let mut places = vec![unknown; study.texts.len()];
+        let mut number = self.instances.first_of(queries.start) as u64;
+        let mut relevant = Vec::new();
+        for query in queries {
+            let asked = &study.queries[query];
+            let named = self.wanted.is_empty()
+                || asked.text.to_lowercase().contains(&self.wanted)
+                || asked.id.to_lowercase().contains(&self.wanted);
+            if !named || !self.filter.takes(query) {
+                number += self.instances.len_of(query) as u64;
+                continue;
+            }
+            let range = study.pairs.range(query);
+            let texts = study.pairs.of(query);
+            for (&text, place) in texts.iter().zip(range.clone()) {
+                places[text as usize] = place as u32;
+            }
+            if self.listing.dials.only == InstanceSubset::Relevant {
+                let grade = |it: &StudyDocNo| study.grade(query, *it).is_some_and(|it| it >= 1);
+                relevant = texts.iter().map(grade).collect();
+            }
+            let place = |text: StudyDocNo| places[text as usize] as usize;
+            for claim in self.instances.of(query) {
+                let fits = match self.listing.dials.only {
+                    InstanceSubset::All => true,
+                    InstanceSubset::Whole => {
+                        self.truncated.is_empty()
+                            || !claim.any(|text| self.truncated.get(place(text)) == Some(&true))
+                    }
+                    InstanceSubset::Relevant => claim.any(|text| {
+                        let at = place(text).checked_sub(range.start);
+                        at.and_then(|it| relevant.get(it)) == Some(&true)
+                    }),
+                };
+                if fits && self.filter.is_close(self.instances, claim) {
+                    let scored = claim.scored(|text| match places[text as usize] {
+                        it if it == unknown => None,
+                        it => self.scores.at(it as usize),
+                    });
+                    take(InstanceVerdict {
+                        number,
+                        query,
+                        claim,
+                        verdict: scored.map(|it| it.verdict(self.tie_width)),
+                    });
+                }
+                number += 1;
+            }
+            for &text in texts {
+                places[text as usize] = unknown;
+            }
+        }
+    }
+
+    /// The first pass over some queries.
+    pub fn count(&self, queries: Range<usize>) -> MarginCounts {
+        let mut found = MarginCounts {
+            queries: queries.clone(),
+            least: 0.0,
+            most: 0.0,
+            n_tied: 0,
+            n_margins: 0,
+            magnitudes: vec![NONE; 1 << BITS],
+        };
+        self.each(queries, |judged| {
+            match judged.verdict {
+                Some(it) if it.outcome == Outcome::Tied => found.n_tied += 1,
+                Some(it) => {
+                    found.n_margins += 1;
+                    found.least = found.least.min(it.margin);
+                    found.most = found.most.max(it.margin);
+                }
+                None => {}
+            }
+            if self.listing.keeps(judged.verdict) {
+                let key = key(self.listing.sort, judged.verdict);
+                found.magnitudes[magnitude(key)].add(Magnitude {
+                    n: 1,
+                    least: key,
+                    most: key,
+                });
+            }
+        });
+        found
+    }
+
+    /// What the second pass looks for in each part.
+    pub fn plan(&self, counted: &[MarginCounts]) -> ListPlan {
+        let mut all = vec![NONE; 1 << BITS];
+        for part in counted {
+            let pairs = all.iter_mut().zip(&part.magnitudes);
+            pairs.for_each(|(all, it)| all.add(*it));
+        }
+        let n: u64 = all.iter().map(|it| it.n).sum();
+        let bins = bins(counted);
+        let page = self.listing.limit.min(InstanceListOptions::MOST);
+        let first = self.listing.offset.min(n);
+        let last = first.saturating_add(page).min(n);
+        // Where each magnitude begins in the list; those that the page touches.
+        let mut begin = 0;
+        let mut touched: Vec<(usize, u64)> = Vec::new();
+        for (at, it) in all.iter().enumerate().filter(|it| it.1.n > 0) {
+            if begin < last && begin + it.n > first {
+                touched.push((at, begin));
+            }
+            begin += it.n;
+        }
+        let between = match (touched.first(), touched.last()) {
+            (Some(a), Some(b)) => [a.0, b.0],
+            _ => [1, 0],
+        };
+        // Of a flat magnitude what lies before the page is left out already.
+        let skip = match touched.first() {
+            Some(&(at, begin)) if !all[at].is_flat() => first - begin,
+            _ => 0,
+        };
+        let mut before = vec![0; touched.len()];
+        let parts = counted.iter().map(|part| {
+            let each = touched.iter().zip(&mut before);
+            let each = each.map(|(&(at, begin), before)| {
+                let here = part.magnitudes[at].n;
+                if !all[at].is_flat() {
+                    return (at, (0, here));
+                }
+                // In the order of queries: what lies before the page is only counted.
+                let start = begin + *before;
+                *before += here;
+                let skip = first.saturating_sub(start).min(here);
+                let keep = last.saturating_sub(start).min(here) - skip;
+                (at, (skip, keep))
+            });
+            let each: Vec<_> = each.collect();
+            let n_between = (between[1] + 1).saturating_sub(between[0]);
+            let mut parts = vec![(0, 0); n_between];
+            for (at, part) in each {
+                parts[at - between[0]] = part;
+            }
+            ListPart {
+                queries: part.queries.clone(),
+                between,
+                parts,
+                bins,
+            }
+        });
+        ListPlan {
+            wanted: parts.collect(),
+            n,
+            skip,
+            n_tied: counted.iter().map(|it| it.n_tied).sum(),
+            bins,
+        }
+    }
+
+    /// The second pass over a part.
+    pub fn pick(&self, wanted: &ListPart) -> SelectedInstances {
+        let mut left = wanted.parts.clone();
+        let mut found = SelectedInstances {
+            judged: Vec::new(),
+            counts: vec![0; wanted.bins.n],
+        };
+        self.each(wanted.queries.clone(), |judged| {
+            if let Some(it) = judged.verdict
+                && it.outcome != Outcome::Tied
+            {
+                let bins = wanted.bins;
+                found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
+            }
+            let magnitude = magnitude(key(self.listing.sort, judged.verdict));
+            if !(wanted.between[0]..=wanted.between[1]).contains(&magnitude)
+                || !self.listing.keeps(judged.verdict)
+            {
+                return;
+            }
+            match &mut left[magnitude - wanted.between[0]] {
+                (skip, _) if *skip > 0 => *skip -= 1,
+                (_, 0) => {}
+                (_, keep) => {
+                    *keep -= 1;
+                    found.judged.push(judged);
+                }
+            }
+        });
+        found
+    }
+
+    /// The page, from all parts in order.
+    pub fn page(&self, plan: &ListPlan, picked: Vec<SelectedInstances>) -> InstancePage {
+        let mut counts = vec![0; plan.bins.n];
+        let mut judged = Vec::new();
+        for part in picked {
+            counts
+                .iter_mut()
+                .zip(&part.counts)
+                .for_each(|(a, b)| *a += b);
+            judged.extend(part.judged);
+        }
+        let by = |it: &InstanceVerdict| key(self.listing.sort, it.verdict);
+        judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
+        let limit = self.listing.limit.min(InstanceListOptions::MOST) as usize;
+        let rows = judged.iter().skip(plan.skip as usize).take(limit);
+        InstancePage {
+            n_instances: plan.n,
+            rows: rows.map(|it| self.line(it)).collect(),
+            histogram: MarginHistogram {
+                from: plan.bins.first * plan.bins.width,
+                width: plan.bins.width,
+                counts,
+                n_tied: plan.n_tied,
+            },
+        }
+    }
+
+    fn line(&self, judged: &InstanceVerdict) -> ListedInstance {
+        let InstanceVerdict {
+            number,
+            query,
+            claim,
+            verdict,
+        } = *judged;
+        let study = self.study;
+        let texts = claim.texts();
+        ListedInstance {
+            number,
+            query_id: study.queries[query].id.clone(),
+            query: study.queries[query].text.clone(),
+            grades: texts.iter().map(|&it| study.grade(query, it)).collect(),
+            texts: texts.into_iter().map(|it| study.text_id(it)).collect(),
+            outcome: verdict.map(|it| it.outcome),
+            margin: verdict.map(|it| it.margin),
+            truncated: study.truncated(self.scores, query, claim),
+        }
+    }
+}
+
+/// From the least to the most margin, of round width, with an edge at 0.
+fn bins(counted: &[MarginCounts]) -> Bins {
+    let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
+    let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
+    let width = round_width((most - least) / super::BINS);
+    if counted.iter().all(|it| it.n_margins == 0) || width <= 0.0 {
+        return Bins {
+            first: 0.0,
+            width: 1.0,
+            n: 0,
+        };
+    }
+    let first = bin(least, width);
+    Bins {
+        first,
+        width,
+        n: (bin(most, width) - first) as usize + 1,
+    }
+}
+
+/// In which bin a margin is, counted from 0.
+fn bin(margin: f64, width: f64) -> f64 {
+    libm::floor(margin / width)
+}

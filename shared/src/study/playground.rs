@@ -1,0 +1,373 @@
+//! The Playground: a query and two or three texts against every axiom and lexical ranker.
+
+use serde::{Deserialize, Serialize};
+
+use std::collections::BTreeMap;
+
+use super::TermStatistics;
+use super::instance_details::{
+    AnalyzedInstance, HighlightedText, QueryTermInfo, RankerVerdict, TermContributions,
+};
+use crate::error::{Error, InvalidField};
+use crate::index::{CollectionTotals, Index};
+use crate::probe::manipulation::{LookupTables, ManipulationInput};
+use crate::probe::{AxiomVariant, Claim, Limits, Manipulation, MeasuredPrecondition, Probe};
+use crate::rank::LexicalRanker;
+use crate::score::RankerKind;
+use crate::text::linguistics::{LinguisticAnalysis, analyze};
+use crate::text::{Analyzer, Vocabulary};
+use crate::word_vectors::WordVectors;
+
+/// What somebody typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PlaygroundRequest {
+    /// The query.
+    pub query: String,
+    /// Two or three texts.
+    pub texts: Vec<String>,
+    /// How texts become terms.
+    pub analyzer: Analyzer,
+    /// Bounds of the premises.
+    pub limits: Limits,
+    /// Reading of the axioms.
+    pub mode: AxiomVariant,
+    /// Lexical rankers, as on the command line.
+    pub rankers: Vec<String>,
+    /// Axioms beside [`crate::probe::Axiom::ALL`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<Probe>,
+}
+
+/// Every axiom on what was typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PlaygroundResult {
+    /// With marks.
+    pub query: HighlightedText,
+    /// Distinct query terms.
+    pub terms: Vec<QueryTermInfo>,
+    /// With marks.
+    pub texts: Vec<HighlightedText>,
+    /// Length of each text, in terms.
+    pub n_terms: Vec<u32>,
+    /// Γ of each text.
+    pub distances: Vec<Option<u32>>,
+    /// One for each axiom, those on meaning only with word vectors: the order of texts in which
+    /// it applies, or else the one that fails the fewest premises.
+    pub axioms: Vec<AxiomResult>,
+    /// One for each ranker.
+    pub contributions: Vec<TermContributions>,
+}
+
+/// One axiom on what was typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AxiomResult {
+    /// The axiom that was applied.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// Over places in the texts.
+    pub claim: Claim<u32>,
+    /// Whether all premises hold.
+    pub applies: bool,
+    /// In the order the axiom checks them.
+    pub premises: Vec<MeasuredPrecondition>,
+    /// One for each ranker; empty where the axiom does not apply.
+    pub said: Vec<RankerVerdict>,
+}
+
+/// The longest text that is taken, in bytes: enough for a document, and quick at every key.
+pub const LONGEST: usize = 200_000;
+
+/// The most axioms that are taken beside [`crate::probe::Axiom::ALL`].
+pub const MOST_FURTHER: usize = 64;
+
+/// What is known of the collection that texts are compared in.
+#[derive(Debug, Clone, Copy)]
+pub struct CollectionStatistics<'a> {
+    /// Of the whole collection.
+    pub totals: CollectionTotals,
+    /// Of its terms.
+    pub terms: &'a BTreeMap<String, TermStatistics>,
+    /// Word vectors, if it has any.
+    pub vectors: Option<&'a WordVectors>,
+}
+
+/// Answers what was typed, with the statistics of a collection; without them the texts that
+/// were typed are the collection.
+pub fn answer(
+    typed: &PlaygroundRequest,
+    collection: Option<CollectionStatistics<'_>>,
+) -> Result<PlaygroundResult, Error> {
+    if !(2..=3).contains(&typed.texts.len()) {
+        return Err(Error::out_of_range(
+            "texts",
+            "two or three texts can be compared",
+        ));
+    }
+    if typed
+        .texts
+        .iter()
+        .chain([&typed.query])
+        .any(|it| it.len() > LONGEST)
+    {
+        return Err(Error::out_of_range(
+            "texts",
+            format!("at most {LONGEST} bytes each are taken"),
+        ));
+    }
+    if typed.further.len() > MOST_FURTHER {
+        return Err(Error::out_of_range(
+            InvalidField::shown("further", "further axioms"),
+            format!("at most {MOST_FURTHER} are taken at once"),
+        ));
+    }
+    typed.limits.check()?;
+    let rankers = typed.rankers.iter().map(|it| it.parse());
+    let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>()?;
+    let own;
+    let vectors = collection.and_then(|it| it.vectors);
+    let (totals, stats) = match collection {
+        Some(it) => (it.totals, it.terms),
+        None => {
+            own = statistics(&typed.analyzer, &typed.texts)?;
+            (own.0, &own.1)
+        }
+    };
+    let read = AnalyzedInstance::new(&typed.analyzer, &typed.query, &typed.texts, stats, vectors);
+    let contributions: Vec<TermContributions> = rankers
+        .iter()
+        .map(|it| read.contributions(it, &totals))
+        .collect();
+    let further = typed.further.iter().copied();
+    let further = further.filter(|it| vectors.is_some() || !it.needs_vectors());
+    let axioms = Probe::minable(vectors.is_some())
+        .into_iter()
+        .chain(further)
+        .filter_map(|it| apply(it, typed, totals, &read, &contributions));
+    Ok(PlaygroundResult {
+        query: read.query(),
+        terms: read.terms_about(),
+        texts: read.texts().collect(),
+        n_terms: read.counted.iter().map(|it| it.len).collect(),
+        distances: read.counted.iter().map(|it| it.distance()).collect(),
+        axioms: axioms.collect(),
+        contributions,
+    })
+}
+
+/// A text that is to be changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlaygroundManipulation {
+    /// The query.
+    pub query: String,
+    /// The text.
+    pub text: String,
+    /// Texts that are not relevant to the query; the vocabulary is that of all texts here.
+    pub others: Vec<String>,
+    /// Each by itself.
+    pub manipulations: Vec<Manipulation>,
+    /// How texts become terms.
+    pub analyzer: Analyzer,
+}
+
+/// Of what is drawn: the usual seed of a study, so that a text is changed as it is there.
+const SEED: u64 = 42;
+
+/// A text as each manipulation makes it; none where it would be empty or the same, or where
+/// texts are lacking.
+pub fn change(changing: &PlaygroundManipulation) -> Result<Vec<Option<String>>, Error> {
+    let PlaygroundManipulation {
+        query,
+        text,
+        others,
+        manipulations,
+        analyzer,
+    } = changing;
+    let texts = || others.iter().chain([text]);
+    if texts().chain([query]).any(|it| it.len() > LONGEST) {
+        let reason = format!("at most {LONGEST} bytes each are taken");
+        return Err(Error::out_of_range("texts", reason));
+    }
+    let mut vocabulary = Vocabulary::new(analyzer.clone());
+    texts().for_each(|it| vocabulary.read(it, &mut Vec::new()));
+    let analysis = analyze(text);
+    let analysed: Vec<LinguisticAnalysis> = others.iter().map(|it| analyze(it)).collect();
+    let others: Vec<(&str, &LinguisticAnalysis)> = others
+        .iter()
+        .map(String::as_str)
+        .zip(analysed.iter())
+        .collect();
+    let source = ManipulationInput {
+        id: "",
+        text,
+        analysis: &analysis,
+        query,
+        others: &others,
+        tools: &LookupTables::default(),
+        vocabulary: &vocabulary,
+        seed: SEED,
+    };
+    let made = manipulations.iter().map(|it| it.apply(&source));
+    Ok(made.collect())
+}
+
+/// Statistics of the typed texts as a collection.
+fn statistics(
+    analyzer: &Analyzer,
+    texts: &[String],
+) -> Result<(CollectionTotals, BTreeMap<String, TermStatistics>), Error> {
+    let index = Index::build(analyzer, texts.iter().map(|it| it.as_str()))?;
+    let numbers = 0..index.vocabulary().len() as u32;
+    let stats = numbers.map(|it| {
+        let stats = TermStatistics {
+            df: index.df(it),
+            cf: index.cf(it),
+        };
+        (index.vocabulary().term(it).to_owned(), stats)
+    });
+    Ok((index.totals(), stats.collect()))
+}
+
+/// The order of texts in which an axiom applies, or that fails the fewest premises; the first
+/// of several. None if there are too few texts.
+fn apply(
+    probe: Probe,
+    typed: &PlaygroundRequest,
+    totals: CollectionTotals,
+    read: &AnalyzedInstance<'_>,
+    contributions: &[TermContributions],
+) -> Option<AxiomResult> {
+    let kind = probe.claim(typed.mode);
+    let tried = orders(typed.texts.len() as u32, kind.arity())
+        .into_iter()
+        .map(|order| {
+            let counted: Vec<_> = order
+                .iter()
+                .map(|&it| read.counted[it as usize].clone())
+                .collect();
+            let case = read.case(&typed.limits, totals, &counted);
+            let premises = probe.premises(typed.mode, &case);
+            (order, premises)
+        });
+    let failing =
+        |premises: &[MeasuredPrecondition]| premises.iter().filter(|it| !it.holds()).count();
+    let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
+    let applies = failing(&premises) == 0;
+    let claim = kind.about(&order);
+    let said = contributions.iter().filter(|_| applies).map(|it| {
+        let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
+        let scored = claim.scored(|text| Some(it.scores[text as usize]));
+        RankerVerdict {
+            ranker: it.ranker.clone(),
+            scores: scores.collect(),
+            truncated: vec![false; order.len()],
+            verdict: scored.map(|it| it.verdict(RankerKind::Lexical.tie_width())),
+            typical_margin: None,
+        }
+    });
+    Some(AxiomResult {
+        probe,
+        claim,
+        applies,
+        premises,
+        said: said.collect(),
+    })
+}
+
+/// All orders of `arity` of the places below `n`.
+fn orders(n: u32, arity: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..arity {
+        let longer = all.iter().flat_map(|it: &Vec<u32>| {
+            let rest = (0..n).filter(|place| !it.contains(place));
+            rest.map(|place| it.iter().copied().chain([place]).collect())
+                .collect::<Vec<_>>()
+        });
+        all = longer.collect();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Axiom;
+
+    fn typed(query: &str, texts: &[&str]) -> PlaygroundRequest {
+        PlaygroundRequest {
+            query: query.to_owned(),
+            texts: texts.iter().map(|&it| it.to_owned()).collect(),
+            analyzer: Analyzer::default(),
+            limits: Limits::STANDARD,
+            mode: AxiomVariant::Fixed,
+            rankers: vec!["bm25".to_owned(), "ql".to_owned()],
+            further: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_axiom_finds_the_order_in_which_it_applies() {
+        let answer = answer(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
+        let tfc1 = &answer.axioms[0];
+        assert!(tfc1.applies);
+        assert_eq!(
+            tfc1.claim,
+            Claim::Above {
+                winner: 1,
+                loser: 0
+            }
+        );
+        assert_eq!(tfc1.said.len(), 2);
+        let tfc2 = answer
+            .axioms
+            .iter()
+            .find(|it| it.probe == Probe::Axiom(Axiom::Tfc2));
+        assert!(tfc2.is_none(), "two texts are no triple");
+        let lnc2 = answer
+            .axioms
+            .iter()
+            .find(|it| it.probe == Probe::Axiom(Axiom::Lnc2))
+            .unwrap();
+        assert!(!lnc2.applies);
+    }
+
+    #[test]
+    fn contributions_sum_to_the_bits_of_the_score() {
+        let answer = answer(&typed("river bank tide", &["river bank", "tide"]), None).unwrap();
+        for it in &answer.contributions {
+            for text in 0..2 {
+                let sum = it.terms.iter().fold(0.0, |sum, term| sum + term[text]);
+                assert_eq!(sum.to_bits(), it.scores[text].to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_is_changed_by_each_manipulation_and_says_where_it_stays() {
+        let changing = |others: &[&str]| PlaygroundManipulation {
+            query: "river bank".to_owned(),
+            text: "The river rises. It takes the bank.".to_owned(),
+            others: others.iter().map(|&it| it.to_owned()).collect(),
+            manipulations: vec![
+                Manipulation::ReverseSentences,
+                Manipulation::ChangeNumbers,
+                Manipulation::AddSentenceLast,
+            ],
+            analyzer: Analyzer::default(),
+        };
+        let reversed = Some("It takes the bank. The river rises.".to_owned());
+        let added = Some("The river rises. It takes the bank. Bread rises.".to_owned());
+        let made = change(&changing(&["Bread rises."])).unwrap();
+        assert_eq!(made, [reversed.clone(), None, added]);
+        assert_eq!(change(&changing(&[])).unwrap(), [reversed, None, None]);
+    }
+
+    #[test]
+    fn nothing_typed_is_an_answer_too() {
+        let answer = answer(&typed("", &["", ""]), None).unwrap();
+        assert!(answer.terms.is_empty());
+        assert!(answer.axioms.iter().all(|it| !it.applies));
+    }
+}

@@ -1,0 +1,464 @@
+//! A collection made ready for mining, and mined: its index, its derived documents, the rows of
+//! its word vectors, the candidate pools, the instances.
+//!
+//! The command `mine`, the backend's studies and the browser's worker all come here. They differ
+//! in their [`ShardExecutor`] alone: the backend computes the shards of a step on all cores, the worker
+//! one after the other, and lets other messages in between. Neither changes a bit of the result.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use super::StudyDefinition;
+use super::analyzer_audit::{AnalyzerAudit, AnalyzerAuditor};
+use crate::collection::{Collection, Document, Run};
+use crate::error::Error;
+use crate::index::{Index, IndexBuilder};
+use crate::probe::additions::{
+    AddedSamples, AnalyzedDocuments, CollectionAdditions, DerivedDocumentBuilder,
+};
+use crate::probe::manipulation::LookupTables;
+use crate::probe::mining::{Miner, QueryMiningResult, QueryPool};
+use crate::probe::pool::CandidatePools;
+use crate::probe::transfer::TransferSet;
+use crate::probe::{AxiomVariant, Limits, MiningResult, PoolSpec, Probe};
+use crate::text::Analyzer;
+use crate::word_vectors::{IndexedWordVectors, SynonymFinder, WordVectorNo, WordVectors};
+
+/// Documents that are indexed between two reports of progress.
+const DOCS_AT_ONCE: usize = 500;
+
+/// A step of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StudyStage {
+    /// In documents.
+    Index,
+    /// In queries: documents are derived for manipulations.
+    Derive,
+    /// In queries.
+    Mine,
+    /// In documents, which each analyzer of the audit indexes again.
+    AuditIndex,
+    /// In queries, which each analyzer of the audit mines again.
+    Audit,
+    /// In queries, all rankers one after the other.
+    Score,
+}
+
+/// How far the work is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StudyProgress {
+    /// The current step.
+    pub stage: StudyStage,
+    /// In the unit of the step.
+    pub done: u64,
+    /// In the same unit.
+    pub of: u64,
+    /// Instances that [`StudyStage::Mine`] has found so far.
+    pub n_found: u64,
+}
+
+/// Computes the shards of each step and hears how far the work is.
+pub trait ShardExecutor {
+    /// What ends the work early.
+    type Error: From<Error>;
+
+    /// Returns how many shards of a step are computed before progress is reported: one, or as many
+    /// as may have their results in memory together.
+    fn shards_at_once(&self, _: StudyStage) -> usize {
+        1
+    }
+
+    /// Returns the results of some shards in the order of their numbers, computed one after the
+    /// other or in any other way.
+    fn compute<T: Send>(&self, shards: Range<usize>, shard: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        shards.map(shard).collect()
+    }
+
+    /// Hears how far the work is, at the beginning of each step and again and again. It may wait,
+    /// and ends the work by an error.
+    fn report(&mut self, progress: StudyProgress) -> impl Future<Output = Result<(), Self::Error>>;
+}
+
+/// Computes one shard after the other, and never waits.
+pub struct SequentialExecutor;
+
+impl ShardExecutor for SequentialExecutor {
+    type Error = Error;
+
+    async fn report(&mut self, _: StudyProgress) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Runs work to its end whose executor never waits.
+pub fn run_at_once<T>(work: impl Future<Output = T>) -> T {
+    match std::pin::pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(it) => it,
+        Poll::Pending => unreachable!("an executor that waits needs a runtime"),
+    }
+}
+
+/// A step, and how far it is.
+pub(super) struct StageRun<'a, E> {
+    executor: &'a mut E,
+    progress: StudyProgress,
+}
+
+impl<'a, E: ShardExecutor> StageRun<'a, E> {
+    /// Begins a step of `of` documents or queries, or goes on with it where `done` are done.
+    pub(super) async fn begin(
+        executor: &'a mut E,
+        stage: StudyStage,
+        done: usize,
+        of: usize,
+    ) -> Result<StageRun<'a, E>, E::Error> {
+        let progress = StudyProgress {
+            stage,
+            done: done as u64,
+            of: of as u64,
+            n_found: 0,
+        };
+        executor.report(progress).await?;
+        Ok(StageRun { executor, progress })
+    }
+
+    async fn index(
+        &mut self,
+        docs: &[Document],
+        mut builder: IndexBuilder,
+    ) -> Result<Index, E::Error> {
+        for some in docs.chunks(DOCS_AT_ONCE) {
+            some.iter().for_each(|it| builder.add(&it.body()));
+            self.advance(some.len()).await?;
+        }
+        Ok(builder.finish()?)
+    }
+
+    /// Computes `n` shards and hands them on in their order, some at a time: their results, and
+    /// the progress, to which `take` adds the instances that it finds in them.
+    pub(super) async fn run<T: Send>(
+        &mut self,
+        n: usize,
+        shard: impl Fn(usize) -> T + Sync,
+        mut take: impl FnMut(Vec<T>, &mut StudyProgress) -> Result<(), E::Error>,
+    ) -> Result<(), E::Error> {
+        let at_once = self.executor.shards_at_once(self.progress.stage);
+        for from in (0..n).step_by(at_once) {
+            let to = n.min(from.saturating_add(at_once));
+            let results = self.executor.compute(from..to, &shard);
+            take(results, &mut self.progress)?;
+            self.advance(to - from).await?;
+        }
+        Ok(())
+    }
+
+    /// Computes `n` shards and returns all their results.
+    pub(super) async fn collect<T: Send>(
+        &mut self,
+        n: usize,
+        shard: impl Fn(usize) -> T + Sync,
+    ) -> Result<Vec<T>, E::Error> {
+        let mut all = Vec::with_capacity(n);
+        let take = |results, _: &mut StudyProgress| {
+            all.extend::<Vec<T>>(results);
+            Ok(())
+        };
+        self.run(n, shard, take).await?;
+        Ok(all)
+    }
+
+    async fn advance(&mut self, n: usize) -> Result<(), E::Error> {
+        self.progress.done += n as u64;
+        self.executor.report(self.progress).await
+    }
+}
+
+/// Indexes documents.
+pub async fn index<E: ShardExecutor>(
+    docs: &[Document],
+    builder: IndexBuilder,
+    executor: &mut E,
+) -> Result<Index, E::Error> {
+    let mut step = StageRun::begin(executor, StudyStage::Index, 0, docs.len()).await?;
+    step.index(docs, builder).await
+}
+
+/// What is mined in a collection.
+#[derive(Debug, Clone)]
+pub struct MiningSettings {
+    /// How texts become terms.
+    pub analyzer: Analyzer,
+    /// Which documents of a query are compared.
+    pub pool: PoolSpec,
+    /// Which probes, in which modes.
+    pub probes: Vec<(Probe, AxiomVariant)>,
+    /// Their bounds.
+    pub limits: Limits,
+}
+
+impl MiningSettings {
+    /// Returns the settings of a study: every axiom in every mode, modes first; then its
+    /// behaviours, which have one mode.
+    pub fn of(definition: &StudyDefinition) -> MiningSettings {
+        let modes = definition.modes.iter();
+        let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
+        let behaviours = definition.behaviours().map(|it| (it, AxiomVariant::Fixed));
+        MiningSettings {
+            analyzer: definition.analyzer.clone(),
+            pool: definition.pool.clone(),
+            probes: axioms.chain(behaviours).collect(),
+            limits: definition.limits,
+        }
+    }
+}
+
+/// Files that settings or a definition name, as they were read.
+#[derive(Default)]
+pub struct InputFiles {
+    /// The run of a pool that names one.
+    pub run: Option<Run>,
+    /// The word vectors.
+    pub vectors: Option<Arc<WordVectors>>,
+    /// What manipulations look up.
+    pub tools: LookupTables,
+    /// The pairs of each transfer set.
+    pub sets: Vec<TransferSet>,
+}
+
+/// A collection that is ready to be mined.
+pub struct PreparedCollection {
+    /// The collection, then its derived documents and the pairs and queries of transfer sets.
+    pub collection: Collection,
+    /// The index of all its documents.
+    pub index: Index,
+    /// What was added to the collection.
+    pub beside: AddedSamples,
+    settings: MiningSettings,
+    run: Option<Run>,
+    vectors: Option<TokenVectors>,
+}
+
+/// Word vectors, with the row of each token of an index.
+struct TokenVectors {
+    vectors: Arc<WordVectors>,
+    rows: Vec<Option<WordVectorNo>>,
+}
+
+impl TokenVectors {
+    fn of(vectors: &Arc<WordVectors>, index: &Index) -> TokenVectors {
+        TokenVectors {
+            rows: vectors.rows_of(index),
+            vectors: Arc::clone(vectors),
+        }
+    }
+
+    fn known<'a>(&'a self, index: &'a Index) -> IndexedWordVectors<'a> {
+        IndexedWordVectors::new(&self.vectors, index, &self.rows)
+    }
+}
+
+impl PreparedCollection {
+    /// Indexes a collection, adds derived documents and transfer sets to it, and looks up the
+    /// vectors of its words.
+    pub async fn prepare<E: ShardExecutor>(
+        mut collection: Collection,
+        settings: MiningSettings,
+        files: InputFiles,
+        executor: &mut E,
+    ) -> Result<PreparedCollection, E::Error> {
+        let InputFiles {
+            run,
+            vectors,
+            mut tools,
+            sets,
+        } = files;
+        settings.analyzer.check()?;
+        settings.limits.check()?;
+        settings.pool.check(&collection)?;
+        let builder = index_builder(&settings.analyzer, vectors.as_ref());
+        let mut index = index(&collection.docs, builder, executor).await?;
+        let mut made = Vec::new();
+        let mut probes = settings.probes.iter();
+        if probes.any(|it| matches!(it.0, Probe::Manipulation(_))) {
+            if let Some(vectors) = &vectors {
+                let analyzer = settings.analyzer.clone();
+                tools.set_synonyms(SynonymFinder::new(Arc::clone(vectors), analyzer));
+            }
+            let bodies = AnalyzedDocuments::of(&collection);
+            let workshop = DerivedDocumentBuilder {
+                collection: &collection,
+                index: &index,
+                bodies: &bodies,
+                asked: &settings.probes,
+                tools: &tools,
+                limits: &settings.limits,
+            };
+            let pools = CandidatePools::new(&settings.pool, run.as_ref(), &collection, &index)?;
+            let n_queries = collection.queries.len();
+            let mut step = StageRun::begin(executor, StudyStage::Derive, 0, n_queries).await?;
+            let derive = |query| workshop.make(query, &pools.of(query).0);
+            made = step.collect(n_queries, derive).await?;
+        }
+        let additions = CollectionAdditions {
+            made,
+            sets: &sets,
+            seed: settings.limits.seed,
+        };
+        let beside = AddedSamples::add(&mut collection, &mut index, &settings.probes, additions);
+        let vectors = vectors.map(|it| TokenVectors::of(&it, &index));
+        Ok(PreparedCollection {
+            collection,
+            index,
+            beside,
+            settings,
+            run,
+            vectors,
+        })
+    }
+
+    /// Prepares the collection of a study. Its queries are those of the study already.
+    pub async fn of_study<E: ShardExecutor>(
+        definition: &StudyDefinition,
+        collection: Collection,
+        files: InputFiles,
+        executor: &mut E,
+    ) -> Result<PreparedCollection, E::Error> {
+        definition.check()?;
+        definition.audit.iter().try_for_each(Analyzer::check)?;
+        definition.check_collection(&collection)?;
+        if let (Some(file), None) = (&definition.vectors, &files.vectors) {
+            return Err(Error::unknown("word vectors", file).into());
+        }
+        for file in &definition.transfers {
+            let of = file.transfer()?;
+            if files.sets.iter().all(|it| it.of != of) {
+                return Err(Error::unknown("transfer set", &file.name).into());
+            }
+        }
+        let settings = MiningSettings::of(definition);
+        PreparedCollection::prepare(collection, settings, files, executor).await
+    }
+
+    /// Returns the word vectors of its documents and queries, if there are any.
+    pub fn known(&self) -> Option<IndexedWordVectors<'_>> {
+        self.vectors.as_ref().map(|it| it.known(&self.index))
+    }
+
+    /// Mines some queries at a time and hands on what is found in them, in the order of queries.
+    /// Returns how many documents of the pools the collection lacks.
+    pub async fn mine_in_parts<E: ShardExecutor>(
+        &self,
+        executor: &mut E,
+        mut take: impl FnMut(Vec<QueryMiningResult>) -> Result<(), E::Error>,
+    ) -> Result<u64, E::Error> {
+        let collection = &self.collection;
+        let MiningSettings {
+            pool,
+            probes,
+            limits,
+            ..
+        } = &self.settings;
+        let pools = CandidatePools::new(pool, self.run.as_ref(), collection, &self.index)?;
+        let known = self.known();
+        let miner = Miner {
+            index: &self.index,
+            known: known.as_ref(),
+            asked: probes,
+            limits,
+        };
+        let n_queries = collection.queries.len();
+        let n_own = n_queries - self.beside.added.n_queries as usize;
+        let shard = |query: usize| {
+            let (docs, n_missing) = match query < n_own {
+                true => pools.of(query),
+                false => (Vec::new(), 0),
+            };
+            let shard = miner.mine(&QueryPool {
+                query: &collection.queries[query].text,
+                docs: &docs,
+                grades: &collection.grades(query, &docs),
+                beside: self.beside.of(query),
+            });
+            (shard, n_missing)
+        };
+        let mut n_without_text = 0;
+        let take = |shards: Vec<(QueryMiningResult, u64)>, progress: &mut StudyProgress| {
+            let (shards, missing): (Vec<_>, Vec<u64>) = shards.into_iter().unzip();
+            n_without_text += missing.iter().sum::<u64>();
+            progress.n_found += shards.iter().map(|it| it.n_instances(probes)).sum::<u64>();
+            take(shards)
+        };
+        let mut step = StageRun::begin(executor, StudyStage::Mine, 0, n_queries).await?;
+        step.run(n_queries, shard, take).await?;
+        Ok(n_without_text)
+    }
+
+    /// Mines all queries. Returns the instances, and how many documents of the pools the
+    /// collection lacks.
+    pub async fn mine<E: ShardExecutor>(
+        &self,
+        executor: &mut E,
+    ) -> Result<(MiningResult, u64), E::Error> {
+        let mut all = Vec::new();
+        let take = |shards| {
+            all.extend::<Vec<QueryMiningResult>>(shards);
+            Ok(())
+        };
+        let n_without_text = self.mine_in_parts(executor, take).await?;
+        Ok((
+            MiningResult::collect(&self.settings.probes, all),
+            n_without_text,
+        ))
+    }
+
+    /// Asks each of some analyzers how many of the instances are instances under it too.
+    pub async fn audit<E: ShardExecutor>(
+        &self,
+        analyzers: &[Analyzer],
+        mined: &MiningResult,
+        executor: &mut E,
+    ) -> Result<Vec<AnalyzerAudit>, E::Error> {
+        let collection = &self.collection;
+        let n_queries = collection.queries.len();
+        let docs = &collection.docs[..self.index.n_docs()];
+        let limits = Limits {
+            per_query: None,
+            ..self.settings.limits
+        };
+        let vectors = self.vectors.as_ref().map(|it| &it.vectors);
+        let mut audits = Vec::new();
+        for (at, analyzer) in analyzers.iter().enumerate() {
+            let (stage, of) = (StudyStage::AuditIndex, analyzers.len() * docs.len());
+            let mut step = StageRun::begin(executor, stage, at * docs.len(), of).await?;
+            let builder = index_builder(analyzer, vectors);
+            let index = step.index(docs, builder).await?;
+            let vectors = vectors.map(|it| TokenVectors::of(it, &index));
+            let known = vectors.as_ref().map(|it| it.known(&index));
+            let auditor = AnalyzerAuditor {
+                miner: Miner {
+                    index: &index,
+                    known: known.as_ref(),
+                    asked: &self.settings.probes,
+                    limits: &limits,
+                },
+                mined,
+                collection,
+            };
+            let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);
+            let mut step = StageRun::begin(executor, stage, at * n_queries, of).await?;
+            let queries = step.collect(n_queries, |it| auditor.query(it)).await?;
+            audits.push(auditor.collect(analyzer.describe(), &queries));
+        }
+        Ok(audits)
+    }
+}
+
+/// Begins the index of an analyzer. Word vectors are looked up by tokens, so these are kept.
+fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<WordVectors>>) -> IndexBuilder {
+    let builder = IndexBuilder::new(analyzer.clone());
+    match vectors {
+        Some(_) => builder.keeping_tokens(),
+        None => builder,
+    }
+}

@@ -1,0 +1,157 @@
+//! What a certificate says of a study: how far scores move under other conditions, and how many
+//! verdicts change.
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use super::controls::InstanceFilter;
+use crate::probe::{Claim, Instances, StudyDocNo};
+use crate::score::Scores;
+use crate::score::rescoring::{ComputeEnvironment, RescoredPairs, RescoringCondition};
+
+/// A certificate, counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StabilitySummary {
+    /// The device and the precision with which the run was computed.
+    #[serde(flatten)]
+    pub computation: ComputeEnvironment,
+    /// One for each condition.
+    pub checks: Vec<ConditionStability>,
+}
+
+/// One condition, counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ConditionStability {
+    /// Which.
+    pub condition: RescoringCondition,
+    /// Pairs that were scored once more.
+    pub n_pairs: u64,
+    /// `max |s' - s|`, in the unit of the ranker.
+    pub max_difference: f64,
+    /// The distance from the least to the greatest of the scores of the same pairs, to hold the
+    /// difference against.
+    pub range: f64,
+    /// Instances of the shown mode and dials all of whose texts were scored once more.
+    pub n_verdicts: u64,
+    /// Of these, whose verdict is another: satisfied, tied or violated.
+    pub n_changed: u64,
+}
+
+impl Study {
+    /// The certificate of a ranker, over the instances that are shown.
+    pub(super) fn certified(
+        &self,
+        scores: &Scores,
+        shown: &[&Instances],
+        filter: &InstanceFilter<'_>,
+        tie_width: f64,
+    ) -> Option<StabilitySummary> {
+        let certificate = scores.certificate.as_ref()?;
+        let checked = |it: &RescoredPairs| {
+            let place = |query: usize, text: StudyDocNo| self.pairs.position(query, text);
+            let known = |query, text| scores.at(place(query, text)?);
+            let again = |query, text| {
+                let place = place(query, text)? as u32;
+                Some(it.values[it.pairs.binary_search(&place).ok()?])
+            };
+            let (mut n_verdicts, mut n_changed) = (0, 0);
+            let mut judge = |query: usize, claim: Claim<StudyDocNo>| {
+                let before = claim.scored(|it| known(query, it))?.verdict(tie_width);
+                let after = claim.scored(|it| again(query, it))?.verdict(tie_width);
+                n_verdicts += 1;
+                n_changed += u64::from(before.outcome != after.outcome);
+                Some(())
+            };
+            let queries = (0..self.pairs.n_queries()).filter(|&query| {
+                let of = self.pairs.range(query);
+                let from = it.pairs.partition_point(|&it| (it as usize) < of.start);
+                let some = it.pairs.get(from).is_some_and(|&it| (it as usize) < of.end);
+                some && filter.takes(query)
+            });
+            for query in queries {
+                for instances in shown {
+                    for claim in instances.of(query) {
+                        if filter.passes(instances, query, claim, Some(scores)) {
+                            judge(query, claim);
+                        }
+                    }
+                }
+            }
+            let pairs = it.pairs.iter().zip(&it.values);
+            let both: Vec<(f64, f64)> = pairs
+                .filter_map(|(&place, &again)| Some((scores.at(place as usize)?, again)))
+                .collect();
+            let greatest =
+                |it: &dyn Fn(&(f64, f64)) -> f64| both.iter().map(it).fold(0.0, f64::max);
+            let least = both.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
+            let most = both.iter().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
+            ConditionStability {
+                condition: it.condition,
+                n_pairs: both.len() as u64,
+                max_difference: greatest(&|it| (it.0 - it.1).abs()),
+                range: (most - least).max(0.0),
+                n_verdicts,
+                n_changed,
+            }
+        };
+        Some(StabilitySummary {
+            computation: certificate.computation.clone(),
+            checks: certificate.again.iter().map(checked).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::score::rescoring::{
+        ComputeEnvironment, RescoredPairs, RescoringCondition, RescoringRecord,
+    };
+    use crate::study::controls::StudyControls;
+    use crate::study::fixture;
+
+    #[test]
+    fn a_verdict_that_changes_is_counted_and_one_that_does_not_is_not() {
+        let texts = ["river bank river", "river bank", "river sea", "a bank"];
+        let mut study = fixture::study("river bank", &texts, 9);
+        let n_pairs = study.pairs.len();
+        let values: Vec<f64> = study.scores[0]
+            .values()
+            .iter()
+            .map(|it| it.unwrap())
+            .collect();
+        let lowered: Vec<f64> = values.iter().map(|it| -it).collect();
+        let again = |condition, values: &[f64]| RescoredPairs {
+            condition,
+            pairs: (0..n_pairs as u32).collect(),
+            values: values.to_vec(),
+        };
+        study.scores[0].certificate = Some(RescoringRecord {
+            computation: ComputeEnvironment::new("cpu", "f32"),
+            again: vec![
+                again(RescoringCondition::Alone, &values),
+                again(RescoringCondition::F16, &lowered),
+            ],
+        });
+        let overview = study.overview(&StudyControls::default()).unwrap();
+        let row = &overview.rankers[0];
+        let cells: Vec<_> = row.cells.iter().flatten().collect();
+        let n_judged: u64 = cells.iter().map(|it| it.tally.judged()).sum();
+        // Turned round, every strict order is another; ties stay.
+        let n_strict: u64 = cells
+            .iter()
+            .map(|it| it.tally.satisfied + it.tally.violated)
+            .sum();
+        let [same, turned] = &row.certified.as_ref().unwrap().checks[..] else {
+            panic!("two conditions");
+        };
+        assert!(n_strict > 0);
+        assert_eq!((same.n_verdicts, same.n_changed), (n_judged, 0));
+        assert_eq!(same.max_difference, 0.0);
+        assert_eq!((turned.n_verdicts, turned.n_changed), (n_judged, n_strict));
+        let most = values.iter().copied().fold(0.0, f64::max);
+        assert_eq!(turned.max_difference, 2.0 * most);
+        assert!(overview.rankers[1].certified.is_none());
+    }
+}

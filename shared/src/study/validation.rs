@@ -1,0 +1,183 @@
+//! A study that somebody brings as a file: it is taken whole and sound, or refused.
+
+use super::Study;
+use crate::error::Error;
+use crate::probe::Limits;
+use crate::probe::mining::StudyDocument;
+
+/// A derived text may be so long, in bytes: what is shown has to fit into memory.
+const MOST_TEXT_BYTES: usize = 16 << 20;
+
+impl Study {
+    /// Reads a study from the file that [`Study`] is written to as JSON. `file` names it in
+    /// the error.
+    pub fn from_json(file: &str, text: &str) -> Result<Study, Error> {
+        let way_out = "give a file that a study was downloaded or exported to";
+        let study: Study = serde_json::from_str(text).map_err(|it| {
+            Error::file(
+                file,
+                format!("is no study of this version ({it}); {way_out}"),
+            )
+        })?;
+        study.check().map_err(|reason| {
+            Error::file(file, format!("is no sound study ({reason}); {way_out}"))
+        })?;
+        Ok(study)
+    }
+
+    /// Says what of it points nowhere.
+    fn check(&self) -> Result<(), String> {
+        self.definition.check().map_err(|it| it.to_string())?;
+        let (n_queries, n_texts) = (self.queries.len(), self.texts.len());
+        let ok = |sound: bool, what: &str| sound.then_some(()).ok_or_else(|| what.to_owned());
+        ok(self.format == 1, "its layout is not 1")?;
+        for &text in &self.texts {
+            let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
+            let body = body.ok_or("a text is of a document that is not there")?;
+            let times = match text {
+                StudyDocument::Document { .. } => 1,
+                StudyDocument::Repeated { times, .. } => times,
+            };
+            let sound = (1..=Limits::MOST_REPEATED_TERMS).contains(&times)
+                && (times == 1 || body.saturating_mul(times as usize) <= MOST_TEXT_BYTES);
+            ok(sound, "a text is repeated too often")?;
+        }
+        let known = |texts: &[u32]| texts.iter().all(|&it| (it as usize) < n_texts);
+        let pools = self.pools.len() == n_queries && self.pools.iter().all(|it| known(it));
+        ok(pools, "its pools are not those of its queries and texts")?;
+        ok(
+            self.pairs.fit(n_queries, n_texts),
+            "its pairs are not of its queries and texts",
+        )?;
+        ok(!self.instances.is_empty(), "it has no instances")?;
+        for it in &self.instances {
+            ok(it.fit(n_queries), "its instances are not of its queries")?;
+            let scored = (0..n_queries).all(|query| {
+                let mut texts = it.texts_of(query).iter();
+                texts.all(|&text| self.pairs.position(query, text).is_some())
+            });
+            ok(scored, "an instance is not among its pairs")?;
+        }
+        let overlaps = [0, self.queries.len()].contains(&self.overlap.len());
+        ok(overlaps, "its overlaps are not those of its queries")?;
+        let withheld = self
+            .withheld
+            .as_ref()
+            .is_none_or(|it| (it.hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts));
+        ok(
+            withheld,
+            "what is told of withheld texts is not of its texts",
+        )?;
+        for it in &self.scores {
+            let places = it.truncated.iter();
+            let sound = it.values().len() == self.pairs.len()
+                && places.copied().all(|it| (it as usize) < self.pairs.len());
+            ok(sound, "its scores are not those of its pairs")?;
+            let certified = it.certificate.as_ref();
+            ok(
+                certified.is_none_or(|it| it.fits(self.pairs.len())),
+                "a certificate is not of its pairs",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::collection::Qrels;
+    use crate::study::fixture;
+    use crate::text::Analyzer;
+
+    fn study() -> Study {
+        let mut definition = fixture::definition(10);
+        definition.limits = Limits::STANDARD;
+        definition.rankers = vec!["bm25".to_owned()];
+        definition.audit = vec![Analyzer::default()];
+        let texts = ["river bank river", "a river, no bank"];
+        let mut collection = fixture::collection(&["river bank"], &texts);
+        collection.qrels = Qrels::default();
+        fixture::make(definition, collection)
+    }
+
+    fn taken(study: &Value) -> Result<Study, String> {
+        Study::from_json("some.json", &study.to_string()).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn a_title_that_is_not_seen_is_refused() {
+        for (title, description) in [
+            ("", ""),
+            ("\u{200D}", ""),
+            ("Rivers \u{202E}", ""),
+            ("Rivers\0", ""),
+            ("Rivers", "of \u{2066}banks"),
+            ("Rivers", "\0"),
+        ] {
+            let mut definition = fixture::definition(10);
+            definition.title = title.to_owned();
+            definition.description = description.to_owned();
+            let error = definition.check().unwrap_err();
+            let field = if title == "Rivers" {
+                "description"
+            } else {
+                "title"
+            };
+            assert_eq!(error.field(), Some(field), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_taken() {
+        let made = study();
+        let json = serde_json::to_value(&made).unwrap();
+        assert_eq!(taken(&json), Ok(made));
+    }
+
+    #[test]
+    fn what_points_nowhere_is_refused() {
+        let sound = serde_json::to_value(study()).unwrap();
+        for (place, wrong) in [
+            ("/format", json!(2)),
+            ("/definition/name", json!("../up")),
+            ("/definition/modes", json!([])),
+            ("/docs", json!([])),
+            ("/texts", json!([])),
+            (
+                "/texts/0",
+                json!({"kind": "repeated", "doc": 0, "times": 4_000_000_000_u32}),
+            ),
+            ("/texts/0", json!({"kind": "document", "doc": 99})),
+            ("/pools", json!([])),
+            ("/pools/0", json!([99])),
+            ("/pairs/starts", json!([])),
+            ("/pairs/starts", json!([0, 9_999])),
+            ("/pairs/texts/0", json!(99)),
+            ("/instances", json!([])),
+            ("/instances/0/starts", json!([])),
+            ("/instances/0/starts", json!([7, 0])),
+            ("/instances/0/starts/0", json!(1)),
+            ("/instances/0/texts", json!([0])),
+            ("/instances/0/texts/0", json!(99)),
+            ("/instances/0/claim", json!("same-order")),
+            ("/instances/0/found", json!([])),
+            ("/scores/0/values", json!([])),
+            ("/scores/0/truncated", json!([9_999])),
+        ] {
+            let mut study = sound.clone();
+            match study.pointer_mut(place) {
+                Some(it) => *it = wrong.clone(),
+                None => study["scores"][0]["truncated"] = wrong.clone(),
+            }
+            let message = taken(&study).expect_err(place);
+            assert!(
+                message.starts_with("some.json: is no s"),
+                "{place}: {message}"
+            );
+            assert!(message.contains("downloaded"), "{place}: {message}");
+        }
+    }
+}

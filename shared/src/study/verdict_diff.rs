@@ -1,0 +1,272 @@
+//! Two rankers on the same instances: which instances moved, and by how much.
+//!
+//! The rankers may be of one study or of two; two studies are compared only if their instances
+//! have the same hash.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Study, StudyDefinition};
+use crate::error::Error;
+use crate::probe::{AxiomVariant, Probe};
+use crate::score::Scores;
+use crate::verdict::{Outcome, Verdict};
+
+/// How many instances are listed.
+pub const LISTED: usize = 50;
+
+/// What moved between two rankers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerdictDiff {
+    /// The first ranker.
+    pub first: String,
+    /// The second.
+    pub second: String,
+    /// One for each axiom and mode.
+    pub axioms: Vec<ProbeChanges>,
+    /// Queries with a move, the most first.
+    pub queries: Vec<QueryChanges>,
+    /// The instances that changed side, those whose margins are farthest apart first, at most
+    /// [`LISTED`].
+    pub instances: Vec<ChangedInstance>,
+}
+
+/// What moved in one axiom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeChanges {
+    /// The probe whose instances moved.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: AxiomVariant,
+    /// Instances that both were judged on.
+    pub n_judged: u64,
+    /// Those with another outcome, better for the claim.
+    pub n_gained: u64,
+    /// Those with another outcome, worse for the claim.
+    pub n_lost: u64,
+}
+
+/// What moved in one query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryChanges {
+    /// Its id.
+    pub query_id: String,
+    /// Its text.
+    pub query: String,
+    /// Over all axioms and modes.
+    pub n_gained: u64,
+    /// Over all axioms and modes.
+    pub n_lost: u64,
+}
+
+/// One instance that changed side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangedInstance {
+    /// The probe that found it.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: AxiomVariant,
+    /// Place among its instances.
+    pub number: u64,
+    /// Id of the query.
+    pub query_id: String,
+    /// Ids of the texts, in the order of the claim.
+    pub text_ids: Vec<String>,
+    /// By the first ranker.
+    pub first: Verdict,
+    /// By the second.
+    pub second: Verdict,
+}
+
+/// Compares a ranker of a study with one of the same or of another study.
+pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<VerdictDiff, Error> {
+    comparable(first.0, second.0)?;
+    let study = first.0;
+    let names = [&first.1.ranker, &second.1.ranker].map(|it| it.spec.clone());
+    let mut found = VerdictDiff {
+        first: names[0].clone(),
+        second: names[1].clone(),
+        axioms: Vec::new(),
+        queries: Vec::new(),
+        instances: Vec::new(),
+    };
+    let mut by_query = vec![(0_u64, 0_u64); study.queries.len()];
+    for (one, other) in study.instances.iter().zip(&second.0.instances) {
+        let mut moves = ProbeChanges {
+            probe: one.probe,
+            mode: one.mode,
+            n_judged: 0,
+            n_gained: 0,
+            n_lost: 0,
+        };
+        let verdict = |(study, scores): (&Study, &Scores), query, claim| {
+            study.verdict(scores, query, claim, scores.ranker.kind.tie_width())
+        };
+        let mut at = 0;
+        for (query, count) in by_query.iter_mut().enumerate() {
+            for _ in 0..one.len_of(query) {
+                let number = at;
+                at += 1;
+                let ours = verdict(first, query, one.claim(number));
+                let theirs = verdict(second, query, other.claim(number));
+                let Some((a, b)) = ours.zip(theirs) else {
+                    continue;
+                };
+                moves.n_judged += 1;
+                if a.outcome == b.outcome {
+                    continue;
+                }
+                if rank(b.outcome) > rank(a.outcome) {
+                    moves.n_gained += 1;
+                    count.0 += 1;
+                } else {
+                    moves.n_lost += 1;
+                    count.1 += 1;
+                }
+                found.instances.push(ChangedInstance {
+                    probe: one.probe,
+                    mode: one.mode,
+                    number: number as u64,
+                    query_id: study.queries[query].id.clone(),
+                    text_ids: Vec::new(),
+                    first: a,
+                    second: b,
+                });
+            }
+            keep_farthest(&mut found.instances, 4 * LISTED);
+        }
+        found.axioms.push(moves);
+    }
+    keep_farthest(&mut found.instances, LISTED);
+    for it in &mut found.instances {
+        let claim = study
+            .instances_of(it.probe, it.mode)?
+            .claim(it.number as usize);
+        it.text_ids = claim
+            .texts()
+            .into_iter()
+            .map(|it| study.text_id(it))
+            .collect();
+    }
+    let queries = study.queries.iter().zip(by_query);
+    let queries = queries.filter(|(_, (gained, lost))| gained + lost > 0);
+    found.queries = queries
+        .map(|(query, (n_gained, n_lost))| QueryChanges {
+            query_id: query.id.clone(),
+            query: query.text.clone(),
+            n_gained,
+            n_lost,
+        })
+        .collect();
+    found.queries.sort_by(|a, b| {
+        let moves = |it: &QueryChanges| it.n_gained + it.n_lost;
+        moves(b).cmp(&moves(a)).then(a.query_id.cmp(&b.query_id))
+    });
+    Ok(found)
+}
+
+fn rank(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Violated => 0,
+        Outcome::Tied => 1,
+        Outcome::Satisfied => 2,
+    }
+}
+
+/// Margins of two rankers have no common unit: each counts in the order of its own list.
+fn keep_farthest(moved: &mut Vec<ChangedInstance>, most: usize) {
+    if moved.len() <= most {
+        return;
+    }
+    let apart = |it: &ChangedInstance| (it.second.margin - it.first.margin).abs();
+    moved.sort_by(|a, b| apart(b).total_cmp(&apart(a)));
+    moved.truncate(most);
+}
+
+/// Refuses two studies with other instances, and says what of their making differs.
+pub fn comparable(first: &Study, second: &Study) -> Result<(), Error> {
+    if first.instances_hash == second.instances_hash {
+        return Ok(());
+    }
+    let (one, other) = (&first.definition, &second.definition);
+    let differs = |name: &str, differ: bool| differ.then(|| name.to_owned());
+    let what: Vec<String> = [
+        differs(
+            "the collection",
+            first.collection_hash != second.collection_hash,
+        ),
+        differs("the pool", one.pool != other.pool),
+        differs("the analyser", one.analyzer != other.analyzer),
+        differs("the limits", one.limits != other.limits),
+        differs("the axioms", one.probes != other.probes),
+        differs("the readings", one.modes != other.modes),
+        differs("the number of queries", one.n_queries != other.n_queries),
+        differs("the word vectors", one.vectors != other.vectors),
+        differs("the software", first.software != second.software),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let what = match what.is_empty() {
+        true => "nothing of how they were made".to_owned(),
+        false => what.join(", "),
+    };
+    let StudyDefinition { name, .. } = one;
+    Err(Error::conflict(
+        "study",
+        format!(
+            "{name} and {} have other instances and cannot be compared; what differs: {what}; \
+             make one of them again as the other was made",
+            other.name
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    const TEXTS: [&str; 4] = [
+        "river river bank",
+        "river bank",
+        "the river",
+        "a sea of mud",
+    ];
+
+    #[test]
+    fn instances_that_change_side_are_found_and_grouped() {
+        let study = fixture::study("river bank", &TEXTS, 10);
+        let (bm25, ql) = (&study.scores[0], &study.scores[1]);
+        let same = diff((&study, bm25), (&study, bm25)).unwrap();
+        assert!(same.instances.is_empty() && same.queries.is_empty());
+        // The same ranker with its scores turned round loses whatever it satisfied.
+        let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
+        let turned = Scores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
+        let found = diff((&study, bm25), (&study, &turned)).unwrap();
+        let lost: u64 = found.axioms.iter().map(|it| it.n_lost).sum();
+        let gained: u64 = found.axioms.iter().map(|it| it.n_gained).sum();
+        assert_eq!(found.instances.len() as u64, lost + gained);
+        assert_eq!(
+            (found.queries[0].n_lost, found.queries[0].n_gained),
+            (lost, gained)
+        );
+        assert!(lost > 0);
+        let moved = &found.instances[0];
+        assert_eq!(moved.first.margin, -moved.second.margin);
+        assert_eq!(moved.text_ids.len(), 2);
+        assert_eq!(
+            diff((&study, bm25), (&study, ql)).unwrap().second,
+            ql.ranker.spec
+        );
+    }
+
+    #[test]
+    fn unlike_studies_are_refused_with_what_differs() {
+        let one = fixture::study("river bank", &TEXTS, 10);
+        let other = fixture::study("river bank", &TEXTS, 0);
+        let error = comparable(&one, &other).unwrap_err().to_string();
+        assert!(error.contains("what differs: the limits"), "{error}");
+    }
+}

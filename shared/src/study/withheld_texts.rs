@@ -1,0 +1,195 @@
+//! A study without its texts, for a collection whose texts may not be published; and how a reader
+//! who has the collection puts them back.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Study, controls};
+use crate::collection::{Document, text_hash};
+use crate::error::{Error, InvalidField};
+
+/// What stands in the place of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WithheldTexts {
+    /// For each document of the study [`text_hash`] of its body, by which a copy is known.
+    pub hashes: Vec<String>,
+    /// For each text of the study its length, in terms.
+    pub n_terms: Vec<u32>,
+    /// Whether the texts of the collection are back. Those that were made of them, and those of
+    /// transfer sets, are in no copy.
+    #[serde(default)]
+    pub restored: bool,
+}
+
+impl Study {
+    /// The study without titles and texts of its documents. Queries, ids, statistics of terms and
+    /// scores stay.
+    pub fn without_texts(mut self) -> Study {
+        let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
+        self.withheld = Some(WithheldTexts {
+            hashes: hashes.collect(),
+            n_terms: controls::lengths(&self),
+            restored: false,
+        });
+        for doc in &mut self.docs {
+            doc.title = String::new();
+            doc.text = String::new();
+        }
+        self
+    }
+
+    /// Whether the texts of the collection are not here.
+    pub fn lacks_texts(&self) -> bool {
+        self.withheld.as_ref().is_some_and(|it| !it.restored)
+    }
+
+    /// Puts texts back from a copy of the collection; all of them, or none and the reason. What
+    /// stands beside the collection stays withheld.
+    pub fn restore(&mut self, copy: &[Document]) -> Result<(), Error> {
+        let Some(withheld) = &mut self.withheld else {
+            return Ok(());
+        };
+        let n = self.docs.len() - self.added.n_docs as usize;
+        let own = &mut self.docs[..n];
+        let known: BTreeMap<&str, &Document> = copy.iter().map(|it| (it.id.as_str(), it)).collect();
+        let found: Vec<Option<&Document>> = own
+            .iter()
+            .map(|it| known.get(it.id.as_str()).copied())
+            .collect();
+        let refuse = |reason: String| {
+            Err(Error::conflict(
+                InvalidField::shown("copy", "your copy"),
+                reason,
+            ))
+        };
+        let mut missing = own.iter().zip(&found).filter(|it| it.1.is_none());
+        if let Some((first, _)) = missing.next() {
+            let n_missing = missing.count() + 1;
+            return refuse(format!(
+                "{n_missing} of the {n} documents of this study are not in it, the first is {}; \
+                 give the whole corpus",
+                first.id
+            ));
+        }
+        let differs = |it: &(&Document, &String)| text_hash(&it.0.body()) != *it.1;
+        let mut other = found.iter().copied().flatten().zip(&withheld.hashes);
+        if let Some((first, _)) = other.find(differs) {
+            let n_other = other.filter(differs).count() + 1;
+            return refuse(format!(
+                "{n_other} of {n} documents have another text than the one that was compared, \
+                 the first is {}; give the same version of the corpus",
+                first.id
+            ));
+        }
+        let texts: Vec<(String, String)> = found
+            .into_iter()
+            .flatten()
+            .map(|it| (it.title.clone(), it.text.clone()))
+            .collect();
+        for (doc, (title, text)) in own.iter_mut().zip(texts) {
+            (doc.title, doc.text) = (title, text);
+        }
+        withheld.restored = true;
+        if self.added.n_docs == 0 {
+            self.withheld = None;
+        }
+        Ok(())
+    }
+
+    /// Refuses what cannot be done without texts.
+    pub fn needs_texts(&self) -> Result<(), Error> {
+        let reason = match &self.withheld {
+            None => return Ok(()),
+            Some(it) if it.restored => {
+                "the texts of its behaviours are withheld, and your copy of the collection has \
+                 only those of the collection; make the study anew to have them"
+            }
+            Some(_) => {
+                "the texts of this study are withheld; bring your own copy of its collection first"
+            }
+        };
+        Err(Error::missing(
+            InvalidField::shown("study", &self.definition.name),
+            reason,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::{AxiomVariant, Probe};
+    use crate::study::controls::StudyControls;
+    use crate::study::figures::FigureOptions;
+    use crate::study::fixture;
+
+    #[test]
+    fn numbers_stay_and_texts_come_back_from_the_same_copy_alone() {
+        let study = fixture::study("bank of a river", &fixture::FOUR_TEXTS, 10);
+        let docs = study.docs.clone();
+        let json = serde_json::to_string(&study.clone().without_texts()).unwrap();
+        for text in fixture::FOUR_TEXTS {
+            assert!(!json.contains(text), "{text} is told");
+        }
+        let mut bare = Study::from_json("bare.json", &json).unwrap();
+        for delta in [None, Some(0), Some(1)] {
+            let dials = StudyControls {
+                delta,
+                ..StudyControls::default()
+            };
+            let [a, b] = [&bare, &study].map(|it| it.overview(&dials).unwrap());
+            assert_eq!((&a.rankers, &a.probes), (&b.rankers, &b.probes));
+        }
+        bare.figures(&FigureOptions::default()).unwrap();
+        let shown = |study: &Study| {
+            let instances = study.instances.iter().find(|it| !it.is_empty()).unwrap();
+            study
+                .show(instances.probe, instances.mode, 0, None)
+                .unwrap()
+        };
+        let (without, with) = (shown(&bare), shown(&study));
+        assert!(without.withheld && !with.withheld);
+        assert_eq!(without.said, with.said);
+        assert_eq!(without.texts[0].n_terms, with.texts[0].n_terms);
+        assert!(without.premises.is_empty() && without.contributions.is_empty());
+        assert!(bare.needs_texts().is_err());
+
+        let error = bare.restore(&docs[1..]).unwrap_err().to_string();
+        assert!(error.contains("1 of the 4 documents"), "{error}");
+        let mut other = docs.clone();
+        other[2].text += " bed";
+        let error = bare.restore(&other).unwrap_err().to_string();
+        assert!(
+            error.contains("another text") && error.contains(&docs[2].id),
+            "{error}"
+        );
+        bare.restore(&docs).unwrap();
+        assert_eq!(bare, study);
+    }
+
+    #[test]
+    fn what_stands_beside_the_collection_stays_withheld() {
+        let mut definition = fixture::definition(10);
+        definition.probes = Probe::parse_list("tfc1,reverse-words", false).unwrap();
+        let texts = ["river river bank", "river bank", "the river", "a sea"];
+        let collection = fixture::collection(&["bank of a river"], &texts);
+        let docs = collection.docs.clone();
+        let study = fixture::make(definition, collection);
+        let mut bare = study.clone().without_texts();
+        assert!(bare.lacks_texts());
+        bare.restore(&docs).unwrap();
+        assert!(!bare.lacks_texts());
+        let shown = |study: &Study, probe: &str| {
+            let probe = probe.parse().unwrap();
+            study.show(probe, AxiomVariant::Fixed, 0, None).unwrap()
+        };
+        assert_eq!(shown(&bare, "tfc1"), shown(&study, "tfc1"));
+        let of_copy = shown(&bare, "reverse-words");
+        assert!(of_copy.withheld);
+        assert_eq!(of_copy.said, shown(&study, "reverse-words").said);
+        let error = bare.needs_texts().unwrap_err().to_string();
+        assert!(error.contains("behaviours"), "{error}");
+    }
+}

@@ -1,0 +1,496 @@
+//! Word vectors: how near in meaning words are, after a file that somebody brings.
+//!
+//! A bag of words has as its direction the mean of the unit vectors of its words, every
+//! occurrence counted; words without a vector are left out. The similarity of two bags is the
+//! cosine of their directions.
+
+mod similarity;
+pub mod glove;
+mod reader;
+mod synonyms;
+mod bag_of_words;
+
+use std::collections::BTreeSet;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::collection::Query;
+use crate::error::{Error, InvalidField};
+use crate::index::term_statistics::QueryTerms;
+use crate::index::{DocNo, Index};
+use crate::text::interner::StringInterner;
+use crate::text::vocabulary::TermNo;
+pub use bag_of_words::SimilarWord;
+pub(crate) use bag_of_words::{bag_of_query, bag_outside, each_word, nearest};
+pub use similarity::Alike;
+pub(crate) use similarity::{alike, alike_in_query, words_of_query};
+pub use synonyms::SynonymFinder;
+
+pub use reader::read;
+
+/// Place of a word in [`WordVectors`].
+pub type WordVectorNo = u32;
+
+/// Words with vectors of unit length.
+#[derive(Clone, Default)]
+pub struct WordVectors {
+    n_dims: usize,
+    words: StringInterner,
+    /// Words × dimensions.
+    rows: Vec<f32>,
+}
+
+impl WordVectors {
+    /// Without words, of so many dimensions.
+    pub fn new(n_dims: usize) -> WordVectors {
+        WordVectors {
+            n_dims,
+            ..WordVectors::default()
+        }
+    }
+
+    /// Returns the vectors of these words, none of which is there twice.
+    #[cfg(test)]
+    pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> WordVectors {
+        let mut vectors = WordVectors::new(N);
+        for (word, vector) in words {
+            assert_eq!(vectors.push(word, vector), Ok(true));
+        }
+        vectors
+    }
+
+    /// Adds a word; its vector is made one of unit length. Of two vectors for a word the first
+    /// is kept: then this gives false. Refuses a wrong number of dimensions, numbers that are
+    /// none, and the zero vector, which has no direction.
+    pub fn push(&mut self, word: &str, vector: &[f32]) -> Result<bool, String> {
+        if vector.len() != self.n_dims {
+            return Err(format!(
+                "{} numbers where {} are expected",
+                vector.len(),
+                self.n_dims
+            ));
+        }
+        if vector.iter().any(|it| !it.is_finite()) {
+            return Err("a number that is infinite or none".to_owned());
+        }
+        let squares: f64 = vector.iter().map(|&it| f64::from(it) * f64::from(it)).sum();
+        if squares == 0.0 {
+            return Err("a vector of zeros has no direction".to_owned());
+        }
+        if self.words.insert(word) as usize * self.n_dims < self.rows.len() {
+            return Ok(false);
+        }
+        // What is of unit length already comes back bit by bit.
+        let length = if (squares - 1.0).abs() < 1e-6 {
+            1.0
+        } else {
+            squares.sqrt()
+        };
+        let unit = vector.iter().map(|&it| (f64::from(it) / length) as f32);
+        self.rows.extend(unit);
+        Ok(true)
+    }
+
+    /// How many words there are.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there is no word.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many dimensions a vector has.
+    pub fn n_dims(&self) -> usize {
+        self.n_dims
+    }
+
+    /// Where a word is.
+    pub fn row(&self, word: &str) -> Option<WordVectorNo> {
+        self.words.find(word)
+    }
+
+    /// The word at a place.
+    pub fn word(&self, row: WordVectorNo) -> &str {
+        self.words.name(row)
+    }
+
+    /// Its vector, of unit length.
+    pub fn vector(&self, row: WordVectorNo) -> &[f32] {
+        let row = row as usize;
+        &self.rows[row * self.n_dims..(row + 1) * self.n_dims]
+    }
+
+    /// A word with its vector as a line of GloVe's text: the word and its numbers, each after a
+    /// space.
+    pub fn line(&self, row: WordVectorNo) -> String {
+        use std::fmt::Write;
+        let mut line = self.word(row).to_owned();
+        for number in self.vector(row) {
+            write!(line, " {number}").expect("a String takes every write");
+        }
+        line
+    }
+
+    /// The words that `wanted` names, in its order, and nothing else.
+    pub fn only<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
+        let mut some = WordVectors::new(self.n_dims);
+        for word in wanted {
+            let Some(row) = self.row(word) else { continue };
+            if some.words.insert(word) as usize * self.n_dims == some.rows.len() {
+                some.rows.extend(self.vector(row));
+            }
+        }
+        some
+    }
+}
+
+/// The words of a text as it is compared with others.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BagOfWords {
+    /// Of unit length; empty if no word has a vector, or they cancel each other.
+    pub direction: Vec<f64>,
+    /// Occurrences of words with a vector.
+    pub n_known: u32,
+    /// All occurrences.
+    pub n_words: u32,
+}
+
+impl BagOfWords {
+    /// Of the words at these places; none stands for a word without a vector.
+    pub fn of(
+        vectors: &WordVectors,
+        rows: impl IntoIterator<Item = Option<WordVectorNo>>,
+    ) -> BagOfWords {
+        let mut bag = BagOfWords {
+            direction: vec![0.0; vectors.n_dims],
+            ..BagOfWords::default()
+        };
+        for row in rows {
+            bag.n_words += 1;
+            let Some(row) = row else { continue };
+            bag.n_known += 1;
+            for (sum, &it) in bag.direction.iter_mut().zip(vectors.vector(row)) {
+                *sum += f64::from(it);
+            }
+        }
+        let length = dot(&bag.direction, &bag.direction).sqrt();
+        if length > 0.0 {
+            bag.direction.iter_mut().for_each(|it| *it /= length);
+        } else {
+            bag.direction.clear();
+        }
+        bag
+    }
+
+    /// The cosine of two bags, from −1 to 1; none if one of them has no direction.
+    pub fn similarity(&self, other: &BagOfWords) -> Option<f64> {
+        if self.direction.is_empty() || other.direction.is_empty() {
+            return None;
+        }
+        Some(dot(&self.direction, &other.direction).clamp(-1.0, 1.0))
+    }
+}
+
+/// Summed in four lanes, in the same order everywhere.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (mut lanes, (a, a_rest), (b, b_rest)) = ([0.0; 4], a.as_chunks::<4>(), b.as_chunks::<4>());
+    for (a, b) in a.iter().zip(b) {
+        for at in 0..4 {
+            lanes[at] += a[at] * b[at];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + rest
+}
+
+/// Word vectors with the texts of an index, which must keep tokens
+/// ([`crate::index::IndexBuilder::keeping_tokens`]).
+pub struct IndexedWordVectors<'a> {
+    vectors: &'a WordVectors,
+    index: &'a Index,
+    /// For each token of the index.
+    rows: &'a [Option<WordVectorNo>],
+}
+
+impl WordVectors {
+    /// Looks up every token of an index.
+    pub fn rows_of(&self, index: &Index) -> Vec<Option<WordVectorNo>> {
+        let vocabulary = index.vocabulary();
+        let tokens = 0..vocabulary.n_tokens() as u32;
+        tokens.map(|it| self.row(vocabulary.token(it))).collect()
+    }
+}
+
+impl<'a> IndexedWordVectors<'a> {
+    /// `rows` is [`WordVectors::rows_of`] the index.
+    pub fn new(
+        vectors: &'a WordVectors,
+        index: &'a Index,
+        rows: &'a [Option<WordVectorNo>],
+    ) -> IndexedWordVectors<'a> {
+        IndexedWordVectors {
+            vectors,
+            index,
+            rows,
+        }
+    }
+
+    /// The words of a query.
+    pub fn query(&self, query: &str) -> BagOfWords {
+        bag_of_query(self.vectors, self.index.vocabulary().analyzer(), query)
+    }
+
+    /// d − Q: the words of a document whose terms are not in the query.
+    pub fn rest(&self, doc: DocNo, query: &QueryTerms) -> BagOfWords {
+        let tokens = self.index.tokens(doc).expect("the index keeps tokens");
+        let words = self.index.terms(doc).iter().zip(tokens);
+        let outside = words.filter(|it| is_outside(query, *it.0));
+        BagOfWords::of(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
+    }
+
+    /// The word of each distinct query term.
+    pub(crate) fn words_of_query(
+        &self,
+        query: &str,
+        terms: &QueryTerms,
+    ) -> Vec<Option<WordVectorNo>> {
+        words_of_query(
+            self.vectors,
+            self.index.vocabulary().analyzer(),
+            query,
+            terms,
+        )
+    }
+
+    /// How like each query term is to each, row by row.
+    pub(crate) fn alike_in_query(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
+        alike_in_query(self.vectors, asked)
+    }
+
+    /// How like the query's the words of a document are.
+    pub(crate) fn alike(
+        &self,
+        doc: DocNo,
+        query: &QueryTerms,
+        asked: &[Option<WordVectorNo>],
+    ) -> Alike {
+        let tokens = self.index.tokens(doc).expect("the index keeps tokens");
+        let words = self.index.terms(doc).iter().zip(tokens);
+        let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
+        alike(self.vectors, asked, query, words)
+    }
+
+    /// What is said of the vectors beside figures; of a path only the name of the file.
+    pub fn about(&self, file: &str) -> WordVectorsInfo {
+        let mut coverage = VectorCoverage::default();
+        for doc in 0..self.index.n_docs() as DocNo {
+            let tokens = self.index.tokens(doc).expect("the index keeps tokens");
+            let known = tokens
+                .iter()
+                .filter(|&&it| self.rows[it as usize].is_some());
+            coverage.n_known += known.count() as u64;
+            coverage.n_words += tokens.len() as u64;
+        }
+        WordVectorsInfo {
+            file: file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned(),
+            n_words: self.vectors.len() as u64,
+            n_dims: self.vectors.n_dims() as u32,
+            coverage,
+        }
+    }
+
+    /// The vectors of the words of some documents and queries alone.
+    pub fn only(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> WordVectors {
+        let tokens = docs.flat_map(|it| self.index.tokens(it).unwrap_or_default());
+        let rows = tokens.filter_map(|&it| self.rows[it as usize]);
+        let mut rows: BTreeSet<WordVectorNo> = rows.collect();
+        let analyzer = self.index.vocabulary().analyzer();
+        for query in queries {
+            each_word(analyzer, &query.text, |token, _| {
+                rows.extend(self.vectors.row(token));
+            });
+        }
+        self.vectors
+            .only(rows.iter().map(|&it| self.vectors.word(it)))
+    }
+}
+
+/// Whether a term is not in the query.
+fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
+    query.iter().all(|it| it.number != Some(term))
+}
+
+/// How many words of a collection have a vector.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct VectorCoverage {
+    /// Occurrences of words with a vector.
+    pub n_known: u64,
+    /// All occurrences.
+    pub n_words: u64,
+}
+
+/// As a file holds them: numbers as the bits of 32-bit floats, in hex.
+#[derive(Serialize, Deserialize)]
+struct StoredWordVectors {
+    n_dims: usize,
+    words: Vec<String>,
+    bits: String,
+}
+
+impl Serialize for WordVectors {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let words = 0..self.len() as WordVectorNo;
+        let bits = self.rows.iter().map(|it| format!("{:08x}", it.to_bits()));
+        StoredWordVectors {
+            n_dims: self.n_dims,
+            words: words.map(|it| self.word(it).to_owned()).collect(),
+            bits: bits.collect(),
+        }
+        .serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for WordVectors {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<WordVectors, D::Error> {
+        let StoredWordVectors {
+            n_dims,
+            words,
+            bits,
+        } = StoredWordVectors::deserialize(from)?;
+        let wrong = |reason: &str| D::Error::custom(format!("word vectors: {reason}"));
+        let n_digits = words
+            .len()
+            .checked_mul(n_dims)
+            .and_then(|it| it.checked_mul(8));
+        if !bits.is_ascii() || n_digits != Some(bits.len()) {
+            return Err(wrong("words and numbers do not fit together"));
+        }
+        let number = |at: usize| u32::from_str_radix(&bits[at * 8..(at + 1) * 8], 16);
+        let numbers = (0..bits.len() / 8)
+            .map(number)
+            .collect::<Result<Vec<_>, _>>();
+        let numbers = numbers.map_err(|_| wrong("a number is not one in hex"))?;
+        let mut vectors = WordVectors::new(n_dims);
+        for (at, word) in words.iter().enumerate() {
+            let row = numbers[at * n_dims..(at + 1) * n_dims].iter();
+            let row: Vec<f32> = row.map(|&it| f32::from_bits(it)).collect();
+            let length: f64 = row.iter().map(|&it| f64::from(it) * f64::from(it)).sum();
+            // As written, so that the bits of a similarity come back.
+            if length.is_nan() || (length - 1.0).abs() >= 1e-4 {
+                return Err(wrong("a vector is not of unit length"));
+            }
+            if vectors.words.insert(word) as usize != at {
+                return Err(wrong("a word stands there twice"));
+            }
+            vectors.rows.extend(row);
+        }
+        Ok(vectors)
+    }
+}
+
+impl std::fmt::Debug for WordVectors {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "Vectors({} words of {})", self.len(), self.n_dims)
+    }
+}
+
+impl PartialEq for WordVectors {
+    fn eq(&self, other: &WordVectors) -> bool {
+        let words = |it: &WordVectors| {
+            let rows = 0..it.len() as WordVectorNo;
+            rows.map(|row| it.word(row).to_owned()).collect::<Vec<_>>()
+        };
+        self.n_dims == other.n_dims && self.rows == other.rows && words(self) == words(other)
+    }
+}
+
+/// What is said of word vectors beside figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WordVectorsInfo {
+    /// Name of the file.
+    pub file: String,
+    /// How many words it holds.
+    pub n_words: u64,
+    /// How many dimensions.
+    pub n_dims: u32,
+    /// In the whole collection.
+    pub coverage: VectorCoverage,
+}
+
+impl std::fmt::Display for WordVectorsInfo {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let WordVectorsInfo {
+            file,
+            n_words,
+            n_dims,
+            coverage,
+        } = self;
+        let share = 100.0 * coverage.n_known as f64 / coverage.n_words.max(1) as f64;
+        write!(
+            to,
+            "word vectors {file}: {n_words} words of {n_dims} dimensions, {share:.1} % of the \
+             words in the collection have one"
+        )
+    }
+}
+
+/// Refuses probes that need word vectors where there are none.
+pub fn missing(probe: &str) -> Error {
+    Error::missing(
+        InvalidField::shown("vectors", probe),
+        "needs word vectors: give a file of GloVe or word2vec",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plane() -> WordVectors {
+        WordVectors::of(&[
+            ("east", [2.0, 0.0]),
+            ("north", [0.0, 3.0]),
+            ("west", [-1.0, 0.0]),
+        ])
+    }
+
+    #[test]
+    fn the_cosine_is_that_of_the_means_of_unit_vectors() {
+        let vectors = plane();
+        let bag = |words: &[&str]| BagOfWords::of(&vectors, words.iter().map(|it| vectors.row(it)));
+        // (2·east + north)/3 against east: 2/√5, whatever the lengths in the file.
+        let similarity = bag(&["east", "east", "north", "unheard"]).similarity(&bag(&["east"]));
+        assert!((similarity.unwrap() - 2.0 / 5.0_f64.sqrt()).abs() < 1e-7);
+        assert_eq!(bag(&["east", "west"]).similarity(&bag(&["east"])), None);
+        assert_eq!(bag(&[]).similarity(&bag(&["east"])), None);
+        let half = bag(&["east", "unheard"]);
+        assert_eq!((half.n_known, half.n_words), (1, 2));
+    }
+
+    #[test]
+    fn a_wrong_vector_is_refused_and_the_first_of_a_word_is_kept() {
+        let mut vectors = plane();
+        assert_eq!(vectors.push("east", &[0.0, 1.0]), Ok(false));
+        assert_eq!(vectors.vector(0), [1.0, 0.0]);
+        for wrong in [&[1.0][..], &[0.0, 0.0], &[f32::NAN, 1.0]] {
+            assert!(vectors.push("new", wrong).is_err());
+        }
+        assert_eq!(vectors.len(), 3);
+    }
+
+    #[test]
+    fn vectors_come_back_bit_by_bit() {
+        let vectors = plane().only(["north", "nowhere", "east", "north"]);
+        let json = serde_json::to_string(&vectors).unwrap();
+        let back: WordVectors = serde_json::from_str(&json).unwrap();
+        assert_eq!(back, vectors);
+        assert_eq!((back.len(), back.word(0)), (2, "north"));
+        let longer = json.replace("3f800000", "40000000");
+        assert!(serde_json::from_str::<WordVectors>(&longer).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! The words of texts as the analyser gives them, with what they mean together.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{BagOfWords, WordVectors};
+use crate::index::term_statistics::QueryTerms;
+use crate::text::{Analyzer, stemming, stopwords};
+
+/// The words of a query: every token that gives a term.
+pub(crate) fn bag_of_query(vectors: &WordVectors, analyzer: &Analyzer, query: &str) -> BagOfWords {
+    let mut rows = Vec::new();
+    each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
+    BagOfWords::of(vectors, rows)
+}
+
+/// d − Q of a text: every token that gives a term which is not in the query.
+pub(crate) fn bag_outside(
+    vectors: &WordVectors,
+    analyzer: &Analyzer,
+    text: &str,
+    query: &QueryTerms,
+) -> BagOfWords {
+    let mut rows = Vec::new();
+    each_word(analyzer, text, |token, term| {
+        if query.iter().all(|it| it.term != term) {
+            rows.push(vectors.row(token));
+        }
+    });
+    BagOfWords::of(vectors, rows)
+}
+
+/// A word with its likeness to a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SimilarWord {
+    /// As it is looked up: lower-case, before stemming.
+    pub word: String,
+    /// With the mean of the query's words, from −1 to 1.
+    pub cosine: f64,
+}
+
+/// The words of a text outside of the query, those that mean most of what the query means first.
+pub(crate) fn nearest(
+    vectors: &WordVectors,
+    analyzer: &Analyzer,
+    text: &str,
+    query: &QueryTerms,
+    asked: &BagOfWords,
+) -> Vec<SimilarWord> {
+    let mut rows = BTreeSet::new();
+    each_word(analyzer, text, |token, term| {
+        if query.iter().all(|it| it.term != term) {
+            rows.extend(vectors.row(token));
+        }
+    });
+    let words = rows.into_iter().filter_map(|row| {
+        let cosine = BagOfWords::of(vectors, [Some(row)]).similarity(asked)?;
+        let word = vectors.word(row).to_owned();
+        Some(SimilarWord { word, cosine })
+    });
+    let mut words: Vec<SimilarWord> = words.collect();
+    words.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.word.cmp(&b.word)));
+    words
+}
+
+/// Calls `take` with each token of a text that gives a term, and that term.
+pub(crate) fn each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
+    let stem = stemming::TokenStemmer::new(analyzer.stemmer);
+    analyzer.each_token(text, |token, _| {
+        if !stopwords::drops(&analyzer.stopwords, token) {
+            take(token, &stem.of(token));
+        }
+    });
+}

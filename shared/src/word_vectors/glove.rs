@@ -1,0 +1,492 @@
+//! GloVe: word vectors trained on the collection at hand (Pennington, Socher & Manning, EMNLP
+//! 2014).
+//!
+//! X_ij is how often words i and j stand within a window of each other, each time weighted by
+//! one over their distance. Vectors w, w̃ and biases b, b̃ are fitted to
+//!
+//! Σ f(X_ij) (w_i·w̃_j + b_i + b̃_j − ln X_ij)², f(x) = min(1, (x / x_max)^α),
+//!
+//! by AdaGrad; the vector of a word is w + w̃.
+//!
+//! The words are dealt into [`STRATA`] strata, and so the pairs into blocks. A round takes one
+//! block of each stratum of w, no two of which share a stratum of w̃ (as in Gemulla et al., KDD
+//! 2011): its shards touch nothing in common, so they give the same bits one after the other or
+//! on any number of threads. A pass over all pairs has as many rounds as there are strata.
+
+mod cooccurrence;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+
+use super::WordVectors;
+use crate::error::Error;
+use crate::index::Index;
+use crate::text::vocabulary::TokenNo;
+pub use cooccurrence::{CooccurrenceCounts, GloveCorpus};
+
+/// Parts of the words, and rounds of a pass.
+pub const STRATA: usize = 16;
+
+/// How vectors are trained.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GloveSettings {
+    /// Dimensions of a vector.
+    pub n_dims: usize,
+    /// Words to each side that are neighbours; rare words are taken out before.
+    pub window: usize,
+    /// A word that occurs less often has no vector.
+    pub min_count: u32,
+    /// x_max, from which on a pair has full weight.
+    pub x_max: f64,
+    /// α, the power below it.
+    pub alpha: f64,
+    /// Learning rate of AdaGrad.
+    pub rate: f64,
+    /// Passes over all pairs.
+    pub n_epochs: u32,
+    /// Of the first vectors and of the order of pairs.
+    pub seed: u64,
+}
+
+impl Default for GloveSettings {
+    /// As the paper has them (section 4.2), with 50 dimensions and a x_max for collections far
+    /// smaller than its 6 billion words.
+    fn default() -> GloveSettings {
+        GloveSettings {
+            n_dims: 50,
+            window: 10,
+            min_count: 5,
+            x_max: 10.0,
+            alpha: 0.75,
+            rate: 0.05,
+            n_epochs: 25,
+            seed: 42,
+        }
+    }
+}
+
+impl GloveSettings {
+    /// Refuses what cannot be trained.
+    pub fn check(&self) -> Result<(), Error> {
+        let refuse = |reason: &str| Err(Error::out_of_range("vectors", reason));
+        if !(1..=1000).contains(&self.n_dims) || !(1..=100).contains(&self.window) {
+            return refuse("1 to 1,000 dimensions and a window of 1 to 100 words are taken");
+        }
+        let positive = [self.x_max, self.alpha, self.rate];
+        if positive.iter().any(|it| !it.is_finite() || *it <= 0.0) {
+            return refuse("x_max, alpha and rate must be above 0");
+        }
+        if self.n_epochs == 0 {
+            return refuse("at least one pass is needed");
+        }
+        Ok(())
+    }
+}
+
+/// Vectors in training.
+pub struct GloveTrainer<'a> {
+    index: &'a Index,
+    settings: GloveSettings,
+    /// Frequent words first.
+    words: Vec<TokenNo>,
+    /// w by strata.
+    mains: Vec<VectorStratum>,
+    /// w̃ by strata, that of the first shard of the next round first.
+    contexts: Vec<VectorStratum>,
+    /// For each round those of its shards.
+    blocks: Vec<Vec<Vec<GloveStep>>>,
+    n_pairs: usize,
+    n_rounds: u32,
+    /// Of the pass that is being made, and of those that were.
+    cost: f64,
+    costs: Vec<f64>,
+}
+
+/// The vectors of some words on one side with their biases, and the sums of squares of AdaGrad.
+struct VectorStratum {
+    /// Words × (dimensions and bias).
+    values: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+/// What is done for two words.
+#[derive(Debug, Clone, Copy)]
+struct GloveStep {
+    /// Place of w and of w̃ in their strata.
+    rows: [u32; 2],
+    /// ln X.
+    log: f32,
+    /// f(X).
+    weight: f32,
+}
+
+/// A part of a round.
+pub struct TrainingShard<'a> {
+    settings: &'a GloveSettings,
+    main: &'a mut VectorStratum,
+    context: &'a mut VectorStratum,
+    block: &'a mut [GloveStep],
+    seed: u64,
+}
+
+impl<'a> GloveTrainer<'a> {
+    /// Begins with vectors drawn by the seed.
+    pub fn new(corpus: GloveCorpus<'a>, counted: Vec<CooccurrenceCounts>) -> GloveTrainer<'a> {
+        let GloveCorpus {
+            index,
+            settings,
+            words,
+            ..
+        } = corpus;
+        let pairs = cooccurrence::merge(counted);
+        let mut random = Pcg64::seed_from_u64(settings.seed);
+        let mut side = || VectorStratum::deal(words.len(), settings.n_dims, &mut random);
+        let (mains, contexts) = (side(), side());
+        let mut blocks = vec![vec![Vec::new(); STRATA]; STRATA];
+        for pair in &pairs {
+            let [i, j] = pair.words.map(|it| it as usize);
+            let mut add = |i: usize, j: usize| {
+                let (main, context) = (i % STRATA, j % STRATA);
+                let round = (context + STRATA - main) % STRATA;
+                blocks[round][main].push(settings.step([i, j], pair.x()));
+            };
+            add(i, j);
+            if i != j {
+                add(j, i);
+            }
+        }
+        GloveTrainer {
+            index,
+            settings,
+            words,
+            mains,
+            contexts,
+            blocks,
+            n_pairs: pairs.len(),
+            n_rounds: 0,
+            cost: 0.0,
+            costs: Vec::new(),
+        }
+    }
+
+    /// Rounds made and to make.
+    pub fn progress(&self) -> (u32, u32) {
+        (self.n_rounds, self.settings.n_epochs * STRATA as u32)
+    }
+
+    /// How many pairs of words are neighbours.
+    pub fn n_pairs(&self) -> usize {
+        self.n_pairs
+    }
+
+    /// Of each pass that was made the mean of the weighted squared errors before each step.
+    pub fn costs(&self) -> &[f64] {
+        &self.costs
+    }
+
+    /// The next round: `train` calls [`TrainingShard::train`] for each shard, in any order and on any
+    /// threads, and gives back what they gave, in their order.
+    pub fn round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
+        let round = self.n_rounds as usize % STRATA;
+        let first = u64::from(self.n_rounds) * STRATA as u64;
+        let mains = self.mains.iter_mut().zip(&mut self.contexts);
+        let shards = mains.zip(&mut self.blocks[round]).zip(first..);
+        let shards = shards.map(|(((main, context), block), number)| TrainingShard {
+            settings: &self.settings,
+            main,
+            context,
+            block,
+            seed: self.settings.seed.wrapping_add(1 + number),
+        });
+        self.cost += train(shards.collect()).iter().sum::<f64>();
+        self.contexts.rotate_left(1);
+        self.n_rounds += 1;
+        if (self.n_rounds as usize).is_multiple_of(STRATA) {
+            let steps = self.blocks.iter().flatten().map(Vec::len);
+            let n_steps: usize = steps.sum();
+            self.costs.push(self.cost / n_steps.max(1) as f64);
+            self.cost = 0.0;
+        }
+    }
+
+    /// All rounds that are left, on one thread.
+    pub fn train(&mut self) {
+        while self.progress().0 < self.progress().1 {
+            self.round(|shards| shards.into_iter().map(TrainingShard::train).collect());
+        }
+    }
+
+    /// w + w̃ of every word; between passes alone, or else w̃ would be another word's.
+    pub fn finish(self) -> WordVectors {
+        let n_dims = self.settings.n_dims;
+        let mut vectors = WordVectors::new(n_dims);
+        for (at, &token) in self.words.iter().enumerate() {
+            let begin = at / STRATA * (n_dims + 1);
+            let row = begin..begin + n_dims;
+            let (main, context) = (&self.mains[at % STRATA], &self.contexts[at % STRATA]);
+            let sums = main.values[row.clone()].iter().zip(&context.values[row]);
+            let vector: Vec<f32> = sums.map(|(w, c)| (w + c) as f32).collect();
+            // A word that trained to zeros, or to nothing finite, has no meaning to tell.
+            let _ = vectors.push(self.index.vocabulary().token(token), &vector);
+        }
+        vectors
+    }
+}
+
+impl VectorStratum {
+    /// Deals words into strata, with numbers drawn word after word.
+    fn deal(n_words: usize, n_dims: usize, random: &mut Pcg64) -> Vec<VectorStratum> {
+        let mut strata: Vec<VectorStratum> = Vec::new();
+        strata.resize_with(STRATA, || VectorStratum {
+            values: Vec::new(),
+            squares: Vec::new(),
+        });
+        for word in 0..n_words {
+            let stratum = &mut strata[word % STRATA];
+            for _ in 0..=n_dims {
+                stratum.values.push((unit(random) - 0.5) / n_dims as f64);
+                stratum.squares.push(1.0);
+            }
+        }
+        strata
+    }
+}
+
+impl GloveSettings {
+    /// What is done for w of the first word and w̃ of the second.
+    fn step(&self, words: [usize; 2], x: f64) -> GloveStep {
+        let weight = if x < self.x_max {
+            libm::pow(x / self.x_max, self.alpha)
+        } else {
+            1.0
+        };
+        GloveStep {
+            rows: words.map(|it| (it / STRATA) as u32),
+            log: libm::log(x) as f32,
+            weight: weight as f32,
+        }
+    }
+}
+
+impl TrainingShard<'_> {
+    /// Makes every step of the block; the sum of weighted squared errors before each.
+    pub fn train(self) -> f64 {
+        let TrainingShard {
+            settings,
+            main,
+            context,
+            block,
+            seed,
+        } = self;
+        shuffle(block, &mut Pcg64::seed_from_u64(seed));
+        let width = settings.n_dims + 1;
+        let mut cost = 0.0;
+        for step in block {
+            let [i, j] = step.rows.map(|it| it as usize * width);
+            cost += step.make(
+                settings.rate,
+                (
+                    &mut main.values[i..i + width],
+                    &mut main.squares[i..i + width],
+                ),
+                (
+                    &mut context.values[j..j + width],
+                    &mut context.squares[j..j + width],
+                ),
+            );
+        }
+        cost
+    }
+}
+
+/// Numbers of a word, and their sums of squares.
+type Row<'a> = (&'a mut [f64], &'a mut [f64]);
+
+impl GloveStep {
+    /// One step of AdaGrad for w and w̃.
+    fn make(&self, rate: f64, (w, w_squares): Row<'_>, (c, c_squares): Row<'_>) -> f64 {
+        let n_dims = w.len() - 1;
+        let (w_squares, c, c_squares) = (
+            &mut w_squares[..=n_dims],
+            &mut c[..=n_dims],
+            &mut c_squares[..=n_dims],
+        );
+        let product = super::dot(&w[..n_dims], &c[..n_dims]);
+        let error = product + w[n_dims] + c[n_dims] - f64::from(self.log);
+        let weight = f64::from(self.weight);
+        let slope = weight * error * rate;
+        for at in 0..n_dims {
+            let (of_w, of_c) = (slope * c[at], slope * w[at]);
+            w[at] -= of_w / w_squares[at].sqrt();
+            c[at] -= of_c / c_squares[at].sqrt();
+            w_squares[at] += of_w * of_w;
+            c_squares[at] += of_c * of_c;
+        }
+        w[n_dims] -= slope / w_squares[n_dims].sqrt();
+        c[n_dims] -= slope / c_squares[n_dims].sqrt();
+        w_squares[n_dims] += slope * slope;
+        c_squares[n_dims] += slope * slope;
+        weight * error * error
+    }
+}
+
+/// From 0 to 1, 1 excluded.
+fn unit(random: &mut Pcg64) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn shuffle(steps: &mut [GloveStep], random: &mut Pcg64) {
+    for at in (1..steps.len()).rev() {
+        let below = at as u128 + 1;
+        let pick = (u128::from(random.next_u64()) * below) >> 64;
+        steps.swap(at, pick as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexBuilder;
+    use crate::text::Analyzer;
+    use crate::word_vectors::BagOfWords;
+
+    fn index(texts: &[&str]) -> Index {
+        let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+        texts.iter().for_each(|it| builder.add(it));
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_step_is_that_of_the_paper() {
+        let settings = GloveSettings::default();
+        let step = settings.step([0, 1], 2.0);
+        let mut w = [0.1, -0.2, 0.05];
+        let mut w_squares = [1.0, 4.0, 1.0];
+        let mut c = [0.4, 0.1, 0.02];
+        let mut c_squares = [1.0; 3];
+        // By hand: w·w̃ = .1·.4 − .2·.1, then both biases; the second square of w began at 4.
+        let cost = step.make(
+            settings.rate,
+            (&mut w, &mut w_squares),
+            (&mut c, &mut c_squares),
+        );
+        // ln X and f(X) are kept as single-precision numbers.
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-7, "{found}");
+        let (error, weight) = (
+            0.02 + 0.05 + 0.02 - std::f64::consts::LN_2,
+            0.299_069_756_244_244_14, // .2^.75
+        );
+        close(cost, weight * error * error);
+        let slope = 0.05 * weight * error;
+        close(w[0], 0.1 - slope * 0.4);
+        close(w[1], -0.2 - slope * 0.1 / 2.0);
+        close(w[2], 0.05 - slope);
+        close(c[0], 0.4 - slope * 0.1);
+        close(w_squares[0], 1.0 + slope * 0.4 * slope * 0.4);
+    }
+
+    #[test]
+    fn a_pass_steps_once_for_each_pair_of_words_each_way() {
+        let texts: Vec<String> = (0..40)
+            .map(|it| format!("w{it} w{}", it * 7 % 40))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let index = index(&texts);
+        let settings = GloveSettings {
+            n_dims: 1,
+            min_count: 1,
+            ..GloveSettings::default()
+        };
+        let corpus = GloveCorpus::new(&index, settings).unwrap();
+        let counted = corpus.count(0..40);
+        let mut expected: Vec<[u32; 2]> = Vec::new();
+        for pair in cooccurrence::merge(vec![counted.clone()]) {
+            let [i, j] = pair.words;
+            expected.push([i, j]);
+            if i != j {
+                expected.push([j, i]);
+            }
+        }
+        expected.sort_unstable();
+        let trainer = GloveTrainer::new(corpus, vec![counted]);
+        let mut found: Vec<[u32; 2]> = Vec::new();
+        for (round, blocks) in trainer.blocks.iter().enumerate() {
+            for (main, block) in blocks.iter().enumerate() {
+                let context = (main + round) % STRATA;
+                let word = |row: u32, stratum: usize| row * STRATA as u32 + stratum as u32;
+                let words = block.iter();
+                found.extend(words.map(|it| [word(it.rows[0], main), word(it.rows[1], context)]));
+            }
+        }
+        found.sort_unstable();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn words_of_one_company_come_near_each_other_and_any_order_of_shards_gives_the_same_bits() {
+        let mut texts = Vec::new();
+        for at in 0..60 {
+            texts.push(match at % 4 {
+                0 => "the river carries boats past the bank",
+                1 => "a stream carries boats past the bank",
+                2 => "bread needs flour water and salt",
+                _ => "dough needs flour water and salt",
+            });
+        }
+        let index = index(&texts);
+        let settings = GloveSettings {
+            n_dims: 8,
+            min_count: 1,
+            ..GloveSettings::default()
+        };
+        let trainer = |parts: &[std::ops::Range<u32>]| {
+            let corpus = GloveCorpus::new(&index, settings).unwrap();
+            let counted = parts.iter().map(|it| corpus.count(it.clone())).collect();
+            GloveTrainer::new(corpus, counted)
+        };
+        let mut forwards = trainer(&[0..1, 1..60]);
+        forwards.train();
+        let costs = forwards.costs().to_vec();
+        assert_eq!(costs.len(), settings.n_epochs as usize);
+        assert!(costs.last().unwrap() < &(costs[0] / 4.0), "{costs:?}");
+        let mut backwards = trainer(&[20..60, 0..20]);
+        while backwards.progress().0 < backwards.progress().1 {
+            backwards.round(|shards| {
+                let mut costs: Vec<f64> =
+                    shards.into_iter().rev().map(TrainingShard::train).collect();
+                costs.reverse();
+                costs
+            });
+        }
+        assert_eq!(backwards.costs(), costs);
+        let vectors = forwards.finish();
+        assert_eq!(backwards.finish(), vectors);
+        let like = |a: &str, b: &str| {
+            let bag = |word: &str| BagOfWords::of(&vectors, [vectors.row(word)]);
+            bag(a).similarity(&bag(b)).unwrap()
+        };
+        assert!(like("river", "stream") > like("river", "dough") + 0.3);
+        assert!(like("bread", "dough") > like("bread", "stream") + 0.3);
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_refused() {
+        let index = index(&["a b"]);
+        let refused = |settings| {
+            let corpus = GloveCorpus::new(&index, settings);
+            corpus.err().map(|it| it.to_string())
+        };
+        assert!(
+            refused(GloveSettings::default())
+                .unwrap()
+                .contains("occur 5 times")
+        );
+        let none = GloveSettings {
+            n_dims: 0,
+            ..GloveSettings::default()
+        };
+        assert!(refused(none).unwrap().contains("dimensions"));
+    }
+}

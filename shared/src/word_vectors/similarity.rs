@@ -1,0 +1,91 @@
+//! Words of a text and of a query, one by one.
+
+use std::collections::BTreeMap;
+
+use super::bag_of_words::each_word;
+use super::{WordVectorNo, WordVectors, is_outside};
+use crate::index::term_statistics::QueryTerms;
+use crate::text::Analyzer;
+use crate::text::vocabulary::TermNo;
+
+/// How like the query's the words of a text are, one by one. A term is looked up by the first
+/// token that gives it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WordSimilarities {
+    /// Mean cosine over distinct terms of the text and of the query; 0 where one has no vector.
+    pub average: f64,
+    /// The greatest cosine of a term outside of the query, with every place of a query term and
+    /// term of the text that has it.
+    pub nearest: Option<(f64, Vec<(u32, TermNo)>)>,
+}
+
+/// The cosine of two words; 0 where one has no vector.
+pub(super) fn cosine(
+    vectors: &WordVectors,
+    a: Option<WordVectorNo>,
+    b: Option<WordVectorNo>,
+) -> f64 {
+    let (Some(a), Some(b)) = (a, b) else {
+        return 0.0;
+    };
+    let row = |it: WordVectorNo| vectors.vector(it).iter().map(|&it| f64::from(it));
+    row(a).zip(row(b)).map(|(a, b)| a * b).sum()
+}
+
+/// The word of each distinct query term: the first token that gives it.
+pub(crate) fn words_of_query(
+    vectors: &WordVectors,
+    analyzer: &Analyzer,
+    query: &str,
+    terms: &QueryTerms,
+) -> Vec<Option<WordVectorNo>> {
+    let mut rows: Vec<Option<Option<WordVectorNo>>> = vec![None; terms.len()];
+    each_word(analyzer, query, |token, term| {
+        if let Some(place) = terms.iter().position(|it| it.term == term) {
+            rows[place].get_or_insert_with(|| vectors.row(token));
+        }
+    });
+    rows.into_iter().map(Option::flatten).collect()
+}
+
+/// How like each query term is to each, row by row.
+pub(crate) fn alike_in_query(vectors: &WordVectors, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
+    let each = asked.iter();
+    each.flat_map(|&a| asked.iter().map(move |&b| cosine(vectors, a, b)))
+        .collect()
+}
+
+/// Over the words of a text in order; `asked` is [`words_of_query`].
+pub(crate) fn alike(
+    vectors: &WordVectors,
+    asked: &[Option<WordVectorNo>],
+    query: &QueryTerms,
+    words: impl Iterator<Item = (TermNo, Option<WordVectorNo>)>,
+) -> WordSimilarities {
+    let mut distinct: BTreeMap<TermNo, Option<WordVectorNo>> = BTreeMap::new();
+    for (term, row) in words {
+        distinct.entry(term).or_insert(row);
+    }
+    let mut found = WordSimilarities::default();
+    let mut sum = 0.0;
+    for (&term, &row) in &distinct {
+        let outside = is_outside(query, term);
+        for (place, &other) in asked.iter().enumerate() {
+            let like = cosine(vectors, row, other);
+            sum += like;
+            if !outside || row.is_none() || other.is_none() {
+                continue;
+            }
+            match &mut found.nearest {
+                Some((most, _)) if *most > like => {}
+                Some((most, pairs)) if *most == like => pairs.push((place as u32, term)),
+                nearest => *nearest = Some((like, vec![(place as u32, term)])),
+            }
+        }
+    }
+    let n = distinct.len() * asked.len();
+    if n > 0 {
+        found.average = sum / n as f64;
+    }
+    found
+}

@@ -1,0 +1,87 @@
+//! The word that means most of what another means.
+
+use std::sync::{Arc, OnceLock};
+
+use super::similarity::cosine;
+use super::{WordVectorNo, WordVectors};
+use crate::text::Analyzer;
+use crate::text::stopwords::EN_FUNCTION;
+
+/// Words that are offered: the first of the file, which are the most frequent ones.
+const OFFERED: usize = 20_000;
+
+/// The least cosine of a word that may stand for another.
+const LIKE: f64 = 0.6;
+
+/// For each word its nearest, found when it is first asked for.
+#[derive(Debug, Clone)]
+pub struct SynonymFinder {
+    vectors: Arc<WordVectors>,
+    analyzer: Analyzer,
+    found: Vec<OnceLock<Option<WordVectorNo>>>,
+}
+
+impl SynonymFinder {
+    /// Among the first 20,000 words with vectors; `analyzer` says what is the same term.
+    pub fn new(vectors: Arc<WordVectors>, analyzer: Analyzer) -> SynonymFinder {
+        let found = (0..vectors.len()).map(|_| OnceLock::new()).collect();
+        SynonymFinder {
+            vectors,
+            analyzer,
+            found,
+        }
+    }
+
+    /// The word with the greatest cosine, of at least .6, that is one term and another one, and no
+    /// function word; of two as near, the more frequent. None where a word has no vector or no such
+    /// neighbour.
+    pub fn of(&self, word: &str) -> Option<&str> {
+        let row = self.vectors.row(&word.to_lowercase())?;
+        let nearest = *self.found[row as usize].get_or_init(|| self.find(row));
+        Some(self.vectors.word(nearest?))
+    }
+
+    fn find(&self, row: WordVectorNo) -> Option<WordVectorNo> {
+        let own = self.term(row)?;
+        let offered = 0..self.vectors.len().min(OFFERED) as WordVectorNo;
+        let each = offered.map(|it| (cosine(&self.vectors, Some(row), Some(it)), it));
+        let mut like: Vec<(f64, WordVectorNo)> = each.filter(|it| it.0 >= LIKE).collect();
+        like.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut rows = like.into_iter().map(|it| it.1);
+        rows.find(|&it| self.term(it).is_some_and(|it| it != own))
+    }
+
+    /// Of a word of letters that is one term.
+    fn term(&self, row: WordVectorNo) -> Option<String> {
+        let word = self.vectors.word(row);
+        let mut terms = self.analyzer.terms(word).into_iter();
+        let term = terms.next()?.0;
+        let is_one = terms.next().is_none() && word.chars().all(char::is_alphabetic);
+        let is_function = EN_FUNCTION.binary_search(&word).is_ok();
+        (is_one && !is_function).then_some(term)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_is_another_term_that_is_near_enough() {
+        let vectors = WordVectors::of(&[
+            ("car", [1.0, 0.0]),
+            ("cars", [1.0, 0.01]),
+            ("the", [1.0, 0.02]),
+            ("t1", [1.0, 0.03]),
+            ("auto", [1.0, 0.1]),
+            ("truck", [1.0, -0.1]),
+            ("moon", [0.0, 1.0]),
+        ]);
+        let nearest = SynonymFinder::new(Arc::new(vectors), Analyzer::default());
+        // Not its plural, no stop word, nothing with a digit; the first of two as near.
+        assert_eq!(nearest.of("Car"), Some("auto"));
+        assert_eq!(nearest.of("truck"), Some("car"));
+        assert_eq!(nearest.of("moon"), None);
+        assert_eq!(nearest.of("bread"), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! Review from outside: people over HTTP, a task from its beginning to its end, and what is left
+//! of it when the server is killed or its disk is full.
+
+pub(crate) mod seeded_random;
+mod server_address;
+pub(crate) mod person;
+mod scripted_annotator;
+pub(crate) mod answers;
+pub(crate) mod crashes;
+mod full_disk;
+mod guesses;
+mod lifecycle;
+
+use serde_json::json;
+use shared::annotation::AnnotationTask;
+use shared::api::annotation::{
+    CreateTaskRequest, TaskDefinitionResponse, TaskId, TaskStatus, UpdateTaskRequest,
+};
+use shared::api::people::{AccessRole, CreateInvitationRequest};
+
+use crate::harness::{TestHome, TestServer, demo, study_file};
+
+/// The study that tasks are made from.
+pub(crate) const STUDY: &str = "reviewed";
+
+/// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
+/// instances of TFC1.
+pub(crate) fn make_study(home: &TestHome) {
+    let rest = r#"pool = "rank:bm25:20"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25", "ql"]"#;
+    home.make_study(study_file(STUDY, "Reviewed", demo(), rest));
+    home.run(&format!("study publish {STUDY}")).done();
+}
+
+/// So many items of TFC1 for so many people each, without training and gold.
+pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
+    let task = json!({
+        "title": "Which text is better?", "study": STUDY, "probes": ["tfc1"], "n_items": n_items,
+        "design": {"kind": "uniform"}, "overlap": overlap, "seed": 42, "gold_every": 0,
+    });
+    serde_json::from_value(task).unwrap()
+}
+
+/// Makes a task and opens it, as the operator whom the server of a test takes everybody for.
+pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefinitionResponse {
+    let made = server.ask(&CreateTaskRequest { task });
+    server.ask(&opened(made.card.task))
+}
+
+/// What opens a task.
+pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
+    UpdateTaskRequest {
+        state: Some(TaskStatus::Open),
+        ..unchanged(task)
+    }
+}
+
+/// A change of nothing.
+pub(crate) fn unchanged(task: TaskId) -> UpdateTaskRequest {
+    UpdateTaskRequest {
+        task,
+        state: None,
+        results_public: None,
+        guidelines: None,
+    }
+}
+
+/// An invitation of somebody new, for a day.
+pub(crate) fn invite(role: AccessRole) -> CreateInvitationRequest {
+    CreateInvitationRequest {
+        role,
+        hours: 24,
+        person: None,
+        note: String::new(),
+    }
+}

@@ -1,0 +1,420 @@
+//! The life of a task over HTTP, on a server that everybody reaches: from the first invitation to
+//! results that a visitor reads.
+
+mod actor;
+
+use std::collections::BTreeSet;
+
+use shared::annotation::assignment::AssignmentPhase;
+use shared::annotation::event::{
+    Adjudication, AnnotationAction, ExclusionChange, ProblemReport, SkipReason, SkippedItem,
+};
+use shared::annotation::export::PreferenceSource;
+use shared::annotation::judgments::DisputeReason;
+use shared::annotation::log::EventStatus;
+use shared::annotation::task::{InstanceRef, ReferenceAnswer};
+use shared::annotation::{AnnotationTask, AnnotatorAnswer, ItemNo};
+use shared::api::annotation::{
+    AgreementResponse, CreateTaskRequest, ExportTaskRequest, GetAgreementRequest,
+    GetItemHistoryRequest, GetTaskProgressRequest, GetTaskRequest, LeaseItemsRequest,
+    ListDisputesRequest, ListHumanJudgmentsRequest, ListOwnEventsRequest, ListTasksRequest,
+    PreviewTaskRequest, TaskExportFormat, TaskId, TaskStatus,
+};
+use shared::api::people::{AccessRole, CreateInvitationRequest};
+use shared::probe::{Axiom, AxiomVariant, Probe};
+
+use super::answers::{self, ALPHA, ALPHA_ORDINAL, COHEN, FLEISS, N, N_SPLIT, RAW};
+use super::person::PersonClient;
+use super::server_address::ServerAddress;
+use super::{STUDY, invite, make_study, opened, task, unchanged};
+use crate::harness::{TestHome, TestServer};
+use actor::{TestActor, decision};
+
+const N_TRAINING: u32 = 2;
+const N_GOLD: u32 = 3;
+
+/// The first drawn item.
+const FIRST: u32 = N_TRAINING + N_GOLD;
+
+/// Both cannot say what to make of it.
+const UNCLEAR: u32 = FIRST + N as u32;
+
+/// Ben contradicts himself on it.
+const TWICE: u32 = UNCLEAR + 1;
+
+const N_DRAWN: u32 = N as u32 + 2;
+
+#[test]
+fn a_task_from_the_first_invitation_to_results_that_everybody_reads() {
+    for home in TestHome::of_each_database() {
+        make_study(&home);
+        live(&home);
+    }
+}
+
+fn live(home: &TestHome) {
+    let told = home.run("people invite --role operator").done();
+    let token = told.split('#').nth(1).expect("a link with a token");
+    let token = token.split_whitespace().next().unwrap().to_owned();
+    let server = home.serve(&["--listen", "0.0.0.0:0"]);
+    let site = ServerAddress::new(&server);
+    let operator = PersonClient::join(&site, Some(token), "Olga");
+    let joined = |by: &PersonClient, invite: CreateInvitationRequest, name: &str| {
+        let token = by.ask(&invite).token;
+        PersonClient::join(&site, Some(token), name)
+    };
+    let curator = joined(&operator, invite(AccessRole::Curator), "Carla");
+    let [mut ann, mut ben] = ["Ann", "Ben"]
+        .map(|it| TestActor::new(joined(&curator, invite(AccessRole::Annotator), it)));
+    let mut carla = TestActor::new(curator);
+    let task = made(&carla.person, &ann.person);
+
+    work(&mut ann, task, 0);
+    work(&mut ben, task, 1);
+    let again = CreateInvitationRequest {
+        person: Some(ben.person.no),
+        ..invite(AccessRole::Annotator)
+    };
+    let tablet = joined(&carla.person, again, "");
+    assert_eq!((tablet.no, &*tablet.name), (ben.person.no, "Ben"));
+    let mut tablet = TestActor::new(tablet);
+    contradict(&mut ben, &mut tablet, task);
+
+    expect_progress(&carla.person, task, [&ann.person, &ben.person]);
+    expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
+    settle(&mut carla, task, &ben.person);
+    resolve(&mut ben, task);
+    close(&mut carla, &mut ben, task);
+    expect_files(&carla.person, task, &[&ann, &ben, &tablet, &carla]);
+    expect_published(&server, &carla.person, task);
+    let refused = ann.person.refused(&ExportTaskRequest {
+        task,
+        format: TaskExportFormat::Jsonl,
+        names: false,
+    });
+    assert!(matches!(refused.0, 403 | 404), "{refused:?}");
+}
+
+/// Two items to learn by, three with a known answer, and what is drawn for two people.
+fn whole() -> AnnotationTask {
+    let known = |number: u32| ReferenceAnswer {
+        place: InstanceRef {
+            probe: Probe::Axiom(Axiom::Tfc1),
+            mode: AxiomVariant::Fixed,
+            number: u64::from(number) * 100,
+        },
+        answer: AnnotatorAnswer::First,
+        why: "it has the term more often".to_owned(),
+    };
+    AnnotationTask {
+        gold_every: 5,
+        guidelines: "Read *both* texts.".to_owned(),
+        training: (0..N_TRAINING).map(known).collect(),
+        gold: (N_TRAINING..FIRST).map(known).collect(),
+        ..task(N_DRAWN, 2)
+    }
+}
+
+/// From a draft that only curators see to an open task.
+fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
+    let preview = curator.ask(&PreviewTaskRequest { task: whole() });
+    let draft = curator.ask(&CreateTaskRequest { task: whole() });
+    assert_eq!(
+        (draft.card.state, &draft.task),
+        (TaskStatus::Draft, &whole())
+    );
+    assert_eq!(draft.made, preview);
+    let made = (preview.n_training, preview.n_gold, preview.n_drawn);
+    assert_eq!(made, (N_TRAINING, N_GOLD, N_DRAWN));
+    let task = draft.card.task;
+
+    assert_eq!(annotator.ask(&ListTasksRequest {}), []);
+    let (status, _) = annotator.refused(&GetTaskRequest { task });
+    assert!(matches!(status, 403 | 404), "{status}");
+    let mut change = unchanged(task);
+    change.guidelines = Some("Read *all* of both texts.".to_owned());
+    curator.ask(&change);
+    curator.ask(&opened(task));
+    assert_eq!(annotator.ask(&ListTasksRequest {}).len(), 1);
+    let sheet = annotator.ask(&GetTaskRequest { task });
+    assert_eq!(sheet.guidelines, "Read *all* of both texts.");
+    assert_eq!(
+        (sheet.n_items, sheet.n_training),
+        (FIRST + N_DRAWN, N_TRAINING)
+    );
+    task
+}
+
+/// What somebody answers to an item; Ann is the first, Ben the second.
+fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
+    match item.0 {
+        ..N_TRAINING => AnnotatorAnswer::First,
+        // Ben is wrong on one of three.
+        it if it < FIRST => {
+            [AnnotatorAnswer::First, AnnotatorAnswer::Second][usize::from(who == 1 && it == 3)]
+        }
+        UNCLEAR => AnnotatorAnswer::CannotSay,
+        TWICE => AnnotatorAnswer::First,
+        it => answers::both()[(it - FIRST) as usize][who],
+    }
+}
+
+/// Decides on everything that comes; takes back a decision and a skip on the way.
+fn work(who: &mut TestActor, task: TaskId, place: usize) {
+    let next = LeaseItemsRequest { task, n: 8 };
+    let first = who.person.ask(&next);
+    let parts: Vec<AssignmentPhase> = first.items.iter().map(|it| it.offer.part).collect();
+    assert_eq!(
+        parts[..3],
+        [
+            AssignmentPhase::Training,
+            AssignmentPhase::Training,
+            AssignmentPhase::Work
+        ]
+    );
+    for (at, item) in first.items.iter().enumerate() {
+        assert_eq!(item.feedback.is_some(), at < N_TRAINING as usize);
+        assert!(item.content.rankers.is_empty(), "the task is blind");
+        assert_eq!(item.content.texts.len(), 2);
+    }
+    // Asked again, nothing has changed.
+    let again = who.person.ask(&next).items.into_iter().map(|it| it.offer);
+    assert!(again.eq(first.items.iter().map(|it| it.offer)));
+
+    let offer = first.items[2].offer;
+    let wrong = who.one(
+        task,
+        decision(&offer, AnnotatorAnswer::CannotSay, Vec::new()),
+    );
+    who.one(task, AnnotationAction::Undone { of: wrong });
+    let skipped = who.one(
+        task,
+        AnnotationAction::Skipped(SkippedItem {
+            item: offer.item,
+            reason: SkipReason::Broken,
+            note: String::new(),
+        }),
+    );
+    let after: Vec<ItemNo> = who.items(&next);
+    assert!(!after.contains(&offer.item), "it was passed over");
+    who.one(task, AnnotationAction::Undone { of: skipped });
+
+    let mut n_decided = 0;
+    loop {
+        let handed = who.person.ask(&next);
+        assert_eq!(handed.n_leased, 0);
+        let decided = handed.items.iter().map(|it| {
+            let item = it.offer.item;
+            decision(&it.offer, answer(item, place), Vec::new())
+        });
+        let decided: Vec<AnnotationAction> = decided.collect();
+        n_decided += decided.len() as u32;
+        if decided.is_empty() {
+            break;
+        }
+        who.all(task, decided);
+    }
+    assert_eq!(n_decided, FIRST + N_DRAWN);
+    let standing = who.person.ask(&next).standing;
+    assert_eq!((standing.n_mine, standing.n_left), (N_GOLD + N_DRAWN, 0));
+    let mine = who.person.ask(&ListOwnEventsRequest { task });
+    assert_eq!(mine.len(), who.keys.len());
+    let n_undone = mine
+        .iter()
+        .filter(|it| it.fate == EventStatus::Undone)
+        .count();
+    assert_eq!(n_undone, 2);
+}
+
+/// On two devices that do not know of each other.
+fn contradict(phone: &mut TestActor, tablet: &mut TestActor, task: TaskId) {
+    let offer = phone.again(task, ItemNo(TWICE));
+    tablet.one(task, decision(&offer, AnnotatorAnswer::Second, Vec::new()));
+    let mine = tablet.person.ask(&ListOwnEventsRequest { task });
+    let of_item = mine
+        .iter()
+        .filter(|it| it.entry.event.what.item() == Some(ItemNo(TWICE)));
+    let fates: Vec<EventStatus> = of_item.map(|it| it.fate).collect();
+    assert_eq!(fates, [EventStatus::Conflict, EventStatus::Conflict]);
+}
+
+fn expect_progress(curator: &PersonClient, task: TaskId, people: [&PersonClient; 2]) {
+    let told = curator.ask(&GetTaskProgressRequest { task });
+    let progress = told.progress;
+    let n_drawn = u64::from(N_DRAWN);
+    assert_eq!((progress.n_items, progress.n_complete), (n_drawn, n_drawn));
+    assert_eq!(
+        (progress.n_filled, progress.n_slots),
+        (2 * n_drawn, 2 * n_drawn)
+    );
+    let numbers: Vec<_> = progress.people.iter().map(|it| it.person).collect();
+    assert_eq!(numbers, people.map(|it| it.no));
+    let names: Vec<&str> = told.names.iter().map(|it| &*it.name).collect();
+    assert!(
+        ["Ann", "Ben"].iter().all(|it| names.contains(it)),
+        "{names:?}"
+    );
+    let gold = |at: usize| progress.people[at].gold.as_ref().unwrap().value;
+    assert_eq!((gold(0), gold(1)), (1.0, 2.0 / 3.0));
+    let conflicts = progress.people.iter().map(|it| it.n_conflicts);
+    assert!(conflicts.eq([0, 1]));
+    assert!(progress.people.iter().all(|it| it.n_undone == 2));
+}
+
+/// By hand, see [`answers`].
+fn expect_agreement(told: &AgreementResponse) {
+    let it = &told.agreements;
+    answers::expect(it.overall.raw, RAW);
+    answers::expect(it.overall.fleiss, FLEISS);
+    answers::expect(it.overall.alpha, ALPHA);
+    answers::expect(it.overall.alpha_ordinal, ALPHA_ORDINAL);
+    assert_eq!(it.pairs.len(), 1);
+    answers::expect(it.pairs[0].raw, RAW);
+    answers::expect(it.pairs[0].kappa, COHEN);
+    answers::expect(it.probes[0].coefficients.alpha, ALPHA);
+}
+
+/// Takes an item out of the queue, and a person out of the numbers and in again.
+fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
+    let disputes = |carla: &TestActor| {
+        let mut found = carla.person.ask(&ListDisputesRequest { task });
+        found.retain(|it| it.item.0 >= FIRST);
+        found
+    };
+    let found = disputes(carla);
+    let reasons: Vec<DisputeReason> = found.iter().map(|it| it.reason).collect();
+    let mut expected = vec![DisputeReason::Conflict];
+    expected.extend([DisputeReason::Split; N_SPLIT]);
+    expected.push(DisputeReason::CannotSay);
+    assert_eq!(reasons, expected);
+
+    let item = found[1].item;
+    carla.one(
+        task,
+        AnnotationAction::Adjudicated(Adjudication {
+            item,
+            answer: AnnotatorAnswer::Equal,
+            note: "the same".to_owned(),
+            replaces: Vec::new(),
+        }),
+    );
+    assert_eq!(disputes(carla).len(), found.len() - 1);
+    let history = carla.person.ask(&GetItemHistoryRequest { task, item });
+    assert_eq!(history.said.votes.len(), 2);
+    assert_eq!(history.said.adjudicated, [AnnotatorAnswer::Equal]);
+    assert!(
+        !history.content.rankers.is_empty(),
+        "curators are not blind"
+    );
+    // Who agreed is counted as before.
+    expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
+
+    let standing = || ExclusionChange {
+        person: ben.no,
+        reason: "hurried".to_owned(),
+    };
+    carla.one(task, AnnotationAction::Excluded(standing()));
+    let without = carla.person.ask(&GetAgreementRequest { task }).agreements;
+    assert!(without.overall.alpha.is_none() && without.pairs.is_empty());
+    assert!(ben.ask(&LeaseItemsRequest { task, n: 8 }).items.is_empty());
+    carla.one(task, AnnotationAction::Included(standing()));
+    expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
+}
+
+/// One decision in place of two that contradict each other.
+fn resolve(ben: &mut TestActor, task: TaskId) {
+    let item = ItemNo(TWICE);
+    let mine = ben.person.ask(&ListOwnEventsRequest { task });
+    let both = mine
+        .iter()
+        .filter(|it| it.entry.event.what.item() == Some(item));
+    let both = both.map(|it| it.entry.event.key).collect();
+    let offer = ben.again(task, item);
+    ben.one(task, decision(&offer, AnnotatorAnswer::Second, both));
+    let mine = ben.person.ask(&ListOwnEventsRequest { task });
+    let of_item = mine
+        .iter()
+        .filter(|it| it.entry.event.what.item() == Some(item));
+    let mut fates: Vec<EventStatus> = of_item.map(|it| it.fate).collect();
+    fates.sort_unstable();
+    assert_eq!(
+        fates,
+        [
+            EventStatus::Stands,
+            EventStatus::Replaced,
+            EventStatus::Replaced
+        ]
+    );
+}
+
+/// Nobody gets items any more; what is still to be sent is taken.
+fn close(carla: &mut TestActor, ben: &mut TestActor, task: TaskId) {
+    let mut change = unchanged(task);
+    change.state = Some(TaskStatus::Closed);
+    assert_eq!(carla.person.ask(&change).card.state, TaskStatus::Closed);
+    ben.one(
+        task,
+        AnnotationAction::Reported(ProblemReport {
+            item: ItemNo(FIRST),
+            note: "the second text is cut".to_owned(),
+        }),
+    );
+    change.state = Some(TaskStatus::Draft);
+    let (status, _) = carla.person.refused(&change);
+    assert!((400..500).contains(&status), "{status}");
+}
+
+fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
+    let keys = people.iter().flat_map(|it| it.keys.iter().copied());
+    let keys: BTreeSet<_> = keys.collect();
+    let rows = curator.rows(task);
+    assert!(rows.iter().map(|it| it.event.key).collect::<BTreeSet<_>>() == keys);
+    assert_eq!(rows.len(), keys.len());
+    let drawn = rows.iter().filter_map(|it| it.about.as_ref()?.weight);
+    assert!(drawn.into_iter().all(|it| it >= 1.0));
+
+    let csv = curator.download(task, TaskExportFormat::Csv);
+    assert!(
+        csv.contains("key,at_ms,made_ms,person,name,event,fate,item"),
+        "{csv}"
+    );
+    assert!(keys.iter().all(|it| csv.contains(&it.to_string())));
+
+    let prefs = |whose| curator.download(task, TaskExportFormat::Prefs { whose });
+    // Both on forty items and on the one that was contradicted.
+    assert_eq!(
+        prefs(PreferenceSource::Everybody).lines().count(),
+        2 * 2 * (N + 1)
+    );
+    // Where they agree, and what was adjudicated.
+    let together = prefs(PreferenceSource::People);
+    assert_eq!(together.lines().count(), 2 * (N - N_SPLIT + 1));
+    let fields = |it: &str| it.split(' ').count();
+    assert!(together.lines().all(|it| fields(it) == 5), "{together}");
+}
+
+/// A visitor sees results when they are public, not before.
+fn expect_published(server: &TestServer, curator: &PersonClient, task: TaskId) {
+    let study = || STUDY.to_owned();
+    let of = |found: &[shared::api::annotation::TaskResults]| {
+        let one = found.iter().find(|it| it.task == task);
+        one.map(|it| (it.public, it.n_people, it.estimates.is_some()))
+    };
+    assert_eq!(
+        of(&server.ask(&ListHumanJudgmentsRequest { study: study() })),
+        None
+    );
+    let seen = curator.ask(&ListHumanJudgmentsRequest { study: study() });
+    assert_eq!(of(&seen), Some((false, 2, true)));
+    let mut change = unchanged(task);
+    change.results_public = Some(true);
+    curator.ask(&change);
+    let results = server.ask(&ListHumanJudgmentsRequest { study: study() });
+    assert_eq!(of(&results), Some((true, 2, true)));
+    let json = serde_json::to_string(&results).unwrap();
+    assert!(!json.contains("Ann") && !json.contains("Ben"), "{json}");
+    let refused = server
+        .try_ask(&GetTaskProgressRequest { task })
+        .unwrap_err();
+    assert!(matches!(refused.0, 401 | 403 | 404), "{refused:?}");
+}

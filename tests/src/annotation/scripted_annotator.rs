@@ -1,0 +1,314 @@
+//! An annotator by a script, with a log of their own: everything that they made, and how much of
+//! it the server has acknowledged. What it has not is sent again, in its order, until it has.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use shared::annotation::assignment::Assignment;
+use shared::annotation::event::{
+    AnnotationAction, AnswerComment, Decision, SkipReason, SkippedItem,
+};
+use shared::annotation::log::EventStatus;
+use shared::annotation::{
+    AnnotationEvent, AnnotatorAnswer, DisplayOrder, ItemNo, PersonId, ReasonRating,
+};
+use shared::api::annotation::{
+    EventOutcome, EventReceipt, LeaseItemsRequest, MOST_EVENTS, SubmitEventsRequest, TaskId,
+};
+
+use super::person::{PersonClient, RequestFailure};
+use super::seeded_random::SeededRandom;
+use crate::harness::PATIENCE;
+
+/// How many items they hold at most.
+const HELD: u32 = 8;
+
+/// Something that was done, as the one who did it knows it.
+pub(super) struct ScriptedEvent {
+    pub(super) event: AnnotationEvent,
+    /// What must have become of it.
+    pub(super) fate: EventStatus,
+}
+
+/// What happened on the way.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct RequestCounts {
+    /// Requests without an answer.
+    pub(super) n_lost: u32,
+    /// Requests that the server could not serve then.
+    pub(super) n_unavailable: u32,
+    /// Events that had been taken by a request whose answer was lost.
+    pub(super) n_known: u32,
+    /// Events that were sent again on purpose after they had been acknowledged.
+    pub(super) n_twice: u32,
+}
+
+/// An annotator.
+pub(super) struct ScriptedAnnotator {
+    person: PersonClient,
+    task: TaskId,
+    random: SeededRandom,
+    /// Everything that was done, in its order.
+    pub(super) made: Vec<ScriptedEvent>,
+    /// So many of them, from the first on, are acknowledged.
+    pub(super) n_acknowledged: usize,
+    pub(super) seen: RequestCounts,
+    /// Items to decide on.
+    ready: VecDeque<ItemNo>,
+    /// How items stood when they were given.
+    sides: BTreeMap<ItemNo, DisplayOrder>,
+    /// Decided on or passed over.
+    finished: BTreeSet<ItemNo>,
+    /// The decision on an item that stands, by its place in `made`.
+    standing: BTreeMap<ItemNo, usize>,
+    /// What can be taken back, the last first to go.
+    undoable: Vec<usize>,
+}
+
+impl ScriptedAnnotator {
+    pub(super) fn new(person: PersonClient, task: TaskId, seed: u64) -> ScriptedAnnotator {
+        let random = SeededRandom::new(seed ^ (u64::from(person.no.0) << 32));
+        ScriptedAnnotator {
+            person,
+            task,
+            random,
+            made: Vec::new(),
+            n_acknowledged: 0,
+            seen: RequestCounts::default(),
+            ready: VecDeque::new(),
+            sides: BTreeMap::new(),
+            finished: BTreeSet::new(),
+            standing: BTreeMap::new(),
+            undoable: Vec::new(),
+        }
+    }
+
+    /// Works until told to stop, with or without a server.
+    pub(super) fn work(&mut self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Relaxed) {
+            self.fetch();
+            self.act();
+            // Else the next request has two.
+            if !self.random.one_in(5) {
+                self.send();
+            }
+            std::thread::sleep(Duration::from_millis(100 + self.random.below(100)));
+        }
+    }
+
+    /// Sends what is left until nothing is.
+    pub(super) fn finish(&mut self) {
+        let since = Instant::now();
+        while self.n_acknowledged < self.made.len() {
+            assert!(since.elapsed() < PATIENCE, "{} waits", self.person.name);
+            self.send();
+        }
+    }
+
+    pub(super) fn no(&self) -> PersonId {
+        self.person.no
+    }
+
+    /// Decisions that stand.
+    pub(super) fn n_standing(&self) -> u64 {
+        self.standing.len() as u64
+    }
+
+    fn fetch(&mut self) {
+        if self.ready.len() > HELD as usize / 2 {
+            return;
+        }
+        let asked = LeaseItemsRequest {
+            task: self.task,
+            n: HELD,
+        };
+        let Some(handed) = self.told(|it| it.try_ask(&asked)) else {
+            return;
+        };
+        for it in handed.items {
+            let Assignment { item, sides, .. } = it.offer;
+            let before = self.sides.insert(item, sides);
+            assert!(before.is_none_or(|it| it == sides), "a side was changed");
+            // What is not sent yet is offered again.
+            if !self.finished.contains(&item) && !self.ready.contains(&item) {
+                self.ready.push_back(item);
+            }
+        }
+    }
+
+    fn act(&mut self) {
+        match self.random.below(100) {
+            0..8 => self.undo(),
+            8..14 => self.skip(),
+            14..20 => self.change(),
+            _ => self.decide(),
+        }
+    }
+
+    fn decide(&mut self) {
+        let Some(item) = self.ready.pop_front() else {
+            return;
+        };
+        let decision = self.decision(item, Vec::new());
+        self.standing.insert(item, self.made.len());
+        self.undoable.push(self.made.len());
+        self.finished.insert(item);
+        self.make(AnnotationAction::Decided(decision));
+    }
+
+    fn skip(&mut self) {
+        let Some(item) = self.ready.pop_front() else {
+            return;
+        };
+        let reason = SkipReason::ALL[self.random.below(5) as usize];
+        let note = match reason {
+            SkipReason::Other => "the glacier \"melts\", d’accord;\nsays ,a, 氷河".to_owned(),
+            _ => String::new(),
+        };
+        self.undoable.push(self.made.len());
+        self.finished.insert(item);
+        self.make(AnnotationAction::Skipped(SkippedItem {
+            item,
+            reason,
+            note,
+        }));
+    }
+
+    /// Decides once more on an item that was decided on.
+    fn change(&mut self) {
+        let n_standing = self.standing.len() as u64;
+        if n_standing == 0 {
+            return;
+        }
+        let at = self.random.below(n_standing) as usize;
+        let (&item, &before) = self.standing.iter().nth(at).unwrap();
+        let replaced = self.made[before].event.key;
+        let decision = self.decision(item, vec![replaced]);
+        self.made[before].fate = EventStatus::Replaced;
+        self.standing.insert(item, self.made.len());
+        self.undoable.push(self.made.len());
+        self.make(AnnotationAction::Decided(decision));
+    }
+
+    /// Takes back the last that was not; what it replaced stands again.
+    fn undo(&mut self) {
+        let Some(at) = self.undoable.pop() else {
+            return;
+        };
+        let AnnotationEvent { key, what, .. } = self.made[at].event.clone();
+        self.made[at].fate = EventStatus::Undone;
+        let item = what.item().unwrap();
+        let replaced = what.replaces().first();
+        let replaced = replaced.map(|key| self.made.iter().position(|it| it.event.key == *key));
+        match replaced {
+            Some(before) => {
+                let before = before.unwrap();
+                self.made[before].fate = EventStatus::Stands;
+                self.standing.insert(item, before);
+            }
+            None => {
+                self.standing.remove(&item);
+                self.finished.remove(&item);
+                self.ready.push_front(item);
+            }
+        }
+        self.make(AnnotationAction::Undone { of: key });
+    }
+
+    fn decision(&mut self, item: ItemNo, replaces: Vec<shared::annotation::EventKey>) -> Decision {
+        let answer = AnnotatorAnswer::ALL[self.random.below(4) as usize];
+        let matters = [None, Some(ReasonRating::Yes), Some(ReasonRating::No)];
+        let noted = self.random.one_in(10);
+        Decision {
+            item,
+            answer,
+            comment: AnswerComment {
+                matters: matters[self.random.below(3) as usize],
+                tags: if noted {
+                    vec!["off topic".to_owned(), "длинный".to_owned()]
+                } else {
+                    Vec::new()
+                },
+                note: if noted {
+                    "both say \"ice\", one says why".to_owned()
+                } else {
+                    String::new()
+                },
+            },
+            sides: self.sides[&item],
+            took_ms: 500 + self.random.below(20_000),
+            replaces,
+        }
+    }
+
+    fn make(&mut self, what: AnnotationAction) {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let event = AnnotationEvent {
+            key: self.random.key(),
+            made_ms: since.as_millis() as u64,
+            what,
+        };
+        self.made.push(ScriptedEvent {
+            event,
+            fate: EventStatus::Stands,
+        });
+    }
+
+    /// Sends the oldest that are not acknowledged; now and then all of them once more.
+    fn send(&mut self) {
+        let from = self.n_acknowledged;
+        let rest = self.made[from..].iter().take(MOST_EVENTS);
+        let events: Vec<AnnotationEvent> = rest.map(|it| it.event.clone()).collect();
+        if events.is_empty() {
+            return;
+        }
+        let asked = SubmitEventsRequest {
+            task: self.task,
+            events,
+        };
+        let Some(sent) = self.told(|it| it.try_ask(&asked)) else {
+            // A page waits longer; here the server is to be met as soon as it is there.
+            std::thread::sleep(Duration::from_millis(50));
+            return;
+        };
+        self.seen.n_known += n_known(&asked, &sent.taken);
+        self.n_acknowledged += asked.events.len();
+        if self.random.one_in(10)
+            && let Some(again) = self.told(|it| it.try_ask(&asked))
+        {
+            let n_known = n_known(&asked, &again.taken);
+            assert_eq!(n_known as usize, asked.events.len(), "taken twice");
+            self.seen.n_twice += n_known;
+        }
+    }
+
+    /// What was replied; none where the server is away or has no room.
+    fn told<T>(
+        &mut self,
+        ask: impl FnOnce(&PersonClient) -> Result<T, RequestFailure>,
+    ) -> Option<T> {
+        match ask(&self.person) {
+            Ok(replied) => return Some(replied),
+            Err(RequestFailure::Lost(_)) => self.seen.n_lost += 1,
+            Err(RequestFailure::Refused(503, _)) => self.seen.n_unavailable += 1,
+            Err(it) => panic!("{} was refused: {it:?}", self.person.name),
+        }
+        None
+    }
+}
+
+/// Every event was taken, now or before: how many before.
+fn n_known(asked: &SubmitEventsRequest, taken: &[EventReceipt]) -> u32 {
+    assert_eq!(asked.events.len(), taken.len());
+    let mut n_known = 0;
+    for (event, taken) in asked.events.iter().zip(taken) {
+        assert_eq!(event.key, taken.key);
+        match &taken.outcome {
+            EventOutcome::Kept => {}
+            EventOutcome::Known => n_known += 1,
+            EventOutcome::Refused { reason } => panic!("{event:?} was refused: {reason}"),
+        }
+    }
+    n_known
+}

@@ -1,0 +1,242 @@
+//! The life of a review task in the browser: a curator and two annotators, each with a browser of
+//! their own. Annotators use keys alone.
+
+mod annotator;
+mod page_text;
+
+use std::collections::BTreeMap;
+
+use shared::annotation::event::AnnotationAction;
+use shared::annotation::export::ExportRow;
+use shared::annotation::log::EventStatus;
+use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
+use shared::api::annotation::{GetItemHistoryRequest, ListDisputesRequest, TaskId};
+use shared::api::people::AccessRole;
+
+use super::network::NetworkState;
+use super::tab::{AriaRole, BrowserTab, with_tab};
+use super::{front_end, readability};
+use crate::annotation::answers::{self, ALPHA, ALPHA_ORDINAL, COHEN, FLEISS, N, N_SPLIT, RAW};
+use crate::annotation::{invite, make_study, open_task, task};
+use crate::harness::{TestHome, TestServer};
+use annotator::BrowserAnnotator;
+use page_text::{column, number};
+
+/// Ann cannot say; Ben passes it over.
+const SPARE: ItemNo = ItemNo(N as u32);
+
+/// Items with their query and texts, in the order of the claim.
+type Items = BTreeMap<[String; 3], ItemNo>;
+
+#[test]
+fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
+    if front_end().is_none() {
+        return;
+    }
+    for home in TestHome::of_each_database() {
+        make_study(&home);
+        let server = home.serve(&[]);
+        let made = open_task(&server, task(N as u32 + 1, 2));
+        let task = made.card.task;
+        let items = items(&server, task);
+        with_tab(&server.address, |carla| {
+            let link = server.ask(&invite(AccessRole::Curator)).token;
+            carla.open(&format!("/join#{link}"));
+            join(carla, "Carla");
+            let links = [(); 2].map(|()| invited(carla));
+            readability::expect_readable(carla, "people");
+
+            let ann = carla.beside();
+            alone(&ann, (task, &items), &links[0]);
+            ann.expect_quiet_console();
+            drop(ann);
+            let ben = carla.beside();
+            with_the_network_cut(&ben, (task, &items), &links[1]);
+            drop(ben);
+
+            expect_agreement(carla, &home, task);
+            settle(carla, &server, task);
+            expect_export(carla, &home, task);
+            carla.open("/review");
+            carla.see("Which text is better?");
+            readability::expect_readable(carla, "reviews");
+        });
+    }
+}
+
+/// Asked by the operator, whom the server of a test takes everybody for.
+fn items(server: &TestServer, task: TaskId) -> Items {
+    let items = (0..=SPARE.0).map(ItemNo).map(|item| {
+        let content = server.ask(&GetItemHistoryRequest { task, item }).content;
+        let texts = [&content.query, &content.texts[0], &content.texts[1]];
+        (texts.map(|it| page_text::plain(&it.text)), item)
+    });
+    let items: Items = items.collect();
+    assert_eq!(items.len(), N + 1, "two items look the same");
+    items
+}
+
+/// Takes a name on the page that the link of an invitation leads to.
+fn join(tab: &BrowserTab, name: &str) {
+    tab.fill("Name, as others here shall see it", name);
+    tab.press('\u{E007}'.to_string());
+    tab.until(
+        "to be known",
+        "return fetch('/api/me?q=%7B%7D').then(it => it.json()).then(it => !!it.person)",
+    );
+}
+
+/// Invites an annotator through the page; the path of the link.
+fn invited(tab: &BrowserTab) -> String {
+    tab.open("/people");
+    tab.click(AriaRole::Button, "Make the link");
+    let link = "return document.querySelector('[aria-label=\"Link of the invitation\"]')?.value";
+    let link = tab.until("a link", link);
+    let (_, token) = link.as_str().unwrap().split_once("/join#").unwrap();
+    format!("/join#{token}")
+}
+
+/// Ann decides on everything, undoing once.
+fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
+    tab.open(link);
+    readability::expect_readable(tab, "join");
+    join(tab, "Ann");
+    tab.open(&format!("/review/{}", task.0));
+    let mut ann = BrowserAnnotator::new(tab, items, 0);
+    ann.there();
+    readability::expect_readable(tab, "review");
+    for at in 0..=N {
+        ann.decide();
+        if at == 5 {
+            ann.undo();
+            ann.decide();
+        }
+    }
+    tab.see("Nothing left for you");
+    tab.until("everything saved", SAVED);
+}
+
+/// Nothing waits to be sent.
+const SAVED: &str = "const said = document.querySelector('.mine')?.innerText ?? '';
+    return said.includes('saved') && !/waiting|being sent|refused/.test(said)";
+
+/// Ben is without a network in the middle, and goes on; he undoes, and passes over.
+fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
+    tab.open(link);
+    join(tab, "Ben");
+    tab.open(&format!("/review/{}", task.0));
+    let mut ben = BrowserAnnotator::new(tab, items, 1);
+    ben.there();
+    for _ in 0..20 {
+        ben.decide();
+    }
+    tab.until("everything saved", SAVED);
+    tab.expect_quiet_console();
+    tab.network(NetworkState::Cut);
+    ben.decide();
+    ben.decide();
+    ben.undo();
+    ben.decide();
+    ben.skip();
+    ben.undo();
+    ben.decide();
+    tab.see("waiting for the network");
+    tab.network(NetworkState::There);
+    tab.until("everything saved", SAVED);
+    tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
+    while ben.n_finished() <= N {
+        ben.decide();
+    }
+    tab.see("Nothing left for you");
+    tab.until("everything saved", SAVED);
+    // What was tried in the last moments without a network.
+    tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
+}
+
+/// What the curator reads, against the numbers by hand in [`answers`].
+fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
+    tab.open(&format!("/review/{}/curate?part=agreement", task.0));
+    tab.see("How far people agree");
+    readability::expect_readable(tab, "agreement");
+    let button = "Save the How far people agree as CSV";
+    let table = tab.download(&home.path(""), button, "review-agreement.csv");
+    let all = |name: &str, by_hand: f64| {
+        let found = number(&table, "all", name);
+        assert!((found - by_hand).abs() < 5e-5, "{name}: {found}, {by_hand}");
+    };
+    all("items", N as f64);
+    all("raw", RAW);
+    all("Fleiss’ κ", FLEISS);
+    all("α nominal", ALPHA);
+    all("α ordinal", ALPHA_ORDINAL);
+    let button = "Save the Each two people as CSV";
+    let table = tab.download(&home.path(""), button, "review-pairs.csv");
+    assert_eq!(column(&table, "Ann", "and"), "Ben");
+    let found = number(&table, "Ann", "Cohen’s κ");
+    assert!((found - COHEN).abs() < 5e-5, "{found}");
+
+    tab.open(&format!("/review/{}/curate?part=progress", task.0));
+    tab.see("Ben");
+    readability::expect_readable(tab, "progress");
+    tab.open(&format!("/review/{}/curate", task.0));
+    tab.see("Which text is better?");
+    readability::expect_readable(tab, "curate");
+}
+
+/// Carla settles the first item of the queue by a key.
+fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
+    tab.open(&format!("/review/{}/curate?part=adjudication", task.0));
+    tab.see(&format!("{N_SPLIT} items"));
+    tab.until_there("the item", ".settle .decide");
+    readability::expect_readable(tab, "adjudication");
+    tab.press("2");
+    tab.see("Settled here");
+    tab.see(&format!("{} items", N_SPLIT - 1));
+    assert_eq!(server.ask(&ListDisputesRequest { task }).len(), N_SPLIT - 1);
+}
+
+/// The file holds what was answered on the screen.
+fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
+    tab.open(&format!("/review/{}/curate?part=export", task.0));
+    tab.see("Every event with its history");
+    readability::expect_readable(tab, "export");
+    let file = tab.download(&home.path(""), "JSONL", &format!("review-{}.jsonl", task.0));
+    let rows: Vec<ExportRow> = file
+        .lines()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
+    for row in &rows {
+        if let (AnnotationAction::Decided(it), EventStatus::Stands) = (&row.event.what, row.fate) {
+            let before = stands.insert((row.person, it.item), it.answer);
+            assert_eq!(before, None, "two decisions stand");
+        }
+    }
+    let mut people: Vec<PersonId> = stands.keys().map(|it| it.0).collect();
+    people.dedup();
+    // In the order in which they joined.
+    let [ann, ben] = people[..] else {
+        panic!("{people:?}")
+    };
+    assert_eq!(
+        stands.remove(&(ann, SPARE)),
+        Some(AnnotatorAnswer::CannotSay)
+    );
+    let expected = answers::both().into_iter().zip((0..).map(ItemNo));
+    let expected: BTreeMap<_, _> = expected
+        .flat_map(|([first, second], item)| [((ann, item), first), ((ben, item), second)])
+        .collect();
+    assert_eq!(stands, expected);
+    let n = |holds: &dyn Fn(&ExportRow) -> bool| rows.iter().filter(|it| holds(it)).count();
+    assert_eq!(n(&|it| it.fate == EventStatus::Undone), 3);
+    let passed_over = |it: &ExportRow| matches!(it.event.what, AnnotationAction::Skipped(_));
+    assert!(n(&passed_over) >= 2);
+    assert_eq!(
+        n(&|it| passed_over(it) && it.fate == EventStatus::Stands),
+        1
+    );
+    assert_eq!(
+        n(&|it| matches!(it.event.what, AnnotationAction::Adjudicated(_))),
+        1
+    );
+}

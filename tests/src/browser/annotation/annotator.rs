@@ -1,0 +1,112 @@
+//! Somebody who decides by keys alone, on what the screen shows.
+
+use serde_json::{Value, json};
+use shared::annotation::{AnnotatorAnswer, DisplayOrder, ItemNo};
+
+use super::{Items, SPARE};
+use crate::annotation::answers;
+use crate::browser::tab::BrowserTab;
+
+/// Query and both texts as they stand on the screen; nothing while there is no item.
+const SHOWN: &str = "
+    const plain = it => it.textContent.replace(/\\s+/g, ' ').trim();
+    const query = document.querySelector('h1#item.query');
+    const texts = [...document.querySelectorAll('article.doc .text')];
+    if (!query || texts.length !== 2) return null;
+    return [query, ...texts].map(plain)";
+
+/// An annotator at their screen.
+pub(super) struct BrowserAnnotator<'a> {
+    tab: &'a BrowserTab,
+    items: &'a Items,
+    /// Ann is the first, Ben the second.
+    place: usize,
+    /// Items decided on or passed over, in their order.
+    finished: Vec<ItemNo>,
+}
+
+impl BrowserAnnotator<'_> {
+    pub(super) fn new<'a>(
+        tab: &'a BrowserTab,
+        items: &'a Items,
+        place: usize,
+    ) -> BrowserAnnotator<'a> {
+        BrowserAnnotator {
+            tab,
+            items,
+            place,
+            finished: Vec::new(),
+        }
+    }
+
+    /// How many items are decided on or passed over.
+    pub(super) fn n_finished(&self) -> usize {
+        self.finished.len()
+    }
+
+    /// Waits for an item: which, and how its texts stand.
+    pub(super) fn there(&self) -> (ItemNo, DisplayOrder) {
+        let shown = self.tab.until("an item", SHOWN);
+        let text = |at: usize| shown[at].as_str().unwrap().to_owned();
+        let claimed = [text(0), text(1), text(2)];
+        let swapped = [text(0), text(2), text(1)];
+        match (self.items.get(&claimed), self.items.get(&swapped)) {
+            (Some(&item), _) => (item, DisplayOrder::AsClaimed),
+            (None, Some(&item)) => (item, DisplayOrder::Swapped),
+            (None, None) => panic!("no such item: {claimed:?}"),
+        }
+    }
+
+    /// Answers as the table of [`answers`] has it; Ben passes over what he has no answer to.
+    pub(super) fn decide(&mut self) {
+        let (item, sides) = self.there();
+        let answer = match item {
+            SPARE if self.place == 1 => return self.skip(),
+            SPARE => AnnotatorAnswer::CannotSay,
+            item => answers::both()[item.0 as usize][self.place],
+        };
+        let key = match sides.turn(answer) {
+            AnnotatorAnswer::First => "1",
+            AnnotatorAnswer::Equal => "2",
+            AnnotatorAnswer::Second => "3",
+            AnnotatorAnswer::CannotSay => "4",
+        };
+        self.by_key(item, key);
+    }
+
+    /// Passes over what is on the screen.
+    pub(super) fn skip(&mut self) {
+        let (item, _) = self.there();
+        self.tab.press("s");
+        self.tab
+            .until_there("why it is passed over", "dialog[open]");
+        self.by_key(item, "1");
+    }
+
+    fn by_key(&mut self, item: ItemNo, key: &str) {
+        let before = self.tab.js(SHOWN, &[]);
+        self.tab.press(key);
+        self.finished.push(item);
+        self.moved_from(&before);
+    }
+
+    /// Takes the last thing back: its item is on the screen again.
+    pub(super) fn undo(&mut self) {
+        let before = self.tab.js(SHOWN, &[]);
+        self.tab.press("u");
+        self.moved_from(&before);
+        let last = self.finished.pop().expect("there is something to undo");
+        assert_eq!(self.there().0, last);
+    }
+
+    /// Waits until the screen shows something else.
+    fn moved_from(&self, before: &Value) {
+        let script = format!(
+            "const shown = (() => {{ {SHOWN} }})();
+             return JSON.stringify(shown) !== JSON.stringify({})
+                 && !document.querySelector('dialog[open]')",
+            json!(before)
+        );
+        self.tab.until("another item", &script);
+    }
+}

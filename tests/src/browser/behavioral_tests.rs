@@ -1,0 +1,148 @@
+//! The behaviours of a study on its page: dials, cells, details, and the way to the samples.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use super::background_process::SharedServer;
+use super::readability;
+use super::tab::{AriaRole, BrowserTab, with_tab};
+use crate::harness::{LIMITS, TestHome};
+use thirtyfour::Key;
+
+/// All cells are there, with the numbers that were asked for last.
+const SHOWN: &str = "return document.querySelectorAll('.effects button.cell').length >= 10
+    && !document.querySelector('.behaviours [aria-busy=true]')
+    && !!document.querySelector('.behaviours .panel svg.drawing')";
+
+/// A study with axioms and behaviours, `both`, and one without axioms, `alone`.
+static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
+    let home = TestHome::new();
+    let pair = |id: u32, a: &str, b: &str| {
+        format!("{{\"_id\": \"{id}\", \"query\": \"river ice\", \"a\": \"{a}\", \"b\": \"{b}\"}}\n")
+    };
+    let pairs = [
+        pair(1, "River ice.", "The ice that is on a river in winter."),
+        pair(2, "Ice melts.", "Whatever is frozen, as ice is, will melt."),
+        pair(3, "The same.", "The same."),
+    ];
+    home.write("short.jsonl", pairs.concat());
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+    let demo = demo.canonicalize().unwrap();
+    for (name, axioms) in [("both", "\"tfc1\", "), ("alone", "")] {
+        let file = format!("{name}.toml");
+        home.write(
+            &file,
+            format!(
+                "format = 1\nname = \"{name}\"\ntitle = \"How they behave\"\n\
+                 collection = \"{}\"\nn_queries = 12\npool = \"rank:bm25:10\"\n\
+                 probes = [{axioms}\"match\", \"prepend-query\", \"drop-query-terms\"]\n\
+                 modes = [\"fixed\"]\nrankers = [\"bm25\", \"ql\"]\n{LIMITS}\
+                 [[transfers]]\nname = \"short\"\nfile = \"short.jsonl\"\n",
+                demo.display()
+            ),
+        );
+        home.run(&format!("study run {file}")).done();
+        home.run(&format!("study publish {name}")).done();
+    }
+    SharedServer::start(home, &[])
+});
+
+fn open(tab: &BrowserTab, address: &str) {
+    tab.open(address);
+    tab.until("the behaviours", SHOWN);
+}
+
+/// What every cell says.
+fn numbers(tab: &BrowserTab) -> String {
+    tab.until("the behaviours", SHOWN);
+    let script = "return [...document.querySelectorAll('.effects button.cell')]
+        .map(it => it.textContent).join('\\n')";
+    tab.js(script, &[]).as_str().unwrap().to_owned()
+}
+
+/// The same, once it is not `before`.
+fn other_numbers(tab: &BrowserTab, before: &str) -> String {
+    for _ in 0..200 {
+        let now = numbers(tab);
+        if now != before {
+            return now;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("still\n{before}");
+}
+
+#[test]
+fn another_width_changes_numbers_and_address() {
+    with_tab(&SITE.origin, |tab| {
+        open(tab, "/study/both");
+        tab.see("21 behaviours");
+        let tuned = numbers(tab);
+        tab.click(AriaRole::Radio, "0");
+        tab.at("/study/both?width=0");
+        let zero = other_numbers(tab, &tuned);
+        tab.click(AriaRole::Radio, "given");
+        tab.fill("δ, in the unit", "-1");
+        tab.see("δ is a number of at least 0");
+        tab.fill("δ, in the unit", "2.5");
+        tab.at("/study/both?width=2.5");
+        other_numbers(tab, &zero);
+        // The dials of the axioms keep what is said of behaviours.
+        tab.click(AriaRole::Radio, "not truncated");
+        tab.at("/study/both?only=whole&width=2.5");
+        // The address alone brings the same view back.
+        open(tab, "/study/both?width=0");
+        assert_eq!(numbers(tab), zero);
+    });
+}
+
+#[test]
+fn a_cell_opens_its_details_and_leads_to_its_samples() {
+    with_tab(&SITE.origin, |tab| {
+        open(tab, "/study/both");
+        tab.click_at("#effect-prepend-query-all-1");
+        tab.at("/study/both?behaviour=prepend-query.1");
+        tab.see("QL on Prepend query");
+        tab.see("p of the paired t test");
+        // Keys walk from cell to cell, and Enter selects.
+        tab.press(Key::Down);
+        tab.press(Key::Left);
+        tab.press(Key::Enter);
+        tab.at("/study/both?behaviour=drop-query-terms.0");
+        tab.see("BM25 on Drop query terms");
+        let labels = "[aria-label=Documents] label";
+        tab.click_at(&format!("{labels}:nth-child(2)"));
+        tab.at("/study/both?of=relevant&behaviour=drop-query-terms.0");
+        tab.see("Relevant documents: grade");
+        assert_eq!(tab.count("#effect-drop-query-terms-relevant-0"), 1);
+        tab.choose("Ranker", "QL Dirichlet, μ 2500");
+        tab.at("/study/both?ranker=1&of=relevant");
+        assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
+        // One of its three pairs is no pair.
+        tab.see("2 samples; of 3 pairs left out: 1 identical");
+        tab.click_at(".behaviours .panel a.btn");
+        tab.at("/study/both/drop-query-terms/0?tie=");
+        tab.see("BM25 on Drop query terms");
+        tab.until(
+            "samples",
+            "return [...document.querySelectorAll('a.line .verdict')]
+                .some(it => it.textContent === 'negative')",
+        );
+        tab.click_at("nav.crumbs a[href^='/study/']");
+        tab.at("/study/both?");
+        tab.until("the behaviours", SHOWN);
+        tab.see("BM25 on Drop query terms");
+    });
+}
+
+#[test]
+fn behaviours_alone_have_no_map() {
+    with_tab(&SITE.origin, |tab| {
+        open(tab, "/study/alone");
+        assert_eq!(tab.count(".map, .findings"), 0);
+        assert!(!tab.text("main").contains("No ranker has scored"));
+        readability::expect_readable(tab, "behaviours");
+        tab.open("/");
+        tab.see("How they behave");
+    });
+}

@@ -1,0 +1,131 @@
+//! Where two rankers differ: bars that lead to queries, queries side by side, and runs that are
+//! compared in the page alone.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use thirtyfour::Key;
+
+use super::demo_site;
+use super::tab::{AriaRole, with_tab};
+
+/// The figures stand, with the list below them.
+const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').length === 6
+    && !!document.querySelector('table.asked tbody tr')
+    && !document.querySelector('[aria-busy=true]')";
+
+#[test]
+fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/study/demo");
+        tab.click(AriaRole::Link, "Where they differ");
+        tab.at("/study/demo/differ");
+        tab.until("the figures", SHOWN);
+        tab.expect_headings(&[
+            "hypotheses",
+            "fractions",
+            "buckets",
+            "lengths",
+            "change",
+            "overlap",
+            "answers",
+            "bigrams",
+            "queries",
+            "sides",
+        ]);
+        assert_eq!(tab.count(".hypotheses li"), 4);
+        // By key: a bar is a button.
+        tab.js(
+            "document.querySelector('#lengths').closest('section').querySelector('g.pick').focus()",
+            &[],
+        );
+        tab.press(Key::Enter);
+        tab.at("/study/demo/differ?of=length.");
+        tab.see("See every query");
+        assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
+        tab.until("the queries of the bar", SHOWN);
+        tab.click_at("table.asked tbody a");
+        tab.until(
+            "two texts",
+            "return document.querySelectorAll('.sides article.side').length === 1
+                && document.querySelectorAll('.sides article.doc').length >= 2",
+        );
+        assert!(tab.address().contains("query="), "{}", tab.address());
+        // The address alone brings the same view back.
+        tab.reload();
+        tab.until("the figures", SHOWN);
+        tab.see("Back to the samples");
+        assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
+    });
+}
+
+#[test]
+fn what_is_chosen_stands_in_the_address() {
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/study/demo/differ");
+        tab.until("the figures", SHOWN);
+        let first = tab.text("h1");
+        tab.click(AriaRole::Button, "Swap the two");
+        tab.at("/study/demo/differ?a=1&b=0");
+        tab.until("the figures", SHOWN);
+        assert_ne!(tab.text("h1"), first);
+        tab.choose("Relevant from grade", "3");
+        tab.at("/study/demo/differ?a=1&b=0&from=3");
+        tab.open("/study/demo/differ?a=0&b=9");
+        tab.see("rankers, counted from 0");
+        tab.expect_in_console("422");
+        tab.click(AriaRole::Link, "Compare the first two rankers");
+        tab.until("the figures", SHOWN);
+        assert_eq!(tab.text("h1"), first);
+    });
+}
+
+/// Files that a test brings.
+fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn two_runs_are_compared_without_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = "{\"_id\":\"d1\",\"text\":\"A ferry crosses the <b>river</b>.\"}\n\
+                  {\"_id\":\"d2\",\"text\":\"The stone bridge.\"}\n\
+                  {\"_id\":\"d3\",\"text\":\"Boats wait at the harbour wall.\"}\n";
+    let queries = "{\"_id\":\"q1\",\"text\":\"river ferry\"}\n\
+                   {\"_id\":\"q2\",\"text\":\"where is the stone bridge\"}\n";
+    let files = [
+        file(&folder, "corpus.jsonl", corpus),
+        file(&folder, "queries.jsonl", queries),
+        file(&folder, "qrels.txt", "q1 0 d1 1\nq2 0 d2 1\n"),
+        file(
+            &folder,
+            "first.run",
+            "q1 Q0 d1 1 3.5 a\nq1 Q0 d3 2 2.5 a\nq2 Q0 d3 1 1.5 a\n",
+        ),
+        file(
+            &folder,
+            "second.run",
+            "q1 Q0 d2 1 9 b\nq2 Q0 d2 1 9 b\nq2 Q0 d1 2 8 b\n",
+        ),
+    ];
+    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.bring("#files-picker", &files);
+        tab.click(AriaRole::Link, "Where the runs differ");
+        tab.at("/study/local/differ?a=run%3Afirst.run&b=run%3Asecond.run");
+        tab.until("the figures", SHOWN);
+        tab.see("first and second");
+        tab.see("not enough queries");
+        tab.see("river ferry");
+        // A text of a collection is text.
+        tab.see("<b>");
+        // The files are gone with the page; the page says so and where to go.
+        tab.reload();
+        tab.see("there is no run `first.run` on the bench");
+        tab.click(AriaRole::Link, "To the Workbench");
+        tab.at("/workbench");
+    });
+}

@@ -1,0 +1,206 @@
+//! A ranker from inside: words, plots, a query and its texts; and where a cross-encoder looks.
+
+use std::sync::LazyLock;
+
+use super::background_process::SharedServer;
+use super::readability;
+use super::tab::{AriaRole, BrowserTab, with_tab};
+use crate::harness::{TestHome, study_file, tiny, tiny_model};
+use crate::late_interaction::published;
+
+/// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
+static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
+    let home = TestHome::new();
+    let late = tiny_model();
+    let cross = late.parent().unwrap().join("cross-tiny");
+    let models = [&late, &cross].map(|it| it.to_string_lossy().into_owned());
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
+    home.write("study.toml", study_file("tiny", "Tiny", tiny(), rest));
+    let given = models.each_ref().map(|it| format!("--model {it}"));
+    let given = given.join(" ");
+    home.run(&format!("study run study.toml {given}")).done();
+    home.run("study publish tiny").done();
+    let model = format!("{}:late", models[0]);
+    home.run(&format!(
+        "whitebox --study tiny --ranker {model} --before {model} --pool all --floor 2"
+    ))
+    .done();
+    let given: Vec<&str> = given.split(' ').collect();
+    SharedServer::start(home, &given)
+});
+
+/// Four plots, that of before fine-tuning among them.
+const SHOWN: &str = "return document.querySelectorAll('.plots svg.drawing').length === 4
+    && document.querySelectorAll('#words').length === 1";
+
+/// The word is told of, its row is marked, and it is named in plots.
+const RIVER: &str = "return document.querySelector('#term')?.textContent === 'river'
+    && document.querySelectorAll('tr.chosen').length === 1
+    && document.querySelector('tr.chosen button').ariaPressed === 'true'
+    && [...document.querySelectorAll('.plots svg text')]
+        .some(it => it.textContent === 'river')";
+
+#[test]
+fn a_word_leads_to_its_queries_and_these_to_their_texts() {
+    with_tab(&SITE.origin, |tab| {
+        tab.open("/study/tiny");
+        tab.click(AriaRole::Link, "Inside");
+        tab.at("/study/tiny/inside");
+        tab.until("the plots", SHOWN);
+        tab.see("not fine-tuned for late interaction");
+        tab.see("before fine-tuning r =");
+        // A table chooses what a pointer chooses in a plot.
+        tab.click(AriaRole::Button, "river");
+        tab.at("/study/tiny/inside?word=river");
+        tab.until("the word", RIVER);
+        tab.reload();
+        tab.until("the word", RIVER);
+        tab.see("1 query has it");
+
+        tab.click(AriaRole::Link, "Its texts: river bank");
+        tab.at("/study/tiny/inside?word=river&query=0");
+        tab.see("The first 10 of 12 texts of its pool, by this ranker.");
+        assert_eq!(tab.count("table.asked tbody tr"), 10);
+        tab.click_at("table.asked tbody a");
+        tab.at("/study/tiny/inside?word=river&query=0&doc=");
+        let heat = "return document.querySelectorAll('.strip svg.drawing').length === 1
+            && document.querySelectorAll('table.asked [aria-current=true]').length === 1";
+        tab.until("the heat map", heat);
+        tab.see("sum of framed matches");
+        readability::expect_readable(tab, "inside");
+        tab.reload();
+        tab.until("the heat map", heat);
+        tab.until("the word", RIVER);
+
+        tab.click(AriaRole::Link, "river bank");
+        tab.at("/study/tiny/tfc1/1?q=river%20bank");
+        tab.until_there("its instances", "a.line .verdict");
+        tab.back();
+        tab.until("the word", RIVER);
+        // Any other query can be looked for.
+        tab.fill("Search the queries", "FOX");
+        tab.click(AriaRole::Link, "red fox");
+        tab.at("/study/tiny/inside?word=river&query=1");
+        tab.see("Query q2");
+        assert!(!tab.address().contains("doc="), "{}", tab.address());
+    });
+}
+
+#[test]
+fn a_dot_chooses_its_word() {
+    with_tab(&SITE.origin, |tab| {
+        tab.open("/study/tiny/inside");
+        tab.until("the plots", SHOWN);
+        let said = tab.text_of("#importance", ".dots svg g title");
+        let word = said.split(':').next().unwrap().to_owned();
+        tab.js(
+            "const dot = document.querySelector('[aria-labelledby=importance] svg g');
+             const at = dot.getBoundingClientRect();
+             dot.dispatchEvent(new MouseEvent('click', {
+                 bubbles: true,
+                 clientX: at.left + at.width / 2,
+                 clientY: at.top + at.height / 2,
+             }))",
+            &[],
+        );
+        tab.at("/study/tiny/inside?word=");
+        tab.until(
+            "the word",
+            &format!("return document.querySelector('#term')?.textContent === '{word}'"),
+        );
+    });
+}
+
+#[test]
+fn plots_have_tables_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    with_tab(&SITE.origin, |tab| {
+        tab.open("/study/tiny/inside");
+        tab.until("the plots", SHOWN);
+        tab.click(AriaRole::Button, "Table");
+        tab.until(
+            "a table for the first plot",
+            "return document.querySelector('#importance').closest('section')
+                .querySelector('table thead')?.innerText.includes('importance')",
+        );
+        tab.click(AriaRole::Button, "Table");
+        tab.until("the plots", SHOWN);
+        let take = |button: &str, name: &str| tab.download(folder.path(), button, name);
+        let svg = take("Save the Importance as SVG", "inside-importance.svg");
+        assert!(
+            svg.starts_with("<svg") && svg.contains("<title>river: idf"),
+            "{svg}"
+        );
+        let csv = take("Save the Exact matches as CSV", "inside-exact.csv");
+        assert!(csv.contains("word,idf,ΔES"), "{csv}");
+        let csv = take("Save the Spectra as CSV", "inside-spectra.csv");
+        assert!(csv.contains("before fine-tuning"), "{csv}");
+        let csv = take("Save the With idf as CSV", "inside-correlations.csv");
+        assert!(csv.contains("0.667"), "{csv}");
+    });
+}
+
+#[test]
+fn a_study_that_was_not_looked_into_says_how() {
+    let served = SharedServer::start(published("plain", "Plain"), &[]);
+    with_tab(&served.origin, |tab| {
+        tab.open("/study/plain/inside");
+        tab.see("No ranker of this study was looked into");
+        tab.see("axioscope whitebox --study plain");
+    });
+}
+
+/// Chooses a layer and a head, each of which changes what the maps say.
+fn choose_layer_and_head(tab: &BrowserTab) {
+    let maps = "return document.querySelectorAll('.strips .strip svg').length >= 2
+        && !!document.querySelector('#attention')";
+    tab.until("the maps", maps);
+    // Whoever chooses by keyboard goes on from the same select.
+    let selects = "const at = document.querySelector('#attention').closest('section');
+        const kept = [...at.querySelectorAll('select')];";
+    tab.js(
+        &format!("{selects} kept.forEach(it => it.dataset.kept = 'yes')"),
+        &[],
+    );
+    for (select, option) in [("Layer", "1"), ("Head", "2")] {
+        let before = tab.text_of("#attention", ".strips .note");
+        tab.choose(select, option);
+        let script = format!(
+            "return document.querySelector('#attention').closest('section')
+                .querySelector('.strips .note')?.innerText !== {}",
+            serde_json::json!(before)
+        );
+        tab.until(&format!("{select} {option}"), &script);
+    }
+    tab.until(
+        "the same selects",
+        &format!("{selects} return kept.length === 3 && kept.every(it => it.dataset.kept)"),
+    );
+}
+
+#[test]
+fn an_instance_shows_where_a_cross_encoder_looks() {
+    with_tab(&SITE.origin, |tab| {
+        tab.open("/study/tiny/tfc1/fixed/instance/0");
+        tab.see("Where cross-tiny:cross attends");
+        choose_layer_and_head(tab);
+        tab.see("Where tiny late interaction looked");
+        readability::expect_readable(tab, "instance, attention");
+    });
+}
+
+#[test]
+fn the_playground_shows_where_a_cross_encoder_looks() {
+    with_tab(&SITE.origin, |tab| {
+        tab.open("/playground");
+        tab.fill("Query", "where do rivers end");
+        tab.fill("Text A", "A river flows into the sea.");
+        tab.fill("Text B", "The hill is in the east.");
+        tab.see("Where cross-tiny:cross attends");
+        choose_layer_and_head(tab);
+        readability::expect_readable(tab, "playground, attention");
+    });
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask dev` on a copy of the checkout: what is saved is seen in the browser.
+//!
+//! The step `dev` of `cargo xtask test` runs this alone, since the pages are built twice. The
+//! variable `AXIOSCOPE_XTASK` names the program of that step.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::background_process::BackgroundProcess;
+use super::tab::with_tab;
+use crate::harness::{TestDependency, TestHome, named, or_skip};
+
+/// From a saved file to what a person sees.
+const LIMIT: Duration = Duration::from_secs(15);
+
+#[test]
+fn a_color_and_a_sentence_are_seen_within_seconds() {
+    let xtask = named("AXIOSCOPE_XTASK");
+    let Some(xtask) = or_skip(xtask, TestDependency::System, "no `cargo xtask`") else {
+        return;
+    };
+    let copy = Copy::make();
+    let home = TestHome::new();
+    let server = home.serve(&["--demo"]);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = port.local_addr().unwrap().to_string();
+    drop(port);
+    let mut dev = Command::new(&xtask);
+    dev.args(["dev", "--listen", &address, "--server", &server.address])
+        .current_dir(&copy.0)
+        .env("CARGO_MANIFEST_DIR", copy.0.join("xtask"))
+        // Dependencies are there already.
+        .env("CARGO_TARGET_DIR", xtask.ancestors().nth(2).unwrap());
+    let _dev = BackgroundProcess::start(&dev, &home.path("unused"), "Axioscope is at");
+
+    with_tab(&format!("http://{address}"), |tab| {
+        tab.open("/");
+        tab.see("1 study");
+
+        copy.edit(
+            "frontend/style/axioscope.css",
+            "light-dark(#ffffff,",
+            "light-dark(#fffaf0,",
+        );
+        let since = Instant::now();
+        tab.until(
+            "the new color",
+            "return getComputedStyle(document.body).backgroundColor === 'rgb(255, 250, 240)'",
+        );
+        seen("a color", since);
+
+        let sentence = "Why does this ranker rank as it does?";
+        copy.edit(
+            "frontend/src/pages/studies.rs",
+            "Why does a ranker rank as it does?",
+            sentence,
+        );
+        let since = Instant::now();
+        tab.see(sentence);
+        seen("a sentence", since);
+    });
+}
+
+#[track_caller]
+fn seen(what: &str, since: Instant) {
+    let took = since.elapsed();
+    println!("{what} was seen after {:.1} s", took.as_secs_f64());
+    assert!(took < LIMIT, "{what} was seen after {took:?}");
+}
+
+/// A copy of what git knows or would add, always at the same place: cargo knows packages by it.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn make() -> Copy {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let copy = Copy(std::env::temp_dir().join("axioscope-development"));
+        let _ = fs::remove_dir_all(&copy.0);
+        let mut git = Command::new("git");
+        git.args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]);
+        let list = git.current_dir(root).output().unwrap().stdout;
+        for file in String::from_utf8(list).unwrap().split_terminator('\0') {
+            let target = copy.0.join(file);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            // A file that was deleted and is not yet committed as such.
+            if root.join(file).is_file() {
+                fs::copy(root.join(file), target).unwrap();
+            }
+        }
+        copy
+    }
+
+    /// Replaces the one place where a file says `before`.
+    fn edit(&self, file: &str, before: &str, after: &str) {
+        let file = self.0.join(file);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(before), "{} in {}", before, file.display());
+        fs::write(&file, text.replacen(before, after, 1)).unwrap();
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

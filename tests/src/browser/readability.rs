@@ -1,0 +1,149 @@
+//! Every page in light and dark, on a phone and on a desk: anybody can read it, nothing sticks
+//! out. With `AXIOSCOPE_SHOTS` a picture of each is left there.
+
+use serde_json::Value;
+
+use super::tab::{AriaRole, BrowserTab, ColorScheme, with_tab};
+use super::{axe, demo_site, workbench};
+use crate::harness::named;
+
+/// Widths of a phone and of a desk.
+const WIDTHS: [u32; 2] = [360, 1440];
+
+/// Makes a test for each page, that anybody can read it. A line is the name of the page, its
+/// address, and an element that is there once the page is.
+macro_rules! readable_pages {
+    ($($page:ident: $address:literal, $there:literal;)*) => {$(
+        #[test]
+        fn $page() {
+            check(stringify!($page), $address, $there);
+        }
+    )*};
+}
+
+readable_pages! {
+    studies: "/", "a.card";
+    study: "/study/demo", "[role=grid] a.cell[data-step]";
+    instances: "/study/demo/tfc1/0?outcome=violated", "a.line .verdict";
+    instance: "/study/demo/tfc1/fixed/instance/0", "table.measured";
+    playground: "/playground", "#playground-query";
+    workbench: "/workbench", "#files-picker";
+    about: "/about", ".worked";
+    figures: "/study/demo/figures", ".drawn svg.drawing";
+    differ: "/study/demo/differ", "table.asked tbody tr";
+    replay: "/replay?study=demo", "table.data";
+    operator: "/operator", ".canaries .verdict.ok";
+}
+
+/// Anybody can read what the tab shows, at every width, light and dark.
+pub(super) fn expect_readable(tab: &BrowserTab, name: &str) {
+    let Some(axe) = axe() else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for scheme in [ColorScheme::Light, ColorScheme::Dark] {
+        for width in WIDTHS {
+            tab.wear(width, scheme);
+            wrong.extend(look(tab, (name, width, scheme), &axe));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with the page as it stands; leaves a picture.
+fn look(
+    tab: &BrowserTab,
+    (name, width, scheme): (&str, u32, ColorScheme),
+    axe: &str,
+) -> Vec<String> {
+    let place = format!("{name}, {width} px, {}", scheme.name());
+    let found = violations(tab, axe).into_iter().chain(overflow(tab));
+    let found = found.map(|it| format!("{place}: {it}")).collect();
+    if let Some(folder) = named("AXIOSCOPE_SHOTS") {
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(format!("{name}-{width}-{}.png", scheme.name()));
+        tab.shoot(width, scheme, &file);
+    }
+    found
+}
+
+fn check(name: &str, address: &str, there: &str) {
+    let Some(axe) = axe() else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    with_tab(demo_site::origin(), |tab| {
+        for scheme in [ColorScheme::Light, ColorScheme::Dark] {
+            for width in WIDTHS {
+                tab.wear(width, scheme);
+                tab.open(address);
+                tab.until_there(there, there);
+                fill(tab, name);
+                wrong.extend(look(tab, (name, width, scheme), &axe));
+            }
+        }
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Pages that start empty get something to show.
+fn fill(tab: &BrowserTab, name: &str) {
+    match name {
+        "study" => {
+            let there = "return document.querySelector('aside.panel').ariaBusy === 'false'
+                && !document.querySelector('aside.panel .loading')";
+            tab.until("the panel", there);
+        }
+        "playground" => {
+            tab.click(AriaRole::Button, "TP example");
+            tab.until_there("an answer", ".holds .verdict.ok");
+        }
+        "workbench" => {
+            tab.click(AriaRole::Button, "Load the sample");
+            workbench::read(tab, 3);
+            workbench::make(tab);
+        }
+        _ => (),
+    }
+}
+
+/// What axe-core calls serious or critical.
+fn violations(tab: &BrowserTab, axe: &str) -> Vec<String> {
+    // Half way from one colour to the next nothing has its contrast.
+    tab.until(
+        "colours at rest",
+        "return document.getAnimations().every(it => it.playState !== 'running'
+            || it.effect.getComputedTiming().endTime === Infinity)",
+    );
+    tab.js(axe, &[]);
+    let found = tab.js_async(
+        "const {violations} = await axe.run(document, {resultTypes: ['violations']});
+         return violations
+             .filter(it => ['serious', 'critical'].includes(it.impact))
+             .map(it => `${it.id}: ${it.help}\\n` + it.nodes.slice(0, 4)
+                 .map(node => `    ${node.target.join(' ')}  ${node.any.concat(node.all)
+                     .map(why => why.message).join('; ')}`).join('\\n'))",
+        &[],
+    );
+    let found = found.as_array().cloned().unwrap_or_default();
+    found
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What makes the page wider than the screen.
+fn overflow(tab: &BrowserTab) -> Option<String> {
+    let found = tab.js(
+        "const wide = document.documentElement.clientWidth;
+         if (document.documentElement.scrollWidth <= wide) return null;
+         const out = [...document.querySelectorAll('main *')]
+             .filter(it => it.getBoundingClientRect().right > wide + 1);
+         return out.slice(0, 4).map(it => it.tagName + '.' + it.className).join(', ')",
+        &[],
+    );
+    found
+        .as_str()
+        .map(|it| format!("sticks out to the right: {it}"))
+}

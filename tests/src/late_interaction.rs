@@ -1,0 +1,108 @@
+//! A ranker from inside, on the command line and over HTTP.
+
+use shared::api::{
+    GetAttentionRequest, GetTopDocumentsRequest, ListLateInteractionAnalysesRequest,
+};
+
+use crate::harness::{TestHome, study_file, tiny, tiny_model};
+
+/// A folder with a published study of BM25 on the tiny collection.
+pub(crate) fn published(name: &str, title: &str) -> TestHome {
+    let home = TestHome::new();
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25"]"#;
+    home.make_study(study_file(name, title, tiny(), rest));
+    home.run(&format!("study publish {name}")).done();
+    home
+}
+
+#[test]
+fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
+    let home = published("tiny", "Tiny");
+    let model = tiny_model();
+    let model = model.display();
+    let look = format!("whitebox --study tiny --ranker {model}:late --pool all --floor 2 --json");
+    let tables = home.run(&look).json();
+    let rows = |name: &str| {
+        let mut tables = tables.as_array().unwrap().iter();
+        let table = tables.find(|it| it["name"] == name).unwrap();
+        table["rows"].as_array().unwrap().clone()
+    };
+    let words = rows("words");
+    assert!(!words.is_empty());
+    assert_eq!(rows("correlations").len(), 3);
+    for row in &words {
+        // Of all matches of a word some are exact and some are of the query.
+        let share = |at: usize| row[at]["fraction"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&(share(8) + share(9))), "{row}");
+        if let Some(tau) = row[4]["score"]["value"].as_f64() {
+            assert!((-1.0..=1.0).contains(&tau), "{row}");
+        }
+    }
+    for row in rows("pieces") {
+        if let Some(ratio) = row[5]["score"]["value"].as_f64() {
+            assert!(ratio > 0.0 && ratio <= 1.0, "{row}");
+        }
+    }
+
+    let server = home.serve(&[]);
+    let study = "tiny".to_owned();
+    let found = server.ask(&ListLateInteractionAnalysesRequest { study });
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].words.len(), words.len());
+    assert!(found[0].head.ranker.spec.ends_with(":late"));
+    assert_eq!(found[0].head.n_pairs, 3 * 12);
+    let of_query = |query| GetTopDocumentsRequest {
+        study: "tiny".to_owned(),
+        ranker: found[0].head.ranker.fingerprint.clone(),
+        query,
+    };
+    let firsts = server.ask(&of_query(0));
+    assert_eq!(firsts.query, found[0].head.queries[0]);
+    assert_eq!((firsts.n_texts, firsts.texts.len()), (12, 10));
+    // The study has no scores of this ranker.
+    assert!(!firsts.scored && firsts.texts.iter().all(|it| it.score.is_none()));
+    assert_eq!(firsts.texts[0].text.as_deref(), Some("river mud"));
+    let (status, _) = server.try_ask(&of_query(3)).unwrap_err();
+    assert_eq!(status, 404);
+    drop(server);
+
+    // Once more it takes the place of the first, to the bit.
+    assert_eq!(home.run(&look).json(), tables);
+    let files = home.files().into_iter();
+    assert_eq!(files.filter(|it| it.contains("whitebox-")).count(), 1);
+
+    home.expect_refused(
+        &format!("whitebox --study tiny --ranker {model}:bi"),
+        ":late",
+    );
+}
+
+#[test]
+fn a_cross_encoder_shows_where_it_looks() {
+    let home = TestHome::new();
+    let model = tiny_model().parent().unwrap().join("cross-tiny");
+    let server = home.serve(&["--model", &model.to_string_lossy()]);
+    let asked = GetAttentionRequest {
+        ranker: "cross-tiny:cross".to_owned(),
+        query: "where do rivers end".to_owned(),
+        text: "A river flows into the sea.".to_owned(),
+        layer: None,
+        head: Some(1),
+    };
+    let found = server.ask(&asked);
+    assert_eq!((found.n_layers, found.n_heads, found.layer), (2, 4, 1));
+    assert_eq!(found.weights.len(), found.pieces.len());
+    assert_eq!(found.pieces[found.second as usize - 1], "[SEP]");
+    for row in &found.weights {
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+    }
+    let refused = |asked: &GetAttentionRequest| server.try_ask(asked).unwrap_err().1.error;
+    let far = GetAttentionRequest {
+        layer: Some(2),
+        ..asked.clone()
+    };
+    assert!(refused(&far).contains("layer"), "{}", refused(&far));
+}
