@@ -16,8 +16,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use shared::annotation::agreement::{self, AgreementReport};
 use shared::annotation::estimate;
 use shared::annotation::event::ActorRole;
-use shared::annotation::judgments::{Dispute, DisputeReason, disputes};
-use shared::annotation::progress::{TaskProgress, progress};
+use shared::annotation::judgments::{Dispute, DisputeReason, adjudication_queue};
+use shared::annotation::progress::{TaskProgress, measure_progress};
 use shared::annotation::{AnnotationEvent, ItemNo, LogEntry, PersonId};
 use shared::api::annotation::{EventOutcome, TaskId, TaskResults, TaskStatus, UpdateTaskRequest};
 use shared::study::Study;
@@ -27,7 +27,7 @@ use crate::annotation::log_writer::{LogWriter, WriteRequest};
 use crate::annotation::task_state::{LeasedAssignments, TaskState};
 use crate::cache::LruCache;
 use crate::clock;
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::store::Store;
 use crate::store::annotation_tasks::{NewTask, TaskRow};
 use crate::store::studies::{StudyEntry, state_hash};
@@ -144,7 +144,7 @@ impl AnnotationTasks {
         let turn = desk.turn.lock().await;
         let asked = desk.clone();
         let promise = move || Ok(asked.promise(person, n));
-        let promised = off_thread("finding the next items", promise).await?;
+        let promised = run_blocking("finding the next items", promise).await?;
         drop(turn);
         let wanted = WriteRequest {
             desk: desk.clone(),
@@ -202,9 +202,9 @@ impl AnnotationTasks {
     /// How far a task is.
     pub(crate) async fn progress(&self, desk: &Arc<TaskState>) -> Result<TaskProgress, Error> {
         let desk = desk.clone();
-        off_thread("counting progress", move || {
+        run_blocking("counting progress", move || {
             let overlap = desk.row().task.overlap;
-            Ok(progress(desk.items(), overlap, &desk.log()))
+            Ok(measure_progress(desk.items(), overlap, &desk.log()))
         })
         .await
     }
@@ -216,8 +216,8 @@ impl AnnotationTasks {
     ) -> Result<Arc<AgreementReport>, Error> {
         let desk = desk.clone();
         let key = (desk.row().no, desk.n_events());
-        let compute = off_thread("counting agreement", move || {
-            let found = agreement::agreements(desk.items(), &desk.log());
+        let compute = run_blocking("counting agreement", move || {
+            let found = agreement::measure_agreement(desk.items(), &desk.log());
             Ok(Arc::new(found))
         });
         self.0.agreements.get_or_make(key, compute).await
@@ -240,13 +240,13 @@ impl AnnotationTasks {
                 false => Some(study.await?),
             };
             let (desk, row) = asked;
-            off_thread("estimating what people say", move || {
+            run_blocking("estimating what people say", move || {
                 let (items, log) = (desk.items(), desk.log());
                 let dials = &row.task.wanted.dials;
                 let estimates = study.map(|study| {
                     check_texts(&row, &study)?;
-                    let reviewed = estimate::reviewed(&study, dials, items, &log)?;
-                    Ok::<_, Error>(estimate::estimates(&reviewed))
+                    let reviewed = estimate::load_annotated_items(&study, dials, items, &log)?;
+                    Ok::<_, Error>(estimate::estimate_agreement(&reviewed))
                 });
                 Ok(Arc::new(TaskResults {
                     task: row.no,
@@ -255,7 +255,7 @@ impl AnnotationTasks {
                     public: row.results_public,
                     outdated,
                     n_people: desk.n_people(),
-                    agreement: agreement::overall(items, &log),
+                    agreement: agreement::overall_coefficients(items, &log),
                     estimates: estimates.transpose()?,
                 }))
             })
@@ -273,10 +273,10 @@ impl AnnotationTasks {
     /// The adjudication queue: drawn items, and of the others those that somebody reported.
     pub(crate) async fn disputes(&self, desk: &Arc<TaskState>) -> Result<Vec<Dispute>, Error> {
         let desk = desk.clone();
-        off_thread("looking for disagreements", move || {
+        run_blocking("looking for disagreements", move || {
             let items = desk.items();
             let numbers = (0..items.len() as u32).map(ItemNo);
-            let mut found = disputes(&desk.log(), numbers);
+            let mut found = adjudication_queue(&desk.log(), numbers);
             found.retain(|it| {
                 is_drawn(&items[it.item.0 as usize]) || it.reason == DisputeReason::Reported
             });

@@ -135,13 +135,13 @@ mod tests {
         let make = async |key: &'static str, weight: usize| {
             kept.get_or_make(key, async { Ok(weight) }).await.unwrap();
         };
-        make("a", 4).await;
-        make("b", 6).await;
+        create_task("a", 4).await;
+        create_task("b", 6).await;
         assert_eq!((kept.get(&"b"), kept.get(&"a")), (Some(6), Some(4)));
-        make("c", 5).await;
+        create_task("c", 5).await;
         let now = ["a", "b", "c"].map(|it| kept.get(&it).is_some());
         assert_eq!(now, [true, false, true], "what was used longest ago went");
-        make("d", 99).await;
+        create_task("d", 99).await;
         let now = ["a", "c", "d"].map(|it| kept.get(&it).is_some());
         assert_eq!(now, [false, false, true], "what is new stays");
         kept.forget(|it| *it == "d");

@@ -164,7 +164,7 @@ fn load(
     data: &Path,
     n_queries: Option<usize>,
 ) -> Result<LoadedCollection, Error> {
-    let mut loaded = collection_files::load(collection, data)?;
+    let mut loaded = collection_files::load_collection(collection, data)?;
     tell_reading(&loaded);
     let most = n_queries.unwrap_or(usize::MAX);
     loaded.collection.queries.truncate(most);
@@ -183,7 +183,7 @@ fn tell_left_out(left_out: &[Probe], setting: &str) {
 
 /// Says on standard error what the readers of a collection had to say.
 fn tell_reading(loaded: &LoadedCollection) {
-    collection_files::tell(&loaded.reading);
+    collection_files::print_reader_warnings(&loaded.reading);
     for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {
         eprintln!("{what}: {unknown}");
     }

@@ -50,7 +50,7 @@ pub(crate) enum CorpusLayout {
     Wikipassageqa,
 }
 
-/// Files that are not where [`load`] looks for them.
+/// Files that are not where [`load_collection`] looks for them.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct CollectionFileArgs {
     /// The corpus, if it is not `corpus.jsonl` of the folder
@@ -70,13 +70,13 @@ pub(crate) struct CollectionFileArgs {
 }
 
 /// A collection by the name it was imported under, or a folder.
-pub(crate) fn load(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
+pub(crate) fn load_collection(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
     load_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
 }
 
 /// Where a collection lies. The files of one that was imported are verified.
 fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
-    if shared::study::check_name(named).is_ok() {
+    if shared::study::validate_study_name(named).is_ok() {
         let imported = data.join("collections").join(named);
         if imported.is_dir() {
             let way_out = "import the collection again; if you changed the file yourself, remove \
@@ -138,7 +138,7 @@ pub(crate) fn load_folder(
         loaded.collection.qrels = qrels;
     }
     if let Ok(path) = found(folder, "splits.tsv") {
-        let (splits, reading) = with_bar(&path, |name, bytes, progress| {
+        let (splits, reading) = read_with_progress(&path, |name, bytes, progress| {
             tsv::read_splits(name, bytes, progress)
         })?;
         let unknown = UnknownIds::in_splits(&splits, &loaded.collection);
@@ -162,7 +162,7 @@ pub(crate) fn import(
     let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
     write_files(loaded, temporary.path())?;
     checksum::write_sums(temporary.path()).map_err(Error::file(&target, way_out))?;
-    cleanup::replace(temporary.path(), &target).map_err(Error::file(&target, way_out))?;
+    cleanup::replace_folder(temporary.path(), &target).map_err(Error::file(&target, way_out))?;
     Ok(target)
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Er
 /// is no run.
 pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), Error> {
     let path = locate(file, folder)?;
-    let (run, reading) = with_bar(&path, |name, bytes, progress| {
+    let (run, reading) = read_with_progress(&path, |name, bytes, progress| {
         trec::read_run(name, bytes, progress)
     })?;
     match reading.refused.first() {
@@ -226,7 +226,7 @@ pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Says on standard error what a reader had to say.
-pub(crate) fn tell(reading: &ReadReport) {
+pub(crate) fn print_reader_warnings(reading: &ReadReport) {
     let shown = 5;
     for it in reading.refused.iter().take(shown) {
         eprintln!("refused: {it}");
@@ -244,13 +244,13 @@ pub(crate) fn tell(reading: &ReadReport) {
 
 /// Judgements of a file.
 pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, ReadReport), Error> {
-    with_bar(path, |name, bytes, progress| {
+    read_with_progress(path, |name, bytes, progress| {
         trec::read_qrels(name, bytes, progress)
     })
 }
 
 /// Calls `take` with each line of a file and its number; every line is needed.
-pub(crate) fn each_line(
+pub(crate) fn for_each_line(
     path: &Path,
     mut take: impl FnMut(u64, &str) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -274,7 +274,7 @@ pub(crate) fn each_line(
 }
 
 /// Calls a reader with a file's name, its bytes and a bar for what has been read.
-pub(crate) fn with_bar<T>(
+pub(crate) fn read_with_progress<T>(
     path: &Path,
     read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
 ) -> Result<T, Error> {
@@ -292,11 +292,11 @@ pub(crate) fn with_bar<T>(
 }
 
 fn read_corpus(path: &Path, layout: CorpusLayout) -> Result<(Vec<Document>, ReadReport), Error> {
-    with_bar(path, |name, bytes, progress| match layout {
+    read_with_progress(path, |name, bytes, progress| match layout {
         CorpusLayout::Beir => beir::read_corpus(name, bytes, progress),
         CorpusLayout::Passages => tsv::read_passages(name, bytes, progress),
         CorpusLayout::Documents => tsv::read_documents(name, bytes, progress),
-        CorpusLayout::Plain => tsv::read_plain(name, bytes, progress),
+        CorpusLayout::Plain => tsv::read_plain_text(name, bytes, progress),
         CorpusLayout::Wikipassageqa => wikipassageqa::read_passages(name, bytes, progress),
     })
 }
@@ -304,7 +304,7 @@ fn read_corpus(path: &Path, layout: CorpusLayout) -> Result<(Vec<Document>, Read
 fn read_queries(path: &Path) -> Result<(Vec<Query>, ReadReport), Error> {
     let name = path.to_string_lossy();
     let json = name.contains(".jsonl") || name.contains(".json");
-    with_bar(path, |name, bytes, progress| {
+    read_with_progress(path, |name, bytes, progress| {
         if json {
             beir::read_queries(name, bytes, progress)
         } else {

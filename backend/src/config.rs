@@ -178,7 +178,7 @@ impl MiningArgs {
         if let Some(delta) = &self.delta {
             limits.length_gap_terms = match delta.as_str() {
                 "inf" => None,
-                number => Some(count(
+                number => Some(parse_count(
                     "delta",
                     number,
                     "a number of terms, 0 or more, or inf",
@@ -186,7 +186,7 @@ impl MiningArgs {
             };
         }
         if let Some(least) = &self.min_terms {
-            limits.min_terms = count("min-terms", least, "a number of terms, 0 or more")?;
+            limits.min_terms = parse_count("min-terms", least, "a number of terms, 0 or more")?;
         }
         limits.per_query = self.per_query;
         limits.seed = self.seed;
@@ -242,7 +242,7 @@ impl AnalyzerArgs {
                 let path = PathBuf::from(file);
                 let words = std::fs::read_to_string(&path);
                 let way_out = "give none, en-function, or a text file with one word a line";
-                stopwords::list(&words.map_err(Error::file(&path, way_out))?)
+                stopwords::parse_stop_list(&words.map_err(Error::file(&path, way_out))?)
             }
         };
         let (tokenizer, first_tokens) = match (&self.tokenizer, preset) {
@@ -262,20 +262,24 @@ impl AnalyzerArgs {
             stemmer: self.stemmer.unwrap_or(stemmer),
             first_tokens: self.first_tokens.or(first_tokens),
         };
-        vocabulary::read_for(&mut analyzer)?;
+        vocabulary::load_vocabulary(&mut analyzer)?;
         Ok(analyzer)
     }
 }
 
 /// A count that is typed.
-pub(crate) fn count<T: FromStr>(setting: &str, value: &str, allowed: &str) -> Result<T, Error> {
+pub(crate) fn parse_count<T: FromStr>(
+    setting: &str,
+    value: &str,
+    allowed: &str,
+) -> Result<T, Error> {
     let parsed = value.parse();
     parsed.map_err(|_| InputError::not_a(setting, value, allowed).into())
 }
 
 /// The width of a tie that is typed.
-pub(crate) fn tie_width(value: &str) -> Result<f64, Error> {
-    let width: f64 = count("delta-score", value, "a number, 0 or more")?;
+pub(crate) fn parse_tie_threshold(value: &str) -> Result<f64, Error> {
+    let width: f64 = parse_count("delta-score", value, "a number, 0 or more")?;
     if width.is_finite() && width >= 0.0 {
         return Ok(width);
     }

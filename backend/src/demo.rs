@@ -49,7 +49,7 @@ const STUDY: &str = include_str!("../../demo/study.toml");
 
 /// Makes and publishes the demo study with the formulas, unless it is stored already. Returns what
 /// is left to do for its neural rankers, which takes minutes.
-pub(crate) fn prepare(
+pub(crate) fn create_demo_study(
     folder: &DataFolder,
     models: &Arc<ModelRegistry>,
 ) -> Result<Option<PendingDemoScores>, Error> {
@@ -60,7 +60,7 @@ pub(crate) fn prepare(
         .rankers
         .retain(|it| is_formula(it) || known.contains(it));
     let is_neural = !definition.rankers.iter().all(is_formula);
-    let collection = collection()?;
+    let collection = demo_collection()?;
     let stored = pipeline::stored_study(folder, &definition.name).filter(|stored| {
         stored.collection_hash == collection.hash()
             && stored.definition.limits == definition.limits
@@ -73,7 +73,7 @@ pub(crate) fn prepare(
         None => {
             eprintln!("making the demo study");
             let files = unpack(folder)?;
-            let study = pipeline::begin_study(definition, collection, &files, folder, models)?;
+            let study = pipeline::create_study(definition, collection, &files, folder, models)?;
             with_store(folder, async |store: &Store| {
                 store.put_study(&study).await?;
                 let name = &study.definition.name;
@@ -147,10 +147,10 @@ impl PendingDemoScores {
             if !is_new && known.iter().any(|it| it.head.ranker.spec == *spec) {
                 continue;
             }
-            let collection = collection()?;
-            let index = pipeline::index(&collection, &definition.analyzer)?;
+            let collection = demo_collection()?;
+            let index = pipeline::build_index(&collection, &definition.analyzer)?;
             let ranker = self.models.get(spec)?;
-            let found = pipeline::look(LateInteractionInput {
+            let found = pipeline::analyze_late_interaction(LateInteractionInput {
                 collection: &collection,
                 index: &index,
                 pool: &definition.pool,
@@ -190,7 +190,7 @@ fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
 }
 
 /// The demo collection.
-pub(crate) fn collection() -> Result<Collection, Error> {
+pub(crate) fn demo_collection() -> Result<Collection, Error> {
     let quiet = &mut |_| {};
     let (docs, _) = beir::read_corpus("corpus.jsonl", CORPUS, quiet)?;
     let (queries, _) = beir::read_queries("queries.jsonl", QUERIES, quiet)?;

@@ -413,7 +413,7 @@ impl Error {
 }
 
 /// Runs what keeps a core busy off the async threads.
-pub(crate) async fn off_thread<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {

@@ -34,7 +34,7 @@ use tokio::sync::{oneshot, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::annotation::AnnotationTasks;
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::access::OperatorLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
 use crate::http::endpoints::Endpoints;
@@ -49,7 +49,7 @@ use crate::store::{DataFolder, DatabaseConfig, Store};
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
 
 /// After a signal to end, requests that are under way have so long.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// What `axioscope serve` was told.
 pub(crate) struct ServerSettings {
@@ -123,7 +123,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     })?;
     let (operator_link, link_line) = announce(&exposure, address);
 
-    let worker = tokio::spawn(work::work(jobs.clone(), lock, stopping.clone()));
+    let worker = tokio::spawn(work::run_worker(jobs.clone(), lock, stopping.clone()));
     let app = AppState(Arc::new(AppParts {
         exposure,
         operator,
@@ -151,22 +151,22 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let mut late = stopping.clone();
     let asking = app.clone();
     let limits = ConnectionLimits {
-        places: connections::places(),
+        places: connections::connection_slots(),
         asker_of: move |peer| asking.exposure.asker_of(peer),
         deadlines: DEADLINES,
     };
     let router = router(app);
     let serving = connections::serve(listener, router, limits, stopping);
     let overdue = async move {
-        work::stopped(&mut late).await;
-        tokio::time::sleep(GRACE).await;
+        work::wait_for_shutdown(&mut late).await;
+        tokio::time::sleep(SHUTDOWN_GRACE).await;
     };
     tokio::select! {
         () = serving => {}
         () = overdue => tracing::warn!("ending with requests under way"),
     }
     // The batch at hand is not lost if this takes too long: it is done again at the next start.
-    let _ = tokio::time::timeout(GRACE, worker).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, worker).await;
     store.close().await;
     Ok(())
 }
@@ -179,16 +179,16 @@ fn router(app: AppState) -> Router {
         .into_router(&app)
         .merge(health::router(&app))
         .merge(openapi::router())
-        .fallback(static_files::page)
-        .method_not_allowed_fallback(error::wrong_method)
+        .fallback(static_files::serve_page)
+        .method_not_allowed_fallback(error::method_not_allowed)
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(middleware::from_fn_with_state(
             compressing,
             content_coding::compress,
         ))
-        .layer(middleware::from_fn_with_state(outer, access::check_way))
-        .layer(middleware::from_fn(static_files::secure))
-        .layer(middleware::from_fn(health::measure))
+        .layer(middleware::from_fn_with_state(outer, access::check_origin))
+        .layer(middleware::from_fn(static_files::add_security_headers))
+        .layer(middleware::from_fn(health::record_metrics))
         .with_state(app)
 }
 
@@ -258,7 +258,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 async fn warm_up(models: Arc<ModelRegistry>) {
     let load = async |spec: String| {
         let models = models.clone();
-        if let Err(error) = off_thread("loading a model", move || models.get(&spec)).await {
+        if let Err(error) = run_blocking("loading a model", move || models.get(&spec)).await {
             tracing::error!("{error}");
         }
     };
@@ -266,7 +266,7 @@ async fn warm_up(models: Arc<ModelRegistry>) {
         load(name).await;
     }
     let listed = models.clone();
-    let others = off_thread("listing models", move || {
+    let others = run_blocking("listing models", move || {
         let failed = listed.failures();
         let told = |spec: &String| failed.iter().any(|it| it.0 == *spec);
         Ok(listed.specs().into_iter().filter(|it| !told(it)).collect())

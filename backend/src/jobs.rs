@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use shared::api::{CreateJobRequest, Job, JobScoresResponse, JobState};
-use shared::collection::hex;
+use shared::collection::encode_hex;
 use tokio::sync::{Notify, broadcast};
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::models::{ModelRegistry, TOKEN_BUDGET};
 use crate::store::jobs::NewJob;
 use crate::store::{DataFolder, Store};
@@ -77,14 +77,14 @@ impl JobQueue {
             });
         }
         let models = self.models.clone();
-        let job = off_thread("planning a job", move || {
+        let job = run_blocking("planning a job", move || {
             request::check(&asked)?;
             let ranker = models.get(&asked.ranker)?;
             let batches = ranker.plan(&asked.texts, &asked.pairs, TOKEN_BUDGET)?;
             let mut id = [0; 16];
             getrandom::fill(&mut id).expect("the operating system gives random numbers");
             Ok(NewJob {
-                id: hex(&id),
+                id: encode_hex(&id),
                 title: asked.title,
                 ranker: ranker.about.clone(),
                 token_budget: TOKEN_BUDGET,

@@ -33,7 +33,7 @@ use neural::{ComputeTarget, Device, Doc2Query, ModelFiles};
 use crate::error::Error;
 use crate::models::files::ModelMetadata;
 use crate::models::passages::PassageStrategy;
-use crate::models::ranker::MAX_PAIR_PIECES;
+use crate::models::ranker::MAX_PAIR_TOKENS;
 use crate::models::spec::{ModelSpec, ModelUse, spec};
 
 pub(crate) use forward_passes::InferenceCounts;
@@ -43,7 +43,7 @@ pub(crate) use score_scale::ScoreScale;
 pub(crate) use scoring::{
     DetailedScore, EncodedQueries, PairScore, PairTexts, ScoreDetail, TOKEN_BUDGET, TokenizedBatch,
 };
-pub(crate) use shared_encoding::score_alike;
+pub(crate) use shared_encoding::score_shared_encoding;
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -387,7 +387,7 @@ impl ModelEntry {
 pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
     let place = ModelEntry::parse(named)?;
     let (files, ()) = place.read(|_| Ok(()))?;
-    let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu.into());
+    let model = Doc2Query::load(&files, MAX_PAIR_TOKENS, Device::Cpu.into());
     Ok((place.name.clone(), model.map_err(Error::model(named))?))
 }
 

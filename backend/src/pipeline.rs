@@ -21,7 +21,7 @@ use shared::rank::LexicalRanker;
 use shared::rank::max_score::TopKSearcher;
 use shared::study::Study;
 use shared::study::instance_list::{InstanceListOptions, InstancePage};
-use shared::study::preparation::{self, run_at_once};
+use shared::study::preparation::{self, run_synchronously};
 use shared::text::Analyzer;
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
@@ -31,20 +31,20 @@ use crate::store::DataFolder;
 use crate::store::studies::files;
 pub(crate) use expand::{Expanded, Expansion, expand};
 pub(crate) use inputs::read_inputs;
-pub(crate) use late_interaction::{LateInteractionInput, look};
+pub(crate) use late_interaction::{LateInteractionInput, analyze_late_interaction};
 pub(crate) use parallel::ParallelExecutor;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 pub(crate) use study::{
-    FinishedStudyPolicy, NewStudy, begin_study, complete_study, mine_again, mine_for, run_study,
-    stored_study,
+    FinishedStudyPolicy, NewStudy, complete_study, create_study, mine_study, remine_study,
+    run_study, stored_study,
 };
 
 /// Analyses and indexes a collection.
-pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     index_with(collection, IndexBuilder::new(analyzer.clone()))
 }
 
-/// As [`index`], with the tokens that word vectors are trained on.
+/// As [`build_index`], with the tokens that word vectors are trained on.
 pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     let builder = IndexBuilder::new(analyzer.clone());
     index_with(collection, builder.keeping_tokens())
@@ -52,7 +52,7 @@ pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Resu
 
 fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
     let mut cores = ParallelExecutor::default();
-    run_at_once(preparation::index(&collection.docs, builder, &mut cores))
+    run_synchronously(preparation::index(&collection.docs, builder, &mut cores))
 }
 
 /// Returns the candidate pool of each query. What there is to say of its files is said where
@@ -74,7 +74,7 @@ pub(crate) fn candidate_pools(
 }
 
 /// Counts which words are neighbours, documents in parts on all cores.
-pub(crate) fn count_neighbours(
+pub(crate) fn count_neighbors(
     index: &Index,
     settings: GloveSettings,
 ) -> Result<GloveTrainer<'_>, Error> {
@@ -92,7 +92,7 @@ pub(crate) fn count_neighbours(
 }
 
 /// One page of the instances of a cell, on all cores.
-pub(crate) fn list(
+pub(crate) fn list_instances(
     study: &Study,
     listing: &InstanceListOptions,
 ) -> Result<InstancePage, shared::error::Error> {

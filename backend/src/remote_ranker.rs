@@ -2,7 +2,7 @@
 //!
 //! `http(s)://HOST[:PORT]/rerank` is asked as text-embeddings-inference is, `/v1/rerank` and
 //! `/v2/rerank` as Cohere, Jina, vLLM and infinity are. What else there is to say stands behind a
-//! `?`; the key stands in the variable [`KEY`] and nowhere else.
+//! `?`; the key stands in the variable [`API_KEY_VARIABLE`] and nowhere else.
 
 mod spec;
 mod response;
@@ -16,7 +16,7 @@ pub(crate) use batches::RequestCost;
 pub(crate) use spec::RemoteRanker;
 
 /// The variable with the key, sent as `Authorization: Bearer KEY`.
-pub(crate) const KEY: &str = "AXIOSCOPE_RERANK_KEY";
+pub(crate) const API_KEY_VARIABLE: &str = "AXIOSCOPE_RERANK_KEY";
 
 /// How a service is asked and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl RemoteRanker {
             hasher.update((part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
-        shared::collection::hex(&hasher.finalize())
+        shared::collection::encode_hex(&hasher.finalize())
     }
 }
 

@@ -65,7 +65,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use shared::study::check_name;
+use shared::study::validate_study_name;
 use sqlx::any::{Any, AnyPoolOptions};
 use sqlx::migrate::{MigrateError, Migration, MigrationType};
 use sqlx::{AnyPool, Connection, SqlSafeStr, Transaction};
@@ -120,7 +120,7 @@ impl DataFolder {
                 "the data folder must be one that can be written; take another by `--data`",
             ))?;
         }
-        folder._in_use = cleanup::enter(&folder.root).map(Arc::new);
+        folder._in_use = cleanup::clean_up(&folder.root).map(Arc::new);
         Ok(folder)
     }
 
@@ -131,13 +131,13 @@ impl DataFolder {
 
     /// The folder of an imported collection.
     pub(crate) fn collection(&self, name: &str) -> Result<PathBuf, Error> {
-        check_name(name)?;
+        validate_study_name(name)?;
         Ok(self.root.join("collections").join(name))
     }
 
     /// The folder of a study.
     pub(crate) fn study(&self, name: &str) -> Result<PathBuf, Error> {
-        check_name(name)?;
+        validate_study_name(name)?;
         Ok(self.root.join("studies").join(name))
     }
 
@@ -159,8 +159,8 @@ impl DataFolder {
 
     /// A file of the score store.
     pub(crate) fn scores(&self, fingerprint: &str, name: &str) -> Result<PathBuf, Error> {
-        check_name(fingerprint)?;
-        check_name(name)?;
+        validate_study_name(fingerprint)?;
+        validate_study_name(name)?;
         Ok(self
             .root
             .join("scores")
@@ -191,7 +191,7 @@ impl DataFolder {
 
 /// Writes a file beside its place and moves it there, so that it appears whole or not at all.
 /// What is there and no file, as a pipe, is written as it comes.
-pub(crate) fn write_whole<E>(
+pub(crate) fn write_atomically<E>(
     path: &Path,
     way_out: &'static str,
     write: impl FnOnce(&File) -> Result<(), E>,
@@ -206,7 +206,7 @@ where
 /// The mode of a file that its owner alone reads and writes.
 pub(crate) const OWNER_ALONE: u32 = 0o600;
 
-/// Writes a file as [`write_whole`] does, with a mode of Unix.
+/// Writes a file as [`write_atomically`] does, with a mode of Unix.
 pub(crate) fn write_with_mode<E>(
     path: &Path,
     #[cfg_attr(not(unix), expect(unused_variables))] mode: u32,
@@ -285,7 +285,7 @@ impl Store {
         const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
         let folder = file.parent().unwrap_or(Path::new("."));
-        let scratch = cleanup::scratch(folder, cleanup::NEW);
+        let scratch = cleanup::temporary_folder(folder, cleanup::NEW);
         let scratch = scratch.map_err(Error::file(folder, WAY_OUT))?;
         let beside = scratch.path().join("axioscope.db");
         let store = Store {

@@ -7,7 +7,7 @@ use shared::error::Error as InputError;
 use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary};
 
 use crate::error::Error;
-use crate::models;
+use crate::list_models;
 
 /// Files of a model's folder that hold a vocabulary, the one that says more first.
 const FILES: [&str; 2] = ["tokenizer.json", "vocab.txt"];
@@ -16,7 +16,7 @@ const WAY_OUT: &str = "give a model's folder, its tokenizer.json, or a text file
                        a line, as in wordpiece:models/bert/vocab.txt";
 
 /// Reads the vocabulary that an analyser names, if it names one.
-pub(crate) fn read_for(analyzer: &mut Analyzer) -> Result<(), Error> {
+pub(crate) fn load_vocabulary(analyzer: &mut Analyzer) -> Result<(), Error> {
     if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer
         && pieces.is_empty()
     {

@@ -49,15 +49,15 @@ pub(crate) struct OutgoingRequest {
     pub(crate) json: String,
 }
 
-/// Whom requests go to: [`transport::ask`], or the page that lent its place.
+/// Whom requests go to: [`transport::send_request`], or the page that lent its place.
 pub(crate) type RequestTransport =
     fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
 
-static WAY: OnceLock<RequestTransport> = OnceLock::new();
+static TRANSPORT: OnceLock<RequestTransport> = OnceLock::new();
 
 /// Sends every request of this program so; the first way is kept.
-pub(crate) fn go(way: RequestTransport) {
-    let _ = WAY.set(way);
+pub(crate) fn set_transport(way: RequestTransport) {
+    let _ = TRANSPORT.set(way);
 }
 
 /// Asks, and reads the reply.
@@ -79,7 +79,7 @@ where
 
 /// As [`call`], with the reply as JSON: for what is only passed on.
 pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error> {
-    let way = WAY.get().expect("set when the program starts");
+    let way = TRANSPORT.get().expect("set when the program starts");
     let asked = OutgoingRequest {
         path: E::PATH.to_owned(),
         method: E::METHOD,
@@ -89,7 +89,7 @@ pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error>
 }
 
 /// What answers, if a server does. None on a static host.
-pub(crate) async fn server() -> Result<Option<ServerInfoResponse>, Error> {
+pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Error> {
     match call(&GetServerInfoRequest {}).await {
         Ok(server) => Ok(Some(server)),
         Err(error) if error.is(NO_SERVER) => Ok(None),
@@ -114,7 +114,7 @@ pub(crate) const POST: &str = "post";
 /// Reads a reply.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|it| {
-        network(format!(
+        network_error(format!(
             "an answer of another version, {it}: load the page again"
         ))
     })
@@ -125,6 +125,6 @@ pub(crate) fn to_json(request: &impl Serialize) -> String {
     serde_json::to_string(request).expect("a request has only text keys")
 }
 
-fn network(reason: impl ToString) -> Error {
+fn network_error(reason: impl ToString) -> Error {
     Error::Network(reason.to_string())
 }

@@ -8,7 +8,7 @@ use leptos_router::hooks::{use_location, use_url};
 use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
 use crate::bundle_loader::LazyPage;
-use crate::keyboard::{self, KEYS, KeyOutcome};
+use crate::keyboard::{self, KeyOutcome, SHORTCUTS};
 use crate::pages::instances::Instances;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
@@ -185,7 +185,7 @@ fn KeyboardHelp(
             dialog.close();
         }
     };
-    let rows = KEYS
+    let rows = SHORTCUTS
         .iter()
         .map(|(place, keys)| view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> })
         .collect_view();

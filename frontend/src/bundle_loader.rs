@@ -16,7 +16,7 @@ use crate::widgets::error_message::ErrorMessage;
 extern "C" {
     /// The exports of the lab.
     #[wasm_bindgen(catch)]
-    async fn lab() -> Result<JsValue, JsValue>;
+    async fn load_bundle() -> Result<JsValue, JsValue>;
 
     type LazyBundle;
 
@@ -34,7 +34,7 @@ extern "C" {
 
     /// Tells it that the address has changed.
     #[wasm_bindgen(method)]
-    fn moved(this: &MountedPageHandle, path: &str, search: &str, hash: &str);
+    fn set_address(this: &MountedPageHandle, path: &str, search: &str, hash: &str);
 
     /// Takes it away.
     #[wasm_bindgen(method)]
@@ -68,20 +68,20 @@ pub(crate) fn LazyPage(
         let path = path.clone();
         let search = location.search;
         leptos::task::spawn_local(async move {
-            let lab = lab().await;
+            let lab = load_bundle().await;
             // The reader may be on another page by now.
             let Some(place) = place.try_get_untracked().flatten() else {
                 return;
             };
             let search = search.get_untracked();
-            let open = |lab: LazyBundle| lab.open(&place, &path, &search, &ask());
+            let open = |lab: LazyBundle| lab.open(&place, &path, &search, &request_function());
             let found = lab.and_then(|it| open(it.unchecked_into()));
             stand.set(match found {
                 Ok(found) => {
                     opened.set_value(Some(found));
                     LoadState::Open
                 }
-                Err(error) => LoadState::Failed(Error::Network(said(&error))),
+                Err(error) => LoadState::Failed(Error::Network(js_error_text(&error))),
             });
         });
     };
@@ -112,15 +112,15 @@ pub(crate) fn LazyPage(
 }
 
 /// Fetches the lab before somebody asks for one of its pages.
-pub(crate) fn fetch_ahead() {
+pub(crate) fn prefetch_bundle() {
     leptos::task::spawn_local(async {
         // Whoever opens a page tries again, and says what is wrong.
-        let _ = lab().await;
+        let _ = load_bundle().await;
     });
 }
 
 /// What went wrong, in the words of the browser.
-fn said(error: &JsValue) -> String {
+fn js_error_text(error: &JsValue) -> String {
     let error = error.dyn_ref::<js_sys::Error>();
     error.map_or_else(|| "no reason given".to_owned(), |it| it.message().into())
 }
@@ -134,23 +134,23 @@ enum LoadState {
 }
 
 /// What the lab asks by: the page has the worker, and knows whether there is a server.
-fn ask() -> Function {
+fn request_function() -> Function {
     thread_local! {
-        static ASK: Function = Closure::<dyn Fn(String, String, String) -> Promise>::new(answer)
+        static REQUEST_FUNCTION: Function = Closure::<dyn Fn(String, String, String) -> Promise>::new(answer)
             .into_js_value()
             .unchecked_into();
     }
-    ASK.with(Function::clone)
+    REQUEST_FUNCTION.with(Function::clone)
 }
 
-fn answer(path: String, method: String, json: String) -> Promise {
+fn answer_request(path: String, method: String, json: String) -> Promise {
     future_to_promise(async move {
         let method = if method == api::POST {
             Method::Post
         } else {
             Method::Get
         };
-        let reply = transport::ask(OutgoingRequest { path, method, json }).await;
+        let reply = transport::send_request(OutgoingRequest { path, method, json }).await;
         reply
             .map(JsValue::from)
             .map_err(|it| JsValue::from(api::to_json(&it)))

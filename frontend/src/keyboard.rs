@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 /// Where keys act, and what they do.
-pub(crate) const KEYS: &[(&str, &str)] = &[
+pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     (
         "everywhere",
         "? these keys · / search · T theme · Esc close or cancel",
@@ -41,15 +41,18 @@ pub(crate) enum KeyOutcome {
 /// while the calling component lives. Keys rest while a field has the focus, `Escape`
 /// excepted, and with Ctrl, Alt or Meta.
 pub(crate) fn on_key(act: impl Fn(&str) -> KeyOutcome + 'static) {
-    listen(|_| false, act);
+    add_key_listener(|_| false, act);
 }
 
 /// As [`on_key`], with a key that is held down called once: what it does is kept.
-pub(crate) fn on_stroke(act: impl Fn(&str) -> KeyOutcome + 'static) {
-    listen(web_sys::KeyboardEvent::repeat, act);
+pub(crate) fn on_key_once(act: impl Fn(&str) -> KeyOutcome + 'static) {
+    add_key_listener(web_sys::KeyboardEvent::repeat, act);
 }
 
-fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> KeyOutcome + 'static) {
+fn add_key_listener(
+    rests: fn(&web_sys::KeyboardEvent) -> bool,
+    act: impl Fn(&str) -> KeyOutcome + 'static,
+) {
     let handle = window_event_listener(ev::keydown, move |event| {
         if rests(&event) {
             return;
@@ -58,7 +61,7 @@ fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> KeyO
             return;
         }
         let key = event.key();
-        if in_field(&event) && key != "Escape" {
+        if is_in_field(&event) && key != "Escape" {
             return;
         }
         let key = if key.chars().count() == 1 {
@@ -88,7 +91,7 @@ pub(crate) fn focus_search() -> KeyOutcome {
     }
 }
 
-fn in_field(event: &web_sys::KeyboardEvent) -> bool {
+fn is_in_field(event: &web_sys::KeyboardEvent) -> bool {
     let target = event
         .target()
         .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());

@@ -48,8 +48,8 @@ impl MountedPage {
 /// dropped. `ask` takes path, method and request, and promises the reply.
 pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
     // The page gives the same function each time.
-    ASK.with(|it| it.get_or_init(|| ask).clone());
-    api::go(|asked| Box::pin(ask_page(asked)));
+    REQUEST_FUNCTION.with(|it| it.get_or_init(|| ask).clone());
+    api::set_transport(|asked| Box::pin(request_through_page(asked)));
     let address = PageLocation::new();
     let hash = address.hash.get_untracked();
     address.take(path, search, &hash);
@@ -65,7 +65,7 @@ pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> Moun
     }
 }
 
-fn view(page: PageRoute) -> AnyView {
+fn page_view(page: PageRoute) -> AnyView {
     match page {
         PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
         PageRoute::Inside { study } => view! { <LateInteraction study/> }.into_any(),
@@ -82,16 +82,16 @@ fn view(page: PageRoute) -> AnyView {
 }
 
 thread_local! {
-    static ASK: OnceCell<Function> = const { OnceCell::new() };
+    static REQUEST_FUNCTION: OnceCell<Function> = const { OnceCell::new() };
 }
 
-async fn ask_page(asked: OutgoingRequest) -> Result<String, Error> {
+async fn request_through_page(asked: OutgoingRequest) -> Result<String, Error> {
     let OutgoingRequest { path, method, json } = asked;
     let method = match method {
         Method::Get => api::GET,
         Method::Post => api::POST,
     };
-    let promise = ASK.with(|it| {
+    let promise = REQUEST_FUNCTION.with(|it| {
         let ask = it.get().expect("set when the first page is opened");
         let [path, method, json] = [&path, method, &json].map(JsValue::from_str);
         ask.call3(&JsValue::NULL, &path, &method, &json)

@@ -41,6 +41,6 @@ mod widgets;
 /// Shows the page that the address names, in place of the body.
 pub fn start() {
     theme::PageTheme::stored().apply();
-    api::go(|asked| Box::pin(api::transport::ask(asked)));
+    api::set_transport(|asked| Box::pin(api::transport::send_request(asked)));
     leptos::mount::mount_to_body(app::App);
 }

@@ -74,7 +74,7 @@ pub(crate) fn word(search: &str, key: &str) -> Option<String> {
 }
 
 /// Changes the address in its place. The router is the page's, and hears clicks on links alone.
-pub(crate) fn go(href: &str) {
+pub(crate) fn navigate(href: &str) {
     let made = document().create_element("a");
     let (Ok(made), Some(body)) = (made, document().body()) else {
         return;

@@ -1,11 +1,11 @@
 //! Numbers as words, beside `shared::report::format`: plurals, sizes, times of a browser.
 
 pub(crate) use shared::report::format::{
-    count, count_short as short_count, date as day, fraction, hash,
+    count, count_short as short_count, date as day, fraction, short_hash,
 };
 
 /// The bounds of a fraction: `[.92, .94]`.
-pub(crate) fn interval(low: f64, high: f64) -> String {
+pub(crate) fn format_interval(low: f64, high: f64) -> String {
     shared::report::format::interval([low, high])
 }
 
@@ -15,28 +15,28 @@ pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
 }
 
 /// A p value in a sentence: `p < .001`, `p = .034`.
-pub(crate) fn p_said(value: f64) -> String {
-    let p = shared::report::format::p(value);
+pub(crate) fn format_p_value(value: f64) -> String {
+    let p = shared::report::format::p_value(value);
     let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
     format!("p {equals}{p}")
 }
 
 /// A duration: `3 s`, `1:12`, `2:05:00`.
-pub(crate) fn duration(seconds: f64) -> String {
+pub(crate) fn format_duration(seconds: f64) -> String {
     shared::report::format::duration(seconds.max(0.0).round() as u64)
 }
 
 /// How long something took: `less than 0.1 s`, `3.7 s`, `1:12`.
-pub(crate) fn took(seconds: f64) -> String {
+pub(crate) fn format_elapsed(seconds: f64) -> String {
     match seconds {
         ..0.1 => "less than 0.1 s".to_owned(),
         0.1..10.0 => format!("{seconds:.1} s"),
-        _ => duration(seconds),
+        _ => format_duration(seconds),
     }
 }
 
 /// A size: `812 kB`, `42 MB`.
-pub(crate) fn bytes(value: f64) -> String {
+pub(crate) fn format_bytes(value: f64) -> String {
     match value {
         ..1e3 => format!("{value:.0} B"),
         ..1e6 => format!("{:.0} kB", value / 1e3),
@@ -46,8 +46,8 @@ pub(crate) fn bytes(value: f64) -> String {
 }
 
 /// Step of the diverging scale, −5 to 5, for a fraction.
-pub(crate) fn step(fraction: f64) -> i32 {
-    shared::plot::step_of_fraction(fraction).into()
+pub(crate) fn color_step(fraction: f64) -> i32 {
+    shared::plot::color_step_of_fraction(fraction).into()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use store::EventStore;
 pub(crate) use view::{OutboxSummary, RejectedEvents};
 
 /// A request without an answer for so long is sent again.
-const PATIENCE: Duration = Duration::from_secs(20);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How the events of this visit stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ struct Outbox {
 thread_local! {
     static OUTBOX: RefCell<Outbox> = RefCell::default();
     static STATUS: ArcRwSignal<OutboxStatus> = ArcRwSignal::default();
-    static SENT: ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> = ArcRwSignal::default();
+    static LAST_DELIVERY: ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> = ArcRwSignal::default();
 }
 
 /// How events stand.
@@ -70,13 +70,13 @@ pub(crate) fn status() -> ArcRwSignal<OutboxStatus> {
 }
 
 /// The task that was sent to last, and how far it is then.
-pub(crate) fn sent() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
-    SENT.with(Clone::clone)
+pub(crate) fn last_delivery() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
+    LAST_DELIVERY.with(Clone::clone)
 }
 
 /// Begins for somebody who is signed in: what they left from before is sent.
-pub(crate) async fn begin(person: PersonId) {
-    listen();
+pub(crate) async fn open_for(person: PersonId) {
+    add_listeners();
     OUTBOX.with_borrow_mut(|it| {
         if it.person != Some(person) {
             *it = Outbox {
@@ -97,12 +97,12 @@ pub(crate) async fn begin(person: PersonId) {
             Err(error) => it.forgets = Some(error.to_string()),
         });
     }
-    look().await;
+    load_stored_events().await;
     flush();
 }
 
 /// Keeps an event of the person and sends it. Returns at once.
-pub(crate) fn put(task: TaskId, event: AnnotationEvent) {
+pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
     let key = event.key;
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
@@ -115,7 +115,7 @@ pub(crate) fn put(task: TaskId, event: AnnotationEvent) {
         };
         Some((it.line.add(kept), it.store.clone()))
     });
-    tell();
+    publish_status();
     let Some((kept, store)) = added else {
         return;
     };
@@ -131,20 +131,20 @@ pub(crate) fn put(task: TaskId, event: AnnotationEvent) {
 }
 
 /// Tries now, whatever pause there is, and what was refused as well.
-pub(crate) fn ask_again() {
+pub(crate) fn retry_now() {
     OUTBOX.with_borrow_mut(|it| it.line.ask_again());
     flush();
 }
 
 /// Forgets what was refused, for good.
-pub(crate) fn discard() {
+pub(crate) fn discard_rejected() {
     let gone = OUTBOX.with_borrow_mut(|it| it.line.discard());
-    tell();
-    leptos::task::spawn_local(forget(gone));
+    publish_status();
+    leptos::task::spawn_local(delete_events(gone));
 }
 
 /// Who decided what of a task that is not sent yet, in its order.
-pub(crate) fn unsent(task: TaskId) -> Vec<AnnotationEvent> {
+pub(crate) fn unsent_events(task: TaskId) -> Vec<AnnotationEvent> {
     OUTBOX.with_borrow(|it| {
         let of_task = it.line.unsent().iter().filter(|it| it.task == task);
         of_task.map(|it| it.event.clone()).collect()
@@ -152,7 +152,7 @@ pub(crate) fn unsent(task: TaskId) -> Vec<AnnotationEvent> {
 }
 
 /// Finds what other visits and tabs have left.
-async fn look() {
+async fn load_stored_events() {
     let (person, store) = OUTBOX.with_borrow(|it| (it.person, it.store.clone()));
     let found = match store {
         Some(store) => store.all().await,
@@ -175,7 +175,7 @@ async fn look() {
         }
         it.looked = true;
     });
-    tell();
+    publish_status();
 }
 
 /// Sends what there is, one batch after the other.
@@ -185,7 +185,7 @@ fn flush() {
         it.timer += 1;
         Some((it.person?, it.line.next()?))
     });
-    tell();
+    publish_status();
     let Some((person, batch)) = next else {
         return;
     };
@@ -193,24 +193,24 @@ fn flush() {
     set_timeout(
         move || {
             let late = Error::Network("no answer".to_owned());
-            after(person, |it| it.failed(number, &late));
+            apply_delivery(person, |it| it.failed(number, &late));
         },
-        PATIENCE,
+        REPLY_TIMEOUT,
     );
     leptos::task::spawn_local(async move {
         let (task, events) = (batch.task, batch.events);
         match api::call(&SubmitEventsRequest { task, events }).await {
             Ok(sent) => {
-                after(person, |it| Some(it.told(number, &sent)));
-                SENT.with(|it| it.set(Some((task, sent.standing))));
+                apply_delivery(person, |it| Some(it.told(number, &sent)));
+                LAST_DELIVERY.with(|it| it.set(Some((task, sent.standing))));
             }
-            Err(error) => after(person, |it| it.failed(number, &error)),
+            Err(error) => apply_delivery(person, |it| it.failed(number, &error)),
         }
     });
 }
 
 /// Hears what became of a batch, and goes on.
-fn after(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<DeliveryOutcome>) {
+fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<DeliveryOutcome>) {
     let then = OUTBOX.with_borrow_mut(|it| {
         // Somebody else's line does not know the batch; the table does.
         (it.person == Some(person))
@@ -225,9 +225,9 @@ fn after(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<Delivery
     else {
         return;
     };
-    tell();
+    publish_status();
     leptos::task::spawn_local(async move {
-        forget(gone).await;
+        delete_events(gone).await;
         if let Some(store) = OUTBOX.with_borrow(|it| it.store.clone()) {
             for kept in refused {
                 let _ = store.put(&kept).await;
@@ -236,12 +236,12 @@ fn after(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<Delivery
     });
     match pause_ms {
         None => flush(),
-        Some(pause) => rest(pause),
+        Some(pause) => schedule_retry(pause),
     }
 }
 
 /// Tries again after a pause.
-fn rest(pause_ms: u64) {
+fn schedule_retry(pause_ms: u64) {
     let timer = OUTBOX.with_borrow_mut(|it| {
         it.timer += 1;
         it.timer
@@ -257,7 +257,7 @@ fn rest(pause_ms: u64) {
 }
 
 /// An event that stays in the table is sent again at the next visit, and is known then.
-async fn forget(keys: Vec<EventKey>) {
+async fn delete_events(keys: Vec<EventKey>) {
     let store = OUTBOX.with_borrow(|it| it.store.clone());
     if let Some(store) = store
         && !keys.is_empty()
@@ -266,7 +266,7 @@ async fn forget(keys: Vec<EventKey>) {
     }
 }
 
-fn tell() {
+fn publish_status() {
     let status = OUTBOX.with_borrow(|it| {
         let (refused, waiting) = it
             .line
@@ -292,13 +292,13 @@ fn tell() {
 }
 
 /// Hears, as long as the tab lives, when the network comes back and when the reader leaves.
-fn listen() {
+fn add_listeners() {
     if OUTBOX.with_borrow_mut(|it| std::mem::replace(&mut it.listens, true)) {
         return;
     }
     let wake = || {
         leptos::task::spawn_local(async {
-            look().await;
+            load_stored_events().await;
             flush();
         })
     };

@@ -304,7 +304,7 @@ impl PageRoute {
 }
 
 /// What RFC 3986 calls unreserved stays as it is.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
@@ -312,7 +312,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// Percent-encodes a part of an address.
 pub(crate) fn escape(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
+    utf8_percent_encode(text, ESCAPED_CHARACTERS).to_string()
 }
 
 fn unescape(text: &str) -> String {

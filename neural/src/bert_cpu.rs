@@ -26,12 +26,12 @@ use crate::tokenization::EncoderInput;
 
 /// Pieces that one thread takes through all layers: enough that a product is worth packing its
 /// weights for, few enough that the buffers stay in the cache.
-const SHARE_PIECES: usize = 512;
+const TOKENS_PER_SHARE: usize = 512;
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
 pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     let arch = Arch::new();
-    in_shares(
+    run_in_shares(
         texts,
         model.config.hidden_size,
         |texts, parallelism, hidden| {
@@ -84,13 +84,13 @@ pub(crate) fn attention(
 }
 
 /// States `[Σ pieces, h]` of all texts, where `run` writes those of a share of them, `[t, h]`.
-pub(crate) fn in_shares(
+pub(crate) fn run_in_shares(
     texts: &[EncoderInput<'_>],
     h: usize,
     run: impl Fn(&[EncoderInput<'_>], Parallelism, &mut [f32]) + Sync,
 ) -> Vec<f32> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let (shares, parallelism) = share_out(texts);
+    let (shares, parallelism) = split_for_threads(texts);
     let mut hidden = vec![0.0; n_pieces * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
@@ -106,7 +106,7 @@ pub(crate) fn in_shares(
 }
 
 /// `x W` of each row, without the bias, on one thread.
-pub(crate) fn product(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
+pub(crate) fn multiply_rows(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
     let outputs = linear.bias.len();
     let inputs = linear.weight.len() / outputs;
     let t = x.len() / inputs;
@@ -146,7 +146,7 @@ pub(crate) fn transform(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec
 
 /// For each of the `v` rows of `words` its greatest product with a row of `x`, both of width `h`;
 /// some words at a time, on one thread.
-pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
+pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     const AT_ONCE: usize = 2_048;
     let t = x.len() / h;
     let mut most = Vec::with_capacity(words.len() / h);
@@ -177,12 +177,14 @@ pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
 
 /// Runs of texts for each thread to take one after another, and how many threads a product has
 /// besides.
-pub(crate) fn share_out<'a, 'b>(
+pub(crate) fn split_for_threads<'a, 'b>(
     texts: &'a [EncoderInput<'b>],
 ) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let threads = rayon::current_num_threads();
-    let n_shares = n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads);
+    let n_shares = n_pieces
+        .div_ceil(TOKENS_PER_SHARE)
+        .next_multiple_of(threads);
     let shares = shares(texts, n_shares);
     let parallelism = match threads / shares.len().max(1) {
         0 | 1 => Parallelism::None,

@@ -141,7 +141,7 @@ impl Colbert {
     /// The sum over the query's vectors of the best cosine with one of the text's; always finite.
     /// In a text of which nothing is compared, the best is -1, the least cosine.
     pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
-        embedding::late(query, text)
+        embedding::max_sim_score(query, text)
     }
 
     /// What the score is made of. Pieces that are not of the text have an empty span.
@@ -209,7 +209,7 @@ impl Colbert {
     fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
         let InputLayout { first, sep } = self.layout(text)?;
         let width = self.width();
-        let all = bert_cpu::product(hidden, &self.linear); // [t, w]
+        let all = bert_cpu::multiply_rows(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
         let (mut numbers, mut pieces) = (Vec::new(), Vec::new());
         for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {

@@ -14,10 +14,10 @@ pub(crate) use modern_bert::{AttentionWindow, HeadPooling, ModernBertConfig};
 use crate::error::{Error, unsupported};
 
 /// The most layers that are believed of a file.
-const MOST_LAYERS: usize = 4_096;
+const MAX_LAYERS: usize = 4_096;
 
 /// The most pieces of a text, whatever the file of a family says that has no table of positions.
-const MOST_PIECES: usize = 65_536;
+const MAX_TOKENS: usize = 65_536;
 
 /// Whether `config.json` describes an encoder that can be loaded.
 pub fn is_encoder(config: &[u8]) -> bool {
@@ -184,7 +184,7 @@ impl EncoderConfig {
             _ => None,
         };
         let n_position_rows = match family {
-            EncoderFamily::ModernBert => fields.max_position_embeddings.min(MOST_PIECES),
+            EncoderFamily::ModernBert => fields.max_position_embeddings.min(MAX_TOKENS),
             _ => fields.max_position_embeddings,
         };
         let labels = fields.id2label.as_ref().map(|it| it.len());
@@ -222,7 +222,7 @@ impl Fields {
     }
 
     fn check(&self, family: EncoderFamily) -> Result<(), Error> {
-        check_own_code(self.auto_map.as_ref())?;
+        check_no_custom_code(self.auto_map.as_ref())?;
         if self.hidden_act != "gelu" {
             return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
         }
@@ -242,8 +242,8 @@ impl Fields {
             ("max_position_embeddings", self.max_position_embeddings),
             ("type_vocab_size", self.type_vocab_size.unwrap_or(1)),
         ])?;
-        if !(1..=MOST_LAYERS).contains(&self.num_hidden_layers) {
-            let expected = format!("from 1 to {MOST_LAYERS}");
+        if !(1..=MAX_LAYERS).contains(&self.num_hidden_layers) {
+            let expected = format!("from 1 to {MAX_LAYERS}");
             let found = self.num_hidden_layers;
             return Err(unsupported("num_hidden_layers", &found, &expected));
         }
@@ -266,7 +266,7 @@ pub(crate) fn model_type(json: &[u8]) -> Result<String, Error> {
 }
 
 /// Refuses a model that comes with code of its own.
-pub(crate) fn check_own_code(auto_map: Option<&serde_json::Value>) -> Result<(), Error> {
+pub(crate) fn check_no_custom_code(auto_map: Option<&serde_json::Value>) -> Result<(), Error> {
     match auto_map {
         None => Ok(()),
         Some(_) => {

@@ -232,14 +232,14 @@ impl Head {
         }
         match self.out.apply(&pooled)[..] {
             [logit] => logit,
-            [not, relevant] => log_share(relevant, not),
+            [not, relevant] => log_softmax_first(relevant, not),
             _ => f64::NAN,
         }
     }
 }
 
 /// Of two logits the logarithm of the softmax of the first; at most 0.
-pub(crate) fn log_share(of: f64, other: f64) -> f64 {
+pub(crate) fn log_softmax_first(of: f64, other: f64) -> f64 {
     let most = of.max(other);
     of - most - libm::log(libm::exp(of - most) + libm::exp(other - most))
 }

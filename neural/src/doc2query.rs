@@ -20,7 +20,7 @@ use crate::tokenization::{EncoderInput, InputRole};
 
 /// Queries of a text that are written at once: weights are read once for all of them, and their
 /// keys and values are in memory together.
-const AT_ONCE: usize = 16;
+const QUERIES_PER_PASS: usize = 16;
 
 /// How queries are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Doc2Query {
         let draws = Draws::of(sampling, text);
         let mut queries = Vec::with_capacity(sampling.n_queries);
         let numbers: Vec<usize> = (0..sampling.n_queries).collect();
-        for numbers in numbers.chunks(AT_ONCE) {
+        for numbers in numbers.chunks(QUERIES_PER_PASS) {
             queries.extend(self.write_some(&memory, numbers, &draws)?);
         }
         let queries = queries.into_iter().map(|ids| {

@@ -195,7 +195,7 @@ impl EncodedText {
     /// None of a text without pieces.
     pub fn best(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).best().into_iter();
-        best.map(|it| it.map(|(most, at)| (most.max(LEAST_COSINE), at)))
+        best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
             .collect()
     }
 
@@ -245,13 +245,13 @@ pub(crate) fn score(
     match (matching, similarity) {
         (EmbeddingKind::BiEncoder, Similarity::Cosine) => cosine(&query.numbers, &text.numbers),
         (EmbeddingKind::BiEncoder, Similarity::Dot) => dot(&query.numbers, &text.numbers),
-        (EmbeddingKind::LateInteraction, _) => late(query, text),
+        (EmbeddingKind::LateInteraction, _) => max_sim_score(query, text),
     }
 }
 
 /// The sum over the query's vectors of the best cosine with one of the text's.
-pub(crate) fn late(query: &EncodedText, text: &EncodedText) -> f64 {
-    let most = query.products(text).most(LEAST_COSINE);
+pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
+    let most = query.products(text).most(MIN_COSINE);
     most.into_iter().map(f64::from).sum()
 }
 
@@ -279,7 +279,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 /// What a query piece finds in a text without pieces: so such a text is never above another.
-const LEAST_COSINE: f32 = -1.0;
+const MIN_COSINE: f32 = -1.0;
 
 /// The mean of the rows of `[n, h]`.
 fn mean(hidden: &[f32], width: usize) -> Vec<f32> {

@@ -128,7 +128,7 @@ impl ModernBertParameters {
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
 pub(crate) fn forward(model: &ModernBertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
-    bert_cpu::in_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
+    bert_cpu::run_in_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
         ForwardPass {
             model,
             texts,

@@ -12,13 +12,15 @@
 use rayon::prelude::*;
 
 use crate::bert_cpu;
-use crate::cross_encoder::log_share;
+use crate::cross_encoder::log_softmax_first;
 use crate::device::ComputeTarget;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::ranker_config::Architecture;
 use crate::t5::{self, T5, T5Config, T5Tokenizer};
-use crate::tokenization::{EncoderInput, InputRole, TokenizedPair, TokenizedText, longest_first};
+use crate::tokenization::{
+    EncoderInput, InputRole, TokenizedPair, TokenizedText, truncate_longest_first,
+};
 
 /// A ranker that asks a T5.
 pub struct MonoT5 {
@@ -78,7 +80,7 @@ impl MonoT5 {
     /// Both in the prompt; where they are too long the longer one loses its end first.
     pub fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         let room = self.max_pieces - self.prompt.len();
-        let (n_query, n_text) = longest_first(query.ids.len(), text.ids.len(), room);
+        let (n_query, n_text) = truncate_longest_first(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
         let mut ids = self.prompt.query.clone();
         ids.extend(&query.ids[..n_query]);
@@ -97,7 +99,7 @@ impl MonoT5 {
     pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
         let logits = self.logits(batch)?;
         let scores = logits.into_iter().map(|[yes, no]| {
-            let score = log_share(yes, no);
+            let score = log_softmax_first(yes, no);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
         scores.collect()
@@ -116,7 +118,7 @@ impl MonoT5 {
             .iter()
             .map(|it| EncoderInput::whole(&it.ids))
             .collect();
-        let (shares, parallelism) = bert_cpu::share_out(&inputs);
+        let (shares, parallelism) = bert_cpu::split_for_threads(&inputs);
         let of_share = |share: &[EncoderInput<'_>]| {
             let states = self.model.read(share, parallelism); // [t, h]
             let mut rest = states.as_slice();

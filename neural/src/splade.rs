@@ -115,7 +115,7 @@ impl Splade {
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform(hidden); // [t, h]
         let words = &self.head.words;
-        let most = bert_cpu::most_of_columns(&transformed, words, self.hidden_size); // [v]
+        let most = bert_cpu::column_max(&transformed, words, self.hidden_size); // [v]
         let mut weights = Vec::new();
         for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {
             let logit = f64::from(most) + f64::from(*bias);

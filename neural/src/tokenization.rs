@@ -214,7 +214,7 @@ impl InputTokenizer {
         Ok(())
     }
 
-    /// A query and a text as one sequence, cut by [`longest_first`].
+    /// A query and a text as one sequence, cut by [`truncate_longest_first`].
     pub(crate) fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         let inner = |it: &TokenizedText| {
             let inner = it.ids.get(1..it.ids.len().saturating_sub(1));
@@ -223,7 +223,7 @@ impl InputTokenizer {
         let (mut query_ids, mut text_ids) = (inner(query), inner(text));
         let most = self.max_pieces - 2 - self.n_separators;
         let cut = query_ids.len() + text_ids.len() > most;
-        let (n_query, n_text) = longest_first(query_ids.len(), text_ids.len(), most);
+        let (n_query, n_text) = truncate_longest_first(query_ids.len(), text_ids.len(), most);
         query_ids.truncate(n_query);
         text_ids.truncate(n_text);
         let mut ids = vec![self.cls];
@@ -309,7 +309,7 @@ impl InputTokenizer {
 /// How many pieces of a query and of a text are kept where there is room for `most` of both. If
 /// they do not fit, the longer one is cut to what the other leaves, or both to a half, as
 /// `longest_first` does in the tokenizers library.
-pub(crate) fn longest_first(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
+pub(crate) fn truncate_longest_first(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
     if n_query + n_text <= most {
         return (n_query, n_text);
     }

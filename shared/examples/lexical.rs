@@ -407,7 +407,7 @@ fn bootstrap() -> Value {
     };
     let queries: Vec<_> = (0..1_558).map(query).collect();
     let start = Clock::start();
-    let found = shared::stats::bootstrap::fraction(&queries);
+    let found = shared::stats::bootstrap::bootstrap_fraction(&queries);
     let seconds = start.seconds();
     let interval = found.map(|it| it.micro.interval);
     json!({ "seconds": seconds, "interval": interval })

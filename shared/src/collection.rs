@@ -164,12 +164,12 @@ impl Collection {
             part(&doc.text);
             part(doc.group.as_deref().unwrap_or_default());
         }
-        hex(&hasher.finalize())
+        encode_hex(&hasher.finalize())
     }
 }
 
 /// Lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+pub fn encode_hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut out, byte| {
         write!(out, "{byte:02x}").expect("a String takes every write");
@@ -179,5 +179,5 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// SHA-256 of a text's characters, in hex: the address of a text in a score store.
 pub fn text_hash(text: &str) -> String {
-    hex(&Sha256::digest(text))
+    encode_hex(&Sha256::digest(text))
 }

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::score::RankerInfo;
 use crate::study::Study;
-use crate::study::overview::{SplitSize, splits_of};
+use crate::study::overview::{SplitSize, count_splits};
 use crate::text::Stopwords;
 use compared_query::ComparedQuery;
 use hypotheses::HypothesisResult;
@@ -41,10 +41,10 @@ use query_groups::{AnswerTypeGroup, BigramGroup, FqtBucket, QueryLengthGroup, To
 use query_list::{QueryListOptions, QueryPage, QueryRow};
 use query_metrics::QueryMetrics;
 
-pub use input::{ComparisonInput, about_run, choice_of_run};
+pub use input::{ComparisonInput, describe_run, run_option};
 
 /// Ranks that count, at most: those of FQT, FNT, RR and MUR.
-pub const DEPTH: usize = 10;
+pub const MAX_DEPTH: usize = 10;
 
 /// A ranker of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +139,7 @@ pub struct ComparedQueryCounts {
     pub n_counted: u64,
     /// Of these, with a relevant document that was judged.
     pub n_judged: u64,
-    /// Documents among the first [`DEPTH`] of either list whose text is not here.
+    /// Documents among the first [`MAX_DEPTH`] of either list whose text is not here.
     pub n_docs_without_text: u64,
 }
 
@@ -207,7 +207,7 @@ impl Study {
         asking: &ComparisonOptions,
         listing: &QueryListOptions,
     ) -> Result<QueryPage, Error> {
-        query_list::page(&self.compared(asking)?, asking, listing)
+        query_list::list_queries(&self.compared(asking)?, asking, listing)
     }
 
     /// One query of a comparison, with the texts that stand first.
@@ -216,12 +216,12 @@ impl Study {
         asking: &ComparisonOptions,
         query: &str,
     ) -> Result<ComparedQuery, Error> {
-        compared_query::of_query(&self.compared(asking)?, asking, query)
+        compared_query::compare_query(&self.compared(asking)?, asking, query)
     }
 
     /// Every query of a comparison.
     pub fn differ_all(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
-        query_list::all(&self.compared(asking)?, asking)
+        query_list::list_all_queries(&self.compared(asking)?, asking)
     }
 }
 
@@ -232,12 +232,12 @@ pub fn differ(
 ) -> Result<RankerComparison, Error> {
     let (asked, values) = source.values(asking)?;
     let rows: &[QueryMetrics] = &values.rows;
-    let fqt = paired_means::of(rows, |it| it.fqt_pair());
-    let fnt = paired_means::of(rows, |it| it.fnt_pair());
-    let change = paired_means::change(rows);
-    let buckets = query_groups::buckets(rows);
-    let lengths = query_groups::lengths(rows);
-    let findings = hypotheses::findings(rows, [&fqt, &fnt]);
+    let fqt = paired_means::paired_means(rows, |it| it.fqt_pair());
+    let fnt = paired_means::paired_means(rows, |it| it.fnt_pair());
+    let change = paired_means::rr_changes(rows);
+    let buckets = query_groups::group_by_fqt(rows);
+    let lengths = query_groups::group_by_length(rows);
+    let findings = hypotheses::test_hypotheses(rows, [&fqt, &fnt]);
     Ok(RankerComparison {
         name: source.name.clone(),
         title: source.title.clone(),
@@ -247,26 +247,26 @@ pub fn differ(
         analyzer: asked.analyzer.describe(),
         withheld: source.withheld,
         choices: source.choices.clone(),
-        rankers: told_apart(source.rankers.clone()),
+        rankers: disambiguate_labels(source.rankers.clone()),
         n_unscored: source.n_unscored,
-        splits: splits_of(source.queries.iter().copied()),
+        splits: count_splits(source.queries.iter().copied()),
         queries: values.queries,
-        rr: paired_means::of(rows, |it| it.rr),
+        rr: paired_means::paired_means(rows, |it| it.rr),
         fqt,
         fnt,
         buckets,
         lengths,
         change,
-        overlap: query_groups::overlap(rows),
-        answers: query_groups::answers(rows),
-        bigrams: query_groups::bigrams(rows),
+        overlap: query_groups::top_overlap(rows),
+        answers: query_groups::group_by_answer_type(rows),
+        bigrams: query_groups::group_by_bigram(rows),
         findings,
-        samples: compared_query::samples(source, &asked, rows),
+        samples: compared_query::example_queries(source, &asked, rows),
     })
 }
 
 /// With labels that are not the same: BM25 by formula and BM25 from a file.
-fn told_apart(mut rankers: [RankerInfo; 2]) -> [RankerInfo; 2] {
+fn disambiguate_labels(mut rankers: [RankerInfo; 2]) -> [RankerInfo; 2] {
     if rankers[0].label == rankers[1].label {
         let same_detail = rankers[0].detail == rankers[1].detail;
         for it in &mut rankers {

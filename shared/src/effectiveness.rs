@@ -61,7 +61,7 @@ pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evalua
 }
 
 /// The documents of a query in the order in which they are judged.
-pub(crate) fn ordered(rows: &[RunEntry]) -> Vec<&str> {
+pub(crate) fn sort_like_trec_eval(rows: &[RunEntry]) -> Vec<&str> {
     // Adding 0 makes one zero of two.
     let mut order: Vec<(f32, &str)> = rows
         .iter()
@@ -91,7 +91,7 @@ struct Ranking {
 
 impl Ranking {
     fn new(grades: &BTreeMap<String, i32>, rows: &[RunEntry]) -> Ranking {
-        let retrieved = ordered(rows)
+        let retrieved = sort_like_trec_eval(rows)
             .into_iter()
             .map(|doc| grades.get(doc).copied().unwrap_or(0));
         let mut judged: Vec<i32> = grades.values().copied().collect();

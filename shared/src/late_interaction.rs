@@ -29,8 +29,8 @@ use serde::{Deserialize, Serialize};
 use crate::score::RankerInfo;
 use crate::stats::correlation::Correlation;
 
-pub use aggregation::{Known, collect};
-pub use query_matches::{QueryMatchStatistics, of_query};
+pub use aggregation::{Known, aggregate_queries};
+pub use query_matches::{QueryMatchStatistics, analyze_query};
 
 /// A piece of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ pub struct WordStatistics {
     /// Share of its matches that are another piece of the query.
     pub other: f64,
     /// The pieces that it finds most where it does not find itself, with their share of all its
-    /// matches; at most [`MOST_SOFT`].
+    /// matches; at most [`MAX_SOFT_MATCHES`].
     pub soft: Vec<SoftMatch>,
 }
 
@@ -128,7 +128,7 @@ pub struct TokenStatistics {
 }
 
 /// The other pieces that are told of a word.
-pub const MOST_SOFT: usize = 5;
+pub const MAX_SOFT_MATCHES: usize = 5;
 
 /// What was looked into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

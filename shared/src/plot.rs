@@ -21,11 +21,11 @@ mod thumbnail;
 
 pub use color::{FigureColor, FigureTheme};
 pub use funnel::{funnel, thirds};
-pub use grid_search::surface;
+pub use grid_search::draw_grid_search;
 pub use heatmap::heatmap;
 pub use histogram::{differences, histogram};
 pub use points::{Points, points};
-pub use scale::{step_of_effect, step_of_fraction};
+pub use scale::{color_step_of_effect, color_step_of_fraction};
 pub use scatter::scatter;
 pub use svg::to_svg;
 pub use thumbnail::thumbnail;

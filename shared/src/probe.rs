@@ -28,7 +28,7 @@ use features::{QueryContext, QueryInstances, RequiredFeatures};
 
 pub use axiom::{Axiom, AxiomFormula, IrAxiomsAxiom};
 pub use claim::{Claim, ClaimKind, TiePolicy};
-pub(crate) use instances::starts_fit;
+pub(crate) use instances::are_valid_starts;
 pub use instances::{Instances, InstancesHeader};
 pub use limits::{AxiomVariant, DefinitionSource, Limits};
 pub use manipulation::Manipulation;
@@ -238,7 +238,7 @@ impl Probe {
         probes.sort_unstable();
         probes.dedup();
         match probes.iter().find(|it| it.needs_vectors() && !with_vectors) {
-            Some(probe) => Err(crate::word_vectors::missing(&probe.slug())),
+            Some(probe) => Err(crate::word_vectors::missing_vectors_error(&probe.slug())),
             None => Ok(probes),
         }
     }

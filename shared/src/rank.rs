@@ -118,7 +118,7 @@ impl LexicalScorer {
 }
 
 /// `name:key=value,…` taken apart, each key at most once and known. Keys are read in any case.
-pub(crate) fn parameters<'a>(
+pub(crate) fn parse_parameters<'a>(
     spec: &'a str,
     known: &[&'a str],
 ) -> Result<Vec<(&'a str, &'a str)>, Error> {
@@ -145,7 +145,7 @@ pub(crate) fn parameters<'a>(
 }
 
 /// A finite number within bounds.
-pub(crate) fn number(
+pub(crate) fn parse_number_in_range(
     shown: &str,
     value: &str,
     allowed: std::ops::RangeInclusive<f64>,

@@ -25,15 +25,15 @@ use serde::{Deserialize, Serialize};
 use crate::stats::Estimate;
 
 pub use self::csv::to_csv;
-pub use behavioral_tests::of_behaviours;
-pub use comparison::of_differences;
-pub use figures::{of_figures, premise_label, reading};
+pub use behavioral_tests::behavioral_test_tables;
+pub use comparison::comparison_tables;
+pub use figures::{figure_tables, funnel_step_label, precondition_label};
 pub use html::to_html;
-pub use late_interaction::of_whitebox;
+pub use late_interaction::late_interaction_tables;
 pub use latex::to_latex;
 pub use markdown::to_markdown;
-pub use regression::{of_baseline, of_diff, to_junit};
-pub use study_tables::{certificates, of_overview};
+pub use regression::{baseline_table, baseline_to_junit, ranker_diff_tables};
+pub use study_tables::{stability_table, study_tables};
 
 /// Rows of values under named columns, with what has to be known to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,8 +117,8 @@ impl TableValue {
             TableValue::Score { value, digits } => format::score(*value, *digits),
             TableValue::Estimate(estimate) => format::estimate(estimate),
             TableValue::Interval(interval) => format::interval(*interval),
-            TableValue::P(p) => format::p(*p),
-            TableValue::Tiny(value) => format::tiny(*value),
+            TableValue::P(p) => format::p_value(*p),
+            TableValue::Tiny(value) => format::magnitude(*value),
             TableValue::Missing => format::MISSING.to_owned(),
         }
     }

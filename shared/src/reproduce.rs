@@ -20,8 +20,8 @@ use crate::report::{ColumnKind, ReportTable, TableValue, format};
 use crate::study::Study;
 use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use comparison::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
-use published::{PublishedTable, SAMPLES};
-use study_values::{NO_DELTA, StudyColumn, StudyColumnKind};
+use published::{PublishedTable, SAMPLE_QUERIES_TABLE};
+use study_values::{StudyColumn, StudyColumnKind, ZERO_TOLERANCE};
 
 /// A paper whose tables can be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,12 +183,12 @@ impl PaperTable {
                 .collect(),
             Paper::Abnirml => vec![
                 StudyColumnKind::Delta(TieThreshold::Tuned),
-                StudyColumnKind::Delta(NO_DELTA),
+                StudyColumnKind::Delta(ZERO_TOLERANCE),
             ],
             Paper::Padigela2019 => {
                 let both = study.zip(self.counted());
                 both.map_or_else(Vec::new, |(it, counted)| {
-                    study_values::against_bm25(it, counted)
+                    study_values::bm25_comparisons(it, counted)
                 })
             }
         }
@@ -209,7 +209,10 @@ impl std::str::FromStr for Paper {
 
 /// A table of a paper beside a study, and what is wrong with the paper's numbers, as tables.
 /// Without a study ours are missing.
-pub fn replay(asked: PaperTable, study: Option<&Study>) -> Result<Vec<ReportTable>, Error> {
+pub fn reproduce_table(
+    asked: PaperTable,
+    study: Option<&Study>,
+) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let readings = asked.readings(study).into_iter();
     let ours = readings.map(|it| StudyColumn::new(it, study));
@@ -232,7 +235,7 @@ pub fn replay(asked: PaperTable, study: Option<&Study>) -> Result<Vec<ReportTabl
 }
 
 /// A table of [`Paper::Padigela2019`] beside lists over one collection, each after that of BM25.
-pub fn replay_lists(
+pub fn reproduce_table_from_runs(
     asked: PaperTable,
     lists: &[ComparisonInput<'_>],
 ) -> Result<Vec<ReportTable>, Error> {
@@ -260,9 +263,9 @@ fn tables(
     study: Option<&Study>,
     at_hand: String,
 ) -> Vec<ReportTable> {
-    let printed = published::table(asked);
+    let printed = published::published_table(asked);
     let mut tables = vec![beside(asked, printed, ours, at_hand)];
-    if asked == SAMPLES {
+    if asked == SAMPLE_QUERIES_TABLE {
         let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
             let compared = it.compared()?;
             Some(compared.samples(at, &it.name))
@@ -427,7 +430,7 @@ mod tests {
     fn every_table_has_as_many_cells_in_a_row_as_columns() {
         for &paper in Paper::ALL {
             for &table in paper.tables() {
-                let printed = published::table(PaperTable { paper, table });
+                let printed = published::published_table(PaperTable { paper, table });
                 assert!(!printed.rows.is_empty());
                 for row in &printed.rows {
                     assert_eq!(row.cells.len(), printed.columns.len(), "{}", row.name);
@@ -443,7 +446,7 @@ mod tests {
             paper: Paper::Camara2020,
             table: 3,
         };
-        let tables = replay(asked, Some(&study)).unwrap();
+        let tables = reproduce_table(asked, Some(&study)).unwrap();
         let row = tables[0].rows.iter().find(|row| {
             row[..2]
                 == [
@@ -463,7 +466,7 @@ mod tests {
         );
         assert!(matches!(row[7], TableValue::Signed(it) if (it - 0.01).abs() < 1e-12));
         assert_eq!(
-            replay(asked, None).unwrap()[0].rows.len(),
+            reproduce_table(asked, None).unwrap()[0].rows.len(),
             tables[0].rows.len()
         );
     }
@@ -478,7 +481,7 @@ mod tests {
         let collection = fixture::judged(&["river bank"], &texts, &grades);
         let study = fixture::make(definition, collection);
         let paper = Paper::Abnirml;
-        let tables = replay(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
+        let tables = reproduce_table(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
         let row = |name: &str, column: &str| {
             let said = [name, column].map(|it| TableValue::Text(it.to_owned()));
             let mut rows = tables[0].rows.iter();
@@ -500,7 +503,7 @@ mod tests {
         );
         assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
         // Without a study there is what the paper and its code say, and examples of defects.
-        let alone = replay(PaperTable { paper, table: 2 }, None).unwrap();
+        let alone = reproduce_table(PaperTable { paper, table: 2 }, None).unwrap();
         let said =
             |row: &Vec<TableValue>| row[2] != TableValue::Missing || row[3] != TableValue::Missing;
         assert!(alone[0].rows.iter().all(said));
@@ -510,10 +513,10 @@ mod tests {
     #[test]
     fn a_table_that_is_not_there_is_refused() {
         let paper = Paper::Rennings2019;
-        let error = replay(PaperTable { paper, table: 7 }, None).unwrap_err();
+        let error = reproduce_table(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1 and 2"), "{error}");
         let paper = Paper::Abnirml;
-        let error = replay(PaperTable { paper, table: 7 }, None).unwrap_err();
+        let error = reproduce_table(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1, 2 and 3"), "{error}");
         assert!("nobody2018".parse::<Paper>().is_err());
     }

@@ -9,7 +9,7 @@ pub mod rescoring;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, FieldError, InvalidField};
-use crate::probe::{MiningResult, StudyDocNo, starts_fit};
+use crate::probe::{MiningResult, StudyDocNo, are_valid_starts};
 use rescoring::RescoringRecord;
 
 /// The unique pairs of a query and a text that have to be scored, by query.
@@ -54,7 +54,7 @@ impl QueryDocumentPairs {
 
     /// Whether these are pairs of so many queries and texts: what was read may be anything.
     pub(crate) fn fit(&self, n_queries: usize, n_texts: usize) -> bool {
-        starts_fit(&self.starts, n_queries, self.texts.len())
+        are_valid_starts(&self.starts, n_queries, self.texts.len())
             && (0..n_queries).all(|it| self.of(it).is_sorted_by(|a, b| a < b))
             && self.texts.iter().all(|&it| (it as usize) < n_texts)
     }

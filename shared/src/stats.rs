@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// With fewer units than this a percentile bootstrap gives bounds that are too narrow
 /// (Hesterberg, The American Statistician, 2015).
-pub const FEW_UNITS: u64 = 30;
+pub const MIN_BOOTSTRAP_UNITS: u64 = 30;
 
 /// A number with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

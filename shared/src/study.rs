@@ -42,7 +42,7 @@ use crate::probe::{
 };
 use crate::score::{QueryDocumentPairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
-use crate::user_text::{check_seen, shows_nothing};
+use crate::user_text::{check_visible, is_invisible};
 use crate::word_vectors::{WordVectors, WordVectorsInfo};
 use analyzer_audit::AnalyzerAudit;
 use withheld_texts::WithheldTexts;
@@ -244,10 +244,10 @@ impl StudyDefinition {
                 ),
             ));
         }
-        check_name(&self.name)?;
-        check_seen("title", &self.title)?;
-        check_seen("description", &self.description)?;
-        if shows_nothing(&self.title) {
+        validate_study_name(&self.name)?;
+        check_visible("title", &self.title)?;
+        check_visible("description", &self.description)?;
+        if is_invisible(&self.title) {
             let reason = "is empty, or holds only characters that are not seen: give one that is";
             return Err(Error::missing("title", reason));
         }
@@ -259,7 +259,7 @@ impl StudyDefinition {
         }
         let without = |it: &&Probe| it.needs_vectors() && self.vectors.is_none();
         if let Some(probe) = self.probes.iter().find(without) {
-            return Err(crate::word_vectors::missing(&probe.slug()));
+            return Err(crate::word_vectors::missing_vectors_error(&probe.slug()));
         }
         for probe in self.behaviours() {
             self.check_behaviour(probe)?;
@@ -291,7 +291,7 @@ impl StudyDefinition {
 }
 
 /// Refuses a name that could not stand in an address or a file name.
-pub fn check_name(name: &str) -> Result<(), Error> {
+pub fn validate_study_name(name: &str) -> Result<(), Error> {
     let fine = (1..=64).contains(&name.len())
         && name
             .bytes()

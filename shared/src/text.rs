@@ -120,7 +120,7 @@ impl Analyzer {
         let stem = stemming::TokenStemmer::new(self.stemmer);
         let mut terms = Vec::new();
         self.each_token(text, |token, span| {
-            if !stopwords::drops(&self.stopwords, token) {
+            if !stopwords::is_stop_word(&self.stopwords, token) {
                 terms.push((stem.of(token).into_owned(), span));
             }
         });
@@ -130,10 +130,10 @@ impl Analyzer {
     /// Calls `take` with each token, stop words among them, and its place in the text.
     pub(crate) fn each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
         match self.first_tokens {
-            None => tokenize::each(&self.tokenizer, text, take),
+            None => tokenize::for_each_token(&self.tokenizer, text, take),
             Some(most) => {
                 let mut n_read = 0;
-                tokenize::each(&self.tokenizer, text, |token, span| {
+                tokenize::for_each_token(&self.tokenizer, text, |token, span| {
                     n_read += 1;
                     if n_read <= most {
                         take(token, span);

@@ -125,7 +125,7 @@ impl GridSearchQuery {
 }
 
 /// The mean of a measure for one point of a grid; none where no query is judged.
-pub fn value(
+pub fn evaluate_point(
     queries: &[GridSearchQuery],
     ranker: &LexicalRanker,
     totals: &CollectionTotals,
@@ -139,7 +139,7 @@ pub fn value(
 }
 
 /// Puts the values of a grid together.
-pub fn surface(measure: &str, values: Vec<(f64, u64)>) -> Option<GridSearchResult> {
+pub fn collect_grid_results(measure: &str, values: Vec<(f64, u64)>) -> Option<GridSearchResult> {
     let n_queries = values.first()?.1;
     let values: Vec<f64> = values.into_iter().map(|it| it.0).collect();
     let mut best = 0;
@@ -185,7 +185,7 @@ mod tests {
         let values = grid.rankers.iter();
         let values = values.map(|it| value(&queries, it, &index.totals(), &qrels, measure));
         let values: Vec<(f64, u64)> = values.collect::<Option<_>>().unwrap();
-        let found = surface("AP", values).unwrap();
+        let found = collect_grid_results("AP", values).unwrap();
         // The first row, k1 = .1, begins with b = 0.
         assert_eq!((found.best, found.values[0], found.n_queries), (0, 1.0, 1));
         assert_eq!(found.values[10], 0.5);

@@ -4,7 +4,7 @@
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of review tasks
 //! in [`AnnotationTask::checked`] and [`AnnotationEvent::checked`], title and description of a study in
 //! [`StudyDefinition::check`]. Names of studies and collections are letters, digits and hyphens, see
-//! [`check_name`]; ids and texts of documents have their own rules where they are read.
+//! [`validate_study_name`]; ids and texts of documents have their own rules where they are read.
 //!
 //! Names, titles and tags stand in lists, tables and files among others, so a character that cannot
 //! be seen or that turns the direction of what follows is refused there, and so is a text of which
@@ -13,7 +13,7 @@
 //! [`AnnotationTask::checked`]: crate::review::task::Task::checked
 //! [`AnnotationEvent::checked`]: crate::review::event::Event::checked
 //! [`StudyDefinition::check`]: crate::study::Definition::check
-//! [`check_name`]: crate::study::check_name
+//! [`validate_study_name`]: crate::study::check_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
@@ -21,44 +21,44 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use crate::error::{Error, FieldError, InvalidField};
 
 /// A name of a person has at most so many characters: what a column has room for.
-pub const LONGEST_NAME: usize = 60;
+pub const MAX_NAME_CHARS: usize = 60;
 
 /// A title of a task has at most so many characters: what a heading has room for.
-pub const LONGEST_TITLE: usize = 2 * LONGEST_NAME;
+pub const MAX_TITLE_CHARS: usize = 2 * MAX_NAME_CHARS;
 
 /// A tag has at most so many characters: what a button has room for.
-pub const LONGEST_TAG: usize = 40;
+pub const MAX_TAG_CHARS: usize = 40;
 
 /// A decision has at most so many tags.
-pub const MOST_TAGS: usize = 8;
+pub const MAX_TAGS: usize = 8;
 
 /// A note or a reason has at most so many characters, about a page.
-pub const LONGEST_NOTE: usize = 2_000;
+pub const MAX_NOTE_CHARS: usize = 2_000;
 
 /// Guidelines have at most so many characters, about twenty pages.
-pub const LONGEST_GUIDELINES: usize = 50_000;
+pub const MAX_GUIDELINES_CHARS: usize = 50_000;
 
 /// The name of a person as it is kept: without white space around it, single spaces inside, in
-/// normal form C. It has 1 to [`LONGEST_NAME`] characters.
+/// normal form C. It has 1 to [`MAX_NAME_CHARS`] characters.
 pub fn check_person_name(name: &str) -> Result<String, Error> {
     check_word(
         InvalidField::shown("name", "name of a person"),
         name,
-        LONGEST_NAME,
+        MAX_NAME_CHARS,
     )
 }
 
-/// The title of a task as it is kept, by the same rules: 1 to [`LONGEST_TITLE`] characters.
+/// The title of a task as it is kept, by the same rules: 1 to [`MAX_TITLE_CHARS`] characters.
 pub fn check_title(title: &str) -> Result<String, Error> {
-    check_word("title".into(), title, LONGEST_TITLE)
+    check_word("title".into(), title, MAX_TITLE_CHARS)
 }
 
-/// A tag as it is kept, by the same rules: 1 to [`LONGEST_TAG`] characters.
+/// A tag as it is kept, by the same rules: 1 to [`MAX_TAG_CHARS`] characters.
 pub fn check_tag(tag: &str) -> Result<String, Error> {
-    check_word("tag".into(), tag, LONGEST_TAG)
+    check_word("tag".into(), tag, MAX_TAG_CHARS)
 }
 
-/// Tags as they are kept: each once, in the order given, at most [`MOST_TAGS`].
+/// Tags as they are kept: each once, in the order given, at most [`MAX_TAGS`].
 pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     let mut kept: Vec<String> = Vec::new();
     for tag in tags {
@@ -67,40 +67,40 @@ pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
             kept.push(tag);
         }
     }
-    if kept.len() > MOST_TAGS {
-        let (found, most) = (format!("{} are given", kept.len()), MOST_TAGS);
+    if kept.len() > MAX_TAGS {
+        let (found, most) = (format!("{} are given", kept.len()), MAX_TAGS);
         return Err(FieldError::TooMany { found, most }.of("tags"));
     }
     Ok(kept)
 }
 
 /// Refuses a text that holds a character that is not seen, except for line breaks and tabs.
-pub fn check_seen(field: &str, text: &str) -> Result<(), Error> {
+pub fn check_visible(field: &str, text: &str) -> Result<(), Error> {
     check_characters(&field.into(), text)
 }
 
 /// Whether nothing of a text can be seen: it is empty, or holds only white space and characters
 /// that are not drawn or that need another one to be drawn on.
-pub fn shows_nothing(text: &str) -> bool {
+pub fn is_invisible(text: &str) -> bool {
     !text.chars().any(is_drawn)
 }
 
 /// A note or a reason as it is kept: control characters but line breaks and tabs, and what turns
 /// the direction of writing, are left out, white space around it too.
 pub fn check_note(note: &str) -> Result<String, Error> {
-    check_text("note", note, LONGEST_NOTE)
+    check_text("note", note, MAX_NOTE_CHARS)
 }
 
 /// The same of guidelines.
 pub fn check_guidelines(text: &str) -> Result<String, Error> {
-    check_text("guidelines", text, LONGEST_GUIDELINES)
+    check_text("guidelines", text, MAX_GUIDELINES_CHARS)
 }
 
 fn check_text(field: &str, text: &str, most: usize) -> Result<String, Error> {
     let unseen = |it: char| is_unseen(it) && !matches!(it, '\n' | '\t');
     let text = text.replace("\r\n", "\n");
     let kept: String = text.trim().chars().filter(|&it| !unseen(it)).collect();
-    if shows_nothing(&kept) {
+    if is_invisible(&kept) {
         return Ok(String::new());
     }
     check_length(field, &kept, most)?;
@@ -129,7 +129,7 @@ fn check_word(field: InvalidField, word: &str, most: usize) -> Result<String, Er
     if kept.is_empty() {
         return Err(Error::missing(field, "is empty"));
     }
-    if shows_nothing(&kept) {
+    if is_invisible(&kept) {
         let reason = "holds only characters that are not seen: give one that is";
         return Err(Error::missing(field, reason));
     }
@@ -219,20 +219,20 @@ mod tests {
                 let error = checked.unwrap_err().to_string();
                 assert!(error.contains("not seen"), "{it:?}: {error}");
             }
-            assert!(shows_nothing(it), "{it:?}");
+            assert!(is_invisible(it), "{it:?}");
             assert_eq!(check_note(it).unwrap(), "");
         }
         for it in ["Ada", "愛", "7", "☺", "-", "\u{627}\u{64E}"] {
             assert_eq!(check_person_name(it).unwrap(), it);
         }
-        assert!(shows_nothing(" \n"));
+        assert!(is_invisible(" \n"));
     }
 
     #[test]
     fn a_text_with_characters_that_are_not_seen_is_refused() {
-        check_seen("description", "Two lines\r\n\tof text, علی‌رضا").unwrap();
+        check_visible("description", "Two lines\r\n\tof text, علی‌رضا").unwrap();
         for it in ['\0', '\u{202E}', '\u{2066}', '\u{200B}'] {
-            let error = check_seen("description", &format!("a{it}b")).unwrap_err();
+            let error = check_visible("description", &format!("a{it}b")).unwrap_err();
             let code = format!("(U+{:04X})", it as u32);
             assert_eq!(error.field(), Some("description"));
             assert!(error.to_string().contains(&code), "{error}");

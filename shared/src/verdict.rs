@@ -103,7 +103,7 @@ impl std::ops::AddAssign for OutcomeCounts {
 }
 
 /// The verdict on each instance, in order; none where a score is missing.
-pub fn judge<'a>(
+pub fn compute_verdicts<'a>(
     instances: &'a Instances,
     pairs: &'a QueryDocumentPairs,
     scores: &'a Scores,
@@ -119,13 +119,13 @@ pub fn judge<'a>(
 }
 
 /// The tally of each query.
-pub fn tally(
+pub fn count_outcomes_per_query(
     instances: &Instances,
     pairs: &QueryDocumentPairs,
     scores: &Scores,
     tie_width: f64,
 ) -> Vec<OutcomeCounts> {
-    let mut verdicts = judge(instances, pairs, scores, tie_width);
+    let mut verdicts = compute_verdicts(instances, pairs, scores, tie_width);
     (0..instances.n_queries())
         .map(|query| {
             let mut tally = OutcomeCounts::default();

@@ -22,12 +22,12 @@ use crate::index::{DocNo, Index};
 use crate::text::interner::StringInterner;
 use crate::text::vocabulary::TermNo;
 pub use bag_of_words::SimilarWord;
-pub(crate) use bag_of_words::{bag_of_query, bag_outside, each_word, nearest};
+pub(crate) use bag_of_words::{bag_of_query, bag_without_query, for_each_word, nearest_words};
 pub use similarity::Alike;
-pub(crate) use similarity::{alike, alike_in_query, words_of_query};
+pub(crate) use similarity::{query_term_similarities, word_similarities, words_of_query};
 pub use synonyms::SynonymFinder;
 
-pub use reader::read;
+pub use reader::read_word_vectors;
 
 /// Place of a word in [`WordVectors`].
 pub type WordVectorNo = u32;
@@ -267,7 +267,7 @@ impl<'a> IndexedWordVectors<'a> {
 
     /// How like each query term is to each, row by row.
     pub(crate) fn alike_in_query(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
-        alike_in_query(self.vectors, asked)
+        query_term_similarities(self.vectors, asked)
     }
 
     /// How like the query's the words of a document are.
@@ -280,7 +280,7 @@ impl<'a> IndexedWordVectors<'a> {
         let tokens = self.index.tokens(doc).expect("the index keeps tokens");
         let words = self.index.terms(doc).iter().zip(tokens);
         let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
-        alike(self.vectors, asked, query, words)
+        word_similarities(self.vectors, asked, query, words)
     }
 
     /// What is said of the vectors beside figures; of a path only the name of the file.
@@ -309,7 +309,7 @@ impl<'a> IndexedWordVectors<'a> {
         let mut rows: BTreeSet<WordVectorNo> = rows.collect();
         let analyzer = self.index.vocabulary().analyzer();
         for query in queries {
-            each_word(analyzer, &query.text, |token, _| {
+            for_each_word(analyzer, &query.text, |token, _| {
                 rows.extend(self.vectors.row(token));
             });
         }
@@ -440,7 +440,7 @@ impl std::fmt::Display for WordVectorsInfo {
 }
 
 /// Refuses probes that need word vectors where there are none.
-pub fn missing(probe: &str) -> Error {
+pub fn missing_vectors_error(probe: &str) -> Error {
     Error::missing(
         InvalidField::shown("vectors", probe),
         "needs word vectors: give a file of GloVe or word2vec",

@@ -18,14 +18,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
-use shared::annotation::assignment::{Assignment, PREFETCH};
+use shared::annotation::assignment::{Assignment, N_PREFETCHED};
 use shared::annotation::event::{AnnotationAction, AnswerComment, Decision};
 use shared::annotation::{AnnotationEvent, AnnotationTask, AnnotatorAnswer, EventKey};
 use shared::api::annotation::{
     CreateTaskRequest, EventOutcome, LeaseItemsRequest, SubmitEventsRequest, TaskId, TaskStatus,
     UpdateTaskRequest,
 };
-use shared::api::people::{AcceptInvitationRequest, AccessRole, CSRF, CreateInvitationRequest};
+use shared::api::people::{
+    AcceptInvitationRequest, AccessRole, CSRF_HEADER, CreateInvitationRequest,
+};
 use shared::api::{Endpoint, Method};
 use tokio::time::{Instant, sleep_until};
 
@@ -186,7 +188,7 @@ impl Person {
         if !self.cookie.is_empty() {
             request = request
                 .header(COOKIE, &self.cookie)
-                .header(CSRF, &self.csrf);
+                .header(CSRF_HEADER, &self.csrf);
         }
         Ok(request)
     }
@@ -242,7 +244,7 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
     let mut due = begin + pace.period;
     let mut n_made = 0_u64;
     while due < end {
-        if ready.len() <= PREFETCH / 2 {
+        if ready.len() <= N_PREFETCHED / 2 {
             fetch(&person, pace.task, &mut ready, &mut seen).await;
         }
         sleep_until(due).await;
@@ -269,7 +271,7 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
 }
 
 async fn fetch(person: &Person, task: TaskId, ready: &mut VecDeque<Assignment>, seen: &mut Seen) {
-    let n = PREFETCH as u32;
+    let n = N_PREFETCHED as u32;
     let start = Instant::now();
     match person.ask(&LeaseItemsRequest { task, n }).await {
         Ok(handed) => {

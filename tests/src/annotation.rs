@@ -18,7 +18,7 @@ use shared::api::annotation::{
 };
 use shared::api::people::{AccessRole, CreateInvitationRequest};
 
-use crate::harness::{TestHome, TestServer, demo, study_file};
+use crate::harness::{TestHome, TestServer, demo_folder, study_file};
 
 /// The study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
@@ -30,7 +30,7 @@ pub(crate) fn make_study(home: &TestHome) {
 probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file(STUDY, "Reviewed", demo(), rest));
+    home.make_study(study_file(STUDY, "Reviewed", demo_folder(), rest));
     home.run(&format!("study publish {STUDY}")).done();
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::harness::{LIMITS, TestHome, collections};
 
 /// What `tests/reference/measure_and_match.py` counts on TREC DL 2019 with Terrier's stop list.
-pub(crate) const MATCHED: [(&str, u64); 18] = [
+pub(crate) const EXPECTED_MATCHES: [(&str, u64); 18] = [
     ("match:length:overlap", 9_123),
     ("match:length:relevance", 9_251),
     ("match:length:sum-tf", 12_642),
@@ -31,7 +31,7 @@ pub(crate) const MATCHED: [(&str, u64); 18] = [
 
 /// Of pairs of equal TF, for each variable, those that the same script has the published walk meet,
 /// and all.
-const WALKED: [(&str, u64, u64); 3] = [
+const EXPECTED_WALK_COUNTS: [(&str, u64, u64); 3] = [
     ("Length", 62_716, 86_507),
     ("Overlap", 11_553, 35_344),
     ("Relevance", 18_891, 30_301),
@@ -101,8 +101,8 @@ fn pairs_are_matched_as_an_independent_count_has_them() {
         return;
     };
     let found = effects(&data, &TestHome::new(), "[\"match\"]", "");
-    assert_eq!(found.len(), MATCHED.len());
-    for (probe, n) in MATCHED {
+    assert_eq!(found.len(), EXPECTED_MATCHES.len());
+    for (probe, n) in EXPECTED_MATCHES {
         let row = &found[&format!("{probe} all")];
         assert_eq!(count(row, 4), n, "{probe}");
         assert_eq!(outcomes(row).iter().sum::<u64>(), n, "{probe}");
@@ -204,7 +204,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
         let row = row.unwrap_or_else(|| panic!("{what}, {one}: {defects:#?}"));
         [2, 4].map(|at| count(row, at))
     };
-    for (variable, met, all) in WALKED {
+    for (variable, met, all) in EXPECTED_WALK_COUNTS {
         let of = format!("{variable} | TF");
         assert_eq!(counts("Texts of equal TF", &of), [met, all]);
         assert!(met < all);

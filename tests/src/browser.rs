@@ -30,18 +30,19 @@ mod live_reload;
 
 use std::path::PathBuf;
 
-use crate::harness::{TestDependency, named, or_skip};
+use crate::harness::{TestDependency, or_skip, path_from_environment};
 
 /// The built front end. Without it this test is skipped.
 pub(crate) fn front_end() -> Option<PathBuf> {
-    let built = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file());
+    let built =
+        path_from_environment("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file());
     or_skip(built, TestDependency::Browser, "no front end")
 }
 
 /// The script of the checker of accessibility. Without it this test is skipped.
 pub(crate) fn axe() -> Option<String> {
     let file = or_skip(
-        named("AXIOSCOPE_AXE"),
+        path_from_environment("AXIOSCOPE_AXE"),
         TestDependency::Browser,
         "no axe-core",
     )?;

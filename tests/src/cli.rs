@@ -7,20 +7,20 @@ mod study;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::harness::{TestHome, tiny};
+use crate::harness::{TestHome, tiny_collection};
 
 pub(crate) use study::studied;
 
 /// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
 fn check(home: &TestHome, line: &str, expected: Expect) {
-    expected.assert_eq(&home.run(&line.replace("TINY", tiny())).done());
+    expected.assert_eq(&home.run(&line.replace("TINY", tiny_collection())).done());
 }
 
 #[test]
 fn with_json_standard_output_holds_one_object_and_nothing_else() {
     let home = TestHome::new();
     let object = |line: &str| {
-        let out = home.run(&line.replace("TINY", tiny())).done();
+        let out = home.run(&line.replace("TINY", tiny_collection())).done();
         assert_eq!(out.matches('\n').count(), 1, "{out}");
         let Value::Object(object) = serde_json::from_str(&out).unwrap() else {
             panic!("{out}")
@@ -54,7 +54,7 @@ fn with_json_standard_output_holds_one_object_and_nothing_else() {
 
     let eval = format!(
         "eval {0}/qrels.tsv {0}/runs/tiny.run -m nDCG@10 -m P@5 --json",
-        tiny()
+        tiny_collection()
     );
     assert_eq!(object(&eval).keys().collect::<Vec<_>>(), ["P@5", "nDCG@10"]);
     let per_query = object(&format!("{eval} --per-query"));

@@ -8,7 +8,7 @@ use shared::api::{CompareRankersRequest, GetComparedQueryRequest, ListComparedQu
 use shared::compare::query_list::{QueryListOptions, QuerySort};
 use shared::compare::{ComparisonOptions, RankerRef};
 
-use crate::harness::{TestHome, collections, demo, study_file};
+use crate::harness::{TestHome, collections, demo_folder, study_file};
 
 /// What `tests/reference/differ.py` prints for BM25 and SPLADE++ with Terrier's stop list; counts
 /// of the first, then of the second.
@@ -186,7 +186,7 @@ fn rankers_of_a_study_are_compared_by_command_and_by_server() {
 probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("pair", "A pair", demo(), rest));
+    home.make_study(study_file("pair", "A pair", demo_folder(), rest));
     let told = home
         .run("differ --study pair --a bm25 --b nobody")
         .refused();

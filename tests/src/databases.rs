@@ -5,7 +5,9 @@ use shared::api::{
     CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobState, ListStudiesRequest,
 };
 
-use crate::harness::{CommandOutput, TestHome, TestServer, study_file, tiny, tiny_model};
+use crate::harness::{
+    CommandOutput, TestHome, TestServer, study_file, tiny_collection, tiny_model,
+};
 
 fn serve(home: &TestHome) -> TestServer {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
@@ -42,7 +44,7 @@ fn make_study(home: &TestHome) {
 probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("small", "Small", tiny(), rest));
+    home.make_study(study_file("small", "Small", tiny_collection(), rest));
     home.run("study publish small").done();
 }
 

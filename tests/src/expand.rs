@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{CommandOutput, PATIENCE, TestHome, tiny};
+use crate::harness::{CommandOutput, PATIENCE, TestHome, tiny_collection};
 
 #[test]
 fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
     let home = TestHome::new();
-    let collection = tiny();
+    let collection = tiny_collection();
     let model = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../neural/tests/fixtures/t5-gated"
@@ -57,7 +57,7 @@ fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
 #[test]
 fn an_expansion_that_was_killed_leaves_no_folder_and_goes_on() {
     let home = TestHome::new();
-    let collection = tiny();
+    let collection = tiny_collection();
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/t5");
     let start = |out: &str| {
         let line = format!(

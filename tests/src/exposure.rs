@@ -13,11 +13,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
-use shared::api::people::{CSRF, OperatorSignInRequest, SessionResponse};
+use shared::api::people::{CSRF_HEADER, OperatorSignInRequest, SessionResponse};
 use shared::api::{Endpoint, GetServerInfoRequest, ListJobsRequest};
 
 use crate::harness::{
-    PATIENCE, TestDependency, TestHome, TestServer, named, or_skip, reply, tiny_model,
+    PATIENCE, TestDependency, TestHome, TestServer, or_skip, path_from_environment, reply,
+    tiny_model,
 };
 
 /// The page whose blocks are taken.
@@ -284,7 +285,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
     let create = |origin: &str| {
         let headers = [
             ("cookie", cookie.as_str()),
-            (CSRF, csrf.as_str()),
+            (CSRF_HEADER, csrf.as_str()),
             ("origin", origin),
         ];
         let asked = operator
@@ -479,7 +480,7 @@ fn free_port() -> u16 {
 }
 
 fn nginx() -> Option<PathBuf> {
-    let found = named("NGINX").or_else(|| on_path("nginx"));
+    let found = path_from_environment("NGINX").or_else(|| on_path("nginx"));
     or_skip(found, TestDependency::Proxy, "no nginx")
 }
 

@@ -42,12 +42,12 @@ pub(crate) fn study_file(name: &str, title: &str, collection: &str, rest: &str) 
 }
 
 /// A dozen documents, three queries, judgements and a run.
-pub(crate) fn tiny() -> &'static str {
+pub(crate) fn tiny_collection() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
 }
 
 /// The folder of the demo study.
-pub(crate) fn demo() -> &'static str {
+pub(crate) fn demo_folder() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../demo")
 }
 
@@ -58,25 +58,25 @@ pub(crate) fn tiny_model() -> PathBuf {
 
 /// The folder of the public collections. Without it this test is skipped.
 pub(crate) fn collections() -> Option<PathBuf> {
-    let folder = named("AXIOSCOPE_DATA");
+    let folder = path_from_environment("AXIOSCOPE_DATA");
     or_skip(folder, TestDependency::Data, "the collections are absent")
 }
 
 /// The folder of the default model. Without it this test is skipped.
 pub(crate) fn model() -> Option<PathBuf> {
-    let folder = named("AXIOSCOPE_MODEL");
+    let folder = path_from_environment("AXIOSCOPE_MODEL");
     or_skip(folder, TestDependency::Model, "the neural model is absent")
 }
 
 /// A file or folder that the environment names.
-pub(crate) fn named(variable: &str) -> Option<PathBuf> {
+pub(crate) fn path_from_environment(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|it| !it.is_empty())
         .map(PathBuf::from)
 }
 
 fn program() -> PathBuf {
-    let program = named("AXIOSCOPE_BIN").unwrap_or_else(|| {
+    let program = path_from_environment("AXIOSCOPE_BIN").unwrap_or_else(|| {
         let tests = std::env::current_exe().unwrap();
         let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
         tests.parent().and_then(Path::parent).unwrap().join(name)

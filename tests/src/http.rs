@@ -14,7 +14,7 @@ use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::study::controls::StudyControls;
 use shared::study::instance_list::InstanceListOptions;
 
-use crate::harness::{TestHome, TestServer, reply, tiny, tiny_model};
+use crate::harness::{TestHome, TestServer, reply, tiny_collection, tiny_model};
 
 /// A server with the demo study and without a model; it ends before its folder goes.
 struct Site {
@@ -521,7 +521,8 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
 #[test]
 fn visitors_need_the_token_for_what_costs() {
     let home = TestHome::new();
-    home.run(&format!("import {} --to tiny", tiny())).done();
+    home.run(&format!("import {} --to tiny", tiny_collection()))
+        .done();
     let server = home.serve(&["--listen", "0.0.0.0:0"]);
     let token = server.token.clone().expect("the first start prints it");
     assert!(token.len() >= 32, "{token}");

@@ -1,11 +1,12 @@
 //! Collections brought into the data folder, in every layout.
 
-use crate::harness::{TestHome, tiny};
+use crate::harness::{TestHome, tiny_collection};
 
 #[test]
 fn an_imported_collection_goes_by_its_name() {
     let home = TestHome::new();
-    home.run(&format!("import {} --to tiny", tiny())).done();
+    home.run(&format!("import {} --to tiny", tiny_collection()))
+        .done();
     assert_eq!(
         home.files(),
         [
@@ -22,9 +23,10 @@ fn an_imported_collection_goes_by_its_name() {
         home.run(&format!("mine --collection {collection} {args}"))
             .json()
     };
-    assert_eq!(mine("tiny"), mine(tiny()));
-    home.run(&format!("import {} --to tiny", tiny())).done();
-    assert_eq!(mine("tiny"), mine(tiny()));
+    assert_eq!(mine("tiny"), mine(tiny_collection()));
+    home.run(&format!("import {} --to tiny", tiny_collection()))
+        .done();
+    assert_eq!(mine("tiny"), mine(tiny_collection()));
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::harness::{TestHome, demo, study_file, tiny};
+use crate::harness::{TestHome, demo_folder, study_file, tiny_collection};
 
 #[test]
 fn further_axioms_and_formulas_are_mined_judged_and_reported() {
     let home = TestHome::new();
-    let demo = demo();
+    let demo = demo_folder();
     let line = format!(
         "mine --collection {demo} --pool rank:bm25:20 --probes ir_axioms,tfc1&m_and \
          --out m.parquet --json"
@@ -63,7 +63,7 @@ fn a_study_lacks_what_needs_vectors_in_its_groups_and_names_it() {
 probes = ["all"]
 modes = ["fixed"]
 rankers = ["bm25"]"#;
-    let study = study_file("groups", "Groups", tiny(), rest);
+    let study = study_file("groups", "Groups", tiny_collection(), rest);
     home.write("study.toml", &study);
     let ran = home.run("study run study.toml");
     ran.expect_told(
@@ -86,7 +86,7 @@ rankers = ["bm25"]"#;
 #[test]
 fn a_run_says_what_made_it_and_is_read_again() {
     let home = TestHome::new();
-    let demo = demo();
+    let demo = demo_folder();
     let rank = format!("rank --collection {demo} --ranker bm25 --top 5");
     home.run(&format!("{rank} --metadata --out a.run")).done();
     home.run(&format!("{rank} --out plain.run")).done();

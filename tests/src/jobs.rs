@@ -94,7 +94,7 @@ fn a_killed_job_goes_on_by_itself_and_ends_with_the_same_bits() {
     let Some(model) = model() else {
         return;
     };
-    survives(1, &model, USUAL);
+    check_survives_kills(1, &model, USUAL);
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
         n_texts: 4_000,
         n_words: 250,
     };
-    survives(10, &tiny_model(), size);
+    check_survives_kills(10, &tiny_model(), size);
 }
 
 /// Kills the server so many times in the middle of a job, each time after it has committed
 /// something, and compares the scores with those of an undisturbed one; with each database.
-pub(crate) fn survives(n_kills: u32, model: &Path, size: JobSize) {
+pub(crate) fn check_survives_kills(n_kills: u32, model: &Path, size: JobSize) {
     let found: Vec<JobScoresResponse> = TestHome::of_each_database()
         .map(|home| disturbed(n_kills, &home, model, size))
         .collect();

@@ -4,7 +4,7 @@ use shared::api::{
     GetAttentionRequest, GetTopDocumentsRequest, ListLateInteractionAnalysesRequest,
 };
 
-use crate::harness::{TestHome, study_file, tiny, tiny_model};
+use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
 
 /// A folder with a published study of BM25 on the tiny collection.
 pub(crate) fn published(name: &str, title: &str) -> TestHome {
@@ -13,7 +13,7 @@ pub(crate) fn published(name: &str, title: &str) -> TestHome {
 probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25"]"#;
-    home.make_study(study_file(name, title, tiny(), rest));
+    home.make_study(study_file(name, title, tiny_collection(), rest));
     home.run(&format!("study publish {name}")).done();
     home
 }

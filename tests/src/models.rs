@@ -5,13 +5,13 @@ use std::fs;
 use serde_json::{Value, json};
 use shared::api::ScoreDocumentsRequest;
 
-use crate::harness::{TestHome, tiny, tiny_model};
+use crate::harness::{TestHome, tiny_collection, tiny_model};
 use crate::rerank::{collect, score_line};
 
 #[test]
 fn models_of_each_architecture_judge() {
     let home = TestHome::new();
-    let collection = tiny();
+    let collection = tiny_collection();
     home.run(&format!(
         "mine --collection {collection} --pool all --out mined.parquet"
     ))

@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::api::worker::{LOCAL, WorkerMessage, WorkerRequest, WorkerResponse};
+use shared::api::worker::{LOCAL_STUDY, WorkerMessage, WorkerRequest, WorkerResponse};
 use shared::api::{Endpoint, ExportStudyRequest, GetStudyRequest};
 use shared::collection::{Collection, beir, document_pairs, text_hash, trec};
 use shared::probe::transfer::TransferSet;
 use shared::probe::{Axiom, AxiomVariant, Limits, Manipulation, Probe};
 use shared::study::build::{StudyInputs, make_study};
 use shared::study::controls::StudyControls;
-use shared::study::preparation::{InputFiles, SequentialExecutor, run_at_once};
+use shared::study::preparation::{InputFiles, SequentialExecutor, run_synchronously};
 use shared::study::{LookupFiles, Study, StudyDefinition};
 use shared::text::Analyzer;
 
@@ -123,7 +123,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
 fn trecdl() -> StudyDefinition {
     StudyDefinition {
         format: 1,
-        name: LOCAL.to_owned(),
+        name: LOCAL_STUDY.to_owned(),
         title: "TREC DL 2019".to_owned(),
         description: String::new(),
         collection: "trecdl-passage".to_owned(),
@@ -169,7 +169,7 @@ impl Given {
             home,
             called: definition.collection.clone(),
             definition: StudyDefinition {
-                name: LOCAL.to_owned(),
+                name: LOCAL_STUDY.to_owned(),
                 collection: "given".to_owned(),
                 ..definition
             },
@@ -231,7 +231,7 @@ fn compare(given: &Given) {
                 ..StudyControls::default()
             };
             let look = GetStudyRequest {
-                study: LOCAL.to_owned(),
+                study: LOCAL_STUDY.to_owned(),
                 dials,
             };
             let there = asked(tab, &look);
@@ -262,9 +262,9 @@ fn by_program(given: &Given) -> String {
     let mut program = home.program();
     program.env("RAYON_NUM_THREADS", THREADS);
     CommandOutput::of(program.args(["--data", "data", "study", "run", "study.toml"])).done();
-    home.run(&format!("study export {LOCAL} --out exported"))
+    home.run(&format!("study export {LOCAL_STUDY} --out exported"))
         .done();
-    home.read(&format!("exported/{LOCAL}.json"))
+    home.read(&format!("exported/{LOCAL_STUDY}.json"))
 }
 
 /// The study as this program makes it on one thread, and how long that takes.
@@ -279,7 +279,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
             files.sets.push(TransferSet {
                 of: set.transfer().unwrap(),
                 inference: set.queries,
-                pairs: document_pairs::read(&name, bytes, quiet).unwrap().0,
+                pairs: document_pairs::read_pairs(&name, bytes, quiet).unwrap().0,
             });
             continue;
         }
@@ -289,7 +289,8 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
             "qrels" => collection.qrels = trec::read_qrels(&name, bytes, quiet).unwrap().0,
             "BM25" => files.run = Some(trec::read_run(&name, bytes, quiet).unwrap().0),
             _ => {
-                let (vectors, _) = shared::word_vectors::read(&name, bytes, quiet).unwrap();
+                let (vectors, _) =
+                    shared::word_vectors::read_word_vectors(&name, bytes, quiet).unwrap();
                 files.vectors = Some(Arc::new(vectors));
             }
         }
@@ -307,7 +308,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         made: MADE.to_owned(),
     };
     let start = Instant::now();
-    let study = run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap();
+    let study = run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap();
     (study, start.elapsed())
 }
 
@@ -372,7 +373,7 @@ fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
         asked(
             tab,
             &ExportStudyRequest {
-                study: LOCAL.to_owned(),
+                study: LOCAL_STUDY.to_owned(),
             },
         ),
         took,

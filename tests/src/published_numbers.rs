@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use expect_test::{ExpectFile, expect, expect_file};
 use serde_json::{Value, json};
 
-use crate::harness::{TestDependency, TestHome, model, named, or_skip};
+use crate::harness::{TestDependency, TestHome, model, or_skip, path_from_environment};
 
 /// The runs that the collection of TREC DL 2019 comes with.
 pub(crate) const RUNS: [&str; 5] = [
@@ -24,7 +24,7 @@ pub(crate) const RUNS: [&str; 5] = [
 
 /// The folder of a collection. Without it this test is skipped.
 fn collection(name: &str) -> Option<PathBuf> {
-    let folder = named("AXIOSCOPE_DATA").map(|it| it.join(name));
+    let folder = path_from_environment("AXIOSCOPE_DATA").map(|it| it.join(name));
     let reason = format!("the collection {name} is absent");
     or_skip(
         folder.filter(|it| it.is_dir()),

@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use crate::annotation::crashes::{self, CrashPlan};
 use crate::annotation::seeded_random::SeededRandom;
-use crate::behavioral_tests::{self, MATCHED, count};
-use crate::harness::{CommandOutput, LIMITS, TestHome, collections, model, tiny, tiny_model};
-use crate::jobs::{JobSize, survives};
+use crate::behavioral_tests::{self, EXPECTED_MATCHES, count};
+use crate::harness::{
+    CommandOutput, LIMITS, TestHome, collections, model, tiny_collection, tiny_model,
+};
+use crate::jobs::{JobSize, check_survives_kills};
 use crate::late_interaction;
 use crate::published_numbers::RUNS;
 
@@ -23,13 +25,13 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
         n_texts: 4_000,
         n_words: 70,
     };
-    survives(10, &model, size);
+    check_survives_kills(10, &model, size);
 }
 
 /// With each database.
 #[test]
 fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times() {
-    crashes::survives(CrashPlan {
+    crashes::check_survives_crashes(CrashPlan {
         n_people: 20,
         seconds: 60,
         n_kills: 10,
@@ -158,7 +160,7 @@ fn behaviours_on_trec_deep_learning_2019() {
         let is_it = |row: &&Value| row[0]["text"] == slug && row[1]["text"] == slice;
         rows.iter().filter(is_it).collect()
     };
-    for (probe, n) in MATCHED {
+    for (probe, n) in EXPECTED_MATCHES {
         let rows = of(probe, "all");
         assert_eq!(rows.len(), 4, "{probe}");
         assert!(rows.iter().all(|it| count(it, 4) == n), "{probe}");
@@ -227,7 +229,8 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
 #[test]
 fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
     let home = late_interaction::published("small", "Small");
-    home.run(&format!("import {} --to tiny", tiny())).done();
+    home.run(&format!("import {} --to tiny", tiny_collection()))
+        .done();
     let look = format!(
         "whitebox --study small --ranker {}:late --pool all --floor 2",
         tiny_model().display()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shared::api::{GetStudyRequest, ListInstancesRequest, ListStudiesRequest};
 use shared::study::controls::StudyControls;
 
-use crate::harness::{TestHome, demo, study_file, tiny_model};
+use crate::harness::{TestHome, demo_folder, study_file, tiny_model};
 
 /// Two formulas and a small model, so that there is something to interrupt at every stage.
 fn study(home: &TestHome) {
@@ -19,7 +19,10 @@ fn study(home: &TestHome) {
          audit = [{{ stemmer = \"none\" }}]",
         name = model.file_name().unwrap().to_string_lossy()
     );
-    home.write("study.toml", study_file("killed", "Killed", demo(), &rest));
+    home.write(
+        "study.toml",
+        study_file("killed", "Killed", demo_folder(), &rest),
+    );
 }
 
 /// Makes the study of [`study`] with a third formula in place of the model; returns its file.
@@ -218,7 +221,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let printed = home.run("replay camara2020 --table 2").done();
     assert!(printed.contains("14,481,949"), "{printed}");
     assert!(printed.contains("No study was chosen"), "{printed}");
-    let demo = demo();
+    let demo = demo_folder();
     let line = format!(
         "replay camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
     );
@@ -273,7 +276,7 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
         printed.contains("| MUR | first 10 | 3.12 | – |"),
         "{printed}"
     );
-    let demo = demo();
+    let demo = demo_folder();
     let line = format!(
         "replay padigela2019 --table 1 --collection {demo} --pool rank:bm25:20 --ranker ql \
          --ranker bm25:k1=0.1,b=0 --json"
@@ -397,7 +400,7 @@ fn bm25_stands_beside_runs_as_they_are() {
 fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let home = TestHome::new();
     study(&home);
-    let demo = demo();
+    let demo = demo_folder();
     let line = format!(
         "tune --collection {demo} --ranker bm25 --measure AP --pool rank:bm25:50 --json \
          --figure surface.svg --write study.toml"
@@ -549,7 +552,7 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
         "{card}"
     );
     // Its instances are read as those of `mine`.
-    let demo = demo();
+    let demo = demo_folder();
     let judge = format!("judge --collection {demo} --instances with/instances.parquet --json");
     let judged = home.run(&format!("{judge} --ranker bm25")).json();
     assert!(
@@ -567,7 +570,7 @@ pool = "rank:bm25:20"
 probes = ["tfc1", "lnc2", "reverse-sentences"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("bare", "Bare", demo(), rest));
+    home.make_study(study_file("bare", "Bare", demo_folder(), rest));
     home.run("study export bare --out with").done();
     home.run("study export bare --out without --without-texts")
         .done();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestHome, study_file, tiny};
+use crate::harness::{TestHome, study_file, tiny_collection};
 
 /// What `transfer --json` says of a layout, and the rows that it wrote.
 fn transfer(home: &TestHome, line: &str) -> (Value, Vec<Value>) {
@@ -83,7 +83,7 @@ probes = []
 modes = ["fixed"]
 rankers = ["bm25"]
 transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase" }]"#;
-    home.make_study(study_file("fluency", "Fluency", tiny(), rest));
+    home.make_study(study_file("fluency", "Fluency", tiny_collection(), rest));
     let report = home.run("report fluency").done();
     assert!(
         report.contains("fluency: of 7 pairs 1 are identical"),

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::harness::{CommandOutput, TestHome, demo, study_file};
+use crate::harness::{CommandOutput, TestHome, demo_folder, study_file};
 
 #[test]
 fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
     let home = TestHome::new();
-    let demo = demo();
+    let demo = demo_folder();
     let train = |out: &str| {
         let line = format!("vectors --collection {demo} --dims 20 --epochs 30 --out {out} --json");
         home.run(&line).json()

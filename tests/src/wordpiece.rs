@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use shared::text::{Analyzer, Stemmer, Tokenizer, WordpieceVocabulary};
 
-use crate::harness::{TestHome, demo, model, study_file, tiny};
+use crate::harness::{TestHome, demo_folder, model, study_file, tiny_collection};
 
 /// Texts that part one reading of the algorithm from another.
 const HARD: &[&str] = &[
@@ -75,7 +75,7 @@ fn a_study_can_be_about_pieces_of_words() {
     let mine = format!(
         "mine --collection {} --preset camara2020 --mode code --pool all \
          --tokenizer wordpiece:vocab.txt --out mined.parquet --json",
-        tiny()
+        tiny_collection()
     );
     let pieces = home.run(&mine).json();
     assert!(pieces["instances"]["tp"].as_u64().unwrap() > 0, "{pieces}");
@@ -87,7 +87,7 @@ fn a_study_can_be_about_pieces_of_words() {
     std::fs::remove_file(home.path("vocab.txt")).unwrap();
     let judge = format!(
         "judge --collection {} --instances mined.parquet --ranker bm25 --json",
-        tiny()
+        tiny_collection()
     );
     let judged = home.run(&judge).json();
     assert_eq!(judged["tp"]["unscored"], json!(0));
@@ -105,7 +105,7 @@ rankers = ["bm25"]
 first_tokens = 500
 [analyzer.tokenizer.wordpiece]
 file = "vocab.txt""#;
-    home.make_study(study_file("pieces", "Pieces", tiny(), rest));
+    home.make_study(study_file("pieces", "Pieces", tiny_collection(), rest));
     let report = home.run("report pieces --format md").done();
     let said = "wordpiece of vocab.txt (11 pieces), no stop list, none, first 500 tokens of a text";
     assert!(report.contains(said), "{report}");
@@ -120,7 +120,7 @@ fn what_is_no_vocabulary_is_refused_with_a_way_out() {
         ("words.txt", "vocab.txt of a BERT model"),
         ("none.txt", "vocab.txt"),
     ] {
-        let tiny = tiny();
+        let tiny = tiny_collection();
         let mine =
             format!("mine --collection {tiny} --tokenizer wordpiece:{named} --out x.parquet");
         let refused = home.run(&mine).refused();
@@ -139,7 +139,7 @@ probes = ["tfc1", "lnc2"]
 modes = ["fixed"]
 rankers = ["bm25"]
 audit = [{ stemmer = "none" }, { stemmer = "porter" }]"#;
-    home.make_study(study_file("audited", "Audited", demo(), rest));
+    home.make_study(study_file("audited", "Audited", demo_folder(), rest));
     let report = home.run("report audited --format json").json();
     let tables = report.as_array().unwrap();
     let audit = tables

@@ -29,11 +29,11 @@ const PARTS: [&str; 7] = [
 
 /// Parts that are measured only when named: a GPU, and the same without one, where the figures mean
 /// nothing.
-const NAMED: [&str; 2] = ["cuda", "cuda-rehearsal"];
+const OPTIONAL_PARTS: [&str; 2] = ["cuda", "cuda-rehearsal"];
 
 /// Measures the named parts, or all that need no GPU; only a run of all is written down.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
-    let known = [PARTS.as_slice(), &NAMED].concat();
+    let known = [PARTS.as_slice(), &OPTIONAL_PARTS].concat();
     if let Some(unknown) = args.iter().find(|it| !known.contains(&it.as_str())) {
         bail!(
             "there is no part `{unknown}`: take some of {}",

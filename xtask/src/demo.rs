@@ -36,8 +36,10 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
         }
         Err(error) => println!("demo: without neural rankers: {error:#}"),
     }
-    println!("demo: {} (Ctrl-C ends it)", process::line(&serve));
-    let status = serve.status().with_context(|| process::line(&serve))?;
+    println!("demo: {} (Ctrl-C ends it)", process::command_line(&serve));
+    let status = serve
+        .status()
+        .with_context(|| process::command_line(&serve))?;
     Ok(if status.success() {
         ExitCode::SUCCESS
     } else {

@@ -88,7 +88,7 @@ impl Running {
         let child = command.spawn();
         child
             .map(Running)
-            .with_context(|| format!("could not start `{}`", process::line(command)))
+            .with_context(|| format!("could not start `{}`", process::command_line(command)))
     }
 
     /// Starts a program and sends the lines of its standard output.
@@ -176,7 +176,7 @@ fn serve_and_rebuild(
                 serve
                     .args(["serve", "--demo", "--listen", SERVER])
                     .args(args);
-                println!("dev: {}", process::line(&serve));
+                println!("dev: {}", process::command_line(&serve));
                 server = Some(Running::start_with_lines(&mut serve, said)?);
             }
             Err(error) => eprintln!("dev: {error:#}; the server stays as it is"),

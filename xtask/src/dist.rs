@@ -34,6 +34,6 @@ pub(crate) fn build_program(flags: &[&str]) -> Result<()> {
         "axioscope",
     ]);
     build.args(flags);
-    println!("build: {}", process::line(&build));
+    println!("build: {}", process::command_line(&build));
     process::run(&mut build)
 }

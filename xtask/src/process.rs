@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 /// Takes away what `cargo run` says of this package. Build scripts that look at these variables
 /// (ring's does) would run again whenever cargo is called from here and from a shell in turn.
-fn as_from_a_shell(command: &mut Command) -> &mut Command {
+fn without_cargo_environment(command: &mut Command) -> &mut Command {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -19,18 +19,18 @@ fn as_from_a_shell(command: &mut Command) -> &mut Command {
 
 /// Runs to the end, with the terminal shared; anything but success is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = as_from_a_shell(command)
+    let status = without_cargo_environment(command)
         .status()
-        .with_context(|| format!("could not start `{}`", line(command)))?;
+        .with_context(|| format!("could not start `{}`", command_line(command)))?;
     if !status.success() {
-        bail!("`{}` failed ({status})", line(command));
+        bail!("`{}` failed ({status})", command_line(command));
     }
     Ok(())
 }
 
 /// What the program writes to standard output, trimmed; its complaints are dropped.
 /// `None` when it cannot be started or fails.
-pub(crate) fn answer(command: &mut Command) -> Option<String> {
+pub(crate) fn output_of(command: &mut Command) -> Option<String> {
     let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -44,10 +44,10 @@ pub(crate) fn answer(command: &mut Command) -> Option<String> {
 
 /// Runs to the end and gives each line of standard output to `listen`, which may print it.
 pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Result<ExitStatus> {
-    let mut child = as_from_a_shell(command)
+    let mut child = without_cargo_environment(command)
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("could not start `{}`", line(command)))?;
+        .with_context(|| format!("could not start `{}`", command_line(command)))?;
     let stdout = child
         .stdout
         .take()
@@ -59,7 +59,7 @@ pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Res
     }
     child
         .wait()
-        .with_context(|| format!("waiting for `{}`", line(command)))
+        .with_context(|| format!("waiting for `{}`", command_line(command)))
 }
 
 /// The program's file in the first of the folders that has it.
@@ -78,7 +78,7 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 }
 
 /// The command as one would type it, for messages.
-pub(crate) fn line(command: &Command) -> String {
+pub(crate) fn command_line(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|arg| quoted(&arg.to_string_lossy())));
     words.join(" ")
@@ -111,7 +111,7 @@ mod tests {
     fn a_line_can_be_typed_again() {
         let mut command = Command::new("cargo");
         command.args(["doc", "--message", "two words"]);
-        assert_eq!(line(&command), "cargo doc --message 'two words'");
+        assert_eq!(command_line(&command), "cargo doc --message 'two words'");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     web(place)?;
     nextest(place)?;
     deny(place)?;
-    if let Err(error) = browser::get(place) {
+    if let Err(error) = browser::find_or_install(place) {
         say(&format!("no browser, so no browser tests: {error:#}"));
     }
     if let Err(error) = postgres::get() {

@@ -490,7 +490,7 @@ fn nextest_run(command: &mut Command) -> Result<TestCounts> {
             );
         }
     })?;
-    ended(command, status, &tally)?;
+    check_exit(command, status, &tally)?;
     times.sort_by(|a, b| b.0.total_cmp(&a.0));
     println!("\nslowest tests");
     for (time_s, name) in times.iter().take(N_SLOWEST) {
@@ -506,14 +506,14 @@ fn libtest(command: &mut Command) -> Result<TestCounts> {
         println!("{line}");
         tally.hear(line);
     })?;
-    ended(command, status, &tally)?;
+    check_exit(command, status, &tally)?;
     Ok(tally)
 }
 
 /// A runner that fails without a failed test did not get as far as its tests.
-fn ended(command: &Command, status: ExitStatus, tally: &TestCounts) -> Result<()> {
+fn check_exit(command: &Command, status: ExitStatus, tally: &TestCounts) -> Result<()> {
     if !status.success() && tally.n_failed == 0 {
-        bail!("`{}` failed ({status})", process::line(command));
+        bail!("`{}` failed ({status})", process::command_line(command));
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Of one file, that many findings are shown.
-const MANY: usize = 20;
+const MAX_SHOWN_FINDINGS: usize = 20;
 
 /// What is wrong, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -109,12 +109,15 @@ fn print(findings: &[Finding]) {
         let file = finding.place.split(':').next().unwrap_or_default();
         let n_told = n_told.entry(file).or_default();
         *n_told += 1;
-        if *n_told <= MANY {
+        if *n_told <= MAX_SHOWN_FINDINGS {
             println!("{weight}: {}: {}", finding.place, finding.what);
         }
     }
-    for (file, n_found) in n_told.iter().filter(|(_, n_told)| **n_told > MANY) {
-        println!("{file}: {} more", n_found - MANY);
+    for (file, n_found) in n_told
+        .iter()
+        .filter(|(_, n_told)| **n_told > MAX_SHOWN_FINDINGS)
+    {
+        println!("{file}: {} more", n_found - MAX_SHOWN_FINDINGS);
     }
 }
 
@@ -160,7 +163,8 @@ fn files(root: &Path) -> Result<Vec<File>> {
         "--others",
         "--exclude-standard",
     ]);
-    let list = process::answer(&mut git).context("`git ls-files` failed: is this a checkout?")?;
+    let list =
+        process::output_of(&mut git).context("`git ls-files` failed: is this a checkout?")?;
     let mut paths: Vec<&str> = list.split('\0').filter(|it| !it.is_empty()).collect();
     paths.sort();
     paths.dedup();

@@ -26,13 +26,13 @@ use crate::store::annotation_tasks::events::AnnotationWrite;
 const WAITING: usize = 512;
 
 /// Events that are committed at once: few enough that nobody waits long for the others.
-const MOST_AT_ONCE: usize = 2_000;
+const MAX_EVENTS_PER_COMMIT: usize = 2_000;
 
 /// A database that has not committed for so long has not.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// When whoever could not be served should come again.
-const AGAIN_S: u64 = 2;
+const RETRY_AFTER_S: u64 = 2;
 
 /// What somebody wants to be kept.
 pub(super) struct WriteRequest {
@@ -75,7 +75,7 @@ impl LogWriter {
         };
         answer.map_err(|reason| Error::NotKept {
             reason,
-            retry_after_s: AGAIN_S,
+            retry_after_s: RETRY_AFTER_S,
         })
     }
 }
@@ -85,7 +85,7 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
     while let Some(first) = receiver.recv().await {
         let mut n_events = first.wanted.events.len();
         let mut waiting = vec![first];
-        while n_events < MOST_AT_ONCE
+        while n_events < MAX_EVENTS_PER_COMMIT
             && let Ok(next) = receiver.try_recv()
         {
             n_events += next.wanted.events.len();
@@ -130,7 +130,7 @@ async fn commit(
         let written = tokio::time::timeout(PATIENCE, store.write_review(&writing));
         written.await.unwrap_or(Err(Error::Busy {
             what: "writing to its database",
-            retry_after_s: AGAIN_S,
+            retry_after_s: RETRY_AFTER_S,
         }))?;
     }
     for (desk, events) in plan.tasks.into_values().map(|it| (it.desk, it.events)) {

@@ -15,15 +15,15 @@ use shared::api::annotation::{EventRecord, TaskId, TaskProgressSummary, TaskStat
 
 use crate::annotation::counts::TaskCounts;
 use crate::annotation::now_ms;
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::store::Store;
 use crate::store::annotation_tasks::TaskRow;
 
 /// What somebody is told of what they did, at most.
-const MOST_MINE: usize = 200;
+const MAX_OWN_EVENTS: usize = 200;
 
 /// Words of items that are kept, at most: of a usual task all, of a large one some 50 MB.
-const MOST_WORDS: usize = 4_000;
+const MAX_CACHED_ITEMS: usize = 4_000;
 
 /// A task that somebody asked for.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl TaskState {
         let items = store.review_items(task).await?;
         let entries = store.review_events(task, 0).await?;
         let leases = store.review_leases(task).await?;
-        off_thread("counting what was done", move || {
+        run_blocking("counting what was done", move || {
             let items: Vec<AnnotationItem> = items.into_iter().map(|it| it.item).collect();
             let desk = TaskState {
                 work: RwLock::new(Work {
@@ -229,7 +229,7 @@ impl TaskState {
     /// What somebody did, the newest first.
     pub(crate) fn mine(&self, person: PersonId) -> Vec<EventRecord> {
         let work = self.read();
-        let keys = work.tally.keys(person).iter().rev().take(MOST_MINE);
+        let keys = work.tally.keys(person).iter().rev().take(MAX_OWN_EVENTS);
         let entries = keys.filter_map(|it| work.log.entry(*it));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
@@ -262,7 +262,7 @@ impl TaskState {
     /// Keeps the words of items.
     pub(crate) fn keep_words(&self, revision: i64, found: Vec<(ItemNo, Arc<ItemContent>)>) {
         let mut words = self.known_words();
-        if words.revision != revision || words.of_item.len() + found.len() > MOST_WORDS {
+        if words.revision != revision || words.of_item.len() + found.len() > MAX_CACHED_ITEMS {
             words.of_item.clear();
         }
         words.revision = revision;

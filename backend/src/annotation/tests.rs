@@ -17,7 +17,7 @@ use shared::annotation::{
 use shared::api::annotation::TaskProgressSummary;
 use shared::collection::{Collection, Document, Qrels, Query};
 use shared::study::build::{StudyInputs, make_study};
-use shared::study::preparation::{InputFiles, SequentialExecutor, run_at_once};
+use shared::study::preparation::{InputFiles, SequentialExecutor, run_synchronously};
 
 use super::*;
 use crate::store::annotation_tasks::ItemRow;
@@ -71,7 +71,7 @@ pub(crate) fn study(name: &str) -> Study {
         rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap()
+    run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
 
 /// All of TFC1 of a study, every item for two people, the first instance to learn by, the second
@@ -107,7 +107,7 @@ pub(crate) fn task(study: &str) -> AnnotationTask {
 
 fn new_task(study: &Study) -> NewTask {
     let task = task(&study.definition.name);
-    let drawn = sample::items(study, &task).unwrap();
+    let drawn = sample::sample_items(study, &task).unwrap();
     let with_ids = drawn.items.into_iter().map(|item| ItemRow {
         item,
         named: ItemIds {
@@ -565,7 +565,7 @@ async fn counts_are_those_of_the_log() {
 
 fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
     let (log, row) = (desk.log(), desk.row());
-    let found = progress(items, row.task.overlap, &log);
+    let found = measure_progress(items, row.task.overlap, &log);
     for person in [ANN, BOB, CAT] {
         let standing = desk.standing(Some(person));
         assert_eq!(standing.n_filled, found.n_filled);

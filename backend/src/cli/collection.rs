@@ -16,7 +16,7 @@ use crate::collection_files::{self, CollectionFileArgs};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
 use crate::pipeline;
-use crate::store::{DataFolder, write_whole};
+use crate::store::{DataFolder, write_atomically};
 
 #[derive(clap::Args)]
 pub(crate) struct ImportArgs {
@@ -46,7 +46,7 @@ struct ImportOutput {
 
 impl ImportArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        shared::study::check_name(&self.to)?;
+        shared::study::validate_study_name(&self.to)?;
         let loaded = collection_files::load_folder(&self.src, &self.files)?;
         tell_reading(&loaded);
         let target = collection_files::import(&loaded, &self.to, &DataFolder::open(data)?)?;
@@ -112,13 +112,13 @@ impl RankArgs {
                 .into());
             }
         };
-        let k = crate::config::count("top", &self.top, "a number of documents, 1 or more")?;
+        let k = crate::config::parse_count("top", &self.top, "a number of documents, 1 or more")?;
         if k == 0 {
             return Err(InputError::out_of_range("top", "must be at least 1").into());
         }
         let loaded = load(&self.collection, data, self.queries)?;
         let analyzer = self.analyzer.resolve(None)?;
-        let index = pipeline::index(&loaded.collection, &analyzer)?;
+        let index = pipeline::build_index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
         let said = match self.metadata && !self.plain {
             true => metadata(&self.collection, &loaded.collection, &ranker, &analyzer),
@@ -172,7 +172,7 @@ fn metadata(
 /// Writes what it says of itself, then six columns, 17 digits a score.
 fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error> {
     let way_out = "make room, or choose another file";
-    write_whole(path, way_out, |file| {
+    write_atomically(path, way_out, |file| {
         let mut out = BufWriter::new(file);
         out.write_all(said.as_bytes())?;
         for (query, rows) in &run.0 {
@@ -221,16 +221,17 @@ impl EvalArgs {
         let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
             (true, [run]) => {
                 let (run, qrels, reading) =
-                    collection_files::with_bar(run, |name, bytes, progress| {
+                    collection_files::read_with_progress(run, |name, bytes, progress| {
                         trec::read_labelled_run(name, bytes, progress)
                     })?;
                 (qrels, run, reading)
             }
             (false, [qrels, run]) => {
                 let (qrels, mut reading) = collection_files::read_qrels(qrels)?;
-                let (run, of_run) = collection_files::with_bar(run, |name, bytes, progress| {
-                    trec::read_run(name, bytes, progress)
-                })?;
+                let (run, of_run) =
+                    collection_files::read_with_progress(run, |name, bytes, progress| {
+                        trec::read_run(name, bytes, progress)
+                    })?;
                 reading.absorb(of_run);
                 (qrels, run, reading)
             }
@@ -242,7 +243,7 @@ impl EvalArgs {
                 .into());
             }
         };
-        collection_files::tell(&reading);
+        collection_files::print_reader_warnings(&reading);
         let evaluation = effectiveness::evaluate(&qrels, &run, &measures)
             .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgement"))?;
         self.print(&evaluation);

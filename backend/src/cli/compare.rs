@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
 use shared::compare::{
-    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef, about_run,
-    differ, query_list,
+    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef,
+    describe_run, differ, query_list,
 };
 use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
@@ -97,11 +97,14 @@ impl CompareArgs {
         let loaded = load(collection, data, None)?;
         let read = |file: &str| -> Result<Run, Error> {
             let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
-            collection_files::tell(&reading);
+            collection_files::print_reader_warnings(&reading);
             Ok(run)
         };
         let runs = [read(&self.a)?, read(&self.b)?];
-        let about: [RankerInfo; 2] = [about_run(&self.a, &runs[0]), about_run(&self.b, &runs[1])];
+        let about: [RankerInfo; 2] = [
+            describe_run(&self.a, &runs[0]),
+            describe_run(&self.b, &runs[1]),
+        ];
         let asking = self.asking([self.a.clone(), self.b.clone()].map(RankerRef::Run))?;
         let named = called(collection);
         let [first, second] = about;
@@ -114,7 +117,9 @@ impl CompareArgs {
             )
         };
         let found = differ(&source, &asking)?;
-        self.tables(&found, || Ok(query_list::all(&source, &asking)?))
+        self.tables(&found, || {
+            Ok(query_list::list_all_queries(&source, &asking)?)
+        })
     }
 
     fn tables(
@@ -122,9 +127,9 @@ impl CompareArgs {
         found: &RankerComparison,
         rows: impl FnOnce() -> Result<Vec<query_list::QueryRow>, Error>,
     ) -> Result<Vec<ReportTable>, Error> {
-        let mut tables = report::of_differences(found);
+        let mut tables = report::comparison_tables(found);
         if self.per_query {
-            tables.push(report::comparison::of_queries(found, &rows()?));
+            tables.push(report::comparison::query_table(found, &rows()?));
         }
         Ok(tables)
     }
@@ -162,7 +167,7 @@ fn stop_list(typed: &str) -> Result<Stopwords, Error> {
             let path = PathBuf::from(file);
             let way_out = "give none, en-function, or a text file with one word a line";
             let words = std::fs::read_to_string(&path).map_err(Error::file(&path, way_out))?;
-            Ok(stopwords::list(&words))
+            Ok(stopwords::parse_stop_list(&words))
         }
     }
 }

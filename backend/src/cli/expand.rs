@@ -6,7 +6,7 @@ use neural::GenerationConfig;
 use shared::probe::Limits;
 
 use super::{CommandOutcome, load, print_json};
-use crate::config::count;
+use crate::config::parse_count;
 use crate::error::Error;
 use crate::models::open_doc2query;
 use crate::pipeline::{self, ExpansionSettings, ExpansionSummary};
@@ -59,9 +59,9 @@ impl ExpandArgs {
         let whole = "a whole number, 1 or more";
         let sampling = GenerationConfig {
             seed: self.seed,
-            k: count("k", &self.k, whole)?,
-            n_queries: count("queries", &self.queries, whole)?,
-            max_new: count("query-pieces", &self.query_pieces, whole)?,
+            k: parse_count("k", &self.k, whole)?,
+            n_queries: parse_count("queries", &self.queries, whole)?,
+            max_new: parse_count("query-pieces", &self.query_pieces, whole)?,
         };
         let (name, model) = open_doc2query(&self.model)?;
         // Told before the collection is read.
@@ -77,7 +77,7 @@ impl ExpandArgs {
         let ExpansionSummary {
             n_queries: queries,
             n_truncated,
-        } = pipeline::expand(loaded, &wanted)?;
+        } = pipeline::expand_collection(loaded, &wanted)?;
         let told = ExpandOutput {
             docs,
             queries,

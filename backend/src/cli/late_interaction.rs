@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, LateInteractionInput};
 use crate::store::studies::late_interaction;
-use crate::store::{DataFolder, write_whole};
+use crate::store::{DataFolder, write_atomically};
 
 /// Which words of a query decide, whether they match themselves, and how much the vectors of a
 /// term depend on where it stands
@@ -82,7 +82,7 @@ impl LateInteractionArgs {
             Some(study) => study.analyzer.clone(),
             None => self.analyzer.resolve(None)?,
         };
-        let index = pipeline::index(&loaded.collection, &analyzer)?;
+        let index = pipeline::build_index(&loaded.collection, &analyzer)?;
         let about = ranker.about.clone();
         let collection = called(&collection).into_owned();
         let usual = format!("{} on {collection}", about.label);
@@ -90,7 +90,7 @@ impl LateInteractionArgs {
         let title = self.title.clone().or(of_study).unwrap_or(usual);
         let name = study.map_or_else(|| "whitebox".to_owned(), |it| it.name);
         let began = Instant::now();
-        let found = pipeline::look(LateInteractionInput {
+        let found = pipeline::analyze_late_interaction(LateInteractionInput {
             collection: &loaded.collection,
             index: &index,
             pool: &self.pool,
@@ -119,12 +119,12 @@ impl LateInteractionArgs {
         if let Some(file) = &self.out {
             let way_out = "make room, or choose another file";
             let json = serde_json::to_vec(&found).expect("finite numbers and string keys");
-            write_whole(file, way_out, |mut to| to.write_all(&json))?;
+            write_atomically(file, way_out, |mut to| to.write_all(&json))?;
         }
         if let Some(folder) = &folder {
             late_interaction::save(folder, &name, &found)?;
         }
-        let tables = report::of_whitebox(&found);
+        let tables = report::late_interaction_tables(&found);
         match self.json {
             true => print!("{}", report::to_json(&tables)),
             false => print!("{}", report::to_markdown(&tables[..2])),

@@ -14,7 +14,7 @@ use shared::index::Index;
 use shared::probe::mining::{InstanceHasher, QueryMiningResult, StudyDocument};
 use shared::probe::{AxiomVariant, MiningResult, Probe};
 use shared::score::{QueryDocumentPairs, Scores};
-use shared::study::preparation::{PreparedCollection, run_at_once};
+use shared::study::preparation::{PreparedCollection, run_synchronously};
 
 pub(crate) use judge::JudgeArgs;
 pub(crate) use pairs::PairsArgs;
@@ -28,7 +28,7 @@ use crate::models::ModelRegistry;
 use crate::pipeline::{self, ParallelExecutor, ScoringInput};
 use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
 use crate::store::partial_scores::PartialScores;
-use crate::store::{DataFolder, write_whole};
+use crate::store::{DataFolder, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another file";
 
@@ -58,7 +58,7 @@ impl MineArgs {
         let input = self.probes.resolve()?;
         tell_left_out(&input.left_out, "--vectors FILE");
         let began = Instant::now();
-        let mut loaded = collection_files::load(&self.collection, data)?;
+        let mut loaded = collection_files::load_collection(&self.collection, data)?;
         tell_reading(&loaded);
         loaded
             .collection
@@ -72,7 +72,7 @@ impl MineArgs {
         let mut cores = ParallelExecutor::default();
         let settings = input.settings.clone();
         let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
-        let prepared = run_at_once(prepared)?;
+        let prepared = run_synchronously(prepared)?;
         let known = prepared.known();
         let about = known.zip(vectors).map(|(known, file)| known.about(file));
         if let Some(about) = &about {
@@ -100,7 +100,7 @@ impl MineArgs {
             }
             Ok(())
         };
-        let n_without_text = run_at_once(prepared.mine_in_parts(&mut cores, take))?;
+        let n_without_text = run_synchronously(prepared.mine_in_parts(&mut cores, take))?;
         if n_without_text > 0 {
             eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
@@ -233,7 +233,7 @@ impl ScoreArgs {
                 // Nothing is made where there is nothing yet.
                 let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
                 let scoring = work.scoring(&index, folder.as_deref());
-                print_json(&pipeline::cost(&scoring, service)?);
+                print_json(&pipeline::remote_cost(&scoring, service)?);
                 return Ok(CommandOutcome::Done);
             }
             (Some(out), _) if !self.dry_run => out,
@@ -246,7 +246,7 @@ impl ScoreArgs {
         let (mut scores, drafts) = work.score(&[ranker], data, computing)?;
         let scores = scores.remove(0);
         let collection = &work.loaded.collection;
-        write_whole(&out, WAY_OUT, |file| {
+        write_atomically(&out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
                 let Some(score) = scores.at(place) else {
@@ -336,11 +336,11 @@ struct ScoringWork {
 impl ScoringWork {
     fn from_study(file: &Path, data: &Path) -> Result<ScoringWork, Error> {
         let definition = super::study::read_definition(file)?;
-        let mut loaded = collection_files::load(&definition.collection, data)?;
+        let mut loaded = collection_files::load_collection(&definition.collection, data)?;
         tell_reading(&loaded);
         let analyzer = definition.analyzer.clone();
         let (mined, collection) =
-            pipeline::mine_for(definition, loaded.collection, &loaded.folder)?;
+            pipeline::mine_study(definition, loaded.collection, &loaded.folder)?;
         loaded.collection = collection;
         Ok(ScoringWork {
             pairs: QueryDocumentPairs::of_mined(&mined),
@@ -356,7 +356,7 @@ impl ScoringWork {
         data: &Path,
         version: &CollectionVersionArgs,
     ) -> Result<ScoringWork, Error> {
-        let mut loaded = collection_files::load(named, data)?;
+        let mut loaded = collection_files::load_collection(named, data)?;
         let reader = instances::InstanceReader::open(file, &ids(&loaded.collection))?;
         refuse_manipulations(file, &reader.origin)?;
         let (mined, origin) = reader.read(&ids(&loaded.collection))?;
@@ -376,7 +376,7 @@ impl ScoringWork {
         data: &Path,
         analyzer: shared::text::Analyzer,
     ) -> Result<ScoringWork, Error> {
-        let loaded = collection_files::load(named, data)?;
+        let loaded = collection_files::load_collection(named, data)?;
         let collection = &loaded.collection;
         let query_of: BTreeMap<&str, usize> = collection
             .queries
@@ -425,7 +425,7 @@ impl ScoringWork {
         // Only a formula needs the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Formula(_));
         let index = match rankers.iter().any(formula) {
-            true => pipeline::index(collection, &self.analyzer)?,
+            true => pipeline::build_index(collection, &self.analyzer)?,
             false => Index::build(&self.analyzer, [])?,
         };
         let (mut all, mut drafts) = (Vec::new(), Vec::new());
@@ -439,7 +439,7 @@ impl ScoringWork {
                     // What was paid for is not asked again after a crash.
                     let folder = DataFolder::open(data)?.drafts()?;
                     let scoring = self.scoring(&index, Some(&folder));
-                    let (scores, draft) = pipeline::score_service(&scoring, service)?;
+                    let (scores, draft) = pipeline::score_remote(&scoring, service)?;
                     drafts.push(draft);
                     scores
                 }

@@ -9,7 +9,7 @@ use shared::error::Error as InputError;
 use shared::probe::{Axiom, Limits, Manipulation, PoolSpec, Probe};
 use shared::report::{self, ReportTable};
 use shared::reproduce::published::TRANSFER_SETS;
-use shared::reproduce::{Paper, PaperTable, replay};
+use shared::reproduce::{Paper, PaperTable, reproduce_table};
 use shared::study::{LookupFiles, Study, StudyDefinition, TransferFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
@@ -178,12 +178,12 @@ impl ReproduceArgs {
             }
             (None, Some(collection)) => {
                 // What is asked for wrongly is said before the work.
-                replay(asked, None)?;
+                reproduce_table(asked, None)?;
                 Some(self.make(collection, data)?)
             }
             (None, None) => None,
         };
-        Ok(replay(asked, study.as_ref())?)
+        Ok(reproduce_table(asked, study.as_ref())?)
     }
 
     /// With the limits, formulas and readings of the paper.

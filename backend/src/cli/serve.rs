@@ -82,7 +82,7 @@ impl ServeArgs {
         let folder = DataFolder::open(data)?;
         let models = Arc::new(ModelRegistry::new(&self.model, computing)?);
         let neural = match self.demo {
-            true => demo::prepare(&folder, &models)?,
+            true => demo::create_demo_study(&folder, &models)?,
             false => None,
         };
         runtime()?.block_on(http::serve(ServerSettings {

@@ -22,7 +22,7 @@ use crate::models::ModelRegistry;
 use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
 use crate::store::studies::{Visibility, files};
-use crate::store::{DataFolder, dataset, write_whole};
+use crate::store::{DataFolder, dataset, write_atomically};
 
 #[derive(clap::Args)]
 pub(crate) struct StudyArgs {
@@ -186,7 +186,8 @@ fn resume(
     models: &ModelRegistry,
 ) -> Result<CommandOutcome, Error> {
     let mut study = pipeline::load_study(folder, name)?;
-    let place = collection_files::load(&study.definition.collection, data).map(|it| it.folder);
+    let place =
+        collection_files::load_collection(&study.definition.collection, data).map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
     let n_added = pipeline::complete_study(&mut study, &place, folder, models)?;
     with_store(folder, async |store| store.put_study(&study).await)?;
@@ -202,8 +203,8 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
         n_files => eprintln!("{n_files} files are as they were written"),
     }
     let stored = pipeline::load_study(folder, name)?;
-    let loaded = collection_files::load(&stored.definition.collection, data)?;
-    let again = pipeline::mine_again(&stored, loaded.collection, &loaded.folder)?;
+    let loaded = collection_files::load_collection(&stored.definition.collection, data)?;
+    let again = pipeline::remine_study(&stored, loaded.collection, &loaded.folder)?;
     if again == stored.instances_hash {
         println!("the same instances: {again}");
         return Ok(CommandOutcome::Done);
@@ -252,7 +253,7 @@ fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
-    write_whole(path, "make room, or choose another folder", |file| {
+    write_atomically(path, "make room, or choose another folder", |file| {
         let mut out = BufWriter::new(file);
         serde_json::to_writer(&mut out, value)?;
         out.flush()
@@ -312,7 +313,7 @@ impl ReportArgs {
         let text = self.text(&study)?;
         match &self.out {
             Some(path) => {
-                write_whole(path, "choose another file", |mut file| {
+                write_atomically(path, "choose another file", |mut file| {
                     file.write_all(text.as_bytes())
                 })?;
             }
@@ -345,16 +346,16 @@ impl ReportArgs {
             },
             ..BehavioralTestOptions::default()
         })?;
-        let mut tables = report::of_overview(&overview);
-        tables.extend(report::of_behaviours(&behaviours));
-        tables.extend(report::of_figures(&figures));
+        let mut tables = report::study_tables(&overview);
+        tables.extend(report::behavioral_test_tables(&behaviours));
+        tables.extend(report::figure_tables(&figures));
         Ok(match self.format {
             Format::Md => report::to_markdown(&tables),
             Format::Csv => report::to_csv(&tables[1]),
             Format::Tex => report::to_latex(&tables),
             Format::Json => report::to_json(&tables),
             Format::Html => {
-                let figure = plot::to_svg(&plot::heatmap(&overview), plot::FigureTheme::Light);
+                let figure = plot::to_svg(&plot::draw_heatmap(&overview), plot::FigureTheme::Light);
                 report::to_html(&overview.title, &[figure], &tables)
             }
         })

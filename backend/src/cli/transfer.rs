@@ -14,7 +14,7 @@ use super::{CommandOutcome, print_json};
 use crate::collection_files;
 use crate::collection_files::transfer_sets::{self, LoadedTransferSet};
 use crate::error::Error;
-use crate::store::write_whole;
+use crate::store::write_atomically;
 
 #[derive(clap::Args)]
 #[command(subcommand_value_name = "LAYOUT", subcommand_help_heading = "Layouts")]
@@ -149,7 +149,7 @@ impl TransferArgs {
         // What is counted are rows of the data set.
         of_titles.n_rows = 0;
         gathered.converted.reading.absorb(of_titles);
-        collection_files::tell(&gathered.converted.reading);
+        collection_files::print_reader_warnings(&gathered.converted.reading);
         for name in &gathered.absent {
             eprintln!("there is no {name}: pairs are made of the other files");
         }
@@ -239,7 +239,7 @@ fn write(
             return Err(shared::error::Error::file(&read.display().to_string(), reason).into());
         }
     }
-    write_whole(to, "make room, or choose another file", |file| {
+    write_atomically(to, "make room, or choose another file", |file| {
         let mut out = BufWriter::new(file);
         for pair in &converted.pairs {
             serde_json::to_writer(&mut out, pair)?;

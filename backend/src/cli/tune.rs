@@ -11,7 +11,9 @@ use shared::plot;
 use shared::probe::PoolSpec;
 use shared::rank::LexicalRanker;
 use shared::study::StudyDefinition;
-use shared::tune::{GridSearchQuery, GridSearchResult, ParameterGrid, surface, value};
+use shared::tune::{
+    GridSearchQuery, GridSearchResult, ParameterGrid, collect_grid_results, evaluate_point,
+};
 
 use super::study::read_definition;
 use super::{CommandOutcome, load, print_json};
@@ -20,7 +22,7 @@ use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::pipeline;
 use crate::progress::ProgressBar;
-use crate::store::write_whole;
+use crate::store::write_atomically;
 
 /// Tries a grid of parameters and says which rank best
 #[derive(clap::Args)]
@@ -72,8 +74,11 @@ impl TuneArgs {
         let found = self.search(&loaded, &grid)?;
         let best = grid.rankers[found.best];
         if let Some(path) = &self.figure {
-            let figure = plot::to_svg(&plot::surface(&grid, &found), plot::FigureTheme::Light);
-            write_whole(path, "choose another file", |mut file| {
+            let figure = plot::to_svg(
+                &plot::draw_grid_search(&grid, &found),
+                plot::FigureTheme::Light,
+            );
+            write_atomically(path, "choose another file", |mut file| {
                 file.write_all(figure.as_bytes())
             })?;
         }
@@ -141,7 +146,7 @@ impl TuneArgs {
     ) -> Result<GridSearchResult, Error> {
         let collection = &loaded.collection;
         let analyzer = self.analyzer.resolve(None)?;
-        let index = pipeline::index(collection, &analyzer)?;
+        let index = pipeline::build_index(collection, &analyzer)?;
         let folder = &loaded.folder;
         let pools = pipeline::candidate_pools(&self.pool, collection, &index, folder)?;
         let queries: Vec<GridSearchQuery> = pools
@@ -156,7 +161,7 @@ impl TuneArgs {
         let bar = ProgressBar::of("tune", grid.rankers.len() as u64, "points");
         let totals = index.totals();
         let values = grid.rankers.par_iter().map(|ranker| {
-            let value = value(&queries, ranker, &totals, &collection.qrels, self.measure);
+            let value = evaluate_point(&queries, ranker, &totals, &collection.qrels, self.measure);
             bar.one_more();
             value
         });
@@ -183,7 +188,7 @@ fn write_study(
         None => definition.rankers.push(spec),
     }
     let text = definition.to_toml();
-    write_whole(path, "choose another file", |mut file| {
+    write_atomically(path, "choose another file", |mut file| {
         file.write_all(text.as_bytes())
     })
 }

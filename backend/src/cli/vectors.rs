@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use shared::word_vectors::glove::{GloveSettings, TrainingShard};
 
 use super::{CommandOutcome, load, print_json};
-use crate::config::{AnalyzerArgs, count};
+use crate::config::{AnalyzerArgs, parse_count};
 use crate::error::Error;
 use crate::pipeline;
 use crate::progress::ProgressBar;
-use crate::store::write_whole;
+use crate::store::write_atomically;
 
 #[derive(clap::Args)]
 pub(crate) struct VectorsArgs {
@@ -57,10 +57,10 @@ impl VectorsArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let whole = "a whole number, 1 or more";
         let settings = GloveSettings {
-            n_dims: count("dims", &self.dims, whole)?,
-            window: count("window", &self.window, whole)?,
-            min_count: count("min-count", &self.min_count, whole)?,
-            n_epochs: count("epochs", &self.epochs, whole)?,
+            n_dims: parse_count("dims", &self.dims, whole)?,
+            window: parse_count("window", &self.window, whole)?,
+            min_count: parse_count("min-count", &self.min_count, whole)?,
+            n_epochs: parse_count("epochs", &self.epochs, whole)?,
             seed: self.seed,
             ..GloveSettings::default()
         };
@@ -68,7 +68,7 @@ impl VectorsArgs {
         let loaded = load(&self.collection, data, None)?;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index_tokens(&loaded.collection, &analyzer)?;
-        let mut trainer = pipeline::count_neighbours(&index, settings)?;
+        let mut trainer = pipeline::count_neighbors(&index, settings)?;
         let n_pairs = trainer.n_pairs();
         let (_, n_rounds) = trainer.progress();
         let bar = ProgressBar::of("train", n_rounds.into(), "rounds");
@@ -80,7 +80,7 @@ impl VectorsArgs {
         let cost = [costs[0], costs[costs.len() - 1]];
         let vectors = trainer.finish();
         let way_out = "make room, or choose another file";
-        write_whole(&self.out, way_out, |file| {
+        write_atomically(&self.out, way_out, |file| {
             let mut out = BufWriter::new(file);
             for row in 0..vectors.len() as u32 {
                 writeln!(out, "{}", vectors.line(row))?;

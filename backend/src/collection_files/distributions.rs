@@ -6,7 +6,7 @@ use shared::collection::wikipassageqa;
 use shared::collection::{Collection, Qrels};
 use shared::error::ReadReport;
 
-use super::{CollectionFileArgs, CorpusLayout, LoadedCollection, found, with_bar};
+use super::{CollectionFileArgs, CorpusLayout, LoadedCollection, found, read_with_progress};
 use crate::error::Error;
 
 /// A corpus by its name, with the queries and qrels that go with it; those of the first names
@@ -97,7 +97,7 @@ pub(super) fn fill(
 pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Error> {
     let mut reading = ReadReport::default();
     let articles = found(folder, ARTICLES)?;
-    let (docs, of_docs) = with_bar(&articles, |name, bytes, progress| {
+    let (docs, of_docs) = read_with_progress(&articles, |name, bytes, progress| {
         wikipassageqa::read_passages(name, bytes, progress)
     })?;
     reading.absorb(of_docs);
@@ -110,7 +110,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
         let Ok(path) = found(folder, &format!("{split}.tsv")) else {
             continue;
         };
-        let (queries, qrels, of_split) = with_bar(&path, |name, bytes, progress| {
+        let (queries, qrels, of_split) = read_with_progress(&path, |name, bytes, progress| {
             wikipassageqa::read_questions(name, split, bytes, progress)
         })?;
         reading.absorb(of_split);

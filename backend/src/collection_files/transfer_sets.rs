@@ -12,7 +12,7 @@ use shared::collection::document_pairs::layouts::{
 use shared::collection::document_pairs::layouts::{factuality, parallel, tsv};
 use shared::error::{Error as Unreadable, ReadReport};
 
-use super::{found, with_bar};
+use super::{found, read_with_progress};
 use crate::error::Error;
 use crate::progress::ProgressBar;
 
@@ -72,7 +72,7 @@ pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSe
             _ => None,
         };
         if let Some(ids) = &ids {
-            parallel::length(source.texts, std::slice::from_ref(ids))?;
+            parallel::count_aligned_lines(source.texts, std::slice::from_ref(ids))?;
         }
         converted.ask(|group| {
             let id = match &ids {
@@ -104,7 +104,7 @@ pub(crate) fn wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
                 return Err(none);
             }
             sentences(from, &sets, |_, converted| {
-                parallel::unescape(converted);
+                parallel::unescape_brackets(converted);
                 Ok(())
             })
         }
@@ -135,8 +135,8 @@ pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Er
         let reason = "is a folder: name the file of JSON lines, one question and passage a line";
         return Err(Unreadable::file(&path, reason).into());
     }
-    let converted = with_bar(from, |name, bytes, progress| {
-        factuality::read(name, seed, bytes, progress)
+    let converted = read_with_progress(from, |name, bytes, progress| {
+        factuality::read_factuality(name, seed, bytes, progress)
     })?;
     Ok(LoadedTransferSet {
         converted,
@@ -203,7 +203,7 @@ pub(crate) fn stories(
 
 /// Reads titles by ids; what is wrong with a row counts to the data set.
 pub(crate) fn titles(path: &Path) -> Result<(TitlesById, ReadReport), Error> {
-    with_bar(path, |name, bytes, progress| {
+    read_with_progress(path, |name, bytes, progress| {
         layouts::read_titles(name, bytes, progress)
     })
 }
@@ -252,8 +252,8 @@ fn sentences(
 }
 
 fn texts(path: &Path) -> Result<SentenceFile, Error> {
-    with_bar(path, |name, bytes, progress| {
-        parallel::read_texts(name, bytes, progress)
+    read_with_progress(path, |name, bytes, progress| {
+        parallel::read_sentences(name, bytes, progress)
     })
 }
 
@@ -288,7 +288,7 @@ fn each_table(
     let mut gathered = LoadedTransferSet::default();
     for path in paths {
         let set = set_of(&path);
-        let converted = with_bar(&path, |name, bytes, progress| {
+        let converted = read_with_progress(&path, |name, bytes, progress| {
             read(&set, name, bytes, progress)
         })?;
         gathered.converted.absorb(converted);

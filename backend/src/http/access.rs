@@ -21,7 +21,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ipnet::IpNet;
 use shared::annotation::PersonId;
-use shared::api::people::{AccessRole, CSRF, Person, SessionResponse};
+use shared::api::people::{AccessRole, CSRF_HEADER, Person, SessionResponse};
 
 use crate::clock::now_ms;
 use crate::error::Error;
@@ -29,9 +29,9 @@ use crate::http::AppState;
 use crate::http::limits::ClientKey;
 use crate::store::secret_token::{self, SecretToken};
 
-pub(super) use cookie::{forget, keep};
+pub(super) use cookie::{clear_cookie, set_cookie};
 pub(super) use operator_link::OperatorLink;
-pub(super) use origin_check::{check_way, names_loopback};
+pub(super) use origin_check::{check_origin, names_loopback};
 pub(crate) use proxy::parse_network;
 pub(crate) use public_url::PublicUrl;
 
@@ -57,7 +57,7 @@ pub(crate) enum ListenScope {
     Open,
 }
 
-/// Who asks. [`check`] finds out, once for each request.
+/// Who asks. [`authenticate`] finds out, once for each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caller {
     /// What they may do.
@@ -232,7 +232,7 @@ impl Caller {
         }
     }
 
-    /// Put into a request by [`check`].
+    /// Put into a request by [`authenticate`].
     pub(super) fn of_request(request: &Request) -> Result<Caller, Error> {
         let found = request.extensions().get::<Caller>().cloned();
         found.ok_or(Error::Crashed {
@@ -245,7 +245,7 @@ impl Caller {
             return Ok(Caller::unnamed(AccessRole::Operator, ip));
         }
         let unnamed = app.exposure.unnamed_role(headers);
-        let by_session = match cookie::shown(&app.exposure, headers) {
+        let by_session = match cookie::read_session(&app.exposure, headers) {
             Some(session) => Caller::by_session(app, session, ip).await?,
             None => None,
         };
@@ -294,7 +294,7 @@ fn by_token(app: &AppState, headers: &HeaderMap) -> bool {
 }
 
 /// Finds out who asks; lets through whom `access` lets through, not faster than it should be.
-pub(super) async fn check(
+pub(super) async fn authenticate(
     State((app, access)): State<(AppState, AccessLevel)>,
     mut request: Request,
     next: Next,
@@ -332,15 +332,20 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     if [Method::GET, Method::HEAD].contains(request.method()) {
         return Ok(());
     }
-    let shown = request.headers().get(CSRF).and_then(|it| it.to_str().ok());
+    let shown = request
+        .headers()
+        .get(CSRF_HEADER)
+        .and_then(|it| it.to_str().ok());
     match shown {
         Some(shown) if secret_token::equal(shown, &session.csrf()) => Ok(()),
         Some(_) => Err(Error::Refused {
-            reason: format!("the header `{CSRF}` is not that of this session; load the page again"),
+            reason: format!(
+                "the header `{CSRF_HEADER}` is not that of this session; load the page again"
+            ),
         }),
         None => Err(Error::Refused {
             reason: format!(
-                "the header `{CSRF}` is missing; whoever is signed in by a cookie sends with it \
+                "the header `{CSRF_HEADER}` is missing; whoever is signed in by a cookie sends with it \
                  the `csrf` that /api/me says"
             ),
         }),

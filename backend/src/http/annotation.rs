@@ -15,8 +15,8 @@ use shared::annotation::{DisplayOrder, ItemNo};
 use shared::api::annotation::{
     AssignedItem, EventReceipt, EventRecord, GetAssignedItemRequest, GetTaskRequest,
     LeaseItemsRequest, LeaseItemsResponse, ListHumanJudgmentsRequest, ListOwnEventsRequest,
-    ListTasksRequest, MOST_EVENTS, MOST_OFFERS, SubmitEventsRequest, SubmitEventsResponse, TaskId,
-    TaskResponse, TaskResults, TaskStatus, TaskSummary,
+    ListTasksRequest, MAX_EVENTS_PER_REQUEST, MAX_ITEMS_PER_REQUEST, SubmitEventsRequest,
+    SubmitEventsResponse, TaskId, TaskResponse, TaskResults, TaskStatus, TaskSummary,
 };
 use shared::api::people::AccessRole;
 use shared::error::{Error as InputError, FieldError};
@@ -27,11 +27,11 @@ use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
-use crate::http::studies::find;
-use crate::store::annotation_tasks::unknown;
+use crate::http::studies::find_study;
+use crate::store::annotation_tasks::task_not_found;
 use crate::store::studies::StudyEntry;
 
-pub(super) async fn tasks(
+pub(super) async fn list_tasks(
     ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>,
 ) -> JsonResult<Vec<TaskSummary>> {
     if !caller.may(AccessRole::Annotator) {
@@ -43,7 +43,7 @@ pub(super) async fn tasks(
     Ok(Json(desks.iter().map(|it| it.card(person)).collect()))
 }
 
-pub(super) async fn task(
+pub(super) async fn get_task(
     ApiRequest { app, caller, asked }: ApiRequest<GetTaskRequest>,
 ) -> JsonResult<TaskResponse> {
     let person = Some(caller.named()?.no);
@@ -59,11 +59,11 @@ pub(super) async fn task(
     }))
 }
 
-pub(super) async fn next(
+pub(super) async fn lease_items(
     ApiRequest { app, caller, asked }: ApiRequest<LeaseItemsRequest>,
 ) -> JsonResult<LeaseItemsResponse> {
     let person = caller.named()?.no;
-    let (value, range) = (asked.n, 1..=MOST_OFFERS);
+    let (value, range) = (asked.n, 1..=MAX_ITEMS_PER_REQUEST);
     if !range.contains(&value) {
         return Err(FieldError::NotWithin { value, range }.of("n").into());
     }
@@ -89,7 +89,7 @@ pub(super) async fn next(
     }))
 }
 
-pub(super) async fn again(
+pub(super) async fn get_assigned_item(
     ApiRequest { app, caller, asked }: ApiRequest<GetAssignedItemRequest>,
 ) -> JsonResult<AssignedItem> {
     let person = caller.named()?.no;
@@ -122,7 +122,7 @@ pub(super) async fn again(
     }))
 }
 
-pub(super) async fn mine(
+pub(super) async fn list_own_events(
     ApiRequest { app, caller, asked }: ApiRequest<ListOwnEventsRequest>,
 ) -> JsonResult<Vec<EventRecord>> {
     let person = caller.named()?.no;
@@ -130,7 +130,7 @@ pub(super) async fn mine(
     Ok(Json(desk.mine(person)))
 }
 
-pub(super) async fn send(
+pub(super) async fn submit_events(
     ApiRequest { app, caller, asked }: ApiRequest<SubmitEventsRequest>,
 ) -> JsonResult<SubmitEventsResponse> {
     let person = caller.named()?.no;
@@ -138,11 +138,11 @@ pub(super) async fn send(
     if n_events == 0 {
         return Err(InputError::missing("events", "send at least one").into());
     }
-    if n_events > MOST_EVENTS {
+    if n_events > MAX_EVENTS_PER_REQUEST {
         return Err(Error::TooLarge {
             what: "events",
             found: n_events as u64,
-            most: MOST_EVENTS as u64,
+            most: MAX_EVENTS_PER_REQUEST as u64,
         });
     }
     let desk = seen(&app, &caller, asked.task).await?;
@@ -168,10 +168,10 @@ pub(super) async fn send(
     }))
 }
 
-pub(super) async fn results(
+pub(super) async fn list_human_judgments(
     ApiRequest { app, caller, asked }: ApiRequest<ListHumanJudgmentsRequest>,
 ) -> JsonResult<Vec<TaskResults>> {
-    let listed = find(&app, &caller, &asked.study).await?;
+    let listed = find_study(&app, &caller, &asked.study).await?;
     let mut desks = app.reviews.all().await?;
     desks.retain(|it| {
         let row = it.row();
@@ -192,7 +192,7 @@ async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskS
     let desk = app.reviews.desk(task).await?;
     match may_see(caller, &desk) {
         true => Ok(desk),
-        false => Err(unknown(task)),
+        false => Err(task_not_found(task)),
     }
 }
 

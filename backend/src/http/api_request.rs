@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, Query, Request};
 use serde::Deserialize;
 use shared::api::{Endpoint, Method};
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 
@@ -41,7 +41,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
                 match body.len() < LARGE {
                     true => parse("the body", &body)?,
                     false => {
-                        off_thread("reading a request", move || parse("the body", &body)).await?
+                        run_blocking("reading a request", move || parse("the body", &body)).await?
                     }
                 }
             }

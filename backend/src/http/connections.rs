@@ -54,7 +54,7 @@ pub(super) const DEADLINES: ConnectionDeadlines = ConnectionDeadlines {
 
 /// Raises the limit of open files as far as the system lets, and returns the places that are then
 /// for connections; the other files are for the database, studies and models.
-pub(super) fn places() -> Arc<SlotPool> {
+pub(super) fn connection_slots() -> Arc<SlotPool> {
     let n_files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         tracing::warn!("the limit of open files cannot be raised: {error}");
         1_024
@@ -92,7 +92,7 @@ pub(super) async fn serve(
         let (stream, peer): (_, SocketAddr) = tokio::select! {
             // It says itself what goes wrong.
             accepted = Listener::accept(&mut listener) => accepted,
-            () = work::stopped(&mut stopping) => break,
+            () = work::wait_for_shutdown(&mut stopping) => break,
         };
         let Some(place) = places.take(asker_of(peer.ip())) else {
             // Whoever does not get it sees that the connection is closed.

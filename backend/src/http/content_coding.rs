@@ -10,20 +10,20 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 
 /// Answers below this size, in bytes, are not worth it.
-const TINY: u64 = 256;
+const MIN_BYTES: u64 = 256;
 
 /// Answers of this size and above, in bytes, are compressed off the async threads.
 const LARGE: usize = 1 << 16;
 
 /// For what is compressed while somebody waits, on the scales of both codings.
-pub(super) const FAST: u32 = 4;
+pub(super) const FAST_LEVEL: u32 = 4;
 
 /// For what is compressed once: near the best for text and wasm, in a tenth of the time.
-pub(super) const ONCE: u32 = 9;
+pub(super) const BEST_LEVEL: u32 = 9;
 
 /// How bytes are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ impl ContentCoding {
         HeaderValue::from_static(self.name())
     }
 
-    /// Compresses bytes, at level [`FAST`] or [`ONCE`].
+    /// Compresses bytes, at level [`FAST_LEVEL`] or [`BEST_LEVEL`].
     pub(super) fn compress(self, level: u32, bytes: &[u8]) -> Bytes {
         self.compress_written(level, |out| out.write_all(bytes))
             .expect("a Vec takes every write")
@@ -108,7 +108,7 @@ fn is_zero(weight: &str) -> bool {
 }
 
 /// Pictures and archives are compressed already.
-pub(super) fn is_worth_it(content_type: &str) -> bool {
+pub(super) fn is_compressible(content_type: &str) -> bool {
     !matches!(
         content_type,
         "image/png" | "image/x-icon" | "application/octet-stream"
@@ -151,7 +151,7 @@ fn is_compressible(response: &Response) -> bool {
         .body()
         .size_hint()
         .exact()
-        .is_some_and(|it| it >= TINY)
+        .is_some_and(|it| it >= MIN_BYTES)
         && !headers.contains_key(header::CONTENT_ENCODING)
         && content_type.is_some_and(is_worth_it)
 }
@@ -167,14 +167,14 @@ async fn compressed(
         .await
         .map_err(|_| Error::Crashed { what })?;
     let bytes = match bytes.len() < LARGE {
-        true => coding.compress(FAST, &bytes),
+        true => coding.compress(FAST_LEVEL, &bytes),
         false => {
             let place = app.limits.compressor().await;
             let compress = move || {
                 let _place = place;
-                Ok(coding.compress(FAST, &bytes))
+                Ok(coding.compress(FAST_LEVEL, &bytes))
             };
-            off_thread(what, compress).await?
+            run_blocking(what, compress).await?
         }
     };
     parts.headers.remove(header::CONTENT_LENGTH);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_compressed_is_read_again() {
         let text = b"a river flows into the sea; ".repeat(10_000);
-        for level in [FAST, ONCE] {
+        for level in [FAST_LEVEL, BEST_LEVEL] {
             let brotli = ContentCoding::Brotli.compress(level, &text);
             let gzip = ContentCoding::Gzip.compress(level, &text);
             assert!(brotli.len() < 10_000 && gzip.len() < 10_000);

@@ -42,10 +42,10 @@ use crate::http::openapi::Operation;
 use crate::http::{AppState, jobs, operator, people, rerank, score, server_info, studies};
 
 /// A request is answered in this time after its body has been read, or not at all.
-const TIME: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Planning a job of the largest size takes longer.
-const TIME_OF_A_JOB: Duration = Duration::from_secs(600);
+const JOB_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Body of a request, in bytes, unless it is said otherwise.
 const MAX_BODY: usize = 16 << 20;
@@ -57,7 +57,7 @@ const MAX_JOB: usize = 256 << 20;
 const MAX_REVIEW: usize = 1 << 20;
 
 /// Body of what is said of people, in bytes: a few lines.
-const WRITTEN: usize = 64 << 10;
+const MAX_PERSON_BODY: usize = 64 << 10;
 
 /// Every endpoint.
 pub(super) struct Endpoints(Vec<EndpointEntry>);
@@ -73,78 +73,93 @@ impl Endpoints {
     /// In the order of the pages that ask for them.
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
-            on::<GetServerInfoRequest, _, _>(AccessLevel::Everybody, server_info::about),
-            on::<GetSessionRequest, _, _>(AccessLevel::Everybody, people::me),
-            on::<LookUpInvitationRequest, _, _>(AccessLevel::Secrets, people::invitation)
-                .with_body(WRITTEN),
-            on::<AcceptInvitationRequest, _, _>(AccessLevel::Secrets, people::join)
-                .with_body(WRITTEN),
-            on::<SignInRequest, _, _>(AccessLevel::Secrets, people::sign_in).with_body(WRITTEN),
+            on::<GetServerInfoRequest, _, _>(AccessLevel::Everybody, server_info::get_server_info),
+            on::<GetSessionRequest, _, _>(AccessLevel::Everybody, people::get_session),
+            on::<LookUpInvitationRequest, _, _>(AccessLevel::Secrets, people::look_up_invitation)
+                .with_body(MAX_PERSON_BODY),
+            on::<AcceptInvitationRequest, _, _>(AccessLevel::Secrets, people::accept_invitation)
+                .with_body(MAX_PERSON_BODY),
+            on::<SignInRequest, _, _>(AccessLevel::Secrets, people::sign_in)
+                .with_body(MAX_PERSON_BODY),
             on::<OperatorSignInRequest, _, _>(AccessLevel::Secrets, people::sign_in_as_operator)
-                .with_body(WRITTEN),
-            on::<SignOutRequest, _, _>(AccessLevel::Annotator, people::sign_out).with_body(WRITTEN),
+                .with_body(MAX_PERSON_BODY),
+            on::<SignOutRequest, _, _>(AccessLevel::Annotator, people::sign_out)
+                .with_body(MAX_PERSON_BODY),
             on::<SetPasswordRequest, _, _>(AccessLevel::Annotator, people::set_password)
-                .with_body(WRITTEN),
-            on::<ListPeopleRequest, _, _>(AccessLevel::Curator, people::list),
-            on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::invite)
-                .with_body(WRITTEN),
-            on::<Revoke, _, _>(AccessLevel::Curator, people::revoke).with_body(WRITTEN),
+                .with_body(MAX_PERSON_BODY),
+            on::<ListPeopleRequest, _, _>(AccessLevel::Curator, people::list_people),
+            on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::create_invitation)
+                .with_body(MAX_PERSON_BODY),
+            on::<Revoke, _, _>(AccessLevel::Curator, people::revoke).with_body(MAX_PERSON_BODY),
             on::<ListStudiesRequest, _, _>(AccessLevel::Everybody, studies::list),
-            on::<GetStudyRequest, _, _>(AccessLevel::Everybody, studies::look),
+            on::<GetStudyRequest, _, _>(AccessLevel::Everybody, studies::get_study),
             of_study::<GetFiguresRequest>(),
             of_study::<GetBehavioralTestsRequest>(),
-            on::<ListLateInteractionAnalysesRequest, _, _>(AccessLevel::Everybody, studies::inside),
+            on::<ListLateInteractionAnalysesRequest, _, _>(
+                AccessLevel::Everybody,
+                studies::list_late_interaction_analyses,
+            ),
             of_study::<GetTopDocumentsRequest>(),
             of_study::<CompareRankersRequest>(),
             of_study::<ListComparedQueriesRequest>(),
             of_study::<GetComparedQueryRequest>(),
             of_study::<GetReproductionRequest>(),
-            on::<ListInstancesRequest, _, _>(AccessLevel::Everybody, studies::instances),
+            on::<ListInstancesRequest, _, _>(AccessLevel::Everybody, studies::list_instances),
             of_study::<GetInstanceRequest>(),
-            on::<ExportStudyRequest, _, _>(AccessLevel::Everybody, studies::export),
+            on::<ExportStudyRequest, _, _>(AccessLevel::Everybody, studies::export_study),
             of_study::<GetCollectionStatisticsRequest>(),
             on::<ScoreDocumentsRequest, _, _>(AccessLevel::Scorers, score::score),
             on::<GetAttentionRequest, _, _>(AccessLevel::Scorers, score::attention),
-            on::<RerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank).within(TIME_OF_A_JOB),
-            on::<CohereRerankRequest, _, _>(AccessLevel::Scorers, rerank::documents)
-                .within(TIME_OF_A_JOB),
-            second_version().within(TIME_OF_A_JOB),
-            on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create)
+            on::<RerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank)
+                .within(JOB_REQUEST_TIMEOUT),
+            on::<CohereRerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank_v1)
+                .within(JOB_REQUEST_TIMEOUT),
+            second_version().within(JOB_REQUEST_TIMEOUT),
+            on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create_job)
                 .with_body(MAX_JOB)
-                .within(TIME_OF_A_JOB),
+                .within(JOB_REQUEST_TIMEOUT),
             on::<ListJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
-            on::<GetJobRequest, _, _>(AccessLevel::Everybody, jobs::job),
+            on::<GetJobRequest, _, _>(AccessLevel::Everybody, jobs::get_job),
             events(),
             on::<CancelJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
             on::<ResumeJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
-            on::<ListHumanJudgmentsRequest, _, _>(AccessLevel::Everybody, annotation::results)
-                .within(TIME_OF_A_JOB),
+            on::<ListHumanJudgmentsRequest, _, _>(
+                AccessLevel::Everybody,
+                annotation::list_human_judgments,
+            )
+            .within(JOB_REQUEST_TIMEOUT),
             of_study::<GetTrialItemsRequest>(),
-            on::<ListTasksRequest, _, _>(AccessLevel::Everybody, annotation::tasks),
-            on::<GetTaskRequest, _, _>(AccessLevel::Annotator, annotation::task),
-            on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, annotation::next)
+            on::<ListTasksRequest, _, _>(AccessLevel::Everybody, annotation::list_tasks),
+            on::<GetTaskRequest, _, _>(AccessLevel::Annotator, annotation::get_task),
+            on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, annotation::lease_items)
                 .with_body(MAX_REVIEW),
-            on::<GetAssignedItemRequest, _, _>(AccessLevel::Annotator, annotation::again),
-            on::<ListOwnEventsRequest, _, _>(AccessLevel::Annotator, annotation::mine),
-            on::<SubmitEventsRequest, _, _>(AccessLevel::Annotator, annotation::send)
+            on::<GetAssignedItemRequest, _, _>(
+                AccessLevel::Annotator,
+                annotation::get_assigned_item,
+            ),
+            on::<ListOwnEventsRequest, _, _>(AccessLevel::Annotator, annotation::list_own_events),
+            on::<SubmitEventsRequest, _, _>(AccessLevel::Annotator, annotation::submit_events)
                 .with_body(MAX_REVIEW),
-            on::<PreviewTaskRequest, _, _>(AccessLevel::Curator, curation::preview)
+            on::<PreviewTaskRequest, _, _>(AccessLevel::Curator, curation::preview_task)
                 .with_body(MAX_REVIEW),
-            on::<CreateTaskRequest, _, _>(AccessLevel::Curator, curation::make)
+            on::<CreateTaskRequest, _, _>(AccessLevel::Curator, curation::create_task)
                 .with_body(MAX_REVIEW),
-            on::<GetTaskDefinitionRequest, _, _>(AccessLevel::Curator, curation::task),
-            on::<UpdateTaskRequest, _, _>(AccessLevel::Curator, curation::change)
+            on::<GetTaskDefinitionRequest, _, _>(
+                AccessLevel::Curator,
+                curation::get_task_definition,
+            ),
+            on::<UpdateTaskRequest, _, _>(AccessLevel::Curator, curation::update_task)
                 .with_body(MAX_REVIEW),
-            on::<GetTaskProgressRequest, _, _>(AccessLevel::Curator, curation::progress),
-            on::<GetAgreementRequest, _, _>(AccessLevel::Curator, curation::agreement)
-                .within(TIME_OF_A_JOB),
-            on::<ListDisputesRequest, _, _>(AccessLevel::Curator, curation::disputes),
-            on::<GetItemHistoryRequest, _, _>(AccessLevel::Curator, curation::history),
+            on::<GetTaskProgressRequest, _, _>(AccessLevel::Curator, curation::get_task_progress),
+            on::<GetAgreementRequest, _, _>(AccessLevel::Curator, curation::get_agreement)
+                .within(JOB_REQUEST_TIMEOUT),
+            on::<ListDisputesRequest, _, _>(AccessLevel::Curator, curation::list_disputes),
+            on::<GetItemHistoryRequest, _, _>(AccessLevel::Curator, curation::get_item_history),
             download(),
-            on::<ListModelsRequest, _, _>(AccessLevel::Operator, operator::models),
-            on::<LoadModelRequest, _, _>(AccessLevel::Operator, operator::load)
-                .within(TIME_OF_A_JOB),
+            on::<ListModelsRequest, _, _>(AccessLevel::Operator, operator::list_models),
+            on::<LoadModelRequest, _, _>(AccessLevel::Operator, operator::load_model)
+                .within(JOB_REQUEST_TIMEOUT),
         ])
     }
 
@@ -155,8 +170,8 @@ impl Endpoints {
             let route = it
                 .route
                 .route_layer(middleware::from_fn_with_state(it.time, in_time))
-                .route_layer(middleware::from_fn_with_state(body, limits::shed))
-                .route_layer(middleware::from_fn_with_state(access, access::check));
+                .route_layer(middleware::from_fn_with_state(body, limits::shed_load))
+                .route_layer(middleware::from_fn_with_state(access, access::authenticate));
             router.route(it.operation.path, route)
         })
     }
@@ -173,7 +188,7 @@ impl EndpointEntry {
             operation,
             route,
             max_body: MAX_BODY,
-            time: TIME,
+            time: REQUEST_TIMEOUT,
         }
     }
 
@@ -202,7 +217,7 @@ where
 
 /// A request that is answered from one study alone.
 fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> EndpointEntry {
-    on::<R, _, _>(AccessLevel::Everybody, studies::respond::<R>)
+    on::<R, _, _>(AccessLevel::Everybody, studies::answer_study_request::<R>)
 }
 
 /// The same as [`CohereRerankRequest`], where Cohere's later clients ask.
@@ -211,7 +226,7 @@ fn second_version() -> EndpointEntry {
         path: CohereRerankRequest::SECOND,
         ..Operation::of::<CohereRerankRequest>(AccessLevel::Scorers)
     };
-    EndpointEntry::new(operation, post(rerank::documents_again))
+    EndpointEntry::new(operation, post(rerank::rerank_v2))
 }
 
 /// The same request as [`GetJobRequest`], but answered again and again.
@@ -221,7 +236,7 @@ fn events() -> EndpointEntry {
         reply: "text/event-stream",
         ..Operation::of::<GetJobRequest>(AccessLevel::Everybody)
     };
-    EndpointEntry::new(operation, get(jobs::events))
+    EndpointEntry::new(operation, get(jobs::stream_job_events))
 }
 
 /// The reply is the file itself.
@@ -230,7 +245,7 @@ fn download() -> EndpointEntry {
         reply: "text/plain",
         ..Operation::of::<ExportTaskRequest>(AccessLevel::Curator)
     };
-    EndpointEntry::new(operation, get(curation::download))
+    EndpointEntry::new(operation, get(curation::export_task))
 }
 
 async fn in_time(State(time): State<Duration>, request: Request, next: Next) -> Response {

@@ -101,7 +101,7 @@ impl Error {
 }
 
 /// A method that a path does not take.
-pub(super) async fn wrong_method(request: Request) -> Error {
+pub(super) async fn method_not_allowed(request: Request) -> Error {
     Error::WrongMethod {
         method: request.method().to_string(),
         path: request.uri().path().to_owned(),

@@ -20,7 +20,7 @@ use shared::rank::max_score::TopKSearcher;
 use shared::text::Analyzer;
 use tokio::sync::Mutex;
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::{self, AccessLevel};
 use crate::models::{ModelRegistry, NeuralRanker};
@@ -47,7 +47,7 @@ static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
 pub(super) fn router(app: &AppState) -> Router<AppState> {
     LazyLock::force(&METRICS);
     let operator =
-        middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::check);
+        middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::authenticate);
     Router::new()
         .route(GetHealthRequest::PATH, get(health))
         .route("/ready", get(ready))
@@ -71,7 +71,7 @@ async fn health(State(app): State<AppState>) -> Response {
         Some((when, found)) if when.elapsed() < FRESH => found.clone(),
         _ => {
             let (models, first) = (app.models.clone(), app.health.first.clone());
-            let checked = off_thread("the check of health", move || Ok(check(&models, &first)));
+            let checked = run_blocking("the check of health", move || Ok(check(&models, &first)));
             let found = match tokio::time::timeout(PATIENCE, checked).await {
                 Ok(Ok(found)) => found,
                 Ok(Err(error)) => Err(error.to_string()),
@@ -175,7 +175,7 @@ async fn metrics(State(app): State<AppState>) -> Result<Response, Error> {
 }
 
 /// Counts and times every request by its route, not by its address, of which there is no end.
-pub(super) async fn measure(request: Request, next: Next) -> Response {
+pub(super) async fn record_metrics(request: Request, next: Next) -> Response {
     let path = request
         .extensions()
         .get::<MatchedPath>()

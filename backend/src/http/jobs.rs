@@ -23,7 +23,7 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 /// A proxy drops a connection that is silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-pub(super) async fn create(
+pub(super) async fn create_job(
     ApiRequest { app, asked, .. }: ApiRequest<CreateJobRequest>,
 ) -> JsonResult<Job> {
     Ok(Json(app.jobs.create(asked).await?))
@@ -35,14 +35,14 @@ pub(super) async fn list(
     Ok(Json(app.jobs.list().await?))
 }
 
-pub(super) async fn job(
+pub(super) async fn get_job(
     ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>,
 ) -> JsonResult<Job> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
 /// First how the job stands, then each step, until it ends or the server does.
-pub(super) async fn events(
+pub(super) async fn stream_job_events(
     ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Steps are kept from before the job is looked at, so that none falls in between.
@@ -91,7 +91,7 @@ impl JobWatcher {
     async fn step(&mut self, n_done: u64) -> Option<Job> {
         loop {
             tokio::select! {
-                () = crate::jobs::stopped(&mut self.stopping) => return None,
+                () = crate::jobs::wait_for_shutdown(&mut self.stopping) => return None,
                 step = self.steps.recv() => match step {
                     Ok(job) if job.id == self.id && job.n_done >= n_done => return Some(job),
                     Ok(_) => {}

@@ -29,13 +29,13 @@ pub(super) use slots::{Slot, SlotPool};
 const REQUESTS: usize = 256;
 
 /// People who watch jobs at once.
-const WATCHERS: usize = 256;
+const MAX_JOB_WATCHERS: usize = 256;
 
 /// Aggregations of studies and reviews at once; more wait. None of them waits for a model.
-const HEAVY: usize = 4;
+const MAX_COMPUTATIONS: usize = 4;
 
 /// Requests to score texts that wait or are worked on; more are told to come again.
-const SCORINGS: usize = 32;
+const MAX_SCORING_REQUESTS: usize = 32;
 
 /// Those of one address at once: somebody who sends many has no more of the places.
 pub(super) const SCORINGS_OF_ONE: usize = 4;
@@ -47,7 +47,7 @@ const SCORINGS_AGAIN_S: u64 = 5;
 const DOWNLOADS: usize = 32;
 
 /// Downloads of one address at once: somebody who reads slowly has no more of them.
-pub(super) const DOWNLOADS_OF_ONE: usize = 4;
+pub(super) const MAX_DOWNLOADS_PER_CLIENT: usize = 4;
 
 /// When whoever is told so should come again.
 const DOWNLOADS_AGAIN_S: u64 = 10;
@@ -86,17 +86,17 @@ impl Allowance {
 }
 
 /// Somebody who reads: a page makes a handful of requests, a dial one per move.
-const READS: Allowance = Allowance::new(120, Duration::from_millis(100));
+const READ_RATE: Allowance = Allowance::new(120, Duration::from_millis(100));
 
 /// Somebody who types: the page waits for a pause before it asks.
-const SCORES: Allowance = Allowance::new(10, Duration::from_secs(2));
+const SCORING_RATE: Allowance = Allowance::new(10, Duration::from_secs(2));
 
 /// Somebody who is signed in, whoever shares their address: one who decides by a key each second
 /// makes a few requests for each.
-const PEOPLE: Allowance = Allowance::new(300, Duration::from_millis(50));
+const SIGNED_IN_RATE: Allowance = Allowance::new(300, Duration::from_millis(50));
 
 /// Tokens and passwords that were wrong, of one address.
-const GUESSES: Allowance = Allowance::new(10, Duration::from_secs(6));
+const FAILED_ATTEMPT_RATE: Allowance = Allowance::new(10, Duration::from_secs(6));
 
 /// Passwords of one name that were wrong, wherever from. Somebody with many addresses could keep it
 /// full and so lock out whom they mean, who then needs a link; a password that is tried from a
@@ -112,7 +112,7 @@ const PASSWORDS: usize = 2;
 
 /// Addresses, people and names of each limit that are remembered; of more, those that were quiet
 /// longest are forgotten.
-const REMEMBERED: usize = 10_000;
+const MAX_TRACKED_CLIENTS: usize = 10_000;
 
 /// All of them.
 pub(super) struct ServerLimits {
@@ -157,22 +157,22 @@ impl ScoringTurn {
 impl ServerLimits {
     pub(super) fn new() -> ServerLimits {
         ServerLimits {
-            reads: RateLimit::new(READS),
-            scores: RateLimit::new(SCORES),
-            people: RateLimit::new(PEOPLE),
-            guesses: RateLimit::new(GUESSES),
+            reads: RateLimit::new(READ_RATE),
+            scores: RateLimit::new(SCORING_RATE),
+            people: RateLimit::new(SIGNED_IN_RATE),
+            guesses: RateLimit::new(FAILED_ATTEMPT_RATE),
             guesses_of_name: RateLimit::new(GUESSES_OF_NAME),
             guesses_from_address: RateLimit::new(GUESSES_OF_NAME_FROM_ADDRESS),
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
-            watchers: Arc::new(Semaphore::new(WATCHERS)),
+            watchers: Arc::new(Semaphore::new(MAX_JOB_WATCHERS)),
             bodies: SlotPool::new(BODIES, BODIES_OF_ONE),
             bodies_of_operators: SlotPool::new(BODIES_OF_OPERATORS, BODIES_OF_OPERATORS),
-            downloads: SlotPool::new(DOWNLOADS, DOWNLOADS_OF_ONE),
+            downloads: SlotPool::new(DOWNLOADS, MAX_DOWNLOADS_PER_CLIENT),
             exports: Arc::new(Semaphore::new(EXPORTS)),
             compressors: Arc::new(Semaphore::new(COMPRESSORS)),
-            heavy: Arc::new(Semaphore::new(HEAVY)),
-            scorings: SlotPool::new(SCORINGS, SCORINGS_OF_ONE),
+            heavy: Arc::new(Semaphore::new(MAX_COMPUTATIONS)),
+            scorings: SlotPool::new(MAX_SCORING_REQUESTS, SCORINGS_OF_ONE),
             turn: Arc::new(Semaphore::new(1)),
             // Where there are no threads to be had, the usual ones do.
             scoring_threads: rayon::ThreadPoolBuilder::new()
@@ -187,7 +187,7 @@ impl ServerLimits {
     /// No asker is an operator, who is not counted as one.
     pub(super) fn scoring(&self, asker: Option<ClientKey>) -> Result<Slot, Error> {
         self.scorings.take(asker).ok_or(Error::Crowded {
-            most: SCORINGS,
+            most: MAX_SCORING_REQUESTS,
             most_of_one: SCORINGS_OF_ONE,
             retry_after_s: SCORINGS_AGAIN_S,
         })
@@ -257,7 +257,7 @@ async fn wait_for(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
 
 /// Reads the body of a request, of at most so many bytes, and then turns it away when too many are
 /// answered: whoever sends slowly takes no place.
-pub(super) async fn shed(
+pub(super) async fn shed_load(
     State((app, max_body)): State<(AppState, usize)>,
     request: Request,
     next: Next,

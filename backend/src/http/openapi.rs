@@ -9,7 +9,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use serde_json::Value;
-use shared::api::people::CSRF;
+use shared::api::people::CSRF_HEADER;
 use shared::api::{Endpoint, ErrorResponse, Method};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -178,7 +178,7 @@ fn document() -> OpenApi {
         "__Host-axioscope",
         &format!(
             "Under a name of this machine `axioscope-PORT`. A POST that comes with it also has the \
-             header `{CSRF}`, which /api/me says."
+             header `{CSRF_HEADER}`, which /api/me says."
         ),
     )));
     let components = ComponentsBuilder::new()

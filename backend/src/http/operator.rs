@@ -3,21 +3,21 @@
 use axum::Json;
 use shared::api::models::{ListModelsRequest, LoadModelRequest, ModelStatus};
 
-use crate::error::off_thread;
+use crate::error::run_blocking;
 use crate::http::api_request::{ApiRequest, JsonResult};
 
-pub(super) async fn models(
+pub(super) async fn list_models(
     ApiRequest { app, .. }: ApiRequest<ListModelsRequest>,
 ) -> JsonResult<Vec<ModelStatus>> {
     let models = app.models.clone();
-    let held = off_thread("listing models", move || Ok(models.inventory())).await?;
+    let held = run_blocking("listing models", move || Ok(models.inventory())).await?;
     Ok(Json(held))
 }
 
-pub(super) async fn load(
+pub(super) async fn load_model(
     ApiRequest { app, asked, .. }: ApiRequest<LoadModelRequest>,
 ) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
-    let held = off_thread("loading a model", move || models.load(&asked.spec)).await?;
+    let held = run_blocking("loading a model", move || models.load(&asked.spec)).await?;
     Ok(Json(held))
 }

@@ -11,7 +11,7 @@ use shared::api::people::{
     SignInRequest, SignOutRequest,
 };
 use shared::error::Error as InputError;
-use shared::user_text::LONGEST_NAME;
+use shared::user_text::MAX_NAME_CHARS;
 
 use crate::clock::now_ms;
 use crate::error::Error;
@@ -27,20 +27,20 @@ type SignedInResponse = (
     Json<SessionResponse>,
 );
 
-pub(super) async fn me(
+pub(super) async fn get_session(
     ApiRequest { caller, .. }: ApiRequest<GetSessionRequest>,
 ) -> Json<SessionResponse> {
     Json(caller.who())
 }
 
-pub(super) async fn invitation(
+pub(super) async fn look_up_invitation(
     ApiRequest { app, asked, .. }: ApiRequest<LookUpInvitationRequest>,
 ) -> JsonResult<InvitationResponse> {
     let token = SecretToken::shown(&asked.token);
     Ok(Json(app.store.invited_to(&token, now_ms()).await?))
 }
 
-pub(super) async fn join(
+pub(super) async fn accept_invitation(
     headers: HeaderMap,
     ApiRequest { app, caller, asked }: ApiRequest<AcceptInvitationRequest>,
 ) -> Result<SignedInResponse, Error> {
@@ -128,12 +128,12 @@ async fn check_password(
     caller: &Caller,
     guess: PasswordAttempt<'_>,
 ) -> Result<(), Error> {
-    let name: String = name_key(guess.name).chars().take(LONGEST_NAME).collect();
+    let name: String = name_key(guess.name).chars().take(MAX_NAME_CHARS).collect();
     let from_here = (name.clone(), caller.address());
     app.limits.guesses_of_name.check(&name)?;
     app.limits.guesses_from_address.take(from_here.clone())?;
     let hash = guess.known.and_then(|it| it.password_hash.clone());
-    match password::is_right(app, guess.password, hash).await? {
+    match password::verify(app, guess.password, hash).await? {
         true => {
             app.limits.guesses_from_address.forgive(&from_here);
             Ok(())
@@ -175,7 +175,7 @@ async fn welcome(
     if let Some(before) = &caller.session {
         app.store.end_session(before).await?;
     }
-    let cookie = access::keep(&app.exposure, headers, &session);
+    let cookie = access::set_cookie(&app.exposure, headers, &session);
     let caller = caller.with(app, Some(session)).await?;
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
 }
@@ -190,7 +190,7 @@ pub(super) async fn sign_out(
         (Some(session), _) => app.store.end_session(session).await?,
         (None, _) => {}
     }
-    let cookie = access::forget(&app.exposure, &headers);
+    let cookie = access::clear_cookie(&app.exposure, &headers);
     let caller = caller.with(&app, None).await?;
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
 }
@@ -226,13 +226,13 @@ pub(super) async fn set_password(
     Ok(Json(caller.with(&app, session).await?.who()))
 }
 
-pub(super) async fn list(
+pub(super) async fn list_people(
     ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>,
 ) -> JsonResult<PeopleResponse> {
     Ok(Json(app.store.everybody(now_ms()).await?))
 }
 
-pub(super) async fn invite(
+pub(super) async fn create_invitation(
     ApiRequest { app, caller, asked }: ApiRequest<CreateInvitationRequest>,
 ) -> JsonResult<CreateInvitationResponse> {
     let role = match asked.person {

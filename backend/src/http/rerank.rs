@@ -8,7 +8,7 @@ use shared::api::rerank::{
     CohereRerankResponse, CohereRerankResult, CohereRerankUsage, CohereResultDocument, RankedText,
     RerankRequest, RerankResponse, TruncationDirection,
 };
-use shared::collection::hex;
+use shared::collection::encode_hex;
 use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
@@ -70,7 +70,7 @@ pub(super) async fn rerank(
 }
 
 /// `/v1/rerank`.
-pub(super) async fn documents(
+pub(super) async fn rerank_v1(
     call: ApiRequest<CohereRerankRequest>,
 ) -> JsonResult<CohereRerankResponse> {
     rank_documents(call, RerankApiVersion::First, TruncationPolicy::End)
@@ -79,7 +79,7 @@ pub(super) async fn documents(
 }
 
 /// `/v2/rerank`.
-pub(super) async fn documents_again(
+pub(super) async fn rerank_v2(
     call: ApiRequest<CohereRerankRequest>,
 ) -> JsonResult<CohereRerankResponse> {
     rank_documents(call, RerankApiVersion::Second, TruncationPolicy::End)
@@ -264,7 +264,7 @@ impl RerankResult {
                 .map(|text| CohereResultDocument { text }),
         });
         CohereRerankResponse {
-            id: hex(&id),
+            id: encode_hex(&id),
             object: "rerank".to_owned(),
             results: results.collect(),
             model: self.model,

@@ -11,7 +11,7 @@ use shared::api::{
 };
 use shared::error::{Error as InputError, InvalidField};
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
@@ -131,7 +131,7 @@ pub(super) async fn attention(
     };
     let ranker = wanted.load(&app, &caller).await?;
     let turn = app.limits.turn().await;
-    let found = off_thread("reading attention", move || {
+    let found = run_blocking("reading attention", move || {
         turn.run(|| ranker.attention(&asked))
     });
     Ok(Json(found.await?))
@@ -150,7 +150,7 @@ impl RequestedRanker {
     async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
         let RequestedRanker { field, spec } = self;
         let models = app.models.clone();
-        let ranker = off_thread("loading a model", move || models.get(&spec)).await?;
+        let ranker = run_blocking("loading a model", move || models.get(&spec)).await?;
         match ranker.spec_with_usual_passages() {
             Some(usual) if !caller.may(AccessRole::Operator) => {
                 let reason = format!(
@@ -192,11 +192,11 @@ async fn take_turns(
 ) -> Result<ScoredDocuments, Error> {
     let ranker = wanted.load(app, caller).await?;
     let begin = move || IncrementalScoring::new(ranker, request);
-    let mut work = off_thread("reading a query", begin).await?;
+    let mut work = run_blocking("reading a query", begin).await?;
     while !work.is_done() {
         let turn = app.limits.turn().await;
         let step = move || turn.run(|| work.step().map(|()| work));
-        work = off_thread("scoring texts", step).await?;
+        work = run_blocking("scoring texts", step).await?;
         metrics::counter!("axioscope_ranking_batches_total").increment(1);
     }
     work.into_scores()

@@ -4,16 +4,16 @@ use axum::Json;
 use shared::api::people::AccessRole;
 use shared::api::{GetServerInfoRequest, ServerInfoResponse};
 
-use crate::error::off_thread;
+use crate::error::run_blocking;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::score;
 
 /// A model that cannot be loaded is left out here; `/health` says what is wrong with it.
-pub(super) async fn about(
+pub(super) async fn get_server_info(
     ApiRequest { app, caller, .. }: ApiRequest<GetServerInfoRequest>,
 ) -> JsonResult<ServerInfoResponse> {
     let models = app.models.clone();
-    let models = off_thread("loading models", move || {
+    let models = run_blocking("loading models", move || {
         Ok(models
             .specs()
             .iter()

@@ -13,12 +13,12 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
-use shared::collection::hex;
+use shared::collection::encode_hex;
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::front_end_files::FrontEndFiles;
 use crate::http::AppState;
-use crate::http::content_coding::{ContentCoding, ONCE, is_worth_it};
+use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible};
 
 /// All files of the front end.
 pub(super) struct StaticFiles {
@@ -78,7 +78,7 @@ impl StaticFiles {
 
 impl File {
     fn new(path: &str, body: Bytes, brotli: Option<Bytes>) -> File {
-        let hash = hex(&Sha256::digest(&body));
+        let hash = encode_hex(&Sha256::digest(&body));
         let tag = HeaderValue::from_str(&format!("\"{}\"", &hash[..32]));
         let tag = tag.expect("digits fit into a header");
         let tag = (!name_has_hash(path)).then_some(tag);
@@ -98,13 +98,13 @@ impl File {
     }
 
     fn compressed(&self, coding: ContentCoding) -> Bytes {
-        let compress = || coding.compress(ONCE, &self.body);
+        let compress = || coding.compress(BEST_LEVEL, &self.body);
         self.known(coding).get_or_init(compress).clone()
     }
 }
 
 /// A file, or the page that stands for all others.
-pub(super) async fn page(State(app): State<AppState>, request: Request) -> Response {
+pub(super) async fn serve_page(State(app): State<AppState>, request: Request) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path());
     let nothing = || Error::NoSuchPath {
         method: method.to_string(),
@@ -165,7 +165,7 @@ async fn answer(file: &Arc<File>, asked: &HeaderMap) -> Result<Response, Error> 
         Some(body) => body.clone(),
         None => {
             let file = file.clone();
-            off_thread("compressing a page", move || Ok(file.compressed(coding))).await?
+            run_blocking("compressing a page", move || Ok(file.compressed(coding))).await?
         }
     };
     Ok((headers, Body::from(body)).into_response())
@@ -184,7 +184,7 @@ fn names(list: &HeaderValue, tag: Option<&HeaderValue>) -> bool {
 }
 
 /// Adds to every response what a browser is to keep to.
-pub(super) async fn secure(request: Request, next: Next) -> Response {
+pub(super) async fn add_security_headers(request: Request, next: Next) -> Response {
     let of_api = request.uri().path().starts_with("/api/");
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

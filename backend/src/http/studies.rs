@@ -22,11 +22,11 @@ use shared::study::Study;
 use shared::study::instance_list::InstancePage;
 use shared::study::overview::{StudyOverview, StudySummary};
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
-use crate::http::content_coding::{ContentCoding, FAST};
+use crate::http::content_coding::{ContentCoding, FAST_LEVEL};
 use crate::http::limits::Slot;
 use crate::pipeline;
 use crate::store::studies::{StudyEntry, late_interaction};
@@ -41,7 +41,7 @@ pub(super) async fn list(
 ) -> JsonResult<Vec<StudySummary>> {
     let mut cards = Vec::new();
     for listed in app.store.studies().await? {
-        if !may_see(&caller, &listed) {
+        if !is_visible(&caller, &listed) {
             continue;
         }
         match app.shelf.card(&listed).await {
@@ -54,19 +54,19 @@ pub(super) async fn list(
 }
 
 /// The overview of a state of the dials is cached.
-pub(super) async fn look(
+pub(super) async fn get_study(
     ApiRequest { app, caller, asked }: ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
-    let listed = find(&app, &caller, &asked.study).await?;
+    let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
 }
 
 /// Answers a request from one study alone.
-pub(super) async fn respond<R: StudyRequest>(
+pub(super) async fn answer_study_request<R: StudyRequest>(
     ApiRequest { app, caller, asked }: ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
-    let listed = find(&app, &caller, asked.study()).await?;
+    let listed = find_study(&app, &caller, asked.study()).await?;
     let _place = app.limits.heavy().await;
     let reply = app
         .shelf
@@ -75,38 +75,40 @@ pub(super) async fn respond<R: StudyRequest>(
 }
 
 /// What was looked into lies beside the study.
-pub(super) async fn inside(
+pub(super) async fn list_late_interaction_analyses(
     ApiRequest { app, caller, asked }: ApiRequest<ListLateInteractionAnalysesRequest>,
 ) -> JsonResult<Vec<LateInteractionAnalysis>> {
-    let listed = find(&app, &caller, &asked.study).await?;
+    let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let folder = app.shelf.folder().clone();
     let load = move || late_interaction::load(&folder, &listed.name);
     Ok(Json(
-        off_thread("reading what was looked into", load).await?,
+        run_blocking("reading what was looked into", load).await?,
     ))
 }
 
 /// One page of instances is counted on all cores.
-pub(super) async fn instances(
+pub(super) async fn list_instances(
     ApiRequest { app, caller, asked }: ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
-    let listed = find(&app, &caller, &asked.study).await?;
+    let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let listing = asked.listing;
     Ok(Json(
         app.shelf
-            .of(&listed, move |study| Ok(pipeline::list(study, &listing)?))
+            .of(&listed, move |study| {
+                Ok(pipeline::list_instances(study, &listing)?)
+            })
             .await?,
     ))
 }
 
 /// The study is written as it is in memory, and compressed once for all who ask.
-pub(super) async fn export(
+pub(super) async fn export_study(
     headers: HeaderMap,
     ApiRequest { app, caller, asked }: ApiRequest<ExportStudyRequest>,
 ) -> Result<Response, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
+    let listed = find_study(&app, &caller, &asked.study).await?;
     let place = app.limits.download(caller.ip)?;
     let accepted = ContentCoding::accepted(&headers);
     let coding = accepted.unwrap_or(ContentCoding::Gzip);
@@ -152,7 +154,7 @@ async fn write_export(
 }
 
 fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {
-    let written = coding.compress_written(FAST, |out| {
+    let written = coding.compress_written(FAST_LEVEL, |out| {
         let mut out = BufWriter::with_capacity(CHUNK, out);
         serde_json::to_writer(&mut out, study)?;
         out.flush()
@@ -181,15 +183,19 @@ fn read_in_chunks(mut file: impl Read + Send + 'static, place: Slot) -> Body {
 }
 
 /// A study that is not for the caller's eyes is not there.
-pub(super) async fn find(app: &AppState, caller: &Caller, name: &str) -> Result<StudyEntry, Error> {
+pub(super) async fn find_study(
+    app: &AppState,
+    caller: &Caller,
+    name: &str,
+) -> Result<StudyEntry, Error> {
     let listed = app.store.study(name).await?;
-    if !may_see(caller, &listed) {
+    if !is_visible(caller, &listed) {
         return Err(Wrong::unknown("study", name).into());
     }
     Ok(listed)
 }
 
 /// Curators make tasks from studies that are not published yet.
-pub(super) fn may_see(caller: &Caller, listed: &StudyEntry) -> bool {
+pub(super) fn is_visible(caller: &Caller, listed: &StudyEntry) -> bool {
     listed.published || caller.may(AccessRole::Curator)
 }

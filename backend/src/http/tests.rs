@@ -18,7 +18,7 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::api::people::{AccessRole, CSRF, Person};
+use shared::api::people::{AccessRole, CSRF_HEADER, Person};
 use shared::api::{
     Endpoint, ErrorResponse, ExportStudyRequest, GetJobRequest, GetJobScoresRequest,
     GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState, ListInstancesRequest,
@@ -30,7 +30,7 @@ use tower::ServiceExt;
 use super::*;
 use crate::clock::now_ms;
 use crate::jobs::tests::create;
-use crate::models;
+use crate::list_models;
 use crate::store::people::{JoinDetails, NewInvitationRow};
 use crate::store::secret_token::SecretToken;
 use crate::store::studies::Visibility;
@@ -261,7 +261,7 @@ impl Site {
         let cookie = format!("{}={}", self.cookie(), session.reveal());
         let headers = request.headers_mut();
         headers.insert(header::COOKIE, cookie.parse().unwrap());
-        headers.insert(CSRF, session.csrf().parse().unwrap());
+        headers.insert(CSRF_HEADER, session.csrf().parse().unwrap());
         request
     }
 

@@ -45,7 +45,7 @@ async fn work_until(jobs: &JobQueue, enough: impl Fn(&Job) -> bool) -> Job {
     let mut steps = jobs.steps();
     let lock = jobs.store.lock_jobs(jobs.folder.lock().unwrap());
     let lock = lock.await.unwrap();
-    let worker = tokio::spawn(work(jobs.clone(), lock, stopping));
+    let worker = tokio::spawn(run_worker(jobs.clone(), lock, stopping));
     let job = loop {
         let step = steps.recv().await.unwrap();
         if enough(&step) {

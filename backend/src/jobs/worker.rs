@@ -10,7 +10,7 @@ use shared::score::rescoring::{self, RescoringRecord};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::jobs::{JobQueue, Speed};
 use crate::models::{
     EncodedQueries, InferenceCounts, NeuralRanker, PairScore, PairTexts, TokenizedBatch,
@@ -61,7 +61,11 @@ impl RunningJob {
 
 /// Works until `stopping` turns true, then ends after the batch at hand. While this holds the
 /// lock, a job that is marked as running was left by a process that is no more.
-pub(crate) async fn work(jobs: JobQueue, mut lock: JobsLock, mut stopping: watch::Receiver<bool>) {
+pub(crate) async fn run_worker(
+    jobs: JobQueue,
+    mut lock: JobsLock,
+    mut stopping: watch::Receiver<bool>,
+) {
     let mut running = BTreeMap::new();
     let mut requeued = false;
     while !*stopping.borrow() {
@@ -84,7 +88,7 @@ pub(crate) async fn work(jobs: JobQueue, mut lock: JobsLock, mut stopping: watch
         tokio::select! {
             () = jobs.wake.notified() => {}
             () = sleep(pause) => {}
-            () = stopped(&mut stopping) => {}
+            () = wait_for_shutdown(&mut stopping) => {}
         }
     }
     for (id, mut job) in running {
@@ -178,7 +182,7 @@ async fn turn(
         return finish(jobs, id, computing, stopping).await;
     };
     let ((ranker, threads), prepared) = (job.computing(), job.prepared.clone());
-    let score = off_thread("scoring a batch", move || {
+    let score = run_blocking("scoring a batch", move || {
         // What others ask of the same model at the same time counts as well.
         let before = ranker.reads();
         let scores = threads.install(|| ranker.score_cut(&prepared, &batch))?;
@@ -208,7 +212,7 @@ async fn cut_next(
     let Some(batch) = jobs.store.next_batch(id, after).await? else {
         return Ok(None);
     };
-    off_thread("cutting texts into pieces", move || {
+    run_blocking("cutting texts into pieces", move || {
         let cut = threads.install(|| ranker.cut_batch(&batch.texts))?;
         Ok(Some((batch.number, cut)))
     })
@@ -241,7 +245,7 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
 async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
     let work = jobs.store.work(id).await?;
     let models = jobs.models.clone();
-    off_thread("encoding the queries of a job", move || {
+    run_blocking("encoding the queries of a job", move || {
         let JobInput {
             ranker: about,
             token_budget,
@@ -290,7 +294,7 @@ async fn finish(
     }
     let columns = jobs.store.job_columns(id).await?;
     let path = jobs.folder.scores(&job.ranker.fingerprint, id)?;
-    off_thread("writing scores", move || columns.write(&path)).await?;
+    run_blocking("writing scores", move || columns.write(&path)).await?;
     let certificate = match certify(jobs, id, computing, stopping.clone()).await {
         Ok(certificate) => certificate,
         // The scores are there, whatever is wrong with this.
@@ -319,7 +323,7 @@ async fn certify(
         by_query[query as usize].push(text);
     }
     let unique = QueryDocumentPairs::new(by_query);
-    let sample = rescoring::sample(&unique, &[]);
+    let sample = rescoring::sample_pairs(&unique, &[]);
     let chosen: Vec<(u32, u32)> = unique
         .iter()
         .map(|(query, text)| (query as u32, text))
@@ -332,7 +336,7 @@ async fn certify(
     places.sort_unstable();
     places.dedup();
     let texts = jobs.store.job_texts(id, &places).await?;
-    off_thread("certifying scores", move || {
+    run_blocking("certifying scores", move || {
         let place = |it: &u32| {
             let (query, text) = pairs[*it as usize];
             (query, places.partition_point(|&it| it < text) as u32)
@@ -369,7 +373,7 @@ fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
 }
 
 /// Returns when the process is to end.
-pub(crate) async fn stopped(stopping: &mut watch::Receiver<bool>) {
+pub(crate) async fn wait_for_shutdown(stopping: &mut watch::Receiver<bool>) {
     // An error says that whoever could have told it is gone already.
     let _ = stopping.wait_for(|&it| it).await;
 }

@@ -18,7 +18,7 @@ use crate::models::passages::PassageStrategy;
 use crate::models::{DetailedScore, EncodedQueries, NeuralRanker, ScoreDetail};
 
 /// Bytes of passages that are counted in a step.
-const COUNTED: usize = 1 << 18;
+const MAX_TOKENIZED_BYTES: usize = 1 << 18;
 
 /// Tokens that are encoded in a step: a quarter of those of a job's batch, since others wait for
 /// its end.
@@ -180,7 +180,7 @@ impl IncrementalScoring {
     fn count(&mut self) -> Result<(), Error> {
         let first = self.passages.len();
         let mut n_bytes = 0;
-        while n_bytes < COUNTED
+        while n_bytes < MAX_TOKENIZED_BYTES
             && let Some(text) = self.request.texts.get(self.texts.len())
         {
             let read = match self.request.max_text_tokens {

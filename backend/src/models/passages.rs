@@ -9,14 +9,14 @@
 use std::fmt;
 
 /// Words of a passage, and from the beginning of one to that of the next.
-const USUAL: (usize, usize) = (150, 75);
+const DEFAULT_PASSAGE: (usize, usize) = (150, 75);
 
 /// Words of a passage at most. No model reads as many, and a bound is told rather than a number
 /// that nobody meant.
 const MOST_WORDS: usize = 10_000;
 
 /// Passages of a text at most; what comes after them is left out, and told.
-const MOST: usize = 200;
+const MAX_PASSAGES: usize = 200;
 
 /// How a ranker reads a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl PassageStrategy {
                 let (n_words, stride) = size.split_once('/')?;
                 (name, (n_words.parse().ok()?, stride.parse().ok()?))
             }
-            None => (ending, USUAL),
+            None => (ending, DEFAULT_PASSAGE),
         };
         let how = match name {
             "firstp" => PassageAggregation::First,
@@ -98,7 +98,7 @@ impl PassageStrategy {
         };
         let most = match cut.how {
             PassageAggregation::First => 1,
-            PassageAggregation::Max | PassageAggregation::Mean => MOST,
+            PassageAggregation::Max | PassageAggregation::Mean => MAX_PASSAGES,
         };
         let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
         let words: Vec<(usize, usize)> = text
@@ -138,7 +138,7 @@ impl PassageStrategy {
 
     /// The same with passages of the usual length.
     pub(super) fn usual(self) -> PassageStrategy {
-        let (n_words, stride) = USUAL;
+        let (n_words, stride) = DEFAULT_PASSAGE;
         match self {
             PassageStrategy::Whole => PassageStrategy::Whole,
             PassageStrategy::Passages(PassageSettings { how, .. }) => {
@@ -217,7 +217,7 @@ impl fmt::Display for PassageStrategy {
             PassageAggregation::Mean => "meanp",
         };
         match (cut.n_words, cut.stride) {
-            USUAL => write!(f, "+{name}"),
+            DEFAULT_PASSAGE => write!(f, "+{name}"),
             (n_words, stride) => write!(f, "+{name}={n_words}/{stride}"),
         }
     }
@@ -272,7 +272,10 @@ mod tests {
     fn a_text_without_end_has_so_many_passages_and_no_more() {
         let text = "word ".repeat(100_000);
         let found = read("m+maxp=2/1", &text);
-        assert_eq!((found.passages.len(), found.truncated), (MOST, true));
+        assert_eq!(
+            (found.passages.len(), found.truncated),
+            (MAX_PASSAGES, true)
+        );
     }
 
     #[test]

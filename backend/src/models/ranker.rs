@@ -17,10 +17,10 @@ use crate::models::passages::PassageStrategy;
 use crate::models::spec::{ModelUse, spec};
 
 /// Pieces of a text that a model reads at most, as sentence-transformers has it for MiniLM.
-const MAX_PIECES: usize = 256;
+const MAX_TOKENS: usize = 256;
 
 /// Pieces of a query and a text that are read together, as cross-encoders are trained for.
-pub(super) const MAX_PAIR_PIECES: usize = 512;
+pub(super) const MAX_PAIR_TOKENS: usize = 512;
 
 /// Pieces of a query, and of a text, as EPIC was trained.
 const MAX_EPIC_PIECES: usize = 512;
@@ -56,19 +56,19 @@ impl NeuralRanker {
     ) -> Result<NeuralRanker, Error> {
         let name = place.name.as_str();
         // A configuration that cannot be read is told of by what loads it.
-        let most = files.most_pieces().unwrap_or(MAX_PAIR_PIECES);
+        let most = files.most_pieces().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
             ModelUse::Matching(matching) => dense(files, matching, most, siblings, computing)
                 .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Dense(it)))),
-            ModelUse::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
+            ModelUse::Splade => Splade::load(files, MAX_TOKENS.min(most), computing)
                 .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Sparse(it)))),
-            ModelUse::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), computing)
+            ModelUse::Cross => CrossEncoder::load(files, MAX_PAIR_TOKENS.min(most), computing)
                 .map(|it| ScoringModel::Together(JointEncoder::Cross(Box::new(it)))),
             ModelUse::Colbert => Colbert::load(files, computing)
                 .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Colbert(it)))),
             ModelUse::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
                 .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Epic(it)))),
-            ModelUse::MonoT5 => MonoT5::load(files, MAX_PAIR_PIECES, computing)
+            ModelUse::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
                 .map(|it| ScoringModel::Together(JointEncoder::Mono(Box::new(it)))),
         };
         let reader = reader.map_err(Error::model(name))?;
@@ -131,7 +131,7 @@ impl NeuralRanker {
         };
         Ok(NeuralRanker {
             about,
-            weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
+            weights_sha256: shared::collection::encode_hex(&Sha256::digest(&files.weights)),
             weights_bytes: files.weights.len() as u64,
             max_pieces: bound(files, used, most),
             reader: Arc::new(reader),
@@ -224,7 +224,7 @@ fn dense(
     siblings: &[Arc<NeuralRanker>],
     computing: ComputeTarget,
 ) -> Result<EmbeddingModel, neural::Error> {
-    let max_pieces = MAX_PIECES.min(most);
+    let max_pieces = MAX_TOKENS.min(most);
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
         if let Some(model) = sibling.dense()
@@ -239,9 +239,9 @@ fn dense(
 /// The most pieces of a text that `used` reads of a model whose positions end at `most`.
 fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
     let usual = match used {
-        ModelUse::Matching(_) | ModelUse::Splade => MAX_PIECES,
-        ModelUse::MonoT5 => return Some(MAX_PAIR_PIECES as u64),
-        ModelUse::Cross => return Some(MAX_PAIR_PIECES.min(most) as u64),
+        ModelUse::Matching(_) | ModelUse::Splade => MAX_TOKENS,
+        ModelUse::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
+        ModelUse::Cross => return Some(MAX_PAIR_TOKENS.min(most) as u64),
         ModelUse::Epic => MAX_EPIC_PIECES,
         ModelUse::Colbert => return None,
     };

@@ -106,7 +106,8 @@ mod tests {
                 "{}/../neural/tests/fixtures/{name}",
                 env!("CARGO_MANIFEST_DIR")
             );
-            let models = crate::models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+            let models =
+                crate::list_models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
             models.get(&format!("{name}{used}")).unwrap().scale()
         };
         assert_eq!(fixture("tiny", ":bi"), ScoreScale::Cosine);

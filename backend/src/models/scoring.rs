@@ -18,7 +18,7 @@ use crate::models::passages::DocumentPassages;
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
 
 /// Pieces that a query adds to a text with which it is read; only plans go by it.
-const USUAL_QUERY: usize = 16;
+const ASSUMED_QUERY_TOKENS: usize = 16;
 
 /// The score of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ impl PairTexts<'_> {
             hasher.update(query.to_le_bytes());
             hasher.update(text.to_le_bytes());
         }
-        shared::collection::hex(&hasher.finalize())
+        shared::collection::encode_hex(&hasher.finalize())
     }
 }
 
@@ -176,7 +176,9 @@ impl NeuralRanker {
         let n_pieces: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
             ScoringModel::Alone(_) => n_pieces,
-            ScoringModel::Together(_) => (n_pieces + USUAL_QUERY * passages.len()) * n_pairs,
+            ScoringModel::Together(_) => {
+                (n_pieces + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs
+            }
         }
     }
 

@@ -20,7 +20,7 @@ impl NeuralRanker {
         done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
         let draft = std::slice::from_mut(draft);
-        let mut each = score_alike(&[self], listed, draft, done)?;
+        let mut each = score_shared_encoding(&[self], listed, draft, done)?;
         Ok(each.pop().unwrap_or_default())
     }
 }
@@ -40,7 +40,7 @@ type Scored = Vec<(usize, Vec<PairScore>)>;
 /// the bits that each would have by itself. `done` is told how many pairs are done, those of one
 /// that is behind. While one batch is scored, the next is cut into pieces and the one before goes
 /// into the drafts: three batches are in memory.
-pub(crate) fn score_alike(
+pub(crate) fn score_shared_encoding(
     rankers: &[&NeuralRanker],
     listed: &PairTexts<'_>,
     drafts: &mut [PartialScores],

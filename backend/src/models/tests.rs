@@ -146,7 +146,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let open = |it: &NeuralRanker| PartialScores::open(folder.path(), &listed.hash(it)).unwrap();
     let mut drafts = [open(bi), open(late)];
-    let scores = score_alike(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
+    let scores = score_shared_encoding(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
     assert_eq!(scores[0], alone[0].0);
     assert_eq!(scores[1], alone[1].0);
     // Each has encoded the queries for itself.
@@ -162,7 +162,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let behind = || PartialScores::open(behind.path(), &listed.hash(late)).unwrap();
     behind().keep(0, &first).unwrap();
     let before = late.reads();
-    let again = score_alike(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
+    let again = score_shared_encoding(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
     assert_eq!(again.unwrap(), scores);
     let n_missing = n_texts - first.len() as u64;
     assert_eq!(late.reads().since(before).sequences, n_missing + 2);

@@ -15,7 +15,7 @@ use shared::error::{Error, ReadReport};
 use shared::probe::manipulation::LookupTables;
 use shared::probe::{PoolSpec, Probe};
 use shared::study::build::{self, StudyInputs};
-use shared::study::preparation::{InputFiles, run_at_once};
+use shared::study::preparation::{InputFiles, run_synchronously};
 use shared::study::{Study, StudyDefinition};
 use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary, linguistics};
 
@@ -47,7 +47,7 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(tsv::read_documents("a", it, &mut |_| ()))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_plain("a", it, &mut |_| ()))
+        rows(tsv::read_plain_text("a", it, &mut |_| ()))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
         rows(tsv::read_splits("a", it, &mut |_| ()))
@@ -83,12 +83,12 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(trec::topics::read_topics("a", it, &mut |_| ()))
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read("a", it, &mut |_| ()))
+        rows(document_pairs::read_pairs("a", it, &mut |_| ()))
     }),
     of(
         "expansions",
         &[r#"{"_id": "d1", "queries": ["river", "bank"]}"#],
-        |it| document_pairs::expansions("a", &text(it)).is_ok(),
+        |it| document_pairs::read_expansions("a", &text(it)).is_ok(),
     ),
     of(
         "misspellings",
@@ -113,7 +113,7 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| layouts::tsv::read_wnc("a", it, &mut |_| ()).is_ok(),
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::read("a", 42, it, &mut |_| ()).is_ok()
+        layouts::factuality::read_factuality("a", 42, it, &mut |_| ()).is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
         rows(layouts::read_titles("a", it, &mut |_| ()))
@@ -124,7 +124,13 @@ pub(super) const PARSERS: &[Parser] = &[
             "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
             "2 3\nriver 1 0 0\nbank 0 1 0\n",
         ],
-        |it| rows(shared::word_vectors::read("a", it, &mut |_| ())),
+        |it| {
+            rows(shared::word_vectors::read_word_vectors(
+                "a",
+                it,
+                &mut |_| (),
+            ))
+        },
     ),
     of(
         "vocabulary",
@@ -325,7 +331,7 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
         rankers: vec!["bm25".parse().unwrap()],
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
+    run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
 });
 
 /// The same, in a data folder.

@@ -96,7 +96,7 @@ struct Line<'a> {
 
 /// Writes the new folder: the collection, each document's text with its queries after it, what
 /// was added, and how it was made.
-pub(crate) fn expand(
+pub(crate) fn expand_collection(
     mut loaded: LoadedCollection,
     wanted: &ExpansionSettings<'_>,
 ) -> Result<ExpansionSummary, Error> {
@@ -208,7 +208,7 @@ impl Draft {
     /// Beside the output, named after everything on which the queries depend; takes up what is
     /// there. What follows a damaged line was never acknowledged, and is cut off.
     fn open(out: &Path, parent: &Path, record: &ExpansionRecord<'_>) -> Result<Draft, Error> {
-        let hash = shared::collection::hex(&Sha256::digest(json(record)));
+        let hash = shared::collection::encode_hex(&Sha256::digest(json(record)));
         let name = out.file_name().unwrap_or_default().to_string_lossy();
         let path = parent.join(format!(".{name}.{hash:.16}.draft"));
         let failed = || Error::file(&path, WAY_OUT);
@@ -324,7 +324,7 @@ mod tests {
             out: &out,
         };
         let before = loaded(&from);
-        let expanded = expand(loaded(&from), &wanted).unwrap();
+        let expanded = expand_collection(loaded(&from), &wanted).unwrap();
         let after = loaded(&out);
         assert_eq!((after.reading.n_refused, after.reading.n_warned), (0, 0));
         assert_eq!(after.collection.queries, before.collection.queries);
@@ -387,7 +387,9 @@ mod tests {
         left.sort();
         assert_eq!(left, ["from", "out"]);
 
-        let refused = expand(loaded(&from), &wanted).unwrap_err().to_string();
+        let refused = expand_collection(loaded(&from), &wanted)
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("is there already"), "{refused}");
     }
 
@@ -403,7 +405,7 @@ mod tests {
             out,
         };
         let [once, twice] = ["once", "twice"].map(|it| home.path().join(it));
-        expand(loaded(&from), &wanted(&once)).unwrap();
+        expand_collection(loaded(&from), &wanted(&once)).unwrap();
 
         let wanted = wanted(&twice);
         let record = ExpansionRecord::of(&loaded(&from).collection, &wanted);
@@ -421,7 +423,12 @@ mod tests {
         drop(draft);
         assert_eq!(open().written, [kept]);
 
-        assert_eq!(expand(loaded(&from), &wanted).unwrap().n_truncated, 2);
+        assert_eq!(
+            expand_collection(loaded(&from), &wanted)
+                .unwrap()
+                .n_truncated,
+            2
+        );
         let [once, twice] = [&once, &twice].map(|it| loaded(it).collection.docs);
         assert!(
             twice[0].text.ends_with("sea. kept too"),

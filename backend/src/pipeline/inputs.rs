@@ -30,7 +30,7 @@ pub(crate) fn read_inputs(
     let run = match pool {
         PoolSpec::Run { file, .. } => {
             let (run, reading) = collection_files::read_run(file, folder)?;
-            collection_files::tell(&reading);
+            collection_files::print_reader_warnings(&reading);
             tell_misfit(file, &run, collection);
             Some(run)
         }
@@ -59,10 +59,11 @@ pub(super) fn read_study_inputs(
 
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
     let path = collection_files::locate(file, folder)?;
-    let (vectors, reading) = collection_files::with_bar(&path, |name, bytes, progress| {
-        shared::word_vectors::read(name, bytes, progress)
-    })?;
-    collection_files::tell(&reading);
+    let (vectors, reading) =
+        collection_files::read_with_progress(&path, |name, bytes, progress| {
+            shared::word_vectors::read_word_vectors(name, bytes, progress)
+        })?;
+    collection_files::print_reader_warnings(&reading);
     Ok(vectors)
 }
 
@@ -89,7 +90,7 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     let mut tools = LookupTables::default();
     let read = |file: &str| {
         let path = collection_files::locate(file, folder)?;
-        let text = collection_files::with_bar(&path, read_text)?;
+        let text = collection_files::read_with_progress(&path, read_text)?;
         Ok::<_, Error>((path.display().to_string(), text))
     };
     if let Some(file) = &lookups.stop_words {
@@ -101,7 +102,7 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     }
     if let Some(file) = &lookups.expansions {
         let (name, text) = read(file)?;
-        let expansions = shared::collection::document_pairs::expansions(&name, &text)?;
+        let expansions = shared::collection::document_pairs::read_expansions(&name, &text)?;
         tools.set_expansions(expansions.into_iter().collect::<BTreeMap<_, _>>());
     }
     Ok(tools)
@@ -111,10 +112,11 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
 fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>, Error> {
     let read = |file: &shared::study::TransferFile| {
         let path = collection_files::locate(&file.file, folder)?;
-        let (pairs, reading) = collection_files::with_bar(&path, |name, bytes, progress| {
-            shared::collection::document_pairs::read(name, bytes, progress)
-        })?;
-        collection_files::tell(&reading);
+        let (pairs, reading) =
+            collection_files::read_with_progress(&path, |name, bytes, progress| {
+                shared::collection::document_pairs::read_pairs(name, bytes, progress)
+            })?;
+        collection_files::print_reader_warnings(&reading);
         Ok(TransferSet {
             of: file.transfer()?,
             inference: file.queries,

@@ -38,10 +38,12 @@ pub(crate) struct LateInteractionInput<'a> {
 }
 
 /// Texts whose pieces are counted at once.
-const COUNTED: usize = 256;
+const TOKENIZATION_CHUNK: usize = 256;
 
 /// Looks into a ranker.
-pub(crate) fn look(looking: LateInteractionInput<'_>) -> Result<LateInteractionAnalysis, Error> {
+pub(crate) fn analyze_late_interaction(
+    looking: LateInteractionInput<'_>,
+) -> Result<LateInteractionAnalysis, Error> {
     let LateInteractionInput {
         collection,
         index,
@@ -78,13 +80,13 @@ pub(crate) fn look(looking: LateInteractionInput<'_>) -> Result<LateInteractionA
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };
-    let words = super::index(collection, &words)?;
+    let words = super::build_index(collection, &words)?;
     let piece_df = piece_df(ranker, collection, &wanted)?;
     let each: Vec<(QueryMatches, QueryMatchStatistics)> = read
         .matched
         .into_par_iter()
         .map(|it| {
-            let of = late_interaction::of_query(&it);
+            let of = late_interaction::analyze_query(&it);
             (it, of)
         })
         .collect();
@@ -104,7 +106,7 @@ pub(crate) fn look(looking: LateInteractionInput<'_>) -> Result<LateInteractionA
         spectrum: &|id| (spectra.n(id), ratio(&ratios, id)),
         before: &|id| ratio(&ratios_before, id),
     };
-    Ok(late_interaction::collect(head, &each, &known))
+    Ok(late_interaction::aggregate_queries(head, &each, &known))
 }
 
 fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<EncodedText>, Error> {
@@ -119,7 +121,7 @@ fn piece_df(
     wanted: &BTreeSet<u32>,
 ) -> Result<BTreeMap<u32, u64>, Error> {
     let mut df: BTreeMap<u32, u64> = BTreeMap::new();
-    for docs in collection.docs.chunks(COUNTED) {
+    for docs in collection.docs.chunks(TOKENIZATION_CHUNK) {
         let bodies: Vec<String> = docs.iter().map(|it| it.body()).collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
         for ids in ranker.ids(&bodies)? {

@@ -10,7 +10,7 @@ use shared::probe::mining::StudyDocument;
 use shared::rank::LexicalRanker;
 use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
 use shared::study::build::LexicalScoring;
-use shared::study::preparation::run_at_once;
+use shared::study::preparation::run_synchronously;
 
 use super::ParallelExecutor;
 use crate::collection_files;
@@ -69,7 +69,7 @@ pub(crate) fn score_all(
             }
         }
         let together: Vec<&models::NeuralRanker> = alike.iter().map(|it| &**it).collect();
-        for (scores, draft) in score_alike(scoring, &together)? {
+        for (scores, draft) in score_models_together(scoring, &together)? {
             take(scores, draft)?;
         }
     }
@@ -92,7 +92,7 @@ pub(crate) fn score(
             let model = models.get(spec)?;
             score_model(scoring, &model)
         }
-        RankerSpec::Service(service) => score_service(scoring, service),
+        RankerSpec::Service(service) => score_remote(scoring, service),
     }
 }
 
@@ -104,7 +104,7 @@ fn score_formula(scoring: &ScoringInput<'_>, ranker: &LexicalRanker) -> Result<S
         pairs: scoring.pairs,
     };
     let mut cores = ParallelExecutor::default();
-    let mut scores = run_at_once(lexical.score(&[*ranker], &mut cores))?;
+    let mut scores = run_synchronously(lexical.score(&[*ranker], &mut cores))?;
     Ok(scores.remove(0))
 }
 
@@ -116,7 +116,7 @@ fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<Scores, Error> {
 /// The scores of a file, with its name.
 pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, ImportedScores), Error> {
     let path = collection_files::locate(file, folder)?;
-    let brought = collection_files::with_bar(&path, |name, bytes, progress| {
+    let brought = collection_files::read_with_progress(&path, |name, bytes, progress| {
         shared::collection::trec::read_scores(name, bytes, progress)
     })?;
     let name = path.file_name().unwrap_or_default();
@@ -208,13 +208,13 @@ pub(crate) fn score_model(
     scoring: &ScoringInput<'_>,
     model: &models::NeuralRanker,
 ) -> Result<(Scores, PartialScores), Error> {
-    let mut each = score_alike(scoring, &[model])?;
+    let mut each = score_models_together(scoring, &[model])?;
     Ok(each.pop().expect("one for each model"))
 }
 
 /// Scores all pairs with models that read every text alike, each text encoded once for all.
 /// Whoever has put the scores where they last discards the drafts.
-pub(crate) fn score_alike(
+pub(crate) fn score_models_together(
     scoring: &ScoringInput<'_>,
     models: &[&models::NeuralRanker],
 ) -> Result<Vec<(Scores, PartialScores)>, Error> {
@@ -233,7 +233,8 @@ pub(crate) fn score_alike(
         each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.pieces))
     };
     let (before, since) = (reads(), Instant::now());
-    let scored = models::score_alike(models, &listed, &mut drafts, |done| bar.at(done as u64))?;
+    let scored =
+        models::score_shared_encoding(models, &listed, &mut drafts, |done| bar.at(done as u64))?;
     let now = reads();
     let (sequences, pieces) = (now.0 - before.0, now.1 - before.1);
     let seconds = since.elapsed().as_secs_f64().max(1e-3);
@@ -263,7 +264,7 @@ pub(crate) fn score_alike(
 
 /// Scores all pairs with a ranker behind an address, after it is told what that sends. Whoever
 /// has put the scores where they last discards the draft.
-pub(crate) fn score_service(
+pub(crate) fn score_remote(
     scoring: &ScoringInput<'_>,
     service: &RemoteRanker,
 ) -> Result<(Scores, PartialScores), Error> {
@@ -295,7 +296,7 @@ pub(crate) fn score_service(
 }
 
 /// What scoring with a ranker behind an address would send.
-pub(crate) fn cost(
+pub(crate) fn remote_cost(
     scoring: &ScoringInput<'_>,
     service: &RemoteRanker,
 ) -> Result<RequestCost, Error> {

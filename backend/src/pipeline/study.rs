@@ -9,7 +9,7 @@ use shared::probe::MiningResult;
 use shared::probe::transfer::TransferPairCounts;
 use shared::score::{RankerInfo, Scores, rescoring};
 use shared::study::build::{self, StudyInputs};
-use shared::study::preparation::{PreparedCollection, run_at_once};
+use shared::study::preparation::{PreparedCollection, run_synchronously};
 use shared::study::{Study, StudyDefinition};
 
 use super::inputs::read_study_inputs;
@@ -110,9 +110,9 @@ fn asks_alike(stored: &Study, collection: &Collection) -> bool {
 }
 
 fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
-    vocabulary::read_for(&mut definition.analyzer)?;
+    vocabulary::load_vocabulary(&mut definition.analyzer)?;
     let others = definition.audit.iter_mut();
-    others.into_iter().try_for_each(vocabulary::read_for)
+    others.into_iter().try_for_each(vocabulary::load_vocabulary)
 }
 
 /// Makes a study and stores it, formulas first; models, services and score files are added one
@@ -124,7 +124,7 @@ fn make_study(
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<Study, Error> {
-    let mut study = begin_study(definition, collection, folder, data, models)?;
+    let mut study = create_study(definition, collection, folder, data, models)?;
     complete_study(&mut study, folder, data, models)?;
     Ok(study)
 }
@@ -132,7 +132,7 @@ fn make_study(
 /// Makes a study with the formulas among its rankers and stores it. What a stored study of this
 /// name has of the other rankers on the same pairs is taken over: some of it was paid for. What
 /// then is missing, [`complete_study`] adds.
-pub(crate) fn begin_study(
+pub(crate) fn create_study(
     mut definition: StudyDefinition,
     mut collection: Collection,
     folder: &Path,
@@ -171,7 +171,7 @@ pub(crate) fn begin_study(
         rankers: formulas,
         made: today(),
     };
-    let mut study = run_at_once(build::make_study(inputs, &mut ParallelExecutor::default()))?;
+    let mut study = run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default()))?;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
@@ -251,7 +251,7 @@ fn told(scores: Scores) -> Scores {
 }
 
 /// The hash of a stored study's instances, mined again.
-pub(crate) fn mine_again(
+pub(crate) fn remine_study(
     stored: &Study,
     collection: Collection,
     folder: &Path,
@@ -262,7 +262,7 @@ pub(crate) fn mine_again(
 }
 
 /// The instances of a study that is not made yet, and its collection with all that they name.
-pub(crate) fn mine_for(
+pub(crate) fn mine_study(
     mut definition: StudyDefinition,
     collection: Collection,
     folder: &Path,
@@ -280,8 +280,8 @@ fn mine_defined(
     let files = read_study_inputs(definition, &collection, folder)?;
     let mut cores = ParallelExecutor::default();
     let prepared = PreparedCollection::of_study(definition, collection, files, &mut cores);
-    let prepared = run_at_once(prepared)?;
-    let (mined, _) = run_at_once(prepared.mine(&mut cores))?;
+    let prepared = run_synchronously(prepared)?;
+    let (mined, _) = run_synchronously(prepared.mine(&mut cores))?;
     Ok((mined, prepared.collection))
 }
 
@@ -327,7 +327,7 @@ pub(crate) fn complete_study(
             index: &index,
             texts: &texts,
             pairs: &pairs,
-            sample: rescoring::sample(&pairs, &study.instances),
+            sample: rescoring::sample_pairs(&pairs, &study.instances),
             folder,
             drafts: Some(&drafts),
         };

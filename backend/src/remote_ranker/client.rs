@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use shared::error::Error as InputError;
 use ureq::Agent;
 
-use super::{KEY, RemoteRanker, response};
+use super::{API_KEY_VARIABLE, RemoteRanker, response};
 use crate::error::Error;
 
 /// Bytes of a reply that are read: 10,000 scores need less than one.
@@ -19,7 +19,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// No pause of ours is longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// No pause that a service asks for is longer.
-const MOST_PATIENCE: Duration = Duration::from_secs(300);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 
 /// A wait looks this often whether it is still wanted.
 const SLICE: Duration = Duration::from_millis(200);
@@ -44,14 +44,14 @@ enum AttemptOutcome {
 
 impl<'a> RemoteRankerClient<'a> {
     pub(super) fn new(service: &'a RemoteRanker) -> Result<RemoteRankerClient<'a>, Error> {
-        let key = match std::env::var(KEY) {
+        let key = match std::env::var(API_KEY_VARIABLE) {
             Ok(key) if !key.trim().is_empty() => Some(bearer(key.trim())?),
             Ok(_) | Err(std::env::VarError::NotPresent) => None,
             Err(std::env::VarError::NotUnicode(_)) => return Err(no_key()),
         };
         if key.is_some() && service.is_open() && !service.is_near() {
             eprintln!(
-                "warning: the key of {KEY} goes to {} unencrypted; take https where there is one",
+                "warning: the key of {API_KEY_VARIABLE} goes to {} unencrypted; take https where there is one",
                 service.host()
             );
         }
@@ -101,7 +101,7 @@ impl<'a> RemoteRankerClient<'a> {
                      goes on from there"
                 ));
             }
-            if let Some(asked) = asked.filter(|&it| it > MOST_PATIENCE) {
+            if let Some(asked) = asked.filter(|&it| it > MAX_RETRY_AFTER) {
                 return Err(format!(
                     "{reason}; it asks to wait {} s. What is scored is kept, and the same command \
                      goes on from there",
@@ -163,7 +163,12 @@ impl<'a> RemoteRankerClient<'a> {
             ));
         }
         if parts.status == StatusCode::OK {
-            return match response::read(self.service.shape, &reply, n_texts, self.secret()) {
+            return match response::parse_response(
+                self.service.shape,
+                &reply,
+                n_texts,
+                self.secret(),
+            ) {
                 Ok(scores) => AttemptOutcome::Scored(scores),
                 Err(reason) => AttemptOutcome::Never(reason),
             };
@@ -191,7 +196,7 @@ impl<'a> RemoteRankerClient<'a> {
 
     /// What a reply without scores means.
     fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AttemptOutcome {
-        let said = response::beginning(body, self.secret());
+        let said = response::excerpt(body, self.secret());
         let number = status.as_u16();
         match number {
             408 | 429 | 502 | 503 | 504 => {
@@ -212,7 +217,7 @@ impl<'a> RemoteRankerClient<'a> {
                 ))
             }
             401 | 403 => AttemptOutcome::Never(format!(
-                "it does not let us in ({number}): {said}; a key is taken from the variable {KEY}"
+                "it does not let us in ({number}): {said}; a key is taken from the variable {API_KEY_VARIABLE}"
             )),
             400 | 413 | 422 => AttemptOutcome::Never(format!(
                 "it refuses the request ({number}): {said}; fewer texts at a time (`texts=N`), \
@@ -226,7 +231,7 @@ impl<'a> RemoteRankerClient<'a> {
     /// that is out of it, by [`response`]; this is for what others say.
     fn without_key(&self, text: String) -> String {
         match self.secret() {
-            Some(key) => response::without(&text, key),
+            Some(key) => response::redact(&text, key),
             None => text,
         }
     }
@@ -256,7 +261,11 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
 }
 
 fn no_key() -> Error {
-    InputError::malformed(KEY, "holds what no header may hold; give the key alone").into()
+    InputError::malformed(
+        API_KEY_VARIABLE,
+        "holds what no header may hold; give the key alone",
+    )
+    .into()
 }
 
 /// Seconds, or a date of HTTP (RFC 9110, section 10.2.3).

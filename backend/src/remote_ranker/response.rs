@@ -6,7 +6,7 @@ use super::RerankProtocol;
 
 /// The score of each of `n_texts` texts, in their order. Every place comes once, and every score
 /// is finite; what else a reply holds is not read. No error shows the `secret`.
-pub(super) fn read(
+pub(super) fn parse_response(
     shape: RerankProtocol,
     body: &[u8],
     n_texts: usize,
@@ -27,7 +27,7 @@ pub(super) fn read(
         results: Vec<Document>,
     }
     let what = |it: serde_json::Error, expected: &str| {
-        let said = beginning(body, secret);
+        let said = excerpt(body, secret);
         format!("its answer is not {expected} ({it}): {said}")
     };
     let found: Vec<(u64, f64)> = match shape {
@@ -72,11 +72,11 @@ pub(super) fn read(
 
 /// The first characters of a body, on one line. The secret is taken out of the whole before it
 /// is cut, since a part of it would not be found again.
-pub(super) fn beginning(body: &[u8], secret: Option<&str>) -> String {
+pub(super) fn excerpt(body: &[u8], secret: Option<&str>) -> String {
     const SHOWN: usize = 200;
     let text = String::from_utf8_lossy(body);
     let text = match secret {
-        Some(secret) => without(&text, secret),
+        Some(secret) => redact(&text, secret),
         None => text.into_owned(),
     };
     let text = text.trim();
@@ -91,7 +91,7 @@ pub(super) fn beginning(body: &[u8], secret: Option<&str>) -> String {
 }
 
 /// A text without a secret, as it is and as JSON writes it.
-pub(super) fn without(text: &str, secret: &str) -> String {
+pub(super) fn redact(text: &str, secret: &str) -> String {
     let json = serde_json::Value::from(secret).to_string();
     text.replace(json.trim_matches('"'), "…")
         .replace(secret, "…")

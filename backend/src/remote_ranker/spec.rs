@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::Uri;
 use shared::error::Error as InputError;
 
-use super::{KEY, RemoteScoreKind, RerankProtocol};
+use super::{API_KEY_VARIABLE, RemoteScoreKind, RerankProtocol};
 use crate::error::Error;
 
 /// A service, with everything that is typed behind its address.
@@ -121,7 +121,7 @@ impl FromStr for RemoteRanker {
         if authority.contains('@') {
             return Err(wrong(format!(
                 "an address with a user or a password is not taken, since it is written into \
-                 results; a key stands in the variable {KEY}"
+                 results; a key stands in the variable {API_KEY_VARIABLE}"
             )));
         }
         if spec.contains('#') {
@@ -168,7 +168,7 @@ impl FromStr for RemoteRanker {
                 _ => {
                     return Err(wrong(format!(
                         "behind the address stands what is none of {OPTIONS}; a key stands in \
-                         the variable {KEY}"
+                         the variable {API_KEY_VARIABLE}"
                     )));
                 }
             }

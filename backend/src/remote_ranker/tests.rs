@@ -101,7 +101,7 @@ fn what_is_wrong_with_an_address_is_told_without_its_secrets() {
     ] {
         let error = refused(spec);
         assert!(
-            error.contains(KEY) && !error.contains("hush"),
+            error.contains(API_KEY_VARIABLE) && !error.contains("hush"),
             "{spec}: {error}"
         );
     }
@@ -207,10 +207,13 @@ fn what_a_reply_lacks_is_named() {
     }
     let read =
         |body: &str| answer::read(RerankProtocol::Tei, body.as_bytes(), 2, None).unwrap_err();
-    assert!(read("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]").contains("range"));
-    assert!(read("<html>").contains("`<html>`"));
-    assert!(read("").contains("nothing"));
-    assert!(read(&"x".repeat(5_000)).len() < 400);
+    assert!(
+        parse_response("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]")
+            .contains("range")
+    );
+    assert!(parse_response("<html>").contains("`<html>`"));
+    assert!(parse_response("").contains("nothing"));
+    assert!(parse_response(&"x".repeat(5_000)).len() < 400);
 }
 
 #[test]
@@ -396,7 +399,10 @@ fn whoever_waits_ends_when_another_is_refused() {
     let asked = service(&format!("{address}?at_once=2"));
     let error = asked.score_pairs(&listed, &mut PartialScores::none(), |_| {});
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("(401)") && error.contains(KEY), "{error}");
+    assert!(
+        error.contains("(401)") && error.contains(API_KEY_VARIABLE),
+        "{error}"
+    );
     // One has its turn in 1000 s.
     let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
     let asked = service(&format!("{address}?at_once=2&per_s=0.001"));

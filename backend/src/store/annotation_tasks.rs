@@ -182,7 +182,7 @@ impl Store {
         .await
         .map_err(|it| self.failed(it))?;
         match found.rows_affected() {
-            0 => Err(unknown(changed.no)),
+            0 => Err(task_not_found(changed.no)),
             _ => Ok(()),
         }
     }
@@ -218,7 +218,7 @@ fn name_of(state: TaskStatus) -> &'static str {
 }
 
 /// No task has this number.
-pub(crate) fn unknown(task: TaskId) -> Error {
+pub(crate) fn task_not_found(task: TaskId) -> Error {
     Wrong::unknown("review task", task.0).into()
 }
 

@@ -111,7 +111,7 @@ pub(crate) async fn restore(
     let lock = folder.lock()?;
     // Of a restore that was killed: its lock is ours now.
     cleanup::remove_all(root, SCRATCH).map_err(Error::file(root, WAY_OUT))?;
-    let scratch = cleanup::scratch(root, SCRATCH);
+    let scratch = cleanup::temporary_folder(root, SCRATCH);
     let scratch = scratch.map_err(Error::file(root, WAY_OUT))?;
     let packed = File::open(from).map_err(Error::file(from, "give the path of a backup"))?;
     let mut head = None;
@@ -190,7 +190,7 @@ impl Unpacked<'_> {
             };
             size.n_rows += fill.from(BufReader::new(lines), &mut transaction).await?;
         }
-        tables::settle(store, self.layout, &mut transaction).await?;
+        tables::reset_sequences(store, self.layout, &mut transaction).await?;
         match &store.database {
             DatabaseConfig::Sqlite(_) => {
                 transaction.commit().await.map_err(|it| store.failed(it))?;

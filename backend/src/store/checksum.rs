@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
-use shared::collection::hex;
+use shared::collection::encode_hex;
 
 use crate::error::Error;
 
@@ -74,7 +74,7 @@ fn of_file(mut file: &File, path: &Path) -> io::Result<String> {
         Ok(())
     })?;
     file.rewind()?;
-    let sum = hex(&hasher.finalize());
+    let sum = encode_hex(&hasher.finalize());
     if state.is_settled() && State::of(file)? == state {
         known().insert(path.to_owned(), (state, sum.clone()));
     }
@@ -121,7 +121,7 @@ fn seal_of<const N: usize>(rest: [&[u8]; N]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(SEAL);
     rest.iter().for_each(|it| hasher.update(it));
-    hex(&hasher.finalize())
+    encode_hex(&hasher.finalize())
 }
 
 /// Reads a file that [`seal`] has made. Files of earlier versions hold no checksum and begin with
@@ -224,7 +224,7 @@ mod tests {
         // As somebody else computes it.
         let sum = value["sha256"].as_str().unwrap();
         let emptied = String::from_utf8(sealed.clone()).unwrap().replace(sum, "");
-        assert_eq!(hex(&Sha256::digest(emptied)), sum);
+        assert_eq!(encode_hex(&Sha256::digest(emptied)), sum);
 
         for flipped in each_flip(&sealed) {
             fs::write(&path, flipped).unwrap();

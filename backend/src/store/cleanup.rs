@@ -22,7 +22,7 @@ const REPLACED: &str = ".tmp-replaced-";
 
 /// Removes what is left, where no other process has the folder open. Returns the lock that keeps
 /// others from doing so; none where there are no such locks.
-pub(super) fn enter(root: &Path) -> Option<File> {
+pub(super) fn clean_up(root: &Path) -> Option<File> {
     let lock = File::open(root).ok()?;
     if lock.try_lock().is_ok() {
         if let Err(error) = clean(root) {
@@ -36,7 +36,7 @@ pub(super) fn enter(root: &Path) -> Option<File> {
 }
 
 /// Makes a folder in another one, for its owner alone; it goes when it is dropped.
-pub(super) fn scratch(folder: &Path, prefix: &str) -> io::Result<TempDir> {
+pub(super) fn temporary_folder(folder: &Path, prefix: &str) -> io::Result<TempDir> {
     let mut scratch = tempfile::Builder::new();
     #[cfg(unix)]
     scratch.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -69,7 +69,7 @@ fn clean(root: &Path) -> io::Result<()> {
 }
 
 /// Puts a folder in the place of another, which is kept until then.
-pub(crate) fn replace(new: &Path, target: &Path) -> io::Result<()> {
+pub(crate) fn replace_folder(new: &Path, target: &Path) -> io::Result<()> {
     let aside = target.with_file_name(format!("{REPLACED}{}", name(target)));
     if target.exists() {
         // Of a process that was killed when it had replaced the folder.
@@ -174,13 +174,13 @@ mod tests {
         let root = home.path();
         let (new, target) = (root.join("new"), root.join("c"));
         put(root, "new/first");
-        replace(&new, &target).unwrap();
+        replace_folder(&new, &target).unwrap();
         assert!(target.join("first").exists());
         put(root, "new/second");
-        replace(&new, &target).unwrap();
+        replace_folder(&new, &target).unwrap();
         assert!(!target.join("first").exists() && target.join("second").exists());
         // There is nothing to take its place.
-        replace(&new, &target).unwrap_err();
+        replace_folder(&new, &target).unwrap_err();
         assert!(target.join("second").exists());
         assert_eq!(entries(root).unwrap(), [target]);
     }

@@ -16,7 +16,7 @@ use shared::study::controls::StudyControls;
 
 use crate::error::Error;
 use crate::store::studies::files::{ids, origin};
-use crate::store::{instances, parquet, write_whole};
+use crate::store::{instances, parquet, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
@@ -39,10 +39,10 @@ pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Resul
     };
     let path = folder.join("instances.parquet");
     instances::write(&path, &mined, &ids(study), &origin(study))?;
-    write_whole(&folder.join("scores.parquet"), WAY_OUT, |file| {
+    write_atomically(&folder.join("scores.parquet"), WAY_OUT, |file| {
         scores(study, file)
     })?;
-    write_whole(&folder.join("premises.jsonl.gz"), WAY_OUT, |file| {
+    write_atomically(&folder.join("premises.jsonl.gz"), WAY_OUT, |file| {
         let mut out = GzEncoder::new(BufWriter::new(file), Compression::fast());
         study.each_instance(|line| {
             let json = serde_json::to_string(line).map_err(Failed::Json)?;
@@ -55,7 +55,7 @@ pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Resul
         write_texts(study, folder)?;
     }
     let card = card(study, texts)?;
-    write_whole(&folder.join("README.md"), WAY_OUT, |mut file| {
+    write_atomically(&folder.join("README.md"), WAY_OUT, |mut file| {
         file.write_all(card.as_bytes())
     })
 }
@@ -72,7 +72,7 @@ enum Failed {
 
 fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
     let lines = |name: &str, lines: &mut dyn Iterator<Item = serde_json::Value>| {
-        write_whole(&folder.join(name), WAY_OUT, |file| {
+        write_atomically(&folder.join(name), WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for line in lines {
                 writeln!(out, "{line}")?;
@@ -165,6 +165,6 @@ fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
         made = study.made,
         collection_hash = study.collection_hash,
         hash = study.instances_hash,
-        tables = report::to_markdown(&report::of_overview(&overview)),
+        tables = report::to_markdown(&report::study_tables(&overview)),
     ))
 }

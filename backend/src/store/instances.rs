@@ -22,7 +22,7 @@ use shared::text::Analyzer;
 use shared::word_vectors::WordVectorsInfo;
 
 use crate::error::Error;
-use crate::store::{parquet, write_whole};
+use crate::store::{parquet, write_atomically};
 
 /// What decided the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ impl InstanceWriter {
 
     /// Puts the file together. It appears whole or not at all.
     pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
-        write_whole(path, WAY_OUT, |file| {
+        write_atomically(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
             let mut writer = parquet::create(file, SCHEMA)?;
             for part in self.parts {

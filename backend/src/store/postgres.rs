@@ -48,7 +48,7 @@ const OLDEST: i64 = 150_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// After the end of a process its server still knows it for a moment, also if it was killed.
-const LETTING_GO: Duration = Duration::from_secs(5);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Of the advisory lock that stands for the right to work on the jobs.
 const JOBS: i64 = i64::from_be_bytes(*b"axioscop");
@@ -226,7 +226,7 @@ impl JobsAdvisoryLock {
                     connection,
                 });
             }
-            if since.elapsed() > LETTING_GO {
+            if since.elapsed() > RELEASE_TIMEOUT {
                 let at = address.name();
                 return Err(Error::JobsInUse { at });
             }

@@ -14,7 +14,7 @@ use shared::score::{RankerInfo, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::{Store, parquet, write_whole};
+use crate::store::{Store, parquet, write_atomically};
 
 /// What a ranker said about some pairs, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,7 +37,7 @@ impl ScoreColumns {
             .parent()
             .expect("a file of the score store lies in a folder");
         fs::create_dir_all(folder).map_err(Error::file(folder, way_out))?;
-        write_whole(path, way_out, |file| self.write_to(file))
+        write_atomically(path, way_out, |file| self.write_to(file))
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
@@ -110,7 +110,7 @@ impl StudyScores {
     /// Writes a file. It appears whole or not at all.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
-        write_whole(path, way_out, |file| self.write_to(file))
+        write_atomically(path, way_out, |file| self.write_to(file))
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {

@@ -5,7 +5,7 @@ use std::fmt;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
-use shared::collection::hex;
+use shared::collection::encode_hex;
 
 /// A token that lets in whoever shows it. No log shows it.
 #[derive(Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl SecretToken {
 
     /// What is kept of it, in hex.
     pub(crate) fn sha256(&self) -> String {
-        hex(&Sha256::digest(&self.0))
+        encode_hex(&Sha256::digest(&self.0))
     }
 
     /// What a page sends to show that it was given it: SHA-256 of `csrf\n` and the token. Whoever

@@ -5,7 +5,7 @@ mod mapped_columns;
 pub(crate) mod late_interaction;
 
 use sha2::{Digest, Sha256};
-use shared::collection::hex;
+use shared::collection::encode_hex;
 use shared::study::Study;
 
 use crate::error::Error;
@@ -46,7 +46,7 @@ pub(crate) fn state_hash(study: &Study) -> String {
 }
 
 fn digest(instances_hash: &str, collection_hash: &str) -> String {
-    hex(&Sha256::digest(format!(
+    encode_hex(&Sha256::digest(format!(
         "{instances_hash}\n{collection_hash}"
     )))
 }

@@ -38,7 +38,7 @@ impl MutationState {
         reply: impl Future<Output = Result<R, Error>> + 'static,
         done: impl FnOnce(R) + 'static,
     ) {
-        once(self.busy, reply, move |reply| match reply {
+        run_exclusive(self.busy, reply, move |reply| match reply {
             Ok(reply) => {
                 self.failed.set(None);
                 done(reply);
@@ -50,7 +50,7 @@ impl MutationState {
 
 /// Waits for a result unless another one is on its way; `done` takes it if the reader is still on
 /// the page.
-pub(crate) fn once<R: 'static>(
+pub(crate) fn run_exclusive<R: 'static>(
     busy: RwSignal<bool>,
     result: impl Future<Output = R> + 'static,
     done: impl FnOnce(R) + 'static,

@@ -50,21 +50,21 @@ impl SessionIdentity {
 }
 
 thread_local! {
-    static KNOWN: RefCell<Option<SessionIdentity>> = const { RefCell::new(None) };
+    static IDENTITY: RefCell<Option<SessionIdentity>> = const { RefCell::new(None) };
 }
 
 /// What was told last; none before anything was.
-pub(crate) fn known() -> Option<SessionIdentity> {
-    KNOWN.with_borrow(Clone::clone)
+pub(crate) fn cached_identity() -> Option<SessionIdentity> {
+    IDENTITY.with_borrow(Clone::clone)
 }
 
 /// Keeps it for the requests to come.
-pub(crate) fn keep(known: SessionIdentity) {
-    KNOWN.set(Some(known));
+pub(crate) fn cache_identity(known: SessionIdentity) {
+    IDENTITY.set(Some(known));
 }
 
 /// Hears who somebody is, where a reply says so.
-pub(crate) fn hear(path: &str, reply: &str) -> bool {
+pub(crate) fn update_from_reply(path: &str, reply: &str) -> bool {
     let tells = [
         GetSessionRequest::PATH,
         AcceptInvitationRequest::PATH,
@@ -78,7 +78,7 @@ pub(crate) fn hear(path: &str, reply: &str) -> bool {
     }
     match serde_json::from_str(reply) {
         Ok(known) => {
-            keep(known);
+            cache_identity(known);
             true
         }
         Err(_) => false,
@@ -89,7 +89,7 @@ pub(crate) fn hear(path: &str, reply: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn known(person: Option<u32>, csrf: Option<&str>) -> SessionIdentity {
+    fn cached_identity(person: Option<u32>, csrf: Option<&str>) -> SessionIdentity {
         SessionIdentity {
             person: person.map(|no| SessionPerson { no: PersonId(no) }),
             csrf: csrf.map(str::to_owned),
@@ -98,14 +98,26 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_again_as_somebody_else() {
-        let mine = known(Some(1), Some("a"));
-        assert_eq!(mine.turn(&known(Some(1), Some("a"))), SessionChange::Same);
-        assert_eq!(mine.turn(&known(Some(1), Some("b"))), SessionChange::Fresh);
-        assert_eq!(mine.turn(&known(Some(2), Some("b"))), SessionChange::Other);
-        assert_eq!(mine.turn(&known(None, None)), SessionChange::Other);
-        let visitor = known(None, None);
+        let mine = cached_identity(Some(1), Some("a"));
         assert_eq!(
-            visitor.turn(&known(Some(2), Some("b"))),
+            mine.turn(&cached_identity(Some(1), Some("a"))),
+            SessionChange::Same
+        );
+        assert_eq!(
+            mine.turn(&cached_identity(Some(1), Some("b"))),
+            SessionChange::Fresh
+        );
+        assert_eq!(
+            mine.turn(&cached_identity(Some(2), Some("b"))),
+            SessionChange::Other
+        );
+        assert_eq!(
+            mine.turn(&cached_identity(None, None)),
+            SessionChange::Other
+        );
+        let visitor = cached_identity(None, None);
+        assert_eq!(
+            visitor.turn(&cached_identity(Some(2), Some("b"))),
             SessionChange::Fresh
         );
     }
@@ -114,8 +126,8 @@ mod tests {
     fn who_is_heard_from_what_says_so() {
         let reply = r#"{"role":"annotator","person":{"no":3,"name":"Ada","has_password":false},
                         "csrf":"x"}"#;
-        assert!(!hear("/api/studies", reply));
-        assert!(hear(GetSessionRequest::PATH, reply));
-        assert_eq!(super::known(), Some(known(Some(3), Some("x"))));
+        assert!(!update_from_reply("/api/studies", reply));
+        assert!(update_from_reply(GetSessionRequest::PATH, reply));
+        assert_eq!(super::known(), Some(cached_identity(Some(3), Some("x"))));
     }
 }

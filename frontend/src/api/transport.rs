@@ -2,7 +2,7 @@
 //!
 //! With a server, requests go there. On a static host the files `studies/index.json` and
 //! `studies/NAME.json` stand in for it, and the worker answers from them with the same
-//! functions. The study [`LOCAL`] is always answered by the worker.
+//! functions. The study [`LOCAL_STUDY`] is always answered by the worker.
 #![expect(clippy::disallowed_types, reason = "the one file that fetches")]
 
 use std::cell::{Cell, RefCell};
@@ -10,8 +10,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
-use shared::api::people::{CSRF, GetSessionRequest};
-use shared::api::worker::{GetPublishedTableRequest, LOCAL, ManipulateTextRequest, WorkerRequest};
+use shared::api::people::{CSRF_HEADER, GetSessionRequest};
+use shared::api::worker::{
+    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest,
+};
 use shared::api::{
     CreateJobRequest, Endpoint, ErrorResponse, GetJobRequest, GetJobScoresRequest,
     GetServerInfoRequest, Job, ListStudiesRequest, Method, ServerInfoResponse,
@@ -21,25 +23,26 @@ use web_sys::{EventSource, MessageEvent};
 
 use super::session_identity::{self, SessionChange, SessionIdentity};
 use super::{
-    Error, NO_SERVER, NO_SESSION, OutgoingRequest, network, operator_token, parse, to_json, worker,
+    Error, NO_SERVER, NO_SESSION, OutgoingRequest, network_error, operator_token, parse, to_json,
+    worker,
 };
 
 /// Asks the server, or the worker where there is none.
-pub(crate) async fn ask(asked: OutgoingRequest) -> Result<String, Error> {
+pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error> {
     let OutgoingRequest { path, method, json } = asked;
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
-        return from_worker(path, json).await;
+        return request_worker(path, json).await;
     }
-    match (study_of(&json), host().await?) {
-        (Some(study), _) if study == LOCAL => from_worker(path, json).await,
+    match (study_name(&json), detect_host().await?) {
+        (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
         (_, HostKind::Server(server)) if path == StudyOfRequest::PATH => Ok(to_json(&server)),
-        (_, HostKind::Server(_)) => from_server(&path, method, &json).await,
+        (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
         (Some(study), HostKind::Static) => {
-            hold(&study).await?;
-            from_worker(path, json).await
+            ensure_loaded(&study).await?;
+            request_worker(path, json).await
         }
-        (None, HostKind::Static) if path == ListStudiesRequest::PATH => index().await,
-        (None, HostKind::Static) => Err(no_server()),
+        (None, HostKind::Static) if path == ListStudiesRequest::PATH => fetch_study_index().await,
+        (None, HostKind::Static) => Err(no_server_error()),
     }
 }
 
@@ -47,7 +50,7 @@ pub(crate) async fn ask(asked: OutgoingRequest) -> Result<String, Error> {
 pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Error> {
     let ask = WorkerRequest::Job { ranker, title };
     // Tens of megabytes may go; the page only passes them on.
-    let body = worker::tell(ask, &JsValue::UNDEFINED).await?.beside;
+    let body = worker::post_message(ask, &JsValue::UNDEFINED).await?.beside;
     let response = post(CreateJobRequest::PATH, body).await?;
     parse(&response.text().await.map_err(network)?)
 }
@@ -57,13 +60,13 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, E
     let asked = to_json(&GetJobScoresRequest {
         job: job.to_owned(),
     });
-    let scores = from_server(
+    let scores = request_server(
         GetJobScoresRequest::PATH,
         GetJobScoresRequest::METHOD,
         &asked,
     )
     .await?;
-    worker::tell(
+    worker::post_message(
         WorkerRequest::Merge { of: of.to_owned() },
         &JsValue::from_str(&scores),
     )
@@ -71,18 +74,18 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, E
 }
 
 /// Puts the texts of a study that came without them back, from files of its corpus.
-pub(crate) async fn restore(study: &str, files: &js_sys::Array) -> Result<(), Error> {
-    if study != LOCAL {
-        hold(study).await?;
+pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<(), Error> {
+    if study != LOCAL_STUDY {
+        ensure_loaded(study).await?;
     }
     let ask = WorkerRequest::Restore {
         study: study.to_owned(),
     };
-    worker::tell(ask, files).await.map(drop)
+    worker::post_message(ask, files).await.map(drop)
 }
 
 /// The files of the demo collection; none where the host does not have all of them.
-pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
+pub(crate) async fn fetch_demo_files(names: &[&str]) -> Option<Vec<String>> {
     let mut texts = Vec::new();
     for name in names {
         let response = Request::get(&format!("/demo/{name}")).send().await.ok()?;
@@ -132,10 +135,10 @@ impl Drop for JobSubscription {
 
 /// After a refusal, the time until the next try. After a mere break the browser connects again
 /// by itself.
-const AGAIN_MS: u32 = 3_000;
+const RETRY_MS: u32 = 3_000;
 
 /// Calls `heard` with each state of a job until it ends, and `lost` at each break.
-pub(crate) fn watch(
+pub(crate) fn watch_job(
     job: &str,
     heard: impl Fn(Job) + 'static,
     lost: impl Fn() + 'static,
@@ -181,7 +184,7 @@ fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
         if source.ready_state() == EventSource::CLOSED {
             let later = Rc::downgrade(&watcher);
             leptos::task::spawn_local(async move {
-                gloo_timers::future::TimeoutFuture::new(AGAIN_MS).await;
+                gloo_timers::future::TimeoutFuture::new(RETRY_MS).await;
                 if let Some(watcher) = later.upgrade() {
                     let _ = connect(&watcher);
                 }
@@ -219,23 +222,23 @@ thread_local! {
     /// With the token that it was asked with: another lets us do other things.
     static HOST: RefCell<Option<(Option<String>, HostKind)>> = const { RefCell::new(None) };
     /// Studies that the worker of a generation holds.
-    static HELD: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
-    static HELD_BY: Cell<u64> = const { Cell::new(0) };
+    static LOADED_STUDIES: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+    static LOADED_GENERATION: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Finds out once whether there is a server.
-async fn host() -> Result<HostKind, Error> {
-    let token = operator_token::kept();
+async fn detect_host() -> Result<HostKind, Error> {
+    let token = operator_token::stored_token();
     if let Some((by, host)) = HOST.with_borrow(Clone::clone)
         && by == token
     {
         return Ok(host);
     }
-    let request = signed(Request::get(&with_query(StudyOfRequest::PATH, "{}")));
+    let request = with_operator_token(Request::get(&with_query(StudyOfRequest::PATH, "{}")));
     let response = request.send().await.map_err(network)?;
     // Behind a gateway a server may be away for a moment; that makes no static host.
     if response.status() >= 500 {
-        return Err(refusal(response).await);
+        return Err(read_problem(response).await);
     }
     let host = match response.json::<ServerInfoResponse>().await {
         Ok(server) if response.ok() => HostKind::Server(server),
@@ -246,54 +249,54 @@ async fn host() -> Result<HostKind, Error> {
 }
 
 /// With the operator's token, if there is one.
-fn signed(request: RequestBuilder) -> RequestBuilder {
-    match operator_token::kept() {
+fn with_operator_token(request: RequestBuilder) -> RequestBuilder {
+    match operator_token::stored_token() {
         Some(token) => request.header("authorization", &format!("Bearer {token}")),
         None => request,
     }
 }
 
-async fn from_server(path: &str, method: Method, json: &str) -> Result<String, Error> {
+async fn request_server(path: &str, method: Method, json: &str) -> Result<String, Error> {
     let response = match method {
         Method::Get => get(&with_query(path, json)).await?,
         Method::Post => post(path, JsValue::from_str(json)).await?,
     };
     let reply = response.text().await.map_err(network)?;
-    if session_identity::hear(path, &reply) {
+    if session_identity::update_from_reply(path, &reply) {
         // What the server lets us do goes by who we are.
         HOST.set(None);
     }
     Ok(reply)
 }
 
-async fn from_worker(path: String, request: String) -> Result<String, Error> {
+async fn request_worker(path: String, request: String) -> Result<String, Error> {
     let ask = WorkerRequest::Answer { path, request };
-    Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
+    Ok(worker::post_message(ask, &JsValue::UNDEFINED).await?.text())
 }
 
 /// Sees to it that the worker holds a study of a static host.
-async fn hold(study: &str) -> Result<(), Error> {
-    if HELD_BY.replace(worker::generation()) != worker::generation() {
-        HELD.with_borrow_mut(BTreeSet::clear);
+async fn ensure_loaded(study: &str) -> Result<(), Error> {
+    if LOADED_GENERATION.replace(worker::generation()) != worker::generation() {
+        LOADED_STUDIES.with_borrow_mut(BTreeSet::clear);
     }
-    if HELD.with_borrow(|it| it.contains(study)) {
+    if LOADED_STUDIES.with_borrow(|it| it.contains(study)) {
         return Ok(());
     }
-    shared::study::check_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
+    shared::study::validate_study_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
     let file = format!("/studies/{study}.json");
     let text = get(&file).await?.text().await.map_err(network)?;
     let ask = WorkerRequest::Hold {
         study: study.to_owned(),
         file,
     };
-    worker::tell(ask, &JsValue::from_str(&text)).await?;
-    HELD.with_borrow_mut(|it| it.insert(study.to_owned()));
+    worker::post_message(ask, &JsValue::from_str(&text)).await?;
+    LOADED_STUDIES.with_borrow_mut(|it| it.insert(study.to_owned()));
     Ok(())
 }
 
 /// The list of studies of a static host; none where it has no such file, or gives its start
 /// page for every address it does not know.
-async fn index() -> Result<String, Error> {
+async fn fetch_study_index() -> Result<String, Error> {
     let response = Request::get("/studies/index.json")
         .send()
         .await
@@ -301,7 +304,11 @@ async fn index() -> Result<String, Error> {
     if response.status() == 404 {
         return Ok("[]".to_owned());
     }
-    let text = accepted(response).await?.text().await.map_err(network)?;
+    let text = check_status(response)
+        .await?
+        .text()
+        .await
+        .map_err(network)?;
     Ok(if text.trim_start().starts_with('<') {
         "[]".to_owned()
     } else {
@@ -310,8 +317,8 @@ async fn index() -> Result<String, Error> {
 }
 
 async fn get(address: &str) -> Result<Response, Error> {
-    accepted(
-        signed(Request::get(address))
+    check_status(
+        with_operator_token(Request::get(address))
             .send()
             .await
             .map_err(network)?,
@@ -322,42 +329,43 @@ async fn get(address: &str) -> Result<Response, Error> {
 /// Sends with what shows that this page sends it. Another tab may have begun another session: then
 /// the request goes once more, but never as somebody else's.
 async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
-    let known = match session_identity::known() {
+    let known = match session_identity::cached_identity() {
         Some(known) => known,
         None => {
-            let known = who().await?;
-            session_identity::keep(known.clone());
+            let known = fetch_identity().await?;
+            session_identity::cache_identity(known.clone());
             known
         }
     };
-    let response = post_as(address, &body, &known).await?;
+    let response = post_with_identity(address, &body, &known).await?;
     if response.status() != 403 {
-        return accepted(response).await;
+        return check_status(response).await;
     }
-    let now = who().await?;
+    let now = fetch_identity().await?;
     match known.turn(&now) {
-        SessionChange::Same => accepted(response).await,
-        SessionChange::Other => Err(problem(
+        SessionChange::Same => check_status(response).await,
+        SessionChange::Other => Err(problem_error(
             "somebody else is signed in in this browser, or nobody: sign in again, and load the \
              page again"
                 .to_owned(),
             NO_SESSION,
         )),
         SessionChange::Fresh => {
-            session_identity::keep(now.clone());
-            accepted(post_as(address, &body, &now).await?).await
+            session_identity::cache_identity(now.clone());
+            check_status(post_with_identity(address, &body, &now).await?).await
         }
     }
 }
 
-async fn post_as(
+async fn post_with_identity(
     address: &str,
     body: &JsValue,
     known: &SessionIdentity,
 ) -> Result<Response, Error> {
-    let mut request = signed(Request::post(address)).header("content-type", "application/json");
+    let mut request =
+        with_operator_token(Request::post(address)).header("content-type", "application/json");
     if let Some(token) = &known.csrf {
-        request = request.header(CSRF, token);
+        request = request.header(CSRF_HEADER, token);
     }
     request
         .body(body.clone())
@@ -368,31 +376,31 @@ async fn post_as(
 }
 
 /// Whom the server takes us for.
-async fn who() -> Result<SessionIdentity, Error> {
+async fn fetch_identity() -> Result<SessionIdentity, Error> {
     let reply = get(&with_query(GetSessionRequest::PATH, "{}")).await?;
     parse(&reply.text().await.map_err(network)?)
 }
 
-async fn accepted(response: Response) -> Result<Response, Error> {
+async fn check_status(response: Response) -> Result<Response, Error> {
     if response.ok() {
         Ok(response)
     } else {
-        Err(refusal(response).await)
+        Err(read_problem(response).await)
     }
 }
 
 /// What a response that is no answer says.
-async fn refusal(response: Response) -> Error {
+async fn read_problem(response: Response) -> Error {
     match response.json::<ErrorResponse>().await {
         Ok(problem) => Error::Server(problem),
-        Err(_) if response.status() == 404 => problem(
+        Err(_) if response.status() == 404 => problem_error(
             format!(
                 "there is nothing at {}; it may have been withdrawn",
                 response.url()
             ),
             "unknown",
         ),
-        Err(_) => network(format!("status {}", response.status())),
+        Err(_) => network_error(format!("status {}", response.status())),
     }
 }
 
@@ -400,7 +408,7 @@ fn with_query(path: &str, json: &str) -> String {
     format!("{path}?q={}", js_sys::encode_uri_component(json))
 }
 
-fn study_of(json: &str) -> Option<String> {
+fn study_name(json: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct StudyOfRequest {
         study: Option<String>,
@@ -408,12 +416,12 @@ fn study_of(json: &str) -> Option<String> {
     serde_json::from_str::<StudyOfRequest>(json).ok()?.study
 }
 
-fn problem(error: String, error_type: &str) -> Error {
+fn problem_error(error: String, error_type: &str) -> Error {
     Error::Server(ErrorResponse::new(error, error_type))
 }
 
-fn no_server() -> Error {
-    problem(
+fn no_server_error() -> Error {
+    problem_error(
         "this needs a server, and the page comes from a host of files only: neural scoring is \
          off here; run `axioscope serve` to have it"
             .to_owned(),

@@ -45,7 +45,7 @@ impl WorkerTask {
     /// Waits for the last word.
     pub(crate) async fn answer(self) -> Result<WorkerReply, Error> {
         let message = JsFuture::from(self.answer).await.map_err(|_| died())?;
-        let (envelope, beside) = unpack(&message).ok_or_else(died)?;
+        let (envelope, beside) = parse_message(&message).ok_or_else(died)?;
         match envelope.says {
             WorkerResponse::Failed(problem) => Err(Error::Server(problem)),
             tell => Ok(WorkerReply { tell, beside }),
@@ -54,22 +54,22 @@ impl WorkerTask {
 }
 
 /// Asks for something; `beside` is a `File` or a text, or undefined.
-pub(crate) fn ask(
+pub(crate) fn start_task(
     ask: WorkerRequest,
     beside: &JsValue,
     progress: impl Fn(WorkerProgress) + 'static,
 ) -> WorkerTask {
-    CREW.with(|crew| crew.ask(ask, beside, Rc::new(progress)))
+    CLIENT.with(|crew| crew.ask(ask, beside, Rc::new(progress)))
 }
 
 /// Asks for something that is quick.
-pub(crate) async fn tell(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
-    ask(asked, beside, |_| ()).answer().await
+pub(crate) async fn run_task(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
+    start_task(asked, beside, |_| ()).answer().await
 }
 
 /// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
-pub(crate) fn cancel(number: u64) {
-    drop(ask(
+pub(crate) fn cancel_task(number: u64) {
+    drop(start_task(
         WorkerRequest::Cancel { number },
         &JsValue::UNDEFINED,
         |_| (),
@@ -79,16 +79,16 @@ pub(crate) fn cancel(number: u64) {
 /// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
 /// knows no files and no hosted studies.
 pub(crate) fn restart() {
-    CREW.with(|crew| crew.end(&WorkerResponse::Stopped));
+    CLIENT.with(|crew| crew.end(&WorkerResponse::Stopped));
 }
 
 /// How often the worker was started anew: who has told it things must tell them again.
 pub(crate) fn generation() -> u64 {
-    CREW.with(|crew| crew.generation.get())
+    CLIENT.with(|crew| crew.generation.get())
 }
 
 thread_local! {
-    static CREW: WorkerClient = const { WorkerClient::new() };
+    static CLIENT: WorkerClient = const { WorkerClient::new() };
 }
 
 /// The worker, and everybody who waits for it.
@@ -148,7 +148,7 @@ impl WorkerClient {
     fn post(&self, message: Array) -> Result<(), ErrorResponse> {
         let mut slot = self.worker.borrow_mut();
         if slot.is_none() {
-            *slot = Some(start()?);
+            *slot = Some(spawn_worker()?);
         }
         match slot.as_mut() {
             Some(RunningWorker {
@@ -175,7 +175,7 @@ impl WorkerClient {
     }
 
     fn on_message(&self, message: &JsValue) {
-        let Some((envelope, _)) = unpack(message) else {
+        let Some((envelope, _)) = parse_message(message) else {
             return;
         };
         match envelope.says {
@@ -225,12 +225,12 @@ impl WorkerClient {
     }
 }
 
-fn start() -> Result<RunningWorker, ErrorResponse> {
+fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
     let worker = Worker::new("/worker_loader.js").map_err(|_| {
-        problem("this browser starts no worker; allow scripts and workers for this site")
+        worker_problem("this browser starts no worker; allow scripts and workers for this site")
     })?;
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
-        CREW.with(|crew| crew.on_message(&event.data()));
+        CLIENT.with(|crew| crew.on_message(&event.data()));
     });
     let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(|event: ErrorEvent| {
         event.prevent_default();
@@ -238,7 +238,7 @@ fn start() -> Result<RunningWorker, ErrorResponse> {
             "the worker stopped ({}); with less data it may have enough memory",
             event.message()
         );
-        CREW.with(|crew| crew.end(&WorkerResponse::Failed(problem(&why))));
+        CLIENT.with(|crew| crew.end(&WorkerResponse::Failed(worker_problem(&why))));
     });
     worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
@@ -250,16 +250,18 @@ fn start() -> Result<RunningWorker, ErrorResponse> {
     })
 }
 
-fn unpack(message: &JsValue) -> Option<(WorkerMessage<WorkerResponse>, JsValue)> {
+fn parse_message(message: &JsValue) -> Option<(WorkerMessage<WorkerResponse>, JsValue)> {
     let message: &Array = message.dyn_ref()?;
     let envelope = serde_json::from_str(&message.get(0).as_string()?).ok()?;
     Some((envelope, message.get(1)))
 }
 
-fn problem(error: &str) -> ErrorResponse {
+fn worker_problem(error: &str) -> ErrorResponse {
     ErrorResponse::new(error, "worker")
 }
 
-fn died() -> Error {
-    Error::Server(problem("the worker gave no answer; load the page again"))
+fn worker_lost_error() -> Error {
+    Error::Server(worker_problem(
+        "the worker gave no answer; load the page again",
+    ))
 }

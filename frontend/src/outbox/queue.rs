@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use shared::annotation::{AnnotationEvent, EventKey, PersonId};
-use shared::api::annotation::{EventOutcome, MOST_EVENTS, SubmitEventsResponse, TaskId};
+use shared::api::annotation::{EventOutcome, MAX_EVENTS_PER_REQUEST, SubmitEventsResponse, TaskId};
 
 use crate::api::{Error, NO_SESSION, NO_TOKEN};
 
 /// The pause after the first failure; each further one doubles it.
-const FIRST_PAUSE_MS: u64 = 1_000;
+const FIRST_RETRY_MS: u64 = 1_000;
 /// No pause is longer.
-const LONGEST_PAUSE_MS: u64 = 60_000;
+const MAX_RETRY_MS: u64 = 60_000;
 
 /// An event that the server does not have yet, as far as we know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,7 +113,11 @@ impl EventQueue {
         }
         let open = || self.waiting.iter().filter(|it| it.refused.is_none());
         let task = open().next()?.task;
-        let most = if self.singly { 1 } else { MOST_EVENTS };
+        let most = if self.singly {
+            1
+        } else {
+            MAX_EVENTS_PER_REQUEST
+        };
         let events: Vec<AnnotationEvent> = open()
             .filter(|it| it.task == task)
             .take_while(|it| !self.unwritten.contains(&it.event.key))
@@ -170,7 +174,7 @@ impl EventQueue {
     pub(crate) fn failed(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
         let keys = self.land(number)?;
         let mut then = DeliveryOutcome::default();
-        match (meaning(error), keys.as_slice()) {
+        match (classify_error(error), keys.as_slice()) {
             (ErrorClass::Never(reason), [key]) => {
                 let kept = self.waiting.iter_mut().find(|it| it.event.key == *key);
                 then.refused.extend(kept.map(|it| {
@@ -221,9 +225,9 @@ impl EventQueue {
 
     fn pause(&mut self, trouble: DeliveryProblem) -> u64 {
         self.trouble = Some(trouble);
-        let pause = FIRST_PAUSE_MS << self.n_failed.min(16);
+        let pause = FIRST_RETRY_MS << self.n_failed.min(16);
         self.n_failed += 1;
-        pause.min(LONGEST_PAUSE_MS)
+        pause.min(MAX_RETRY_MS)
     }
 }
 
@@ -235,7 +239,7 @@ enum ErrorClass {
     Never(String),
 }
 
-fn meaning(error: &Error) -> ErrorClass {
+fn classify_error(error: &Error) -> ErrorClass {
     let Error::Server(problem) = error else {
         return ErrorClass::NotNow(DeliveryProblem::Network);
     };

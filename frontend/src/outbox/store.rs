@@ -15,7 +15,7 @@ const DATABASE: &str = "axioscope-review";
 const EVENTS: &str = "events";
 
 /// A browser that has not answered after so long may never do: what people did is sent without it.
-const PATIENCE_MS: u32 = 4_000;
+const STORAGE_TIMEOUT_MS: u32 = 4_000;
 
 /// Why the browser does not keep something.
 #[derive(Debug, thiserror::Error)]
@@ -28,9 +28,9 @@ pub(crate) enum StorageError {
     Silent,
 }
 
-/// What a browser answers within [`PATIENCE_MS`].
-async fn in_time<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StorageError> {
-    let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(PATIENCE_MS)));
+/// What a browser answers within [`STORAGE_TIMEOUT_MS`].
+async fn with_timeout<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StorageError> {
+    let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(STORAGE_TIMEOUT_MS)));
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(done.map_err(StorageError::Refused)),
         Poll::Pending => late
@@ -55,12 +55,12 @@ impl EventStore {
                 let _ = database.create_object_store(EVENTS, ObjectStoreParams::new());
             }
         });
-        in_time(asked.into_future()).await.map(EventStore)
+        with_timeout(asked.into_future()).await.map(EventStore)
     }
 
     /// Everybody's events. What another version wrote and this one cannot read stays where it is.
     pub(crate) async fn all(&self) -> Result<Vec<QueuedEvent>, StorageError> {
-        in_time(async {
+        with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
             let values = transaction
                 .object_store(EVENTS)?
@@ -74,7 +74,7 @@ impl EventStore {
 
     /// Keeps an event, in the place of what had its key. It is on the disk after that.
     pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), StorageError> {
-        in_time(async {
+        with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let json = serde_json::to_string(kept).expect("an event has only text keys");
             let key = JsValue::from_str(&kept.event.key.to_string());
@@ -87,7 +87,7 @@ impl EventStore {
 
     /// Forgets events.
     pub(crate) async fn remove(&self, keys: &[EventKey]) -> Result<(), StorageError> {
-        in_time(async {
+        with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let events = transaction.object_store(EVENTS)?;
             for key in keys {
@@ -100,7 +100,7 @@ impl EventStore {
     }
 }
 
-fn whole(result: idb::TransactionResult) -> Result<(), Error> {
+fn require_commit(result: idb::TransactionResult) -> Result<(), Error> {
     if result.is_committed() {
         Ok(())
     } else {

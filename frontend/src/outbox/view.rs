@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::queue::DeliveryProblem;
-use super::{OutboxStatus, ask_again, discard, status};
+use super::{OutboxStatus, discard_rejected, retry_now, status};
 use crate::number_format::count;
 use crate::routes::PageRoute;
 use crate::widgets::download;
@@ -18,7 +18,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
         Memo::new(move |_| status.read().trouble.clone())
     };
     let lines = move || {
-        let shown = words(&status.read());
+        let shown = status_phrases(&status.read());
         shown
             .into_iter()
             .map(|(class, text)| view! { <span class=class>{text}</span> })
@@ -66,7 +66,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
             let line = |it| serde_json::to_string(it).expect("an event has only text keys");
             it.iter().map(line).collect::<Vec<_>>().join("\n")
         });
-        download::save(
+        download::save_text(
             "refused-decisions.jsonl",
             "application/jsonl",
             &(lines + "\n"),
@@ -84,11 +84,13 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
             .map(|it| view! { <li>{it}</li> })
             .collect_view()
     };
-    let shown =
-        move || {
-            let n = refused.read().len();
-            (n > 0).then(|| {
-            let kept = format!("The server did not take {}. It is kept in this browser.", acts(n));
+    let shown = move || {
+        let n = refused.read().len();
+        (n > 0).then(|| {
+            let kept = format!(
+                "The server did not take {}. It is kept in this browser.",
+                count_actions(n)
+            );
             view! {
                 <div class="failure" role="alert">
                     <p>{kept}</p>
@@ -103,7 +105,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                 </div>
             }
         })
-        };
+    };
     view! {
         {shown}
         <dialog node_ref=dialog aria-labelledby="discard-title">
@@ -116,7 +118,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                     type="button"
                     on:click=move |_| {
                         close();
-                        discard();
+                        discard_rejected();
                     }
                 >
                     "Discard for good"
@@ -127,7 +129,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
 }
 
 /// `1 act`, `2 acts`: decisions, skips, reports and what takes them back.
-fn acts(n: usize) -> String {
+fn count_actions(n: usize) -> String {
     format!(
         "{} {}",
         count(n as u64),
@@ -136,7 +138,7 @@ fn acts(n: usize) -> String {
 }
 
 /// Class and words of each part.
-fn words(status: &OutboxStatus) -> Vec<(&'static str, String)> {
+fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
     let mut words = Vec::new();
     if status.n_saved > 0 {
         words.push((
@@ -170,7 +172,10 @@ fn words(status: &OutboxStatus) -> Vec<(&'static str, String)> {
         words.push(("verdict bad", lost.to_owned()));
     }
     if status.n_others > 0 {
-        let who = format!("{} of somebody else in this browser", acts(status.n_others));
+        let who = format!(
+            "{} of somebody else in this browser",
+            count_actions(status.n_others)
+        );
         words.push(("verdict quiet out", who));
     }
     words
@@ -186,7 +191,7 @@ mod tests {
     use super::*;
 
     fn said(status: &OutboxStatus) -> Vec<String> {
-        words(status).into_iter().map(|it| it.1).collect()
+        status_phrases(status).into_iter().map(|it| it.1).collect()
     }
 
     #[test]
@@ -220,6 +225,6 @@ mod tests {
             "35 saved; 1 waiting until you sign in again; 1 refused; \
              kept only in this tab: leave it open until all is saved"
         );
-        assert!(words(&OutboxStatus::default()).is_empty());
+        assert!(status_phrases(&OutboxStatus::default()).is_empty());
     }
 }

@@ -10,7 +10,7 @@ mod human_judgments;
 use leptos::prelude::*;
 use shared::probe::Axiom;
 
-use crate::keyboard::KEYS;
+use crate::keyboard::SHORTCUTS;
 use crate::location::PageLocation;
 use crate::pages::playground::input::PlaygroundInput;
 use crate::pages::study::address::query_string;
@@ -166,11 +166,11 @@ fn Symbols() -> impl IntoView {
 #[component]
 fn AxiomEntry(axiom: Axiom) -> impl IntoView {
     let about = axiom.about();
-    let [premises, claim] = sides(about.formula);
+    let [premises, claim] = split_statement(about.formula);
     let example = match axiom {
         Axiom::Further(_) | Axiom::Combined(_) if about.example.is_empty() => ().into_any(),
         Axiom::Further(_) | Axiom::Combined(_) => {
-            view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
+            view! { <p><a href=playground_href(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
         _ => view! { <WorkedExample axiom/> }.into_any(),
@@ -264,14 +264,14 @@ fn Formulas() -> impl IntoView {
 }
 
 /// The page of the Playground with the worked example of an axiom.
-fn playground(axiom: Axiom) -> String {
+fn playground_href(axiom: Axiom) -> String {
     let words = PlaygroundInput::example(axiom.into()).to_words();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     PageRoute::Playground.href() + &query_string(words)
 }
 
 /// Premises and claim of a formula.
-fn sides(formula: &'static str) -> [&'static str; 2] {
+fn split_statement(formula: &'static str) -> [&'static str; 2] {
     match formula.split_once('⇒') {
         Some((premises, claim)) => [premises.trim(), claim.trim()],
         None => [formula, ""],
@@ -306,7 +306,7 @@ fn ApiSection() -> impl IntoView {
 /// Every key of every page.
 #[component]
 fn Keys() -> impl IntoView {
-    let rows = KEYS.iter().map(|(place, keys)| {
+    let rows = SHORTCUTS.iter().map(|(place, keys)| {
         view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> }
     });
     view! {
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn every_formula_has_premises_and_a_claim() {
         for axiom in Axiom::ALL.iter().copied().chain(Axiom::further()) {
-            let [premises, claim] = sides(axiom.about().formula);
+            let [premises, claim] = split_statement(axiom.about().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }
     }

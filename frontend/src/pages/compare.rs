@@ -74,7 +74,7 @@ fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState)
         let of_runs = asking
             .pair
             .iter()
-            .any(|it| matches!(it, shared::compare::RankerRef::Run(_)));
+            .any(|it| matches!(it, shared::compare_fractions::RankerRef::Run(_)));
         of_runs.then(|| {
             view! { <p class="note"><a href=PageRoute::Workbench.href()>"To the Workbench"</a></p> }
         })
@@ -114,7 +114,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
             </p>
         }
     });
-    let unscored = report::comparison::unscored(&found);
+    let unscored = report::comparison::unscored_notes(&found);
     let unscored = unscored.into_iter();
     let unscored = unscored
         .map(|it| view! { <p class="ahead">{it}</p> })
@@ -144,7 +144,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                     </span>
                     <span>{found.analyzer.clone()}</span>
                     <span class="hash" title="Hash of what is compared">
-                        {format::hash(&found.hash)}
+                        {format::short_hash(&found.hash)}
                     </span>
                 </p>
                 <ul class="note">{notes}</ul>

@@ -43,14 +43,14 @@ impl CompareView {
         let word = |key: &str| get(key).unwrap_or_default();
         CompareView {
             asking: ComparisonOptions {
-                pair: [who("a", 0), who("b", 1)],
-                counted: match word("queries").as_str() {
+                pair: [fetch_identity("a", 0), fetch_identity("b", 1)],
+                counted: match relation_text("queries").as_str() {
                     "found" => ComparisonSubset::Found,
                     "all" => ComparisonSubset::All,
                     _ => ComparisonSubset::Judged,
                 },
                 relevant_from: get("from").and_then(|it| it.parse().ok()),
-                stopwords: match word("stop").as_str() {
+                stopwords: match relation_text("stop").as_str() {
                     "none" => Stopwords::None,
                     _ => Stopwords::EnFunction,
                 },
@@ -59,7 +59,7 @@ impl CompareView {
             selection: get("of")
                 .and_then(|it| selection_of(&it))
                 .unwrap_or_default(),
-            sort: match word("sort").as_str() {
+            sort: match relation_text("sort").as_str() {
                 "gain" => QuerySort::Gain,
                 "loss" => QuerySort::Loss,
                 _ => QuerySort::Query,
@@ -78,7 +78,7 @@ impl CompareView {
         for (key, at) in [("a", 0), ("b", 1)] {
             let who = &self.asking.pair[at];
             if *who != usual.pair[at] {
-                pairs.push((key, who_word(who)));
+                pairs.push((key, ranker_parameter(who)));
             }
         }
         let counted = match self.asking.counted {
@@ -101,7 +101,7 @@ impl CompareView {
         pairs.extend(stop.map(|it| ("stop", it.to_owned())));
         pairs.extend(self.asking.split.clone().map(|it| ("split", it)));
         if self.selection != QuerySelection::All {
-            pairs.push(("of", selection_word(&self.selection)));
+            pairs.push(("of", selection_parameter(&self.selection)));
         }
         pairs.extend(sort.map(|it| ("sort", it.to_owned())));
         if self.part > 0 {
@@ -126,7 +126,7 @@ impl CompareView {
 }
 
 /// A ranker as it is chosen: its row, or `run:FILE`.
-pub(crate) fn who_word(who: &RankerRef) -> String {
+pub(crate) fn ranker_parameter(who: &RankerRef) -> String {
     match who {
         RankerRef::Ranker(row) => row.to_string(),
         RankerRef::Run(file) => format!("run:{file}"),
@@ -134,14 +134,14 @@ pub(crate) fn who_word(who: &RankerRef) -> String {
 }
 
 /// The same, read.
-pub(crate) fn who_of(word: &str) -> Option<RankerRef> {
+pub(crate) fn parse_ranker_parameter(word: &str) -> Option<RankerRef> {
     match word.strip_prefix("run:") {
         Some(file) => Some(RankerRef::Run(file.to_owned())),
         None => word.parse().ok().map(RankerRef::Ranker),
     }
 }
 
-const TURNS: [(RrChangeKind, &str); 5] = [
+const CHANGE_PARAMETERS: [(RrChangeKind, &str); 5] = [
     (RrChangeKind::Won, "won"),
     (RrChangeKind::Better, "better"),
     (RrChangeKind::Equal, "level"),
@@ -149,20 +149,20 @@ const TURNS: [(RrChangeKind, &str); 5] = [
     (RrChangeKind::Lost, "lost"),
 ];
 
-fn fraction_word(fraction: TopFraction) -> &'static str {
+fn fraction_parameter(fraction: TopFraction) -> &'static str {
     match fraction {
         TopFraction::Fqt => "fqt",
         TopFraction::Fnt => "fnt",
     }
 }
 
-fn selection_word(selection: &QuerySelection) -> String {
+fn selection_parameter(selection: &QuerySelection) -> String {
     match selection {
         QuerySelection::All => "all".to_owned(),
         QuerySelection::Bucket { side, bucket } => format!("bucket.{bucket}.{side}"),
         QuerySelection::Length { n_tokens } => format!("length.{n_tokens}"),
         QuerySelection::Change { change } => {
-            let word = TURNS.iter().find(|it| it.0 == *change);
+            let word = CHANGE_PARAMETERS.iter().find(|it| it.0 == *change);
             format!("change.{}", word.map_or("level", |it| it.1))
         }
         QuerySelection::Answer { answer } => {
@@ -170,11 +170,13 @@ fn selection_word(selection: &QuerySelection) -> String {
         }
         QuerySelection::Bigram { words } => format!("begins.{words}"),
         QuerySelection::Apart { depth } => format!("apart.{depth}"),
-        QuerySelection::Higher { fraction, side } => format!("{}.{side}", fraction_word(*fraction)),
+        QuerySelection::Higher { fraction, side } => {
+            format!("{}.{side}", fraction_parameter(*fraction))
+        }
     }
 }
 
-fn selection_of(word: &str) -> Option<QuerySelection> {
+fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
     let (kind, rest) = word.split_once('.')?;
     let side = |it: &str| it.parse::<u8>().ok().filter(|it| *it < 2);
     let higher =
@@ -192,7 +194,7 @@ fn selection_of(word: &str) -> Option<QuerySelection> {
             .ok()
             .map(|n_tokens| QuerySelection::Length { n_tokens }),
         "change" => {
-            let (change, _) = *TURNS.iter().find(|it| it.1 == rest)?;
+            let (change, _) = *CHANGE_PARAMETERS.iter().find(|it| it.1 == rest)?;
             Some(QuerySelection::Change { change })
         }
         "answer" if rest == "none" => Some(QuerySelection::Answer { answer: None }),
@@ -281,10 +283,13 @@ mod tests {
             },
         ];
         for it in answers.chain(changes).chain(others) {
-            assert_eq!(selection_of(&selection_word(&it)), Some(it));
+            assert_eq!(
+                parse_selection_parameter(&selection_parameter(&it)),
+                Some(it)
+            );
         }
         for word in ["", "all", "bucket.1.7", "fqt.2", "change.up", "length.x"] {
-            assert_eq!(selection_of(word), None, "{word}");
+            assert_eq!(parse_selection_parameter(word), None, "{word}");
         }
     }
 }

@@ -44,19 +44,19 @@ pub(crate) fn Figures(
     }
 }
 
-fn read(address: &PageLocation) -> FigureOptions {
+fn choice_from_address(address: &PageLocation) -> FigureOptions {
     let number = |key: &str| address.word(key)?.parse().ok();
     let get = |key: &str| address.word(key);
     FigureOptions {
-        dials: address::dials(&get),
+        dials: address::controls_from_address(&get),
         reference: number("against").unwrap_or_default(),
         measure: number("measure").unwrap_or_default(),
     }
 }
 
 /// Puts a choice in the address; the figures follow.
-fn choose(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
-    let mut pairs = address::dials_pairs(&next.dials);
+fn set_choice(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
+    let mut pairs = address::controls_parameters(&next.dials);
     if next.reference > 0 {
         pairs.push(("against", next.reference.to_string()));
     }
@@ -80,16 +80,19 @@ fn FiguresView(
     choice: RwSignal<FigureOptions>,
     study: String,
 ) -> impl IntoView {
-    let tables = report::of_figures(&figures);
+    let tables = report::figure_tables(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.overlap.as_ref().map(|it| {
-        let draw = |thirds| InteractiveFigure::still(plot::thirds(&names, &it.measure, thirds));
+        let draw = |thirds| {
+            InteractiveFigure::still(plot::draw_overlap_thirds(&names, &it.measure, thirds))
+        };
         (draw(&it.all), draw(&it.in_pool))
     });
     let (all, in_pool) = overlap.unzip();
     let scatter = figures.scatter.as_ref();
-    let scatter = scatter.map(|it| InteractiveFigure::still(plot::scatter(&names, it)));
+    let scatter =
+        scatter.map(|it| InteractiveFigure::still(plot::draw_effectiveness_scatter(&names, it)));
     let modes = figures.modes.clone();
     view! {
         <div class="head">
@@ -98,7 +101,7 @@ fn FiguresView(
                 <p class="facts">
                     <span>"Figures"</span>
                     <span class="hash" title="Hash of the instances">
-                        {format::hash(&figures.hash)}
+                        {format::short_hash(&figures.hash)}
                     </span>
                 </p>
             </div>
@@ -109,7 +112,7 @@ fn FiguresView(
             name="From candidates to instances"
             said="How many pairs of texts pass an axiom as first stated, once it is relaxed, \
                   and once it is extended to queries of any length."
-            drawing=Some(InteractiveFigure::still(plot::funnel(&figures.funnels)))
+            drawing=Some(InteractiveFigure::still(plot::draw_funnel(&figures.funnels)))
             table=table("funnel")
         />
         <FigureSection
@@ -178,7 +181,7 @@ fn Choices(
     let change = move |turn: &dyn Fn(&mut FigureOptions)| {
         let mut next = choice.get_untracked();
         turn(&mut next);
-        choose(&study, next, choice);
+        set_choice(&study, next, choice);
     };
     let shown = figures.mode;
     let modes_options = modes

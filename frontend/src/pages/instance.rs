@@ -22,8 +22,8 @@ use crate::api;
 use crate::keyboard::{self, KeyOutcome};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
-use crate::widgets::attention::{AttentionMaps, CROSS};
-use crate::widgets::controls::mode_word;
+use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
+use crate::widgets::controls::variant_label;
 use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
@@ -176,7 +176,7 @@ fn Crumbs(
         let here = ways.map_or(
             format!(
                 "{} {}",
-                neighbors::one(probe),
+                neighbors::instance_noun(probe),
                 format::count(place.number + 1)
             ),
             |it| it.said(probe),
@@ -210,21 +210,24 @@ fn InstanceContent(
     let lit = RwSignal::new(None::<u32>);
     let ranker = view.get_untracked().ranker.unwrap_or(0);
     let why = match shown.withheld {
-        true => format!("{}.", explanation::says(&shown)),
-        false => explanation::claim(&shown),
+        true => format!("{}.", explanation::expectation_clause(&shown)),
+        false => explanation::instance_sentence(&shown),
     };
     let said = shown
         .said
         .get(ranker)
-        .map(|it| explanation::said(&shown, it))
+        .map(|it| explanation::ranker_sentence(&shown, it))
         .unwrap_or_default();
-    let mode = format!("{}, {}", shown.probe.name(), mode_word(shown.mode));
+    let mode = format!("{}, {}", shown.probe.name(), variant_label(shown.mode));
     let caption = format!("Premises of {} with value and bound", shown.probe.name());
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
     let measured = !shown.withheld && !shown.premises.is_empty();
     let premises = measured.then(|| {
-        let name = format!("Why this is {}", neighbors::an(shown.probe));
+        let name = format!(
+            "Why this is {}",
+            neighbors::instance_noun_with_article(shown.probe)
+        );
         let header = move || view! { <span class="note">{mode.clone()}</span> };
         let (premises, terms) = (shown.premises.clone(), shown.terms.clone());
         view! {
@@ -239,7 +242,10 @@ fn InstanceContent(
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
     let query = shown.query.text.clone();
     let texts: Vec<String> = shown.texts.iter().map(|it| it.body.text.clone()).collect();
-    let cross = specs.iter().find(|it| it.ends_with(CROSS)).cloned();
+    let cross = specs
+        .iter()
+        .find(|it| it.ends_with(CROSS_ENCODER_SUFFIX))
+        .cloned();
     let attention = cross.filter(|_| !shown.withheld).map(|spec| {
         view! { <AttentionMaps spec query=query.clone() texts=texts.clone()/> }
     });

@@ -16,7 +16,7 @@ use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram
 use shared::verdict::Outcome;
 
 use super::study::address::{InstanceListView, InstanceView, StudyView};
-use super::study::{margin, margin_digits, margin_label, texts_said};
+use super::study::{documents_text, format_margin, margin_digits, margin_label};
 use crate::api::latest_reply::LatestReply;
 use crate::number_format::plural;
 use crate::routes::PageRoute;
@@ -37,7 +37,7 @@ use rows::{InstanceListQuery, InstanceRow, InstanceRows};
 /// The page.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
-    crate::bundle_loader::fetch_ahead();
+    crate::bundle_loader::prefetch_bundle();
     let url = use_url();
     let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
     move || match page.get() {
@@ -94,7 +94,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         let ranker = overview.as_ref().map(|it| spot.get().name(it));
         ranker
             .filter(|it| !it.is_empty())
-            .unwrap_or(format!("ranker {}", ranker_word(spot.get())))
+            .unwrap_or(format!("ranker {}", ranker_label(spot.get())))
     };
     let heading = move || format!("{} on {}", title(), probe.name());
     // The dials are built once the study has said what they can be turned to.
@@ -149,7 +149,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
 }
 
 /// A row by its number, for who has no name yet.
-fn ranker_word(spot: MapPosition) -> String {
+fn ranker_label(spot: MapPosition) -> String {
     match spot.who {
         MapRow::Ranker(row) => format::count(row as u64 + 1),
         MapRow::Relevance => String::new(),
@@ -164,9 +164,9 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
         false => "Right of zero the ranker prefers the first text; neutral samples stand apart.",
     };
     let drawing = move |histogram: &MarginHistogram| match probe.is_axiom() {
-        true => plot::histogram(histogram),
+        true => plot::draw_margin_histogram(histogram),
         // Those within δ are not among the bars.
-        false => plot::differences(histogram, 0.0),
+        false => plot::draw_difference_histogram(histogram, 0.0),
     };
     let as_table = RwSignal::new(false);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
@@ -189,13 +189,13 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let svg = Callback::new(move |()| {
         if let Some((name, histogram)) = file() {
             let text = plot::to_svg(&drawing(&histogram), FigureTheme::Light);
-            download::save(&format!("{name}.svg"), "image/svg+xml", &text);
+            download::save_text(&format!("{name}.svg"), "image/svg+xml", &text);
         }
     });
     let csv = Callback::new(move |()| {
         if let Some((name, histogram)) = file() {
-            let text = report::to_csv(&bins(&histogram, &name));
-            download::save(&format!("{name}.csv"), "text/csv", &text);
+            let text = report::to_csv(&histogram_table(&histogram, &name));
+            download::save_text(&format!("{name}.csv"), "text/csv", &text);
         }
     });
     let picture = move || {
@@ -206,7 +206,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
                 view! { <p class="note">"No margin to show."</p> }.into_any()
             }
             Some(it) if as_table.get() => {
-                view! { <DataTable table=bins(&it.histogram, "margins")/> }.into_any()
+                view! { <DataTable table=histogram_table(&it.histogram, "margins")/> }.into_any()
             }
             Some(it) => view! { <FigureView figure=drawing(&it.histogram)/> }.into_any(),
         }
@@ -227,7 +227,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
 }
 
 /// The bars as a table.
-fn bins(histogram: &MarginHistogram, name: &str) -> report::ReportTable {
+fn histogram_table(histogram: &MarginHistogram, name: &str) -> report::ReportTable {
     let digits = margin_digits(histogram);
     let score = |value: f64| TableValue::Score { value, digits };
     let rows = histogram.counts.iter().enumerate().map(|(at, &count)| {
@@ -362,7 +362,7 @@ fn InstanceListRow(
             };
             let href = place.href(&study, probe, mode.get(), line.number);
             let digits = margin_digits(&histogram);
-            let below = texts_said(&line);
+            let below = documents_text(&line);
             let part = line
                 .truncated
                 .then(|| view! { <span class="label">"truncated"</span> });
@@ -379,8 +379,8 @@ fn InstanceListRow(
                         <span class="label">{below}</span>
                     </span>
                     {part}
-                    <DifferenceBar share=share(&line, &histogram)/>
-                    <span class="num">{margin(line.margin, digits)}</span>
+                    <DifferenceBar share=margin_share(&line, &histogram)/>
+                    <span class="num">{format_margin(line.margin, digits)}</span>
                     <VerdictChip probe outcome=line.outcome/>
                 </a>
             }
@@ -390,7 +390,7 @@ fn InstanceListRow(
 }
 
 /// The margin against the largest of the cell.
-fn share(line: &ListedInstance, histogram: &MarginHistogram) -> Option<f64> {
+fn margin_share(line: &ListedInstance, histogram: &MarginHistogram) -> Option<f64> {
     let to = histogram.from + histogram.counts.len() as f64 * histogram.width;
     let most = histogram.from.abs().max(to.abs());
     line.margin.filter(|_| most > 0.0).map(|it| it / most)

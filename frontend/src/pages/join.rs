@@ -10,7 +10,7 @@ use shared::api::people::{
 
 use crate::api::{self, Error};
 use crate::location::{self, PageLocation};
-use crate::pages::review::identity::who;
+use crate::pages::review::identity::fetch_identity;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::resource_view::ResourceView;
@@ -30,12 +30,12 @@ pub(crate) fn Join() -> impl IntoView {
                 token.set(Some(found));
             }
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            location::go(&PageRoute::Join.href());
+            location::navigate(&PageRoute::Join.href());
         }
     });
     let asked = LocalResource::new(move || {
         let token = token.get();
-        async move { look(token).await }
+        async move { load(token).await }
     });
     let again = Callback::new(move |()| {
         token.set(None);
@@ -57,8 +57,8 @@ enum JoinPageState {
     Nothing(SessionResponse),
 }
 
-async fn look(token: Option<String>) -> Result<JoinPageState, Error> {
-    let Some(who) = who().await? else {
+async fn load(token: Option<String>) -> Result<JoinPageState, Error> {
+    let Some(who) = fetch_identity().await? else {
         return Ok(JoinPageState::NoServer);
     };
     let Some(token) = token else {
@@ -74,7 +74,7 @@ async fn look(token: Option<String>) -> Result<JoinPageState, Error> {
     }
 }
 
-fn shown(found: JoinPageState, again: Callback<()>) -> AnyView {
+fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
     match found {
         JoinPageState::NoServer => view! {
             <h1>"Join"</h1>
@@ -86,7 +86,7 @@ fn shown(found: JoinPageState, again: Callback<()>) -> AnyView {
             </p>
         }
         .into_any(),
-        JoinPageState::Invited(token, to, who) => invited(token, to, who),
+        JoinPageState::Invited(token, to, who) => invitation_view(token, to, who),
         JoinPageState::Unusable(error, who) => view! {
             <h1>"This invitation cannot be used"</h1>
             <ErrorMessage error/>
@@ -106,8 +106,8 @@ fn shown(found: JoinPageState, again: Callback<()>) -> AnyView {
 }
 
 /// What an invitation is to, and the way in.
-fn invited(token: String, to: InvitationResponse, who: SessionResponse) -> AnyView {
-    let until = moment(to.until_ms);
+fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) -> AnyView {
+    let until = local_time(to.until_ms);
     let signed_in = who.person.map(|it| {
         view! {
             <p class="note">
@@ -118,11 +118,11 @@ fn invited(token: String, to: InvitationResponse, who: SessionResponse) -> AnyVi
     });
     let heading = match &to.person {
         Some(name) => format!("Welcome back, {name}"),
-        None => format!("You are invited as {}", with_article(to.role)),
+        None => format!("You are invited as {}", role_with_article(to.role)),
     };
     view! {
         <h1>{heading}</h1>
-        <p class="lead">{may(to.role)}</p>
+        <p class="lead">{role_description(to.role)}</p>
         <p class="note">"The invitation works once, until " {until} "."</p>
         {signed_in}
         <JoinForm token=Some(token) name=to.person/>
@@ -165,7 +165,7 @@ fn NoInvitation(
     }
 }
 
-fn with_article(role: AccessRole) -> &'static str {
+fn role_with_article(role: AccessRole) -> &'static str {
     match role {
         AccessRole::Visitor => "a visitor",
         AccessRole::Annotator => "an annotator",
@@ -175,7 +175,7 @@ fn with_article(role: AccessRole) -> &'static str {
 }
 
 /// What a role may do.
-pub(super) fn may(role: AccessRole) -> &'static str {
+pub(super) fn role_description(role: AccessRole) -> &'static str {
     match role {
         AccessRole::Visitor => "You read what is published.",
         AccessRole::Annotator => {
@@ -190,7 +190,7 @@ pub(super) fn may(role: AccessRole) -> &'static str {
 }
 
 /// A moment as this browser writes it.
-fn moment(at_ms: u64) -> String {
+fn local_time(at_ms: u64) -> String {
     let date = js_sys::Date::new(&(at_ms as f64).into());
     date.to_locale_string("en-GB", &wasm_bindgen::JsValue::UNDEFINED)
         .into()

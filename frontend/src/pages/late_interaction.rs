@@ -136,7 +136,7 @@ fn RankerAnalysis(
         .note
         .clone()
         .map(|it| view! { <span>{it}</span> });
-    let [correlations, words, pieces] = report::of_whitebox(&found);
+    let [correlations, words, pieces] = report::late_interaction_tables(&found);
     let found = StoredValue::new(found);
     let chosen = Memo::new(move |_| {
         let word = scene.view.get().word?;

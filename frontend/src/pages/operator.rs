@@ -31,7 +31,7 @@ pub(crate) fn Operator() -> impl IntoView {
         let token = hash.get();
         if !token.is_empty() {
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            location::go(&PageRoute::Operator.href());
+            location::navigate(&PageRoute::Operator.href());
             follow_link(token, shelf, failed);
         }
     });
@@ -83,7 +83,7 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
             return;
         }
         match who {
-            Ok(_) => location::go(&PageRoute::Studies.href()),
+            Ok(_) => location::navigate(&PageRoute::Studies.href()),
             Err(error) if error.is(api::NO_SERVER) => shelf.ask(),
             Err(error) => {
                 failed.set(Some(error));

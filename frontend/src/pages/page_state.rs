@@ -45,7 +45,7 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     pub(crate) fn turn(self, change: impl FnOnce(&mut V)) {
         let mut view = self.view.get_untracked();
         change(&mut view);
-        location::go(&self.to(&view));
+        location::navigate(&self.to(&view));
     }
 
     /// Returns the address with a change, for a link.

@@ -11,7 +11,7 @@ use crate::pages::review::curator_gate::CuratorsOnly;
 use crate::widgets::error_message::OptionalErrorMessage;
 use invite::InviteForm;
 use state::{ActionNotice, PeopleState};
-pub(crate) use tables::minute;
+pub(crate) use tables::format_minute;
 use tables::{Invitations, PeopleTable};
 
 /// The page.
@@ -53,7 +53,7 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
 #[component]
 fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
     let back = told.back.map(|it| {
-        let again = move |_| invite::let_in_again(board, &it);
+        let again = move |_| invite::reinvite(board, &it);
         view! {
             <button class="btn" type="button" on:click=again>"Invite them again"</button>
         }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::GetCollectionStatisticsRequest;
 use shared::probe::Probe;
-use shared::study::playground::{CollectionStatistics, answer};
+use shared::study::playground::{CollectionStatistics, evaluate_input};
 use shared::text::Analyzer;
 
 use crate::api;
@@ -38,7 +38,7 @@ use text_history::TextHistory;
 /// The page.
 #[component]
 pub(crate) fn Playground() -> impl IntoView {
-    let (sheet, opening) = initial_content::at_first();
+    let (sheet, opening) = initial_content::initial_content();
     let settings = RwSignal::new(sheet.settings);
     let study = Memo::new(move |_| settings.with(|it| it.study.clone()));
     let collection = LocalResource::new(move || {
@@ -64,9 +64,9 @@ pub(crate) fn Playground() -> impl IntoView {
         models: RwSignal::new(Vec::new()),
         manipulated: RwSignal::new(None),
     };
-    keep_answered(desk);
-    share_link::keep_address(desk);
-    let opened = initial_content::follow(desk, opening);
+    update_answer(desk);
+    share_link::sync_address(desk);
+    let opened = initial_content::load_on_change(desk, opening);
     view! {
         <div class="head">
             <div>
@@ -107,36 +107,40 @@ pub(crate) fn Playground() -> impl IntoView {
 }
 
 /// Between a key and its answer, so that fast typing is not held up.
-const PAUSE_MS: u64 = 30;
+const DEBOUNCE_MS: u64 = 30;
 
-/// As [`PAUSE_MS`], for texts of more than [`LONG`] bytes.
-const LONG_PAUSE_MS: u64 = 300;
+/// As [`DEBOUNCE_MS`], for texts of more than [`LONG_INPUT_BYTES`] bytes.
+const LONG_DEBOUNCE_MS: u64 = 300;
 
 /// An answer on this many bytes takes about as long as a picture on the screen.
-const LONG: usize = 30_000;
+const LONG_INPUT_BYTES: usize = 30_000;
 
 /// Answers what is typed, always the newest.
-fn keep_answered(desk: PlaygroundState) {
-    let soon = Debounce::after_ms(PAUSE_MS);
-    let later = Debounce::after_ms(LONG_PAUSE_MS);
+fn update_answer(desk: PlaygroundState) {
+    let soon = Debounce::after_ms(DEBOUNCE_MS);
+    let later = Debounce::after_ms(LONG_DEBOUNCE_MS);
     ManipulationEffect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
         let collection = desk.collection.get().flatten();
         soon.cancel();
         later.cancel();
         if before.is_none() {
-            desk.outcome.set(outcome(sheet, collection));
+            desk.outcome.set(compute_answer(sheet, collection));
             return;
         }
         let n_bytes: usize = sheet.texts.iter().map(String::len).sum();
-        let timer = if n_bytes > LONG { later } else { soon };
+        let timer = if n_bytes > LONG_INPUT_BYTES {
+            later
+        } else {
+            soon
+        };
         timer.run(move || {
-            let _ = desk.outcome.try_set(outcome(sheet, collection));
+            let _ = desk.outcome.try_set(compute_answer(sheet, collection));
         });
     });
 }
 
-fn outcome(sheet: PlaygroundInput, collection: Option<SelectedCollection>) -> AnswerState {
+fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>) -> AnswerState {
     if sheet.is_blank() {
         return AnswerState::Blank;
     }
@@ -162,7 +166,7 @@ fn outcome(sheet: PlaygroundInput, collection: Option<SelectedCollection>) -> An
         terms: &it.terms,
         vectors: it.words.as_ref().map(|it| &it.vectors),
     });
-    match answer(&typed, known) {
+    match evaluate_input(&typed, known) {
         Ok(found) => AnswerState::Answered(Arc::new(found)),
         Err(error) => AnswerState::Refused(error.to_string()),
     }
@@ -196,7 +200,7 @@ struct SavedSettings {
     rankers: Vec<String>,
 }
 
-fn save(desk: PlaygroundState) {
+fn save_instance(desk: PlaygroundState) {
     let sheet = untrack(|| desk.sheet());
     let (Ok(read), Some(answer)) = (sheet.read(), untrack(|| desk.answer())) else {
         return;
@@ -223,5 +227,5 @@ fn save(desk: PlaygroundState) {
             .with_untracked(|it| it.iter().filter_map(NeuralRankerState::scored).collect()),
     };
     let json = serde_json::to_string_pretty(&saved).expect("an instance has only text keys");
-    download::save("axioscope-instance.json", "application/json", &json);
+    download::save_text("axioscope-instance.json", "application/json", &json);
 }

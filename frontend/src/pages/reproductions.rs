@@ -61,7 +61,7 @@ async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTab
 }
 
 /// Table 3 of Câmara & Hauff, unless the address says otherwise.
-fn read(address: &PageLocation) -> ReproductionChoice {
+fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
     let paper = address.word("paper").and_then(|it| it.parse().ok());
     let paper = paper.unwrap_or(Paper::Camara2020);
     let table = address.word("table").and_then(|it| it.parse().ok());
@@ -75,7 +75,7 @@ fn read(address: &PageLocation) -> ReproductionChoice {
     }
 }
 
-fn choose(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
+fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
     let mut pairs = vec![
         ("paper", next.asked.paper.name().to_owned()),
         ("table", next.asked.table.to_string()),
@@ -110,7 +110,7 @@ fn Choices(
         let at: usize = at.parse().unwrap_or_default();
         if let Some(&asked) = tables.get(at) {
             let study = choice.get_untracked().study;
-            choose(ReproductionChoice { asked, study }, choice);
+            set_choice(ReproductionChoice { asked, study }, choice);
         }
     };
     let of_studies = move || {
@@ -129,7 +129,7 @@ fn Choices(
             <SelectField label="Beside it, the study" choose=move |name: String| {
                 let study = Some(name).filter(|it| !it.is_empty());
                 let asked = choice.get_untracked().asked;
-                choose(ReproductionChoice { asked, study }, choice);
+                set_choice(ReproductionChoice { asked, study }, choice);
             }>
                 <option value="" selected=none>"none"</option>
                 {of_studies}
@@ -148,7 +148,7 @@ fn ReproducedTable(table: ReportTable) -> impl IntoView {
         let table = table.clone();
         Callback::new(move |()| {
             let name = format!("{}.csv", table.name);
-            download::save(&name, "text/csv", &report::to_csv(&table));
+            download::save_text(&name, "text/csv", &report::to_csv(&table));
         })
     };
     view! {

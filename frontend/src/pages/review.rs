@@ -29,7 +29,7 @@ pub(crate) fn view(page: PageRoute) -> AnyView {
         PageRoute::Review | PageRoute::Annotate { .. } | PageRoute::Join
     ) {
         leptos::task::spawn_local(async {
-            let _ = identity::who().await;
+            let _ = identity::fetch_identity().await;
         });
     }
     match page {

@@ -115,7 +115,7 @@ fn StudyCards(
     let (sort, set_sort) = query_signal_with_options::<Sort>("sort", in_place());
     let (search, set_search) = query_signal_with_options::<String>("q", in_place());
     let sort = move || sort.get().unwrap_or(Sort::Newest);
-    let sizes = sentence(&found);
+    let sizes = totals_text(&found);
     let many = found.len() > MANY;
     let shown = move || {
         let wanted = search.get().unwrap_or_default().to_lowercase();
@@ -173,7 +173,7 @@ fn matches(card: &StudySummary, wanted: &str) -> bool {
     texts.iter().any(|it| it.to_lowercase().contains(wanted))
 }
 
-fn sentence(found: &[StudySummary]) -> String {
+fn totals_text(found: &[StudySummary]) -> String {
     let rankers = found.iter().map(|it| it.rankers.len() as u64);
     format!(
         "{}, {}",
@@ -205,7 +205,7 @@ fn StudyCard(
     let who = who.collect_view();
     let cells = card.fractions.iter().flatten().map(|it| match it {
         Some(fraction) => {
-            view! { <i data-step=number_format::step(*fraction).to_string()></i> }.into_any()
+            view! { <i data-step=number_format::color_step(*fraction).to_string()></i> }.into_any()
         }
         None => view! { <i class="none"></i> }.into_any(),
     });
@@ -240,7 +240,7 @@ fn StudyCard(
                     <span>{number_format::plural(card.n_docs, "text", "texts")}</span>
                     <span>{number_format::day(&card.made)}</span>
                     <span class="hash" title="hash of the instances">
-                        {number_format::hash(&card.hash)}
+                        {number_format::short_hash(&card.hash)}
                     </span>
                     {(!card.published).then(|| view! { <span>"not published"</span> })}
                 </p>
@@ -336,7 +336,7 @@ fn Legend(sample: LegendExample) -> impl IntoView {
          ordered as the axiom says; the dot shows it between 0 and 1; the tick in the middle is a \
          coin toss."
     );
-    let step = number_format::step(fraction);
+    let step = number_format::color_step(fraction);
     let fill = format!("var(--{})", STEPS[(step + 5) as usize]);
     let ink = if step.abs() >= 4 {
         "var(--on-strong)"

@@ -22,7 +22,7 @@ use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
 use shared::api::annotation::ListHumanJudgmentsRequest;
 use shared::api::people::{AccessRole, GetSessionRequest};
-use shared::api::worker::LOCAL;
+use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
 use shared::report;
 use shared::study::controls::StudyControls;
@@ -47,7 +47,7 @@ use panel::CellPanel;
 use restore_texts::RestoreTexts;
 use stability_check::StabilityCheck;
 
-pub(crate) use panel::{margin, margin_digits, margin_label, texts_said};
+pub(crate) use panel::{documents_text, format_margin, margin_digits, margin_label};
 
 /// The page.
 #[component]
@@ -249,7 +249,7 @@ fn StudyContent(
     let is_said = RwSignal::new(false);
     let of = study.clone();
     leptos::task::spawn_local(async move {
-        let found = has_said(of).await;
+        let found = has_human_judgments(of).await;
         // The reader may be on another page by now.
         is_said.try_set(found);
     });
@@ -309,8 +309,8 @@ fn StudyContent(
 
 /// Whether the section of what people say has something to show, or somebody who can change that.
 /// What it is, the section reads itself: the first page is small.
-async fn has_said(study: String) -> bool {
-    if study == LOCAL || !matches!(api::server().await, Ok(Some(_))) {
+async fn has_human_judgments(study: String) -> bool {
+    if study == LOCAL_STUDY || !matches!(api::fetch_server_info().await, Ok(Some(_))) {
         return false;
     }
     let said = api::call_text(&ListHumanJudgmentsRequest { study }).await;
@@ -337,7 +337,7 @@ fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoVi
 }
 
 /// The cell of the address if the study has it, or else the first.
-fn select(overview: &StudyOverview, wanted: Option<MapPosition>) -> Option<MapPosition> {
+fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Option<MapPosition> {
     let known = |it: &MapPosition| {
         let row = match it.who {
             MapRow::Ranker(row) => row < overview.rankers.len(),
@@ -367,21 +367,21 @@ fn ResultFigure(
     let as_table = Memo::new(move |_| shape.get() == FigureDisplay::Table);
     let svg = Callback::new(move |()| {
         let overview = overview.get_untracked();
-        let text = plot::to_svg(&plot::heatmap(&overview), FigureTheme::Light);
-        download::save(&format!("{}.svg", overview.name), "image/svg+xml", &text);
+        let text = plot::to_svg(&plot::draw_heatmap(&overview), FigureTheme::Light);
+        download::save_text(&format!("{}.svg", overview.name), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {
         let overview = overview.get_untracked();
-        let tables = report::of_overview(&overview);
+        let tables = report::study_tables(&overview);
         if let Some(cells) = tables.iter().find(|it| it.name == "cells") {
             let name = format!("{}-cells.csv", overview.name);
-            download::save(&name, "text/csv", &report::to_csv(cells));
+            download::save_text(&name, "text/csv", &report::to_csv(cells));
         }
     });
     let body = move || match as_table.get() {
         true => {
             let table = move || {
-                let mut tables = report::of_overview(&overview.get()).into_iter();
+                let mut tables = report::study_tables(&overview.get()).into_iter();
                 tables.next().map(|mut table| {
                     // What was measured and how stands in the head of the page.
                     table.notes.clear();

@@ -15,7 +15,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-use shared::api::worker::{LOCAL, WorkerRequest};
+use shared::api::worker::{LOCAL_STUDY, WorkerRequest};
 use wasm_bindgen::JsValue;
 use web_sys::{File, HtmlInputElement};
 
@@ -43,10 +43,10 @@ pub(crate) fn Workbench() -> impl IntoView {
         job: RwSignal::new(job),
     };
     write_address(bench);
-    recall(bench);
+    restore_local_study(bench);
     keyboard::on_key(move |key| match key {
         "o" => {
-            files::choose();
+            files::open_picker();
             KeyOutcome::Taken
         }
         "Escape" => run::cancel(bench),
@@ -114,9 +114,9 @@ fn write_address(bench: WorkbenchState) {
 }
 
 /// Looks for the local study of an earlier visit.
-fn recall(bench: WorkbenchState) {
+fn restore_local_study(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        match worker::tell(WorkerRequest::Local, &JsValue::UNDEFINED).await {
+        match worker::post_message(WorkerRequest::Local, &JsValue::UNDEFINED).await {
             Ok(answered) => bench.take(answered.tell),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }
@@ -124,14 +124,14 @@ fn recall(bench: WorkbenchState) {
 }
 
 /// Takes a study that was downloaded before as the local one.
-fn open(bench: WorkbenchState, event: Targeted<Event, HtmlInputElement>) {
+fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElement>) {
     let picker = event.target();
     let Some(file) = picker.files().and_then(|it| it.get(0)) else {
         return;
     };
     picker.set_value("");
     leptos::task::spawn_local(async move {
-        match hold(&file).await {
+        match load_study_file(&file).await {
             Ok(answered) => {
                 bench.run.set(RunState::Idle);
                 bench.take(answered.tell);
@@ -141,13 +141,13 @@ fn open(bench: WorkbenchState, event: Targeted<Event, HtmlInputElement>) {
     });
 }
 
-async fn hold(file: &File) -> Result<worker::Answered, Error> {
+async fn load_study_file(file: &File) -> Result<worker::Answered, Error> {
     let text = files::text(file).await?;
     let ask = WorkerRequest::Hold {
-        study: LOCAL.to_owned(),
+        study: LOCAL_STUDY.to_owned(),
         file: file.name(),
     };
-    worker::tell(ask, &JsValue::from_str(&text)).await
+    worker::post_message(ask, &JsValue::from_str(&text)).await
 }
 
 fn clear(bench: WorkbenchState) {
@@ -159,7 +159,7 @@ fn clear(bench: WorkbenchState) {
         bench.stop_list.set(None);
         bench.pieces.set(None);
         bench.settings.set(LocalStudySettings::standard());
-        match worker::tell(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
+        match worker::post_message(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
             Ok(_) => bench.run.set(RunState::Idle),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }

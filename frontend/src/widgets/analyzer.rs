@@ -45,7 +45,7 @@ impl AnalyzerChoice {
 }
 
 /// Returns the stemmers that a form offers, with their names for people.
-pub(crate) fn stemmers() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn stemmer_options() -> Vec<(&'static str, &'static str)> {
     let named = Stemmer::ALL.iter().map(|&it| match it {
         Stemmer::None => (it.name(), "none"),
         Stemmer::Porter => (it.name(), "Porter"),

@@ -14,7 +14,7 @@ use super::{download, token_match_map};
 use crate::api;
 
 /// How the name of a cross-encoder ends.
-pub(crate) const CROSS: &str = ":cross";
+pub(crate) const CROSS_ENCODER_SUFFIX: &str = ":cross";
 
 /// What a reader chooses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,12 +86,12 @@ pub(crate) fn AttentionMaps(
         let direction = choice.get_untracked().direction;
         for (at, figure) in figures(&all, direction).iter().enumerate() {
             let text = plot::to_svg(figure, FigureTheme::Light);
-            download::save(&format!("attention-{}.svg", at + 1), "image/svg+xml", &text);
+            download::save_text(&format!("attention-{}.svg", at + 1), "image/svg+xml", &text);
         }
     });
     let csv = Callback::new(move |()| {
-        let text = rows(&answered().unwrap_or_default());
-        download::save("attention.tsv", "text/tab-separated-values", &text);
+        let text = weights_tsv(&answered().unwrap_or_default());
+        download::save_text("attention.tsv", "text/tab-separated-values", &text);
     });
     view! {
         <Section
@@ -185,7 +185,7 @@ fn title(at: usize) -> String {
 }
 
 /// Places of the pieces of the query and of the text, without special ones at their ends.
-fn sides(it: &AttentionResponse) -> [std::ops::Range<usize>; 2] {
+fn token_ranges(it: &AttentionResponse) -> [std::ops::Range<usize>; 2] {
     let (second, n) = (it.second as usize, it.pieces.len());
     [
         1..second.saturating_sub(1).max(1),
@@ -193,8 +193,12 @@ fn sides(it: &AttentionResponse) -> [std::ops::Range<usize>; 2] {
     ]
 }
 
-fn figure(name: &str, it: &AttentionResponse, direction: AttentionDirection) -> PlotFigure {
-    let [query, text] = sides(it);
+fn attention_figure(
+    name: &str,
+    it: &AttentionResponse,
+    direction: AttentionDirection,
+) -> PlotFigure {
+    let [query, text] = token_ranges(it);
     let pieces = |of: &std::ops::Range<usize>| it.pieces[of.clone()].to_vec();
     // Rows are always the query, so that both directions stand alike.
     let weight = |q: usize, t: usize| match direction {
@@ -230,7 +234,7 @@ fn figure(name: &str, it: &AttentionResponse, direction: AttentionDirection) -> 
 }
 
 /// Every weight, one a line.
-fn rows(all: &[AttentionResponse]) -> String {
+fn weights_tsv(all: &[AttentionResponse]) -> String {
     let clean = |it: &str| it.replace(['\t', '\n', '\r'], " ");
     let mut text = "text\tpiece\tof\tweight\n".to_owned();
     for (at, it) in all.iter().enumerate() {
@@ -272,10 +276,10 @@ mod tests {
             weights: weights.collect(),
             truncated: false,
         };
-        assert_eq!(sides(&it), [1..2, 3..5]);
+        assert_eq!(token_ranges(&it), [1..2, 3..5]);
         let label = |direction| figure("Text 1", &it, direction).label;
         assert!(label(AttentionDirection::FromText).contains("ice, river"));
         assert!(label(AttentionDirection::FromQuery).contains("ice, river"));
-        assert_eq!(rows(&[it]).lines().count(), 37);
+        assert_eq!(weights_tsv(&[it]).lines().count(), 37);
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 /// Whether it worked: browsers refuse where a page does not come by a safe way.
-pub(crate) async fn copy(text: &str) -> bool {
+pub(crate) async fn copy_text(text: &str) -> bool {
     if !window().is_secure_context() {
         return false;
     }

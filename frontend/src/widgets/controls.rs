@@ -100,22 +100,28 @@ impl ControlOptions {
 }
 
 /// Widths of a tie that the dial offers, after each ranker's own.
-const TIES: [f64; 15] = [
+const TIE_THRESHOLDS: [f64; 15] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
 ];
 
 /// Where the dial of ties stands.
-fn tie_place(width: Option<f64>) -> u32 {
+fn threshold_position(width: Option<f64>) -> u32 {
     width.map_or(0, |width| {
-        TIES.iter().filter(|it| **it <= width).count().max(1) as u32
+        TIE_THRESHOLDS
+            .iter()
+            .filter(|it| **it <= width)
+            .count()
+            .max(1) as u32
     })
 }
 
-fn tie_said(width: Option<f64>) -> String {
-    width.map_or("exact".to_owned(), |it| match TIES.contains(&it) {
-        true => format!("within {it}"),
-        // One that was tuned has more digits than count.
-        false => format!("within {}", format::score(it, format::score_digits(it))),
+fn threshold_text(width: Option<f64>) -> String {
+    width.map_or("exact".to_owned(), |it| {
+        match TIE_THRESHOLDS.contains(&it) {
+            true => format!("within {it}"),
+            // One that was tuned has more digits than count.
+            false => format!("within {}", format::score(it, format::score_digits(it))),
+        }
     })
 }
 
@@ -138,7 +144,7 @@ pub(crate) fn ControlBar(
             turned.at_once(next);
         };
         view! {
-            <RadioButton group="mode" title=mode_said(mode) chosen choose=turn>{mode_word(mode)}</RadioButton>
+            <RadioButton group="mode" title=variant_description(mode) chosen choose=turn>{variant_label(mode)}</RadioButton>
         }
     });
     let modes = modes.collect_view();
@@ -158,7 +164,7 @@ pub(crate) fn ControlBar(
         let turn = move || turned.change(|it| it.only = only);
         view! {
             <RadioButton group="only" chosen=move || dials.get().only == only choose=turn>
-                {only_word(only)}
+                {instance_filter_label(only)}
             </RadioButton>
         }
     });
@@ -175,7 +181,7 @@ pub(crate) fn ControlBar(
         let said = move || for_delta.with_value(|it| it.said(&dials.get()));
         view! { <Slider label="Length gap δ" last=reach.most() place said turn/> }
     });
-    let last_tie = TIES.len() as u32;
+    let last_tie = TIE_THRESHOLDS.len() as u32;
     let turn_tie = move |place: u32| {
         let width = place.checked_sub(1).and_then(|it| TIES.get(it as usize));
         turned.soon(StudyControls {
@@ -275,7 +281,7 @@ pub(crate) fn SplitSelect(
 type FormEvent<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
 
 /// A reading in a word.
-pub(crate) fn mode_word(mode: AxiomVariant) -> &'static str {
+pub(crate) fn variant_label(mode: AxiomVariant) -> &'static str {
     match mode {
         AxiomVariant::Fixed => "fixed",
         AxiomVariant::PaperRennings2019 => "paper 2019",
@@ -284,7 +290,7 @@ pub(crate) fn mode_word(mode: AxiomVariant) -> &'static str {
     }
 }
 
-fn mode_said(mode: AxiomVariant) -> &'static str {
+fn variant_description(mode: AxiomVariant) -> &'static str {
     match mode {
         AxiomVariant::Fixed => "What the axioms say",
         AxiomVariant::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
@@ -293,7 +299,7 @@ fn mode_said(mode: AxiomVariant) -> &'static str {
     }
 }
 
-fn only_word(only: InstanceSubset) -> &'static str {
+fn instance_filter_label(only: InstanceSubset) -> &'static str {
     match only {
         InstanceSubset::All => "all",
         InstanceSubset::Whole => "not truncated",

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Offers `text` as a file named `name`; `kind` is its media type.
-pub(crate) fn save(name: &str, kind: &str, text: &str) {
+pub(crate) fn save_text(name: &str, kind: &str, text: &str) {
     let parts = js_sys::Array::of1(&JsValue::from_str(text));
     let options = web_sys::BlobPropertyBag::new();
     options.set_type(kind);

@@ -10,11 +10,11 @@ pub(crate) fn FigureView(
     /// What is drawn.
     figure: PlotFigure,
 ) -> impl IntoView {
-    framed(figure, "img", drawn)
+    svg_frame(figure, "img", drawn)
 }
 
 /// A figure each of whose marks is drawn in some way.
-pub(super) fn framed(
+pub(super) fn svg_frame(
     figure: PlotFigure,
     role: &'static str,
     mark: impl FnMut(FigureMark) -> AnyView,
@@ -35,7 +35,7 @@ pub(super) fn framed(
 }
 
 /// One mark; what is said of a group shows where a pointer rests on it.
-pub(super) fn drawn(mark: FigureMark) -> AnyView {
+pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
     match mark {
         FigureMark::Rect {
             at: [x, y],
@@ -49,7 +49,7 @@ pub(super) fn drawn(mark: FigureMark) -> AnyView {
                 width=px(width)
                 height=px(height)
                 rx=px(round)
-                fill=colour(fill)
+                fill=css_color(fill)
             ></rect>
         }
         .into_any(),
@@ -62,14 +62,14 @@ pub(super) fn drawn(mark: FigureMark) -> AnyView {
         } => view! {
             <path
                 d=format!("M{} {}L{} {}", px(x1), px(y1), px(x2), px(y2))
-                stroke=colour(stroke)
+                stroke=css_color(stroke)
                 stroke-width=px(width)
                 stroke-opacity=px(opacity)
             ></path>
         }
         .into_any(),
         FigureMark::Dot { at, fill, stroke } => {
-            let ([x, y], fill, stroke) = (at.map(px), colour(fill), colour(stroke));
+            let ([x, y], fill, stroke) = (at.map(px), css_color(fill), css_color(stroke));
             view! { <circle cx=x cy=y r="3" fill=fill stroke=stroke stroke-width="1.5"></circle> }
                 .into_any()
         }
@@ -80,13 +80,13 @@ pub(super) fn drawn(mark: FigureMark) -> AnyView {
             fill,
             text,
         } => {
-            let (size, weight) = set(font);
+            let (size, weight) = font_style(font);
             view! {
                 <text
                     x=px(x)
                     y=px(y)
-                    text-anchor=stands(anchor)
-                    style=("fill", colour(fill))
+                    text-anchor=text_anchor(anchor)
+                    style=("fill", css_color(fill))
                     style=("font-size", size)
                     style=("font-weight", weight)
                 >
@@ -103,7 +103,7 @@ pub(super) fn drawn(mark: FigureMark) -> AnyView {
 }
 
 /// An ink as the sheet names it.
-fn colour(ink: FigureColor) -> &'static str {
+fn css_color(ink: FigureColor) -> &'static str {
     match ink {
         FigureColor::Paper => "var(--paper)",
         FigureColor::Ink | FigureColor::OnStep(-3..=3) => "var(--ink)",
@@ -126,7 +126,7 @@ fn colour(ink: FigureColor) -> &'static str {
     }
 }
 
-fn stands(anchor: TextAnchor) -> &'static str {
+fn text_anchor(anchor: TextAnchor) -> &'static str {
     match anchor {
         TextAnchor::Start => "start",
         TextAnchor::Middle => "middle",
@@ -134,7 +134,7 @@ fn stands(anchor: TextAnchor) -> &'static str {
     }
 }
 
-fn set(font: FontStyle) -> (&'static str, &'static str) {
+fn font_style(font: FontStyle) -> (&'static str, &'static str) {
     match font {
         FontStyle::Label => ("12px", "400"),
         FontStyle::Base => ("14px", "400"),

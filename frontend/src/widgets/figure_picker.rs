@@ -4,7 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use shared::plot::{FigureMark, PlotFigure};
 
-use super::figure::{drawn, framed};
+use super::figure::{draw_mark, svg_frame};
 
 /// The figure; what is picked has a frame of its own.
 #[component]
@@ -18,7 +18,7 @@ pub(crate) fn FigurePicker(
     pick: Callback<usize>,
 ) -> impl IntoView {
     let mut n_groups = 0;
-    framed(figure, "group", move |mark| match mark {
+    svg_frame(figure, "group", move |mark| match mark {
         FigureMark::Group { title, marks } => {
             let place = n_groups;
             n_groups += 1;
@@ -27,7 +27,7 @@ pub(crate) fn FigurePicker(
                 .then(|| view! { <FigureGroup place title marks picked pick/> })
                 .into_any()
         }
-        other => drawn(other),
+        other => draw_mark(other),
     })
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn FigureSection(
     let csv = {
         let table = table.clone();
         Callback::new(move |()| {
-            download::save(
+            download::save_text(
                 &format!("{of}{id}.csv"),
                 "text/csv",
                 &report::to_csv(&table),
@@ -101,7 +101,7 @@ pub(crate) fn FigureSection(
         Some(InteractiveFigure { figure, .. }) => {
             let svg = Callback::new(move |()| {
                 let text = figure.with_untracked(|it| plot::to_svg(it, FigureTheme::Light));
-                download::save(&format!("{of}{id}.svg"), "image/svg+xml", &text);
+                download::save_text(&format!("{of}{id}.svg"), "image/svg+xml", &text);
             });
             view! { <ExportButtons of=name table=as_table turn svg csv/> }.into_any()
         }
@@ -161,7 +161,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
 }
 
 /// Where in a figure somebody points.
-fn pointed_at(
+fn pointer_position(
     frame: &web_sys::HtmlElement,
     figure: &PlotFigure,
     event: &MouseEvent,

@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
+use shared::plot::color_step_of_fraction;
 use shared::plot::heatmap_rows::{HeatmapCount, HeatmapRow};
-use shared::plot::step_of_fraction;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::stats::multiple_testing::LEVEL;
+use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 use wasm_bindgen::JsCast;
 
-use layout::{GridTrack, ON_PHONE, TrackContent, families, measure_track, track};
+use layout::{GridTrack, MAX_PHONE_RANKERS, TrackContent, family_spans, measure_track, track};
 use legend::Legend;
 
-pub(crate) use layout::{family, step};
+pub(crate) use layout::{family_name, move_in_grid};
 pub(crate) use legend::HeatMapPlaceholder;
 
 /// A place on the map.
@@ -108,13 +108,13 @@ impl CellState {
 
     fn step(&self) -> Option<String> {
         match self {
-            CellState::Known(cell) => Some(step_of_fraction(cell.micro.value).to_string()),
+            CellState::Known(cell) => Some(color_step_of_fraction(cell.micro.value).to_string()),
             CellState::Undefined | CellState::Failed => None,
         }
     }
 
     fn is_chance(&self) -> bool {
-        matches!(self, CellState::Known(cell) if cell.p_holm >= LEVEL)
+        matches!(self, CellState::Known(cell) if cell.p_holm >= FAMILY_WISE_ERROR_RATE)
     }
 
     fn is_part(&self) -> bool {
@@ -142,7 +142,7 @@ fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
     if cell.tally.unscored > 0 {
         said += &format!(", {} without a score", format::count(cell.tally.unscored));
     }
-    if cell.p_holm >= LEVEL {
+    if cell.p_holm >= FAMILY_WISE_ERROR_RATE {
         said += ", not told apart from chance";
     }
     said
@@ -189,19 +189,19 @@ pub(crate) fn HeatMap(
         href,
     };
     let lines = layout::lines(&frame);
-    let grid = layout::whos(&lines).into_iter().map(|who| {
+    let grid = layout::map_rows(&lines).into_iter().map(|who| {
         let columns = frame.probes.iter().map(|it| it.probe);
         columns
             .map(|probe| Some(MapPosition { who, probe }))
             .collect()
     });
     let grid: Vec<Vec<Option<MapPosition>>> = grid.collect();
-    let [wide, turned_columns, turned_rows] = layout::tracks(&frame, &lines);
+    let [wide, turned_columns, turned_rows] = layout::grid_templates(&frame, &lines);
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
         }
-        if let Some(next) = step(&grid, current.get_untracked(), &event.key()) {
+        if let Some(next) = move_in_grid(&grid, current.get_untracked(), &event.key()) {
             event.prevent_default();
             current.set(next);
             focus_on(next);
@@ -212,7 +212,7 @@ pub(crate) fn HeatMap(
         view! { <TrackView line=it frame map/> }
     });
     let parts = parts.collect_view();
-    let n_hidden = frame.rankers.len().saturating_sub(ON_PHONE);
+    let n_hidden = frame.rankers.len().saturating_sub(MAX_PHONE_RANKERS);
     let more = (n_hidden > 0).then(|| {
         let n = format::count(n_hidden as u64);
         view! { <p class="note narrow-only">{format!("{n} more rankers stand in the table.")}</p> }
@@ -267,7 +267,7 @@ fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> i
         }
         .into_any(),
         TrackContent::Row(HeatmapRow::Ranker(row)) => {
-            let class = if row >= ON_PHONE { "wide-only" } else { "" };
+            let class = if row >= MAX_PHONE_RANKERS { "wide-only" } else { "" };
             let who = MapRow::Ranker(row);
             view! { <div role="row" class=class style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
@@ -287,7 +287,7 @@ fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> i
 /// What groups of columns are about.
 #[component]
 fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
-    let mut all = families(&frame);
+    let mut all = family_spans(&frame);
     if !frame.measures.is_empty() {
         all.push((
             "Effectiveness",

@@ -27,7 +27,7 @@ pub(crate) fn HighlightedTextView(
         let Some(mark) = it.mark else {
             return it.text.into_any();
         };
-        let class = line(&terms, mark.term);
+        let class = underline_class(&terms, mark.term);
         let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term));
         view! {
             <mark class=class class:nearest=mark.nearest class:lit=is_lit>{it.text}</mark>
@@ -49,11 +49,11 @@ pub(crate) fn HighlightedTerm(
         .get(place)
         .map(|it| it.written.clone())
         .unwrap_or_default();
-    view! { <mark class=line(&terms, place as u32)>{written}</mark> }
+    view! { <mark class=underline_class(&terms, place as u32)>{written}</mark> }
 }
 
 /// The line that a term is marked with: `t1` for the rarest, on to `t5`, then `rest`.
-pub(crate) fn line(terms: &[QueryTermInfo], place: u32) -> &'static str {
+pub(crate) fn underline_class(terms: &[QueryTermInfo], place: u32) -> &'static str {
     const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
     let rarity = terms.get(place as usize).map(|it| it.rarity as usize);
     rarity

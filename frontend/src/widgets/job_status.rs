@@ -5,12 +5,12 @@ use shared::api::{Job, JobState};
 use crate::number_format;
 
 /// How far it is, from 0 to 1.
-pub(crate) fn done(job: &Job) -> f64 {
+pub(crate) fn progress(job: &Job) -> f64 {
     job.n_done as f64 / job.n_pairs.max(1) as f64
 }
 
 /// Who scores, how far it is, how fast, and how long it will take.
-pub(crate) fn words(job: &Job) -> String {
+pub(crate) fn status_text(job: &Job) -> String {
     let pairs = format!(
         "{} of {} pairs",
         number_format::count(job.n_done),
@@ -23,7 +23,7 @@ pub(crate) fn words(job: &Job) -> String {
             let left = job.n_pairs.saturating_sub(job.n_done) as f64 / job.pairs_per_s;
             let rate = number_format::count(job.pairs_per_s.round() as u64);
             let pieces = number_format::count(job.pieces_per_s.round() as u64);
-            let left = number_format::duration(left);
+            let left = number_format::format_duration(left);
             format!("{who}: {pairs}, {rate} pairs and {pieces} pieces a second, {left} left, about")
         }
         JobState::Running => format!("{who}: {pairs}"),

@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 /// What stands deeper than this is shown in the element that holds it: a page of `>` would else
 /// be as many elements in each other as a browser can hold.
-const DEEPEST: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// A text in Markdown.
 #[component]
@@ -16,7 +16,7 @@ pub(crate) fn Markdown(
     /// As somebody wrote it.
     text: String,
 ) -> impl IntoView {
-    let nodes = nodes(&text);
+    let nodes = parse_nodes(&text);
     view! { <div class="markdown">{nodes.into_iter().map(shown).collect_view()}</div> }
 }
 
@@ -53,7 +53,7 @@ enum ContainerKind {
 }
 
 /// The pieces of a text.
-fn nodes(text: &str) -> Vec<MarkdownNode> {
+fn parse_nodes(text: &str) -> Vec<MarkdownNode> {
     let mut open: Vec<(ContainerKind, Vec<MarkdownNode>)> =
         vec![(ContainerKind::Plain, Vec::new())];
     for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH) {
@@ -61,7 +61,7 @@ fn nodes(text: &str) -> Vec<MarkdownNode> {
             Event::Start(tag) => {
                 let kind = match kind(tag) {
                     ContainerKind::Dropped => ContainerKind::Dropped,
-                    _ if open.len() > DEEPEST => ContainerKind::Plain,
+                    _ if open.len() > MAX_DEPTH => ContainerKind::Plain,
                     kind => kind,
                 };
                 open.push((kind, Vec::new()));
@@ -113,7 +113,7 @@ fn kind(tag: Tag<'_>) -> ContainerKind {
         Tag::Emphasis => ContainerKind::Emphasis,
         Tag::Strong => ContainerKind::Strong,
         Tag::Strikethrough => ContainerKind::Struck,
-        Tag::Link { dest_url, .. } => match way(&dest_url) {
+        Tag::Link { dest_url, .. } => match safe_href(&dest_url) {
             Some(href) => ContainerKind::Link(href),
             None => ContainerKind::Plain,
         },
@@ -124,7 +124,7 @@ fn kind(tag: Tag<'_>) -> ContainerKind {
 }
 
 /// Where a link may lead; none by any other scheme, or none.
-fn way(address: &str) -> Option<String> {
+fn safe_href(address: &str) -> Option<String> {
     let odd = |it: char| it.is_control() || it.is_whitespace();
     let (scheme, rest) = address.split_once(':')?;
     let scheme = scheme.to_ascii_lowercase();
@@ -136,7 +136,7 @@ fn way(address: &str) -> Option<String> {
     (leads && !rest.contains(odd)).then(|| format!("{scheme}:{rest}"))
 }
 
-fn shown(node: MarkdownNode) -> AnyView {
+fn node_view(node: MarkdownNode) -> AnyView {
     let (kind, inner) = match node {
         MarkdownNode::Text(text) => return text.into_any(),
         MarkdownNode::Code(text) => return view! { <code>{text}</code> }.into_any(),
@@ -185,7 +185,7 @@ mod tests {
             });
             each.collect()
         }
-        assert_eq!(written(&nodes(text)), expected, "{text}");
+        assert_eq!(written(&parse_nodes(text)), expected, "{text}");
     }
 
     #[test]
@@ -260,11 +260,11 @@ mod tests {
                 };
                 nodes.iter().map(of).max().unwrap_or(0)
             }
-            depth(&nodes(text))
+            depth(&parse_nodes(text))
         };
-        assert!(deepest(&(">".repeat(50_000) + "a")) <= DEEPEST);
-        assert!(deepest(&("- ".repeat(20_000) + "a")) <= DEEPEST);
-        assert!(deepest(&("*a ".repeat(10_000) + &"a*".repeat(10_000))) <= DEEPEST);
-        assert!(deepest(&("[".repeat(20_000) + "a")) <= DEEPEST);
+        assert!(deepest(&(">".repeat(50_000) + "a")) <= MAX_DEPTH);
+        assert!(deepest(&("- ".repeat(20_000) + "a")) <= MAX_DEPTH);
+        assert!(deepest(&("*a ".repeat(10_000) + &"a*".repeat(10_000))) <= MAX_DEPTH);
+        assert!(deepest(&("[".repeat(20_000) + "a")) <= MAX_DEPTH);
     }
 }

@@ -2,7 +2,7 @@
 //! why there is none.
 
 use leptos::prelude::*;
-use shared::api::worker::LOCAL;
+use shared::api::worker::LOCAL_STUDY;
 
 use super::error_message::ErrorMessage;
 use crate::api::Error;
@@ -63,7 +63,7 @@ pub(crate) fn Crumbs(
     here: &'static str,
 ) -> impl IntoView {
     let (above, called) = match study.as_str() {
-        LOCAL => (PageRoute::Workbench, "Workbench"),
+        LOCAL_STUDY => (PageRoute::Workbench, "Workbench"),
         _ => (PageRoute::Studies, "Studies"),
     };
     view! {

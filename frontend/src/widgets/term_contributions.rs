@@ -6,7 +6,7 @@ use shared::probe::{Claim, ClaimKind};
 use shared::report::{self, ColumnKind, TableColumn, TableValue, format};
 use shared::study::instance_details::{QueryTermInfo, TermContributions};
 
-use super::highlighted_text::{HighlightedTerm, line};
+use super::highlighted_text::{HighlightedTerm, underline_class};
 
 /// A table with a bar for each text and one for the difference that the claim is about.
 #[component]
@@ -52,8 +52,8 @@ pub(crate) fn TermTable(
                     {heads}
                     <th scope="col">
                         <span class="ends">
-                            <span>{sides(kind)[0]}</span>
-                            <span>{sides(kind)[1]}</span>
+                            <span>{direction_labels(kind)[0]}</span>
+                            <span>{direction_labels(kind)[1]}</span>
                         </span>
                     </th>
                     <th scope="col" class="num">{difference_name(kind)}</th>
@@ -66,7 +66,7 @@ pub(crate) fn TermTable(
                     <td class="wide-only"></td>
                     {sums}
                     <td><DifferenceBar share=scale.lean(difference(claim, &total))/></td>
-                    <td class="num">{signed(difference(claim, &total), scale.digits)}</td>
+                    <td class="num">{format_signed(difference(claim, &total), scale.digits)}</td>
                 </tr>
             </tbody>
         </table>
@@ -87,7 +87,7 @@ fn Row(
             lit.set(at);
         }
     };
-    let ink = match line(&terms, place as u32) {
+    let ink = match underline_class(&terms, place as u32) {
         "t1" => "var(--t1)",
         "t2" => "var(--t2)",
         "t3" => "var(--t3)",
@@ -100,7 +100,7 @@ fn Row(
     });
     let bars = bars.collect_view();
     let numbers = row.iter().map(|it| {
-        view! { <td class="num wide-only">{zero(*it, scale.digits)}</td> }
+        view! { <td class="num wide-only">{format_score(*it, scale.digits)}</td> }
     });
     let numbers = numbers.collect_view();
     let gap = difference(claim, &row);
@@ -115,7 +115,7 @@ fn Row(
             </td>
             {numbers}
             <td><DifferenceBar share=scale.lean(gap)/></td>
-            <td class="num">{signed(gap, scale.digits)}</td>
+            <td class="num">{format_signed(gap, scale.digits)}</td>
         </tr>
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
 }
 
 /// What the two directions of a bar mean.
-pub(crate) fn sides(kind: ClaimKind) -> [&'static str; 2] {
+pub(crate) fn direction_labels(kind: ClaimKind) -> [&'static str; 2] {
     match kind {
         ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => ["favours 2", "favours 1"],
         ClaimKind::ShrinkingGain => ["against", "with the axiom"],
@@ -157,8 +157,8 @@ pub(crate) fn sides(kind: ClaimKind) -> [&'static str; 2] {
 }
 
 /// A margin or a difference with its sign: `+0.20`, `−0.17`, `0`.
-pub(crate) fn signed(value: f64, digits: u8) -> String {
-    let shown = zero(value, digits);
+pub(crate) fn format_signed(value: f64, digits: u8) -> String {
+    let shown = format_score(value, digits);
     if value > 0.0 && shown != "0" {
         format!("+{shown}")
     } else {
@@ -167,7 +167,7 @@ pub(crate) fn signed(value: f64, digits: u8) -> String {
 }
 
 /// A score, or `0` where all its digits are.
-fn zero(value: f64, digits: u8) -> String {
+fn format_score(value: f64, digits: u8) -> String {
     let shown = format::score(value, digits);
     if shown.chars().any(|it| ('1'..='9').contains(&it)) {
         shown
@@ -247,7 +247,7 @@ pub(crate) fn table(
             .iter()
             .zip(terms)
             .for_each(|(values, term)| push(&term.term, values));
-        push("(score)", &it.scores);
+        push_token("(score)", &it.scores);
     }
     report::ReportTable {
         name: name.to_owned(),
@@ -267,7 +267,7 @@ pub(crate) fn figure(
     const NAMES: f64 = 140.0;
     const BAR: f64 = 260.0;
     const ROW: f64 = 22.0;
-    let [against, with] = sides(claim.kind());
+    let [against, with] = direction_labels(claim.kind());
     let width = NAMES + BAR + 90.0;
     let middle = NAMES + BAR / 2.0;
     let mut marks = Vec::new();
@@ -316,7 +316,7 @@ pub(crate) fn figure(
                 round: 0.0,
                 fill: FigureColor::Step(if gap < 0.0 { -4 } else { 4 }),
             });
-            let number = signed(gap, scale.digits);
+            let number = format_signed(gap, scale.digits);
             marks.push(words(
                 [width, y + 15.0],
                 TextAnchor::End,

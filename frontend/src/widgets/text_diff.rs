@@ -124,12 +124,12 @@ pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
 }
 
 /// The most cells of the table that lines two texts up: 4 MB, a few milliseconds.
-const MOST_CELLS: usize = 1 << 20;
+const MAX_TABLE_CELLS: usize = 1 << 20;
 
 /// The fewest words to drop and to add that make `after` of `before` (longest common
 /// subsequence); a word that is dropped here and added there was moved. None where the changed
 /// part is too long to line up.
-pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<DiffSegment>> {
+pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<DiffSegment>> {
     let (old, new) = (tokens(before), tokens(after));
     let is_same = |(a, b): &(&DiffToken<'_>, &DiffToken<'_>)| a.text == b.text;
     let same = old.iter().zip(&new).take_while(is_same).count();
@@ -141,17 +141,17 @@ pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<DiffSegment>> 
     let tail = tail - marks.take_while(|it| !it.is_word()).count();
     let old_middle = &old_rest[..old_rest.len() - tail];
     let new_middle = &new_rest[..new_rest.len() - tail];
-    if (old_middle.len() + 1).checked_mul(new_middle.len() + 1)? > MOST_CELLS {
+    if (old_middle.len() + 1).checked_mul(new_middle.len() + 1)? > MAX_TABLE_CELLS {
         return None;
     }
-    let mut changed = line_up(old_middle, new_middle);
-    find_moved(&mut changed);
+    let mut changed = align(old_middle, new_middle);
+    merge_moves(&mut changed);
     let head = new[..same].iter().map(|&it| (WordChange::Kept, it));
     let tail = new_rest[new_middle.len()..].iter();
     let tail = tail.map(|&it| (WordChange::Kept, it));
     let mut pieces = Vec::new();
     for (fate, token) in head.chain(changed).chain(tail) {
-        push(&mut pieces, fate, token);
+        push_token(&mut pieces, fate, token);
     }
     Some(pieces)
 }
@@ -208,7 +208,7 @@ fn word_length(text: &str) -> usize {
     length
 }
 
-fn line_up<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, DiffToken<'a>)> {
+fn align<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, DiffToken<'a>)> {
     let width = new.len() + 1;
     // longest[i][j]: common words of old[i..] and new[j..], in order.
     let mut longest = vec![0_u32; (old.len() + 1) * width];
@@ -241,7 +241,7 @@ fn line_up<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange,
 }
 
 /// Makes one of a word that is dropped and the same word added elsewhere.
-fn find_moved(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
+fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     let mut dropped: BTreeMap<&str, u32> = BTreeMap::new();
     for (_, token) in taken.iter().filter(|it| it.0 == WordChange::Dropped) {
         *dropped.entry(token.text).or_default() += 1;
@@ -264,7 +264,7 @@ fn find_moved(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     });
 }
 
-fn push(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<'_>) {
+fn push_token(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<'_>) {
     if pieces.last().is_none_or(|it| it.fate != fate) {
         pieces.push(DiffSegment {
             fate,
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     fn check(before: &str, after: &str, expected: &str) {
-        let pieces = difference(before, after).unwrap();
+        let pieces = diff_words(before, after).unwrap();
         let shown = pieces.iter().map(|it| {
             let space = if it.spaced { " " } else { "" };
             match it.fate {
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn a_change_is_counted_in_words() {
         let said = |before: &str, after: &str, wording: DiffLabels| {
-            summary(&difference(before, after).unwrap(), wording)
+            summary(&diff_words(before, after).unwrap(), wording)
         };
         let changed = |before: &str, after: &str| said(before, after, DiffLabels::Changed);
         assert_eq!(changed("a b", "a b c d"), "2 words added");
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn two_long_texts_with_nothing_in_common_are_not_lined_up() {
         let (a, b) = ("a ".repeat(2000), "b ".repeat(2000));
-        assert_eq!(difference(&a, &b), None);
-        assert!(difference(&a, &format!("{a} b")).is_some());
+        assert_eq!(diff_words(&a, &b), None);
+        assert!(diff_words(&a, &format!("{a} b")).is_some());
     }
 }

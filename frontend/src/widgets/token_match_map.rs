@@ -29,7 +29,7 @@ pub(crate) fn TokenMatchMap(
 }
 
 /// The best match of one piece of the query: its place in the text and its cosine.
-fn best(row: &[f32]) -> Option<(usize, f32)> {
+fn best_match(row: &[f32]) -> Option<(usize, f32)> {
     let found = row.iter().copied().enumerate();
     found.fold(None, |best, (at, cosine)| match best {
         Some((_, highest)) if highest >= cosine => best,
@@ -47,14 +47,14 @@ fn range(matches: &TokenSimilarities) -> [f32; 2] {
 }
 
 /// How dark a cosine is, from 0 to 1.
-fn strength(cosine: f32, [from, to]: [f32; 2]) -> f64 {
+fn shade(cosine: f32, [from, to]: [f32; 2]) -> f64 {
     if to <= from {
         return 0.0;
     }
     f64::from(((cosine - from) / (to - from)).clamp(0.0, 1.0))
 }
 
-fn sum(matches: &TokenSimilarities) -> f64 {
+fn match_sum(matches: &TokenSimilarities) -> f64 {
     matches
         .cosines
         .iter()
@@ -67,19 +67,19 @@ fn sum(matches: &TokenSimilarities) -> f64 {
 fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     let rows = matches.query.iter().zip(&matches.cosines);
     let pairs = rows.filter_map(|(piece, row)| {
-        let (at, cosine) = best(row)?;
+        let (at, cosine) = best_match(row)?;
         let met = matches.text.get(at)?;
-        Some(format!("{piece} → {met} {}", cosine_shown(cosine)))
+        Some(format!("{piece} → {met} {}", format_cosine(cosine)))
     });
     let pairs: Vec<String> = pairs.collect();
     format!(
         "{name}, sum of framed matches {}: {}.",
-        format::score(sum(matches), 2),
+        format::score(match_sum(matches), 2),
         pairs.join(", ")
     )
 }
 
-fn cosine_shown(cosine: f32) -> String {
+fn format_cosine(cosine: f32) -> String {
     format::fraction(f64::from(cosine))
 }
 
@@ -102,29 +102,29 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
     };
     for (at, row) in matches.cosines.iter().enumerate() {
         let (top, bottom) = (at as f64 * ROW + 1.0, at as f64 * ROW + ROW - 1.0);
-        line(
+        underline_class(
             [LEFT, (top + bottom) / 2.0],
             [RIGHT, (top + bottom) / 2.0],
             ROW - 2.0,
             0.04,
         );
         for (column, &cosine) in row.iter().enumerate() {
-            let dark = strength(cosine, range);
+            let dark = shade(cosine, range);
             // What is near the median would only be dust.
             if dark > 0.1 {
                 let x = LEFT + (column as f64 + 0.5) * step;
-                line([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
+                underline_class([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
             }
         }
-        if let Some((column, _)) = best(row) {
+        if let Some((column, _)) = best_match(row) {
             let (left, right) = (
                 LEFT + column as f64 * step - 1.5,
                 LEFT + (column + 1) as f64 * step + 1.5,
             );
-            line([left, top - 0.5], [right, top - 0.5], 1.5, 1.0);
-            line([left, bottom + 0.5], [right, bottom + 0.5], 1.5, 1.0);
-            line([left, top - 0.5], [left, bottom + 0.5], 1.5, 1.0);
-            line([right, top - 0.5], [right, bottom + 0.5], 1.5, 1.0);
+            underline_class([left, top - 0.5], [right, top - 0.5], 1.5, 1.0);
+            underline_class([left, bottom + 0.5], [right, bottom + 0.5], 1.5, 1.0);
+            underline_class([left, top - 0.5], [left, bottom + 0.5], 1.5, 1.0);
+            underline_class([right, top - 0.5], [right, bottom + 0.5], 1.5, 1.0);
         }
     }
     let height = matches.cosines.len() as f64 * ROW;
@@ -145,8 +145,8 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
         detail: format!(
             "Rows are pieces of the query, columns pieces of the text; darker is closer, from \
              {} (the median) to {}; frames mark the matches that count.",
-            cosine_shown(range[0]),
-            cosine_shown(range[1])
+            format_cosine(range[0]),
+            format_cosine(range[1])
         ),
         marks,
     }
@@ -170,7 +170,7 @@ pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::Rep
         .with_numbers("its place | cosine");
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query.iter().zip(&it.cosines) {
-            let Some((at, cosine)) = best(row) else {
+            let Some((at, cosine)) = best_match(row) else {
                 continue;
             };
             table.rows.push(vec![

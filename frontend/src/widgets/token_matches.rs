@@ -40,7 +40,7 @@ pub(crate) fn TokenMatchesSection(
     }
     let looked = LocalResource::new(move || {
         let (query, texts, specs) = (query.clone(), texts.clone(), specs.clone());
-        async move { look(query, texts, specs).await }
+        async move { fetch_matches(query, texts, specs).await }
     });
     let body = move || match looked.get() {
         None => view! {
@@ -68,7 +68,7 @@ pub(crate) fn TokenMatchesSection(
     Some(view! { <section class="section" aria-labelledby="tokens">{body}</section> })
 }
 
-async fn look(
+async fn fetch_matches(
     query: String,
     texts: Vec<String>,
     specs: Vec<String>,
@@ -76,7 +76,7 @@ async fn look(
     // Whoever steps through a list asks nothing of the models on the way.
     const PAUSE_MS: u32 = 600;
     TimeoutFuture::new(PAUSE_MS).await;
-    let Some(server) = api::server().await? else {
+    let Some(server) = api::fetch_server_info().await? else {
         return Ok(TokenMatchesState::Not(
             "Token by token needs a server with the model; this page comes from a host of files \
              only.",
@@ -130,7 +130,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
     let csv = Callback::new(move |()| {
         all.with_value(|(name, matches)| {
             let text = report::to_csv(&token_match_map::cosines(matches, name));
-            download::save(&format!("{name}.csv"), "text/csv", &text);
+            download::save_text(&format!("{name}.csv"), "text/csv", &text);
         });
     });
     let svg = Callback::new(move |()| {
@@ -138,7 +138,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
             for (at, it) in matches.iter().enumerate() {
                 let figure = token_match_map::figure(&title(at), it);
                 let text = plot::to_svg(&figure, FigureTheme::Light);
-                download::save(&format!("{name}-{}.svg", at + 1), "image/svg+xml", &text);
+                download::save_text(&format!("{name}-{}.svg", at + 1), "image/svg+xml", &text);
             }
         });
     });

@@ -18,11 +18,11 @@ pub(crate) fn VerdictChip(
         Some(Outcome::Violated) => "verdict bad",
         None => "verdict wait",
     };
-    view! { <span class=class>{word_of(probe, outcome)}</span> }
+    view! { <span class=class>{verdict_label(probe, outcome)}</span> }
 }
 
 /// The effect of a sample: +1 where its first text is preferred, −1 where its second.
-pub(crate) fn effect(outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn effect_label(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Satisfied) => "+1",
         Some(Outcome::Tied) => "0",
@@ -33,18 +33,18 @@ pub(crate) fn effect(outcome: Option<Outcome>) -> &'static str {
 
 /// The word on a chip: of an instance of an axiom, or of a sample of a behaviour, where nobody
 /// says which text should be preferred.
-pub(crate) fn word_of(probe: Probe, outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn verdict_label(probe: Probe, outcome: Option<Outcome>) -> &'static str {
     match outcome {
-        _ if probe.is_axiom() => word(outcome),
+        _ if probe.is_axiom() => outcome_label(outcome),
         Some(Outcome::Satisfied) => "positive",
         Some(Outcome::Tied) => "neutral",
         Some(Outcome::Violated) => "negative",
-        None => word(None),
+        None => outcome_label(None),
     }
 }
 
 /// The word of an axiom.
-pub(crate) fn word(outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn outcome_label(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Satisfied) => "satisfied",
         Some(Outcome::Tied) => "tied",

@@ -9,10 +9,10 @@ use wasm_bindgen::JsCast;
 pub(crate) const ROW: f64 = 56.0;
 
 /// Browsers draw nothing that is much higher.
-const HIGHEST: f64 = 8_000_000.0;
+const MAX_HEIGHT: f64 = 8_000_000.0;
 
 /// Rows beyond each end of the view.
-const MARGIN: u64 = 6;
+const OVERSCAN_ROWS: u64 = 6;
 
 /// Which rows are in view.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,13 +28,13 @@ pub(crate) struct VisibleRows {
 impl VisibleRows {
     /// Height of all rows, or what a browser can draw of it.
     fn whole(&self) -> f64 {
-        (self.n as f64 * ROW).min(HIGHEST)
+        (self.n as f64 * ROW).min(MAX_HEIGHT)
     }
 
     /// Rows above the view, with a fraction.
     fn above(&self) -> f64 {
         let room = self.whole() - self.height;
-        if self.n as f64 * ROW <= HIGHEST || room <= 0.0 {
+        if self.n as f64 * ROW <= MAX_HEIGHT || room <= 0.0 {
             return self.top / ROW;
         }
         // A longer list is squeezed: the end of the bar is the end of the list.
@@ -47,14 +47,14 @@ impl VisibleRows {
         let first = self.above().max(0.0) as u64;
         let n_seen = (self.height / ROW) as u64 + 2;
         (
-            first.saturating_sub(MARGIN).min(self.n),
-            (first + n_seen + MARGIN).min(self.n),
+            first.saturating_sub(OVERSCAN_ROWS).min(self.n),
+            (first + n_seen + OVERSCAN_ROWS).min(self.n),
         )
     }
 
     /// Where a row stands, in pixels from the top of the whole.
     fn place(&self, row: u64) -> f64 {
-        if self.n as f64 * ROW <= HIGHEST {
+        if self.n as f64 * ROW <= MAX_HEIGHT {
             return row as f64 * ROW;
         }
         self.top + (row as f64 - self.above()) * ROW
@@ -66,7 +66,7 @@ impl VisibleRows {
         if place >= self.top && place + ROW <= self.top + self.height {
             return None;
         }
-        if self.n as f64 * ROW <= HIGHEST {
+        if self.n as f64 * ROW <= MAX_HEIGHT {
             let below = place + ROW - self.height;
             return Some(if place < self.top { place } else { below });
         }

@@ -18,7 +18,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync};
 
 use crate::messages::{self, ProgressReporter};
-use crate::study_requests::refused;
+use crate::study_requests::error_to_problem;
 
 /// A file that was read.
 pub(crate) struct LoadedFile {
@@ -62,7 +62,7 @@ impl FileContent {
 }
 
 /// Reads a file to its end.
-pub(crate) fn read(
+pub(crate) fn read_file(
     number: u64,
     name: &str,
     kind: Option<FileKind>,
@@ -76,26 +76,26 @@ pub(crate) fn read(
     };
     let kind = match kind {
         Some(kind) => kind,
-        None => recognise(name, file).map_err(refused)?,
+        None => detect_kind(name, file).map_err(refused)?,
     };
     let bytes = BlobReader::of(file);
     let (holds, reading) = match kind {
         FileKind::Corpus => beir::read_corpus(name, bytes, &mut progress).map(docs),
         FileKind::Passages => tsv::read_passages(name, bytes, &mut progress).map(docs),
         FileKind::Documents => tsv::read_documents(name, bytes, &mut progress).map(docs),
-        FileKind::Plain => tsv::read_plain(name, bytes, &mut progress).map(docs),
+        FileKind::Plain => tsv::read_plain_text(name, bytes, &mut progress).map(docs),
         FileKind::Queries => beir::read_queries(name, bytes, &mut progress).map(queries),
         FileKind::Topics => topics::read_topics(name, bytes, &mut progress).map(queries),
         FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Qrels(it), reading)),
         FileKind::Run => trec::read_run(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Run(it), reading)),
-        FileKind::Vectors => shared::word_vectors::read(name, bytes, &mut progress)
+        FileKind::Vectors => shared::word_vectors::read_word_vectors(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Vectors(Arc::new(it)), reading)),
         FileKind::Splits => tsv::read_splits(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Splits(it), reading)),
         FileKind::Pairs | FileKind::SymmetricPairs => {
-            document_pairs::read(name, bytes, &mut progress)
+            document_pairs::read_pairs(name, bytes, &mut progress)
                 .map(|(it, reading)| (FileContent::Pairs(it), reading))
         }
     }
@@ -113,21 +113,26 @@ pub(crate) fn read(
 }
 
 /// The texts of all files of an array.
-pub(crate) fn docs_of(number: u64, files: &JsValue) -> Result<Vec<Document>, ErrorResponse> {
+pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Document>, ErrorResponse> {
     let mut all = Vec::new();
     for file in Array::from(files) {
         let file: File = file.unchecked_into();
         let name = file.name();
-        match read(number, &name, None, &file)?.holds {
+        match read_file(number, &name, None, &file)?.holds {
             FileContent::Docs(docs) => all.extend(docs),
-            _ => return Err(refused(Error::file(&name, "holds no texts; give a corpus"))),
+            _ => {
+                return Err(error_to_problem(Error::file(
+                    &name,
+                    "holds no texts; give a corpus",
+                )));
+            }
         }
     }
     Ok(all)
 }
 
 /// Reads a file of scores to its end.
-pub(crate) fn scores(
+pub(crate) fn read_scores(
     number: u64,
     name: &str,
     file: &File,
@@ -141,9 +146,9 @@ pub(crate) fn scores(
 }
 
 /// How many lines decide what a file is.
-const LOOKED_AT: usize = 20;
+const SNIFFED_LINES: usize = 20;
 
-fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
+fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
     let mut nobody = |_: u64| ();
     let mut lines = LineReader::open(
         name,
@@ -152,7 +157,7 @@ fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
         &mut nobody,
     )?;
     let mut first = Vec::new();
-    while first.len() < LOOKED_AT {
+    while first.len() < SNIFFED_LINES {
         match lines.next_line()?.map(|it| it.text) {
             Some(Ok(line)) => first.push(line.to_owned()),
             Some(Err(_)) => (),
@@ -162,7 +167,7 @@ fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
     if first.iter().all(|it| it.trim().is_empty()) {
         return Err(Error::file(name, "the file is empty"));
     }
-    crate::file_kind::of(name, &first).ok_or_else(|| {
+    crate::file_kind::detect(name, &first).ok_or_else(|| {
         Error::file(
             name,
             "neither its name nor its first lines say what it is; choose it in the list of files",

@@ -3,7 +3,7 @@
 use shared::api::worker::FileKind;
 
 /// The kind of a file, if it can be told.
-pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
+pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
     let name = name.to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
     let about_queries = ["quer", "topic", "question"]
@@ -21,7 +21,8 @@ pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
         if has(["a", "b"]) || has(["src", "refs"]) {
             return Some(FileKind::Pairs);
         }
-        let queries = about_queries || (!first.contains("\"title\"") && words(lines) < SHORT);
+        let queries =
+            about_queries || (!first.contains("\"title\"") && mean_words(lines) < MAX_QUERY_WORDS);
         let corpus = ["corpus", "collection", "passages", "docs"]
             .iter()
             .any(|it| name.contains(it));
@@ -55,7 +56,7 @@ pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
         1 if name.ends_with(".txt") && !about_queries => Some(FileKind::Plain),
         1 => None,
         2 if about_queries => Some(FileKind::Topics),
-        2 if words(lines) < SHORT => Some(FileKind::Topics),
+        2 if mean_words(lines) < MAX_QUERY_WORDS => Some(FileKind::Topics),
         2 => Some(FileKind::Passages),
         4 if first.contains("://") => Some(FileKind::Documents),
         _ => None,
@@ -73,10 +74,10 @@ fn has_vectors(name: &str, lines: &[String], n_dims: &str) -> bool {
 }
 
 /// Rows with fewer words than this are queries. Queries have 2 to 10, passages 30 and more.
-const SHORT: usize = 16;
+const MAX_QUERY_WORDS: usize = 16;
 
 /// Mean number of words in a row.
-fn words(lines: &[String]) -> usize {
+fn mean_words(lines: &[String]) -> usize {
     let all: usize = lines.iter().map(|it| it.split_whitespace().count()).sum();
     all / lines.len().max(1)
 }
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     fn check(name: &str, line: &str, kind: Option<FileKind>) {
-        assert_eq!(of(name, &[line.to_owned()]), kind, "{name}");
+        assert_eq!(detect(name, &[line.to_owned()]), kind, "{name}");
     }
 
     #[test]
@@ -158,14 +159,14 @@ mod tests {
         let row = format!("the {}", ["0.25"; 50].join(" "));
         check("glove.6B.50d.txt", &row, Some(FileKind::Vectors));
         let lines = ["2 3".to_owned(), "the 1 0 -1".to_owned()];
-        assert_eq!(of("words.txt", &lines), Some(FileKind::Vectors));
-        assert_eq!(of("words.bin", &lines[..1]), Some(FileKind::Vectors));
-        assert_eq!(of("pairs.tsv", &lines[..1]), None);
+        assert_eq!(detect("words.txt", &lines), Some(FileKind::Vectors));
+        assert_eq!(detect("words.bin", &lines[..1]), Some(FileKind::Vectors));
+        assert_eq!(detect("pairs.tsv", &lines[..1]), None);
     }
 
     #[test]
     fn what_cannot_be_told_is_asked() {
         check("data.bin", "?", None);
-        assert_eq!(of("corpus.jsonl", &[]), None);
+        assert_eq!(detect("corpus.jsonl", &[]), None);
     }
 }

@@ -15,14 +15,14 @@ const STORE: &str = "studies";
 const KEY: &str = "local";
 
 /// Keeps the JSON of the local study.
-pub(crate) async fn keep(study: &str) {
+pub(crate) async fn save(study: &str) {
     if let Err(reason) = put(study).await {
         web_sys::console::warn_2(&"the local study is not kept:".into(), &reason);
     }
 }
 
 /// The JSON of the local study, if there is one.
-pub(crate) async fn recall() -> Option<String> {
+pub(crate) async fn load() -> Option<String> {
     get().await.unwrap_or_else(|reason| {
         web_sys::console::warn_2(&"the local study cannot be looked up:".into(), &reason);
         None
@@ -30,29 +30,33 @@ pub(crate) async fn recall() -> Option<String> {
 }
 
 /// Forgets the local study.
-pub(crate) async fn forget() {
+pub(crate) async fn delete() {
     let _ = delete().await;
 }
 
 async fn put(study: &str) -> Result<(), JsValue> {
     let store = store(IdbTransactionMode::Readwrite).await?;
-    done(&store.put_with_key(&study.into(), &KEY.into())?).await?;
+    wait_for_request(&store.put_with_key(&study.into(), &KEY.into())?).await?;
     Ok(())
 }
 
 async fn get() -> Result<Option<String>, JsValue> {
     let store = store(IdbTransactionMode::Readonly).await?;
-    Ok(done(&store.get(&KEY.into())?).await?.as_string())
+    Ok(wait_for_request(&store.get(&KEY.into())?)
+        .await?
+        .as_string())
 }
 
 async fn delete() -> Result<(), JsValue> {
     let store = store(IdbTransactionMode::Readwrite).await?;
-    done(&store.delete(&KEY.into())?).await?;
+    wait_for_request(&store.delete(&KEY.into())?).await?;
     Ok(())
 }
 
 async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsValue> {
-    let factory = messages::scope().indexed_db()?.ok_or(JsValue::NULL)?;
+    let factory = messages::worker_scope()
+        .indexed_db()?
+        .ok_or(JsValue::NULL)?;
     let open: IdbOpenDbRequest = factory.open_with_u32(DATABASE, 1)?;
     let opened = open.clone();
     let make = Closure::once(move || {
@@ -61,7 +65,7 @@ async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsVa
         }
     });
     open.set_onupgradeneeded(Some(make.as_ref().unchecked_ref()));
-    let database: IdbDatabase = done(&open).await?.dyn_into()?;
+    let database: IdbDatabase = wait_for_request(&open).await?.dyn_into()?;
     drop(make);
     database
         .transaction_with_str_and_mode(STORE, mode)?
@@ -69,7 +73,7 @@ async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsVa
 }
 
 /// Waits for a request.
-async fn done(request: &IdbRequest) -> Result<JsValue, JsValue> {
+async fn wait_for_request(request: &IdbRequest) -> Result<JsValue, JsValue> {
     let waited = Promise::new(&mut |resolve, reject| {
         request.set_onsuccess(Some(&resolve));
         request.set_onerror(Some(&reject));

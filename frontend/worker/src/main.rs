@@ -18,7 +18,7 @@ use std::cell::RefCell;
 
 use js_sys::Array;
 use shared::api::worker::{
-    GetPublishedTableRequest, LOCAL, ManipulateTextRequest, WorkerMessage, WorkerRequest,
+    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerMessage, WorkerRequest,
     WorkerResponse,
 };
 use shared::api::{Endpoint, ErrorResponse};
@@ -28,31 +28,31 @@ use web_sys::{File, MessageEvent};
 use state::WorkerState;
 
 thread_local! {
-    static BENCH: RefCell<WorkerState> = RefCell::new(WorkerState::default());
+    static STATE: RefCell<WorkerState> = RefCell::new(WorkerState::default());
 }
 
 fn main() {
     console_error_panic_hook::set_once();
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
-        wasm_bindgen_futures::spawn_local(hear(event.data()));
+        wasm_bindgen_futures::spawn_local(handle_message(event.data()));
     });
-    messages::scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    messages::worker_scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // It listens for as long as the worker lives.
     on_message.forget();
-    messages::tell(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
+    messages::post_message(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
 }
 
 /// Answers one message.
-async fn hear(message: JsValue) {
+async fn handle_message(message: JsValue) {
     let message: Array = message.unchecked_into();
     let json = message.get(0).as_string().unwrap_or_default();
     let Ok(envelope) = serde_json::from_str::<WorkerMessage<WorkerRequest>>(&json) else {
         return;
     };
     let number = envelope.number;
-    match act(number, envelope.says, message.get(1)).await {
-        Ok((tell, beside)) => messages::tell(number, &tell, &beside),
-        Err(problem) => messages::tell(
+    match run_request(number, envelope.says, message.get(1)).await {
+        Ok((tell, beside)) => messages::post_message(number, &tell, &beside),
+        Err(problem) => messages::post_message(
             number,
             &WorkerResponse::Failed(problem),
             &JsValue::UNDEFINED,
@@ -61,7 +61,7 @@ async fn hear(message: JsValue) {
 }
 
 /// Does what was asked. The bench is borrowed only between two points where others may act.
-async fn act(
+async fn run_request(
     number: u64,
     ask: WorkerRequest,
     beside: JsValue,
@@ -78,125 +78,126 @@ async fn act(
     let silent = |tell: WorkerResponse| Ok((tell, JsValue::UNDEFINED));
     match ask {
         WorkerRequest::Read { name, kind } => {
-            let kept = file::read(number, &name, kind, &file()?)?;
+            let kept = file::read_file(number, &name, kind, &file()?)?;
             let read = kept.read.clone();
-            BENCH.with_borrow_mut(|it| it.files.insert(name, kept));
+            STATE.with_borrow_mut(|it| it.files.insert(name, kept));
             silent(WorkerResponse::Read(read))
         }
         WorkerRequest::Forget { name } => {
-            BENCH.with_borrow_mut(|it| it.files.remove(&name));
+            STATE.with_borrow_mut(|it| it.files.remove(&name));
             silent(WorkerResponse::Done)
         }
         WorkerRequest::Make { definition, made } => {
-            silent(state::make(number, *definition, made).await?)
+            silent(state::make_study(number, *definition, made).await?)
         }
         WorkerRequest::Train { analyzer, settings } => {
             train::train(number, analyzer, settings).await
         }
         WorkerRequest::Hold { study, file } => {
-            let tell = BENCH.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
+            let tell = STATE.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
             if let WorkerResponse::Made(_) = tell {
-                state::remember().await;
+                state::store_local_study().await;
             }
             silent(tell)
         }
         WorkerRequest::Restore { study } => {
-            let docs = file::docs_of(number, &beside)?;
-            BENCH.with_borrow_mut(|it| it.restore(&study, &docs))?;
-            if study == LOCAL {
-                state::remember().await;
+            let docs = file::read_documents(number, &beside)?;
+            STATE.with_borrow_mut(|it| it.restore(&study, &docs))?;
+            if study == LOCAL_STUDY {
+                state::store_local_study().await;
             }
             silent(WorkerResponse::Done)
         }
         WorkerRequest::Answer { path, request } if path == ManipulateTextRequest::PATH => {
-            let reply = study_requests::manipulated(&request)?;
+            let reply = study_requests::answer_manipulate(&request)?;
             Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
         WorkerRequest::Answer { path, request } if path == GetPublishedTableRequest::PATH => {
-            let reply = study_requests::printed(&request)?;
+            let reply = study_requests::answer_published_table(&request)?;
             Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
         WorkerRequest::Answer { path, request } => {
-            let study = study_requests::study_of(&request)?;
-            if let Some(runs) = study_requests::runs_of(&path, &request)?.filter(|_| study == LOCAL)
+            let study = study_requests::study_name(&request)?;
+            if let Some(runs) =
+                study_requests::compared_runs(&path, &request)?.filter(|_| study == LOCAL_STUDY)
             {
-                let reply = BENCH.with_borrow(|it| {
-                    let source = run_comparison::compared(it, &runs)?;
-                    study_requests::of_runs(&source, &path, &request)
+                let reply = STATE.with_borrow(|it| {
+                    let source = run_comparison::compare_runs(it, &runs)?;
+                    study_requests::answer_for_runs(&source, &path, &request)
                 })?;
                 return Ok((WorkerResponse::Answer, JsValue::from_str(&reply)));
             }
-            if study == LOCAL {
-                state::recall().await?;
+            if study == LOCAL_STUDY {
+                state::restore_local_study().await?;
             }
-            let reply = BENCH.with_borrow(|it| {
+            let reply = STATE.with_borrow(|it| {
                 let held = it.studies.get(&study).ok_or_else(|| not_held(&study))?;
                 study_requests::answer(held, &path, &request)
             })?;
             Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
         }
         WorkerRequest::Local => {
-            state::recall().await?;
+            state::restore_local_study().await?;
             silent(
-                BENCH
+                STATE
                     .with_borrow(|it| it.made())
                     .map_or(WorkerResponse::Done, WorkerResponse::Made),
             )
         }
         WorkerRequest::Export => {
-            state::recall().await?;
-            let text = BENCH.with_borrow(|it| it.local().map(study_requests::export))?;
-            Ok((WorkerResponse::Answer, messages::blob(&text)?))
+            state::restore_local_study().await?;
+            let text = STATE.with_borrow(|it| it.local().map(study_requests::export))?;
+            Ok((WorkerResponse::Answer, messages::text_blob(&text)?))
         }
         WorkerRequest::Pairs => {
-            state::recall().await?;
+            state::restore_local_study().await?;
             let lines =
-                BENCH.with_borrow(|it| it.local_with_texts().map(study_requests::pair_lines))?;
-            Ok((WorkerResponse::Answer, messages::blob(&lines)?))
+                STATE.with_borrow(|it| it.local_with_texts().map(study_requests::pair_lines))?;
+            Ok((WorkerResponse::Answer, messages::text_blob(&lines)?))
         }
         WorkerRequest::Job { ranker, title } => {
-            state::recall().await?;
-            let job = BENCH.with_borrow(|it| {
+            state::restore_local_study().await?;
+            let job = STATE.with_borrow(|it| {
                 it.local_with_texts()
                     .map(|it| study_requests::job(it, ranker, title))
             })?;
-            Ok((WorkerResponse::Answer, messages::blob(&job)?))
+            Ok((WorkerResponse::Answer, messages::text_blob(&job)?))
         }
         WorkerRequest::Merge { of } => {
-            state::recall().await?;
+            state::restore_local_study().await?;
             let text = text()?;
-            let tell = BENCH.with_borrow_mut(|it| it.merge(&of, &text))?;
-            state::remember().await;
+            let tell = STATE.with_borrow_mut(|it| it.merge(&of, &text))?;
+            state::store_local_study().await;
             silent(tell)
         }
         WorkerRequest::Bring { name } => {
-            state::recall().await?;
-            let scores = file::scores(number, &name, &file()?)?;
-            let tell = BENCH.with_borrow_mut(|it| it.bring(&name, &scores))?;
-            state::remember().await;
+            state::restore_local_study().await?;
+            let scores = file::read_scores(number, &name, &file()?)?;
+            let tell = STATE.with_borrow_mut(|it| it.bring(&name, &scores))?;
+            state::store_local_study().await;
             silent(tell)
         }
         WorkerRequest::Cancel { number } => {
-            BENCH.with_borrow_mut(|it| it.cancelled = Some(number));
+            STATE.with_borrow_mut(|it| it.cancelled = Some(number));
             silent(WorkerResponse::Done)
         }
         WorkerRequest::Clear => {
-            BENCH.with_borrow_mut(|it| *it = WorkerState::default());
-            local_study_store::forget().await;
+            STATE.with_borrow_mut(|it| *it = WorkerState::default());
+            local_study_store::delete().await;
             silent(WorkerResponse::Done)
         }
     }
 }
 
-fn not_held(study: &str) -> ErrorResponse {
+fn study_not_loaded(study: &str) -> ErrorResponse {
     let way_out = match study {
-        LOCAL => "make one in the Workbench",
+        LOCAL_STUDY => "make one in the Workbench",
         _ => "load the page again",
     };
     let error = format!("there is no study named `{study}` in this browser; {way_out}");
     ErrorResponse::new(error, "unknown")
 }
 
-fn problem(error: &str) -> ErrorResponse {
+fn worker_problem(error: &str) -> ErrorResponse {
     ErrorResponse::new(error, "worker")
 }

@@ -8,21 +8,21 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, DedicatedWorkerGlobalScope};
 
 /// The worker itself.
-pub(crate) fn scope() -> DedicatedWorkerGlobalScope {
+pub(crate) fn worker_scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
 
 /// Says something under a number.
-pub(crate) fn tell(number: u64, says: &WorkerResponse, beside: &JsValue) {
+pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue) {
     let envelope = WorkerMessage { number, says };
     let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
     let message = Array::of2(&JsValue::from_str(&json), beside);
     // It cannot fail: texts and blobs can always be cloned.
-    let _ = scope().post_message(&message);
+    let _ = worker_scope().post_message(&message);
 }
 
 /// A text that the page passes on without looking at it.
-pub(crate) fn blob(text: &str) -> Result<JsValue, ErrorResponse> {
+pub(crate) fn text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
     let parts = Array::of1(&JsValue::from_str(text));
     let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
         let error = "the browser has no room for so much text; take fewer queries";
@@ -33,13 +33,13 @@ pub(crate) fn blob(text: &str) -> Result<JsValue, ErrorResponse> {
 
 /// Milliseconds since the worker began.
 pub(crate) fn now_ms() -> f64 {
-    scope().performance().map_or(0.0, |it| it.now())
+    worker_scope().performance().map_or(0.0, |it| it.now())
 }
 
 /// Lets waiting messages in.
-pub(crate) async fn give_way() {
+pub(crate) async fn yield_now() {
     let wait = Promise::new(&mut |resolve, _| {
-        let _ = scope().set_timeout_with_callback(&resolve);
+        let _ = worker_scope().set_timeout_with_callback(&resolve);
     });
     let _ = JsFuture::from(wait).await;
 }
@@ -100,7 +100,7 @@ impl ProgressReporter {
             left_s,
             found,
         };
-        tell(
+        post_message(
             self.number,
             &WorkerResponse::Progress(progress),
             &JsValue::UNDEFINED,

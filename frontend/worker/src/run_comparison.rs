@@ -4,20 +4,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use shared::api::ErrorResponse;
-use shared::api::worker::LOCAL;
+use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Document, Qrels, Query, Run, text_hash};
-use shared::compare::{ComparisonInput, about_run, choice_of_run};
+use shared::compare::{ComparisonInput, describe_run, run_option};
 use shared::text::Tokenizer;
 
 use crate::file::FileContent;
-use crate::state::{WorkerState, once};
+use crate::state::{WorkerState, require_unique_ids};
 
 /// Two runs by the names of their files, with what stands beside them.
-pub(crate) fn compared<'a>(
+pub(crate) fn compare_runs<'a>(
     bench: &'a WorkerState,
     files: &[String; 2],
 ) -> Result<ComparisonInput<'a>, ErrorResponse> {
-    let both = [run(bench, &files[0])?, run(bench, &files[1])?];
+    let both = [find_run(bench, &files[0])?, find_run(bench, &files[1])?];
     let mut docs: Vec<&Document> = Vec::new();
     let mut queries: Vec<&Query> = Vec::new();
     let mut qrels = Qrels::default();
@@ -37,10 +37,10 @@ pub(crate) fn compared<'a>(
             | FileContent::Pairs(_) => (),
         }
     }
-    once("text", docs.iter().map(|it| it.id.as_str()))?;
-    once("query", queries.iter().map(|it| it.id.as_str()))?;
+    require_unique_ids("text", docs.iter().map(|it| it.id.as_str()))?;
+    require_unique_ids("query", queries.iter().map(|it| it.id.as_str()))?;
     if queries.is_empty() {
-        return Err(missing(
+        return Err(setting_problem(
             "two runs need the queries that they answer; bring their file",
         ));
     }
@@ -48,12 +48,12 @@ pub(crate) fn compared<'a>(
         .files
         .iter()
         .filter_map(|(name, kept)| match &kept.holds {
-            FileContent::Run(run) => Some(choice_of_run(name, run)),
+            FileContent::Run(run) => Some(run_option(name, run)),
             _ => None,
         });
     let names: Vec<&str> = bench.files.keys().map(String::as_str).collect();
     Ok(ComparisonInput {
-        name: LOCAL.to_owned(),
+        name: LOCAL_STUDY.to_owned(),
         title: "Runs on the bench".to_owned(),
         hash: text_hash(&names.join("\n")),
         docs: docs
@@ -62,7 +62,10 @@ pub(crate) fn compared<'a>(
             .collect::<BTreeMap<_, _>>(),
         queries,
         qrels: Cow::Owned(qrels),
-        rankers: [about_run(&files[0], both[0]), about_run(&files[1], both[1])],
+        rankers: [
+            describe_run(&files[0], both[0]),
+            describe_run(&files[1], both[1]),
+        ],
         runs: both.map(Cow::Borrowed),
         choices: choices.collect(),
         tokenizer: Tokenizer::default(),
@@ -71,16 +74,16 @@ pub(crate) fn compared<'a>(
     })
 }
 
-fn run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResponse> {
+fn find_run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResponse> {
     match bench.files.get(file).map(|it| &it.holds) {
         Some(FileContent::Run(run)) => Ok(run),
-        Some(_) | None => Err(missing(&format!(
+        Some(_) | None => Err(setting_problem(&format!(
             "there is no run `{file}` on the bench, where files last as long as the page; bring \
              it to the Workbench"
         ))),
     }
 }
 
-fn missing(error: &str) -> ErrorResponse {
+fn setting_problem(error: &str) -> ErrorResponse {
     ErrorResponse::new(error, "setting")
 }

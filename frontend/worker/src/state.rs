@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use shared::api::ErrorResponse;
-use shared::api::worker::{LOCAL, LocalStudySummary, WorkerResponse, WorkerStage};
+use shared::api::worker::{LOCAL_STUDY, LocalStudySummary, WorkerResponse, WorkerStage};
 use shared::collection::QuerySplits;
 use shared::collection::trec::{ImportedScores, UnknownIds};
 use shared::collection::{Collection, Document, Run};
@@ -20,15 +20,15 @@ use shared::word_vectors::WordVectors;
 
 use crate::file::{FileContent, LoadedFile};
 use crate::messages::{self, ProgressReporter, ReportOutcome};
-use crate::study_requests::{self, refused};
-use crate::{BENCH, local_study_store, not_held};
+use crate::study_requests::{self, error_to_problem};
+use crate::{STATE, local_study_store, study_not_loaded};
 
 /// Everything the worker knows.
 #[derive(Default)]
 pub(crate) struct WorkerState {
     /// By name.
     pub(crate) files: BTreeMap<String, LoadedFile>,
-    /// By name; [`LOCAL`] was made here.
+    /// By name; [`LOCAL_STUDY`] was made here.
     pub(crate) studies: BTreeMap<String, Study>,
     /// The last piece of work that was to stop.
     pub(crate) cancelled: Option<u64>,
@@ -48,7 +48,9 @@ enum RecallState {
 impl WorkerState {
     /// The study that was made here.
     pub(crate) fn local(&self) -> Result<&Study, ErrorResponse> {
-        self.studies.get(LOCAL).ok_or_else(|| not_held(LOCAL))
+        self.studies
+            .get(LOCAL_STUDY)
+            .ok_or_else(|| not_held(LOCAL_STUDY))
     }
 
     /// The study that was made here, if its texts are here.
@@ -66,15 +68,17 @@ impl WorkerState {
 
     /// What the local study holds, if there is one.
     pub(crate) fn made(&self) -> Option<LocalStudySummary> {
-        self.studies.get(LOCAL).map(|study| LocalStudySummary {
-            hash: study.instances_hash.clone(),
-            n_queries: study.queries.len() as u64,
-            n_docs: study.totals.n_docs,
-            n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),
-            n_pairs: study.pairs.len() as u64,
-            rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
-            remarks: self.remarks.clone(),
-        })
+        self.studies
+            .get(LOCAL_STUDY)
+            .map(|study| LocalStudySummary {
+                hash: study.instances_hash.clone(),
+                n_queries: study.queries.len() as u64,
+                n_docs: study.totals.n_docs,
+                n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),
+                n_pairs: study.pairs.len() as u64,
+                rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
+                remarks: self.remarks.clone(),
+            })
     }
 
     /// Holds a study that was made elsewhere.
@@ -86,7 +90,7 @@ impl WorkerState {
     ) -> Result<WorkerResponse, ErrorResponse> {
         let mut study = Study::from_json(file, text).map_err(refused)?;
         study.definition.name.clone_from(&name);
-        let local = name == LOCAL;
+        let local = name == LOCAL_STUDY;
         self.studies.insert(name, study);
         if !local {
             return Ok(WorkerResponse::Done);
@@ -122,7 +126,10 @@ impl WorkerState {
 
     /// Adds a ranker, in place of the same one.
     fn add(&mut self, scores: Scores) -> Result<WorkerResponse, ErrorResponse> {
-        let study = self.studies.get_mut(LOCAL).ok_or_else(|| not_held(LOCAL))?;
+        let study = self
+            .studies
+            .get_mut(LOCAL_STUDY)
+            .ok_or_else(|| not_held(LOCAL_STUDY))?;
         let fingerprint = &scores.ranker.fingerprint;
         match study
             .scores
@@ -170,8 +177,8 @@ impl WorkerState {
             }
         }
         all.set_splits(&splits);
-        once("text", all.docs.iter().map(|it| it.id.as_str()))?;
-        once("query", all.queries.iter().map(|it| it.id.as_str()))?;
+        require_unique_ids("text", all.docs.iter().map(|it| it.id.as_str()))?;
+        require_unique_ids("query", all.queries.iter().map(|it| it.id.as_str()))?;
         Ok(all)
     }
 
@@ -235,7 +242,7 @@ impl WorkerState {
 }
 
 /// Refuses an id that two files give.
-pub(crate) fn once<'a>(
+pub(crate) fn require_unique_ids<'a>(
     what: &str,
     ids: impl Iterator<Item = &'a str>,
 ) -> Result<(), ErrorResponse> {
@@ -250,12 +257,12 @@ pub(crate) fn once<'a>(
 }
 
 /// Makes the local study; gives way to other messages between steps.
-pub(crate) async fn make(
+pub(crate) async fn make_study(
     number: u64,
     definition: StudyDefinition,
     made: String,
 ) -> Result<WorkerResponse, ErrorResponse> {
-    let (inputs, remarks) = BENCH.with_borrow(|it| begin(it, definition, made))?;
+    let (inputs, remarks) = STATE.with_borrow(|it| begin(it, definition, made))?;
     let mut steps = StudyExecutor {
         number,
         clock: ProgressReporter::new(number),
@@ -263,15 +270,15 @@ pub(crate) async fn make(
     let study = match make_study(inputs, &mut steps).await {
         Ok(study) => study,
         Err(MakeError::Cancelled) => return Ok(WorkerResponse::Stopped),
-        Err(MakeError::Refused(error)) => return Err(refused(error)),
+        Err(MakeError::Refused(error)) => return Err(error_to_problem(error)),
     };
-    let tell = BENCH.with_borrow_mut(|it| {
-        it.studies.insert(LOCAL.to_owned(), study);
+    let tell = STATE.with_borrow_mut(|it| {
+        it.studies.insert(LOCAL_STUDY.to_owned(), study);
         it.remarks = remarks;
         it.memory = RecallState::Asked;
         it.made().map_or(WorkerResponse::Done, WorkerResponse::Made)
     });
-    remember().await;
+    store_local_study().await;
     Ok(tell)
 }
 
@@ -314,8 +321,8 @@ impl ShardExecutor for StudyExecutor {
             preparation::StudyStage::Score => (WorkerStage::Score, None),
         };
         if self.clock.at(stage, done, of, found) == ReportOutcome::Yes {
-            messages::give_way().await;
-            if BENCH.with_borrow(|it| it.cancelled == Some(self.number)) {
+            messages::yield_now().await;
+            if STATE.with_borrow(|it| it.cancelled == Some(self.number)) {
                 return Err(MakeError::Cancelled);
             }
         }
@@ -323,7 +330,7 @@ impl ShardExecutor for StudyExecutor {
     }
 }
 
-fn begin(
+fn prepare_inputs(
     bench: &WorkerState,
     definition: StudyDefinition,
     made: String,
@@ -349,18 +356,18 @@ fn begin(
 }
 
 /// Looks once for the local study of an earlier visit.
-pub(crate) async fn recall() -> Result<(), ErrorResponse> {
-    let known = || BENCH.with_borrow(|it| it.studies.contains_key(LOCAL));
+pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
+    let known = || BENCH.with_borrow(|it| it.studies.contains_key(LOCAL_STUDY));
     if known() || BENCH.with_borrow(|it| it.memory == RecallState::Asked) {
         return Ok(());
     }
     // Several questions may wait here at once; each looks, so that none is answered too early.
-    let text = local_study_store::recall().await;
-    BENCH.with_borrow_mut(|it| it.memory = RecallState::Asked);
+    let text = local_study_store::load().await;
+    STATE.with_borrow_mut(|it| it.memory = RecallState::Asked);
     // What an earlier version has kept may be unreadable now; then there is no study.
-    match text.map(|it| Study::from_json(LOCAL, &it)) {
+    match text.map(|it| Study::from_json(LOCAL_STUDY, &it)) {
         Some(Ok(study)) if !known() => {
-            BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));
+            STATE.with_borrow_mut(|it| it.studies.insert(LOCAL_STUDY.to_owned(), study));
         }
         Some(Err(error)) => web_sys::console::warn_1(&error.to_string().into()),
         Some(Ok(_)) | None => {}
@@ -369,9 +376,9 @@ pub(crate) async fn recall() -> Result<(), ErrorResponse> {
 }
 
 /// Keeps the local study for a later visit.
-pub(crate) async fn remember() {
-    let text = BENCH.with_borrow(|it| it.studies.get(LOCAL).map(serde_json::to_string));
+pub(crate) async fn store_local_study() {
+    let text = STATE.with_borrow(|it| it.studies.get(LOCAL_STUDY).map(serde_json::to_string));
     if let Some(Ok(text)) = text {
-        local_study_store::keep(&text).await;
+        local_study_store::save(&text).await;
     }
 }

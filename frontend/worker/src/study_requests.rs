@@ -26,7 +26,7 @@ use shared::score::{RankerInfo, RankerKind, Scores};
 use shared::study::{Study, playground};
 
 /// The study that a request is about.
-pub(crate) fn study_of(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn study_name(request: &str) -> Result<String, ErrorResponse> {
     #[derive(serde::Deserialize)]
     struct RequestStudy {
         study: String,
@@ -71,7 +71,10 @@ fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, Erro
 }
 
 /// The two runs that a request compares, if it compares runs.
-pub(crate) fn runs_of(path: &str, request: &str) -> Result<Option<[String; 2]>, ErrorResponse> {
+pub(crate) fn compared_runs(
+    path: &str,
+    request: &str,
+) -> Result<Option<[String; 2]>, ErrorResponse> {
     #[derive(serde::Deserialize)]
     struct RequestStudy {
         #[serde(default)]
@@ -93,7 +96,7 @@ pub(crate) fn runs_of(path: &str, request: &str) -> Result<Option<[String; 2]>, 
 }
 
 /// The reply to a request that compares two runs, as JSON.
-pub(crate) fn of_runs(
+pub(crate) fn answer_for_runs(
     source: &ComparisonInput<'_>,
     path: &str,
     request: &str,
@@ -101,12 +104,12 @@ pub(crate) fn of_runs(
     match path {
         ListComparedQueriesRequest::PATH => {
             let asked: ListComparedQueriesRequest = parse(request)?;
-            let page = query_list::page(source, &asked.asking, &asked.listing);
+            let page = query_list::list_queries(source, &asked.asking, &asked.listing);
             Ok(json(&page.map_err(refused)?))
         }
         GetComparedQueryRequest::PATH => {
             let asked: GetComparedQueryRequest = parse(request)?;
-            let sample = compared_query::of_query(source, &asked.asking, &asked.query);
+            let sample = compared_query::compare_query(source, &asked.asking, &asked.query);
             Ok(json(&sample.map_err(refused)?))
         }
         _ => {
@@ -117,16 +120,18 @@ pub(crate) fn of_runs(
 }
 
 /// The reply to [`ManipulateTextRequest`], as JSON.
-pub(crate) fn manipulated(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> {
     let ManipulateTextRequest { changing } = parse(request)?;
-    Ok(json(&playground::change(&changing).map_err(refused)?))
+    Ok(json(
+        &playground::apply_manipulations(&changing).map_err(refused)?,
+    ))
 }
 
 /// The reply to [`GetPublishedTableRequest`], as JSON.
-pub(crate) fn printed(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorResponse> {
     let GetPublishedTableRequest { asked } = parse(request)?;
     Ok(json(
-        &shared::reproduce::replay(asked, None).map_err(refused)?,
+        &shared::reproduce::reproduce_table(asked, None).map_err(refused)?,
     ))
 }
 
@@ -147,7 +152,7 @@ pub(crate) fn pair_lines(study: &Study) -> String {
     let mut lines = String::new();
     for (query, text) in study.pairs.iter() {
         let query = &study.queries[query];
-        let (text_id, text) = (text_id(study, text), body(study, text));
+        let (text_id, text) = (text_id(study, text), document_text(study, text));
         lines += &json(&PairLine {
             query_id: &query.id,
             text_id,
@@ -166,7 +171,7 @@ pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
         texts,
         pairs,
         places: _,
-    } = sent(study);
+    } = unique_pairs(study);
     json(&CreateJobRequest {
         ranker,
         title,
@@ -184,7 +189,7 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorRespo
         truncated,
         certificate,
     } = parse(text)?;
-    let PairExport { pairs, places, .. } = sent(study);
+    let PairExport { pairs, places, .. } = unique_pairs(study);
     if scores.len() != pairs.len() {
         let error = format!("{} scores for {} pairs", scores.len(), pairs.len());
         return Err(ErrorResponse::new(error, "conflict"));
@@ -240,7 +245,7 @@ struct PairExport {
     places: Vec<u32>,
 }
 
-fn sent(study: &Study) -> PairExport {
+fn unique_pairs(study: &Study) -> PairExport {
     let mut queries = IdNumbering::default();
     let mut texts = IdNumbering::default();
     let mut pairs = IdNumbering::default();
@@ -249,7 +254,7 @@ fn sent(study: &Study) -> PairExport {
     for (query, text) in study.pairs.iter() {
         let query = queries.number(study.queries[query].text.clone());
         let of = text_numbers.entry(text);
-        let text = *of.or_insert_with(|| texts.number(body(study, text)));
+        let text = *of.or_insert_with(|| texts.number(document_text(study, text)));
         places.push(pairs.number((query, text)));
     }
     PairExport {
@@ -287,13 +292,13 @@ fn text_id(study: &Study, text: StudyDocNo) -> String {
     text.id(&study.docs[text.doc() as usize].id)
 }
 
-fn body(study: &Study, text: StudyDocNo) -> String {
+fn document_text(study: &Study, text: StudyDocNo) -> String {
     let text = study.texts[text as usize];
     text.body(&study.docs[text.doc() as usize].body())
 }
 
 /// As the server would say it.
-pub(crate) fn refused(error: Error) -> ErrorResponse {
+pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
         Error::Invalid { .. } => "setting",

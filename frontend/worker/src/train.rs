@@ -11,11 +11,11 @@ use shared::word_vectors::glove::{
 use wasm_bindgen::JsValue;
 
 use crate::messages::{self, ProgressReporter, ReportOutcome};
-use crate::study_requests::refused;
-use crate::{BENCH, problem};
+use crate::study_requests::error_to_problem;
+use crate::{STATE, worker_problem};
 
 /// Documents read between two reports of progress.
-const DOCS_A_STEP: usize = 200;
+const DOCUMENTS_PER_STEP: usize = 200;
 
 /// Trains them; gives way to other messages between steps.
 pub(crate) async fn train(
@@ -24,20 +24,22 @@ pub(crate) async fn train(
     settings: GloveSettings,
 ) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
     settings.check().map_err(refused)?;
-    let docs = BENCH.with_borrow(|it| it.docs());
+    let docs = STATE.with_borrow(|it| it.docs());
     if docs.is_empty() {
-        return Err(problem("there are no texts to train on; bring some first"));
+        return Err(worker_problem(
+            "there are no texts to train on; bring some first",
+        ));
     }
     let mut watch = TrainingMonitor {
         number,
         clock: ProgressReporter::new(number),
     };
-    let Some(index) = index(&docs, analyzer, &mut watch).await? else {
+    let Some(index) = build_index(&docs, analyzer, &mut watch).await? else {
         return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
     };
     drop(docs);
     let corpus = GloveCorpus::new(&index, settings).map_err(refused)?;
-    let Some(counted) = count(&corpus, &mut watch).await else {
+    let Some(counted) = count_neighbors(&corpus, &mut watch).await else {
         return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
     };
     let mut trainer = GloveTrainer::new(corpus, vec![counted]);
@@ -67,7 +69,10 @@ pub(crate) async fn train(
         n_pairs,
         cost: [costs.first(), costs.last()].map(|it| it.copied().unwrap_or_default()),
     };
-    Ok((WorkerResponse::Trained(trained), messages::blob(&text)?))
+    Ok((
+        WorkerResponse::Trained(trained),
+        messages::text_blob(&text)?,
+    ))
 }
 
 /// Says how far the work is, and hears whether it is to stop.
@@ -79,21 +84,21 @@ struct TrainingMonitor {
 impl TrainingMonitor {
     async fn stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
         if self.clock.at(stage, done, of, None) == ReportOutcome::Yes {
-            messages::give_way().await;
-            return BENCH.with_borrow(|it| it.cancelled == Some(self.number));
+            messages::yield_now().await;
+            return STATE.with_borrow(|it| it.cancelled == Some(self.number));
         }
         false
     }
 }
 
 /// None if it was stopped.
-async fn index(
+async fn build_index(
     docs: &[Document],
     analyzer: Analyzer,
     watch: &mut TrainingMonitor,
 ) -> Result<Option<Index>, ErrorResponse> {
     let mut builder = IndexBuilder::new(analyzer).keeping_tokens();
-    for some in docs.chunks(DOCS_A_STEP) {
+    for some in docs.chunks(DOCUMENTS_PER_STEP) {
         some.iter().for_each(|it| builder.add(&it.body()));
         let done = builder.n_docs() as u64;
         if watch
@@ -107,14 +112,14 @@ async fn index(
 }
 
 /// None if it was stopped.
-async fn count(
+async fn count_neighbors(
     corpus: &GloveCorpus<'_>,
     watch: &mut TrainingMonitor,
 ) -> Option<CooccurrenceCounts> {
     let mut counted = CooccurrenceCounts::default();
     let n_docs = corpus.n_docs();
-    for from in (0..n_docs).step_by(DOCS_A_STEP) {
-        let to = n_docs.min(from + DOCS_A_STEP as u32);
+    for from in (0..n_docs).step_by(DOCUMENTS_PER_STEP) {
+        let to = n_docs.min(from + DOCUMENTS_PER_STEP as u32);
         counted.add(corpus, from..to);
         if watch
             .stopped(WorkerStage::Neighbours, to.into(), n_docs.into())

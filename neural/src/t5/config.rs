@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::config::{check_own_code, check_sizes, model_type};
+use crate::config::{check_no_custom_code, check_sizes, model_type};
 use crate::error::{Error, unsupported};
 
 /// What the forward pass needs to know.
@@ -163,7 +163,7 @@ impl Fields {
     }
 
     fn check(&self) -> Result<(), Error> {
-        check_own_code(self.auto_map.as_ref())?;
+        check_no_custom_code(self.auto_map.as_ref())?;
         if self.is_encoder_decoder == Some(false) {
             return Err(unsupported("is_encoder_decoder", &false, "true"));
         }

@@ -80,7 +80,7 @@ impl T5Decoder<'_> {
         T5Decoder {
             model,
             arch: Arch::new(),
-            distances: relative_position::behind(table, heads, buckets, max_new),
+            distances: relative_position::decoder_biases(table, heads, buckets, max_new),
         }
     }
 

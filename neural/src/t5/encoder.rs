@@ -27,7 +27,12 @@ pub(super) fn forward(
         texts,
         arch: Arch::new(),
         parallelism,
-        distances: relative_position::around(table, heads, model.config.buckets, longest.max(1)),
+        distances: relative_position::encoder_biases(
+            table,
+            heads,
+            model.config.buckets,
+            longest.max(1),
+        ),
     };
     let mut hidden = Vec::with_capacity(t * h);
     for &id in texts.iter().flat_map(|it| it.ids) {

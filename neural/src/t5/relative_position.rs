@@ -8,7 +8,7 @@ use super::config::RelativePositionBuckets;
 
 /// For each head, what is added at the distances `1 - n ..= n - 1` (key less query), in this
 /// order: `[a, 2n - 1]`. `table` is `[buckets, a]`.
-pub(super) fn around(
+pub(super) fn encoder_biases(
     table: &[f32],
     heads: usize,
     buckets: RelativePositionBuckets,
@@ -23,7 +23,7 @@ pub(super) fn around(
 }
 
 /// For each head, what is added so many pieces behind: `[a, n]`.
-pub(super) fn behind(
+pub(super) fn decoder_biases(
     table: &[f32],
     heads: usize,
     buckets: RelativePositionBuckets,
@@ -46,7 +46,7 @@ fn of_each_head(
 }
 
 /// The encoder's bucket of a distance, key less query.
-pub(super) fn bucket_around(
+pub(super) fn bidirectional_bucket(
     distance: i64,
     RelativePositionBuckets { n, most }: RelativePositionBuckets,
 ) -> usize {
@@ -54,12 +54,12 @@ pub(super) fn bucket_around(
         true => n / 2,
         false => 0,
     };
-    ahead + bucket(distance.unsigned_abs() as usize, n / 2, most)
+    ahead + causal_bucket(distance.unsigned_abs() as usize, n / 2, most)
 }
 
 /// The bucket of a distance among `n` buckets. In f32, as the models were trained with: where a
 /// logarithm meets a bound, the bucket is theirs.
-pub(super) fn bucket(distance: usize, n: usize, most: usize) -> usize {
+pub(super) fn causal_bucket(distance: usize, n: usize, most: usize) -> usize {
     let exact = n / 2;
     if distance < exact {
         return distance;

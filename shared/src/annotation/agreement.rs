@@ -80,7 +80,7 @@ pub struct AnnotatorAgreement {
 }
 
 /// Everything about agreement, from the items of a task and its log.
-pub fn agreements(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementReport {
+pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementReport {
     let votes = Votes::new(items, log);
     let rated = votes.rated(|_| true, None);
     let probes: BTreeSet<Probe> = votes.rows.iter().map(|it| it.probe).collect();
@@ -93,11 +93,11 @@ pub fn agreements(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementRep
     let pairs = pairs.filter_map(|[a, b]| {
         let both = |it: &Row| it.ratings[a].is_some() && it.ratings[b].is_some();
         let of_both = votes.rated(both, Some([a, b]));
-        let raw = agreement::raw(&of_both)?;
+        let raw = agreement::raw_agreement(&of_both)?;
         Some(PairAgreement {
             people: [people[a], people[b]],
             raw: Some(raw),
-            kappa: agreement::cohen(&of_both, [0, 1]),
+            kappa: agreement::cohen_kappa(&of_both, [0, 1]),
         })
     });
     AgreementReport {
@@ -109,16 +109,19 @@ pub fn agreements(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementRep
 }
 
 /// On all drawn items alone: [`AgreementReport::overall`], without what is counted of each person.
-pub fn overall(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementCoefficients {
+pub fn overall_coefficients(
+    items: &[AnnotationItem],
+    log: &AnnotationLog,
+) -> AgreementCoefficients {
     coefficients(&Votes::new(items, log).rated(|_| true, None))
 }
 
 fn coefficients(rated: &[RatedItem]) -> AgreementCoefficients {
     AgreementCoefficients {
-        raw: agreement::raw(rated),
-        fleiss: agreement::fleiss(rated),
-        alpha: agreement::krippendorff(rated, MeasurementLevel::Nominal),
-        alpha_ordinal: agreement::krippendorff(rated, MeasurementLevel::Ordinal),
+        raw: agreement::raw_agreement(rated),
+        fleiss: agreement::fleiss_kappa(rated),
+        alpha: agreement::krippendorff_alpha(rated, MeasurementLevel::Nominal),
+        alpha_ordinal: agreement::krippendorff_alpha(rated, MeasurementLevel::Ordinal),
     }
 }
 
@@ -190,8 +193,8 @@ impl Votes {
         AnnotatorAgreement {
             person: self.people[at],
             n_votes: with.len() as u64,
-            with_others: agreement::with_others(&with),
-            alpha_without: agreement::krippendorff(&without, MeasurementLevel::Nominal),
+            with_others: agreement::agreement_with_others(&with),
+            alpha_without: agreement::krippendorff_alpha(&without, MeasurementLevel::Nominal),
         }
     }
 }
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn agreement_is_that_of_the_votes_on_drawn_items() {
-        let found = agreements(&items(), &AnnotationLog::of(entries(&votes())));
+        let found = measure_agreement(&items(), &AnnotationLog::of(entries(&votes())));
         // Shares of equal pairs: 1, 1/3, 1, 1, of the other probe 1.
         let raw = found.overall.raw.unwrap();
         assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
@@ -282,10 +285,10 @@ mod tests {
         ));
         let log = AnnotationLog::of(all.clone());
         assert_eq!(log.fate(&all[10]), EventStatus::Excluded);
-        let found = agreements(&items(), &log);
+        let found = measure_agreement(&items(), &log);
         assert_eq!(found.people.len(), 2);
         assert_eq!(found.overall.raw.unwrap().estimate.value, 0.8);
-        let none = agreements(&items(), &AnnotationLog::default());
+        let none = measure_agreement(&items(), &AnnotationLog::default());
         assert_eq!((none.overall.raw, none.pairs.len()), (None, 0));
     }
 }

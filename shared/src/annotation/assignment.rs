@@ -19,7 +19,7 @@ use super::{AnnotationLog, DisplayOrder, ItemNo, PersonId, seeded_random};
 pub const LEASE_MS: u64 = 30 * 60 * 1_000;
 
 /// How many items a browser asks for at once: enough to go on for some minutes without a network.
-pub const PREFETCH: usize = 8;
+pub const N_PREFETCHED: usize = 8;
 
 /// An item promised to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Preference;
-use super::sampling_frame::scored;
+use super::sampling_frame::claim_scores;
 use super::task::{AnnotationTask, InstanceRef};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, ClaimKind, Probe};
@@ -83,7 +83,7 @@ impl ItemContent {
         let (query, claim) = (instances.query(at), instances.claim(at));
         let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),
-            preference: scored(study, scores, query, claim)
+            preference: claim_scores(study, scores, query, claim)
                 .map(|it| Preference::of_scores(it, dials.tie_width(scores))),
         });
         Ok(ItemContent {

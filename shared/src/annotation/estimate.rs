@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::judgments::Consensus;
-use super::sampling_frame::scored;
+use super::sampling_frame::claim_scores;
 use super::task::AnnotationItem;
 use super::{AnnotationLog, ItemAnswers, ItemNo, Preference, ReasonRating};
 use crate::error::Error;
@@ -36,7 +36,7 @@ use crate::probe::{ClaimKind, Probe};
 use crate::stats::Estimate;
 use crate::study::Study;
 use crate::study::controls::StudyControls;
-use vote_share::{ComparisonSide, VoteSample, number, share};
+use vote_share::{ComparisonSide, VoteSample, indicator, share};
 
 /// A drawn item with everything that is said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +141,7 @@ pub struct WeightedEstimate {
 }
 
 /// The drawn items of a task with all that is said of them.
-pub fn reviewed(
+pub fn load_annotated_items(
     study: &Study,
     dials: &StudyControls,
     items: &[AnnotationItem],
@@ -160,7 +160,7 @@ pub fn reviewed(
         }
         let (query, claim) = (instances.query(at), instances.claim(at));
         let rankers = study.scores.iter().map(|scores| {
-            let scored = scored(study, scores, query, claim)?;
+            let scored = claim_scores(study, scores, query, claim)?;
             Some(Preference::of_scores(scored, dials.tie_width(scores)))
         });
         let grades = claim.scored(|text| study.grade(query, text));
@@ -178,7 +178,7 @@ pub fn reviewed(
 }
 
 /// Everything that is estimated from reviewed items.
-pub fn estimates(items: &[AnnotatedItem]) -> AgreementEstimates {
+pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
         .map(|it| it.rankers.len())
@@ -228,7 +228,7 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
 /// Whether the judgements are with the claim.
 fn graded(item: &AnnotatedItem, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
     let preference = item.grades.filter(|it| wanted(*it))?;
-    Some(number(preference.agrees(item.claim)))
+    Some(indicator(preference.agrees(item.claim)))
 }
 
 fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {

@@ -7,10 +7,10 @@ use crate::error::{Error, FieldError};
 use crate::user_text::{check_note, check_tags};
 
 /// More time than this nobody spends on one item without a pause; what is above is cut.
-pub const LONGEST_LOOK_MS: u64 = 3_600_000;
+pub const MAX_DECISION_MS: u64 = 3_600_000;
 
 /// An event names at most so many others that it replaces.
-pub const MOST_REPLACED: usize = 16;
+pub const MAX_REPLACED_EVENTS: usize = 16;
 
 /// Something that was done, as the one who did it says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,10 +88,10 @@ pub struct AnswerComment {
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matters: Option<ReasonRating>,
-    /// At most [`crate::user_text::MOST_TAGS`].
+    /// At most [`crate::user_text::MAX_TAGS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// At most [`crate::user_text::LONGEST_NOTE`] characters.
+    /// At most [`crate::user_text::MAX_NOTE_CHARS`] characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -263,7 +263,7 @@ impl AnnotationAction {
 
 impl AnnotationEvent {
     /// The event as it is kept: words by the rules of [`crate::user_text`], time cut at
-    /// [`LONGEST_LOOK_MS`]. Refused is one about an item that the task does not have, with words
+    /// [`MAX_DECISION_MS`]. Refused is one about an item that the task does not have, with words
     /// that are too long, or without words where there must be some. A browser asks this before
     /// it keeps an event, so that no event is kept that a server will not take.
     pub fn checked(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
@@ -271,16 +271,16 @@ impl AnnotationEvent {
             return Err(Error::unknown("item of this task", item.0));
         }
         let n_replaced = self.what.replaces().len();
-        if n_replaced > MOST_REPLACED {
+        if n_replaced > MAX_REPLACED_EVENTS {
             let found = format!("names {n_replaced} events");
-            let most = MOST_REPLACED;
+            let most = MAX_REPLACED_EVENTS;
             return Err(FieldError::TooMany { found, most }.of("replaces"));
         }
         match &mut self.what {
             AnnotationAction::Decided(it) => {
                 it.comment.tags = check_tags(&it.comment.tags)?;
                 it.comment.note = check_note(&it.comment.note)?;
-                it.took_ms = it.took_ms.min(LONGEST_LOOK_MS);
+                it.took_ms = it.took_ms.min(MAX_DECISION_MS);
             }
             AnnotationAction::Skipped(it) => {
                 it.note = check_note(&it.note)?;
@@ -331,7 +331,7 @@ mod tests {
         };
         assert_eq!(decision.comment.tags, ["off topic"]);
         assert_eq!(decision.comment.note, "ab");
-        assert_eq!(decision.took_ms, LONGEST_LOOK_MS);
+        assert_eq!(decision.took_ms, MAX_DECISION_MS);
         assert_eq!(kept.clone().checked(1).unwrap(), kept);
     }
 

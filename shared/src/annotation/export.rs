@@ -99,7 +99,7 @@ pub enum PreferenceSource {
 }
 
 /// Every event, in the order in which they came.
-pub fn rows(source: &ExportSource<'_>) -> Vec<ExportRow> {
+pub fn export_rows(source: &ExportSource<'_>) -> Vec<ExportRow> {
     let entries = source.log.entries().into_iter();
     entries.map(|it| row(source, it)).collect()
 }
@@ -140,7 +140,7 @@ pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
 }
 
 /// Preferences on drawn items for trec_eval; the module says in which format.
-pub fn to_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> String {
+pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> String {
     let mut out = String::new();
     let items = source.items.iter().zip(source.named);
     for ((item, named), number) in items.zip((0..).map(ItemNo)) {

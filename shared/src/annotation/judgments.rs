@@ -91,7 +91,7 @@ impl ItemAnswers {
             [answer] => answer
                 .preference()
                 .map_or(Consensus::CannotSay, Consensus::Prefers),
-            _ => settle(self.votes.iter().map(|it| (it.answer, 1))),
+            _ => majority(self.votes.iter().map(|it| (it.answer, 1))),
         }
     }
 
@@ -108,7 +108,7 @@ impl ItemAnswers {
 }
 
 /// What answers come to that count so many times each.
-pub(super) fn settle(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone) -> Consensus {
+pub(super) fn majority(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone) -> Consensus {
     let votes = tally(answers.clone());
     let most = votes.iter().max().copied().unwrap_or_default();
     let mut first = Preference::ALL.iter().zip(votes).filter(|it| it.1 == most);
@@ -166,7 +166,10 @@ pub enum DisputeReason {
 
 /// The adjudication queue: disagreements first, the most divided first, then by place. An item
 /// that is adjudicated is out of it.
-pub fn disputes(log: &AnnotationLog, items: impl IntoIterator<Item = ItemNo>) -> Vec<Dispute> {
+pub fn adjudication_queue(
+    log: &AnnotationLog,
+    items: impl IntoIterator<Item = ItemNo>,
+) -> Vec<Dispute> {
     let found = items.into_iter().filter_map(|item| {
         let said = ItemAnswers::of(log, item);
         Some(Dispute {
@@ -210,7 +213,7 @@ mod tests {
     use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
     fn settled(answers: &[AnnotatorAnswer]) -> Consensus {
-        settle(answers.iter().map(|&it| (it, 1)))
+        majority(answers.iter().map(|&it| (it, 1)))
     }
 
     #[test]
@@ -259,7 +262,7 @@ mod tests {
         assert_eq!(said.adjudicated, [First, Equal]);
         assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
         assert_eq!(
-            disputes(&log, [ItemNo(0)])[0].reason,
+            adjudication_queue(&log, [ItemNo(0)])[0].reason,
             DisputeReason::Adjudications
         );
     }
@@ -313,7 +316,7 @@ mod tests {
             (2, 5, Equal),
             (3, 5, Second),
         ]);
-        let found = disputes(&AnnotationLog::of(all), (0..7).map(ItemNo));
+        let found = adjudication_queue(&AnnotationLog::of(all), (0..7).map(ItemNo));
         let found: Vec<(u32, DisputeReason)> =
             found.iter().map(|it| (it.item.0, it.reason)).collect();
         assert_eq!(

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::event::{AnnotationAction, Decision, LogEntry};
-use super::judgments::{Consensus, Vote, settle};
+use super::judgments::{Consensus, Vote, majority};
 use super::task::{AnnotationItem, ItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
 use crate::stats::Estimate;
-use crate::stats::proportion::{Proportion, newcombe, wilson};
+use crate::stats::proportion::{Proportion, newcombe_interval, wilson_interval};
 use crate::stats::quantile::median;
 
 const MS_AN_HOUR: f64 = 3_600_000.0;
@@ -87,7 +87,11 @@ pub struct Drift {
 }
 
 /// How far a task is, from its items, the overlap it asks for and its log.
-pub fn progress(items: &[AnnotationItem], overlap: u32, log: &AnnotationLog) -> TaskProgress {
+pub fn measure_progress(
+    items: &[AnnotationItem],
+    overlap: u32,
+    log: &AnnotationLog,
+) -> TaskProgress {
     let numbers = || (0..).map(ItemNo).take(items.len());
     let said: Vec<ItemAnswers> = numbers().map(|it| ItemAnswers::of(log, it)).collect();
     let drawn = items.iter().zip(&said);
@@ -188,7 +192,7 @@ impl<'a> Works<'a> {
             median_ms: median(&times),
             per_hour: (active_ms > 0).then(|| decided.len() as f64 * MS_AN_HOUR / active_ms as f64),
             last_ms: own.iter().map(|it| it.at_ms).max().unwrap_or_default(),
-            gold: wilson(share(&gold)),
+            gold: wilson_interval(share(&gold)),
             n_gold: gold.len() as u64,
             gold_drift: drift(&gold),
             others_drift: drift(&others),
@@ -222,7 +226,7 @@ impl<'a> Works<'a> {
             .votes
             .iter()
             .filter(|it| it.person != entry.person);
-        match settle(others.map(|it: &Vote| (it.answer, 1))) {
+        match majority(others.map(|it: &Vote| (it.answer, 1))) {
             Consensus::Prefers(preference) => Some(preference == own),
             Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
         }
@@ -242,7 +246,7 @@ fn drift(in_order: &[bool]) -> Option<Drift> {
     Some(Drift {
         first,
         last,
-        difference: newcombe(first, last)?,
+        difference: newcombe_interval(first, last)?,
     })
 }
 
@@ -291,7 +295,7 @@ mod tests {
         all.push(entry(86_400, 1, AnnotationAction::Undone { of: key(9) }));
         all.push(entry(86_401, 1, decided(2, Second, &[])));
         all.push(entry(86_402, 1, decided(2, Equal, &[])));
-        let found = progress(&items(), 2, &AnnotationLog::of(all));
+        let found = measure_progress(&items(), 2, &AnnotationLog::of(all));
         assert_eq!((found.n_items, found.n_begun, found.n_complete), (3, 3, 2));
         assert_eq!((found.n_slots, found.n_filled), (6, 5));
         assert_eq!((found.n_adjudicated, found.n_reported), (0, 1));
@@ -316,14 +320,14 @@ mod tests {
             .iter()
             .zip(3..)
             .map(|(&answer, item)| (1, item, answer));
-        let found = progress(
+        let found = measure_progress(
             &items(),
             2,
             &AnnotationLog::of(entries(&made.collect::<Vec<_>>())),
         );
         let person = &found.people[0];
         let share = |n, of| Proportion { n, of };
-        assert_eq!(person.gold, wilson(share(4, 6)));
+        assert_eq!(person.gold, wilson_interval(share(4, 6)));
         assert_eq!(person.n_gold, 6);
         let drift = person.gold_drift.unwrap();
         assert_eq!((drift.first, drift.last), (share(2, 2), share(1, 2)));
@@ -334,7 +338,7 @@ mod tests {
     /// Of the decisions of 1 the others have an opinion on three: with, with, against.
     #[test]
     fn drift_is_against_what_the_others_say() {
-        let found = progress(
+        let found = measure_progress(
             &items(),
             3,
             &AnnotationLog::of(entries(&[

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand_pcg::Pcg64;
 
-use super::sampling_frame::{SamplingCandidate, frame};
+use super::sampling_frame::{SamplingCandidate, build_sampling_frame};
 use super::seeded_random::{below, generator, shuffle};
 use super::task::{
     Allocation, AnnotationItem, AnnotationTask, InstanceRef, ItemRole, MarginWeighting,
@@ -41,7 +41,7 @@ pub struct TaskSample {
 
 /// Makes the items of a task. An instance of training or gold is not drawn as well, so that
 /// nobody gets it twice and estimates are about the others.
-pub fn items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> {
+pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> {
     let mut known: BTreeSet<InstanceRef> = BTreeSet::new();
     let mut items = Vec::new();
     let training = task.training.iter().map(|it| {
@@ -74,9 +74,9 @@ pub fn items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> 
             role,
         });
     }
-    let mut frame = frame(study, task)?;
+    let mut frame = build_sampling_frame(study, task)?;
     frame.retain(|it| !known.contains(&it.place));
-    let drawn = draw(&frame, &task.design, task.n_items as usize, task.seed)?;
+    let drawn = draw_sample(&frame, &task.design, task.n_items as usize, task.seed)?;
     items.extend(drawn.into_iter().map(|it| AnnotationItem {
         place: frame[it.at].place,
         query: frame[it.at].query,
@@ -104,7 +104,7 @@ const UNIT: f64 = 65_536.0;
 
 /// Draws `n` of a frame, or all if there are fewer, in the order of the frame. Refused is an
 /// empty frame, and fewer items than strata, since one of these would then have no chance.
-pub fn draw(
+pub fn draw_sample(
     frame: &[SamplingCandidate],
     design: &SamplingDesign,
     n: usize,

@@ -25,7 +25,10 @@ pub struct SamplingCandidate {
 
 /// The instances that a task draws from, by probe in the task's order, then as mined. An instance
 /// that is one of two probes is there twice.
-pub fn frame(study: &Study, task: &AnnotationTask) -> Result<Vec<SamplingCandidate>, Error> {
+pub fn build_sampling_frame(
+    study: &Study,
+    task: &AnnotationTask,
+) -> Result<Vec<SamplingCandidate>, Error> {
     let wanted = &task.wanted;
     wanted.dials.check(study)?;
     let ranker = |at: usize| {
@@ -46,7 +49,7 @@ pub fn frame(study: &Study, task: &AnnotationTask) -> Result<Vec<SamplingCandida
         },
     };
     let judged = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
-        let scored = scored(study, scores, query, claim)?;
+        let scored = claim_scores(study, scores, query, claim)?;
         Some((scored, wanted.dials.tie_width(scores)))
     };
     let prefers = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
@@ -109,7 +112,7 @@ enum CandidateMeasure<'a> {
 }
 
 /// The claim over the scores of a ranker; none if one is missing.
-pub(super) fn scored(
+pub(super) fn claim_scores(
     study: &Study,
     scores: &Scores,
     query: usize,
@@ -176,7 +179,7 @@ mod tests {
         task.wanted.ranker = Some(1);
         for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
             task.wanted.outcome = outcome;
-            let found = frame(&study, &task).unwrap();
+            let found = build_sampling_frame(&study, &task).unwrap();
             let found = found.iter().map(|it| (it.place.number, it.margin));
             let expected = task
                 .probes
@@ -185,7 +188,7 @@ mod tests {
             assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
         task.wanted.outcome = None;
-        assert!(frame(&study, &task).unwrap().len() > 2);
+        assert!(build_sampling_frame(&study, &task).unwrap().len() > 2);
     }
 
     #[test]
@@ -197,7 +200,7 @@ mod tests {
             between,
             share: 0.5,
         };
-        let found = frame(&study, &task).unwrap();
+        let found = build_sampling_frame(&study, &task).unwrap();
         let against = found.iter().filter(|it| it.disagrees == Some(true));
         let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
         assert_eq!(against.count(), found.len() - satisfied.len());
@@ -209,9 +212,9 @@ mod tests {
             between,
             share: 0.5,
         };
-        let found = frame(&study, &task).unwrap();
+        let found = build_sampling_frame(&study, &task).unwrap();
         assert!(found.iter().all(|it| it.disagrees == Some(false)));
         task.wanted.ranker = Some(7);
-        assert!(frame(&study, &task).is_err());
+        assert!(build_sampling_frame(&study, &task).is_err());
     }
 }

@@ -25,7 +25,7 @@ pub type PersonNameFn<'a> = &'a dyn Fn(PersonId) -> String;
 /// - `agreement`: the coefficients over all items and over those of each probe,
 /// - `pairs`: Cohen's κ of each two people,
 /// - `people`: each person and all others.
-pub fn of_agreement(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<ReportTable> {
+pub fn agreement_tables(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<ReportTable> {
     vec![by_probe(found), pairs(found, called), people(found, called)]
 }
 
@@ -33,7 +33,7 @@ pub fn of_agreement(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<Re
 ///
 /// - `progress`: what each person did,
 /// - `days`: decisions on each day.
-pub fn of_progress(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<ReportTable> {
+pub fn progress_tables(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<ReportTable> {
     vec![work(found, called), days(found)]
 }
 
@@ -42,7 +42,7 @@ pub fn of_progress(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<Report
 /// - `results`: who agrees with whom, over all items and over those of each probe,
 /// - `said`: what people say of how many items,
 /// - `details`: each of these numbers in each of the ways in which it is counted.
-pub fn of_estimates(found: &AgreementEstimates, rankers: &[String]) -> Vec<ReportTable> {
+pub fn estimate_tables(found: &AgreementEstimates, rankers: &[String]) -> Vec<ReportTable> {
     vec![
         results(found, rankers),
         said(found),
@@ -51,7 +51,7 @@ pub fn of_estimates(found: &AgreementEstimates, rankers: &[String]) -> Vec<Repor
 }
 
 /// Each line of the estimates with the name of its probe, all items first.
-pub fn lines(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
+pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.probes.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.line));
@@ -59,7 +59,7 @@ pub fn lines(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
 }
 
 /// What is compared in a line, each with its name, in the order of the page.
-pub fn compared(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
+pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
     let mut found = vec![("axiom–people".to_owned(), line.axiom_people)];
     for (at, it) in line.rankers_people.iter().enumerate() {
         let name = rankers.get(at).cloned();
@@ -71,7 +71,7 @@ pub fn compared(line: &EstimateRow, rankers: &[String]) -> Vec<(String, Agreemen
 }
 
 /// The coefficients of agreement with their names, in the order of the page.
-pub fn coefficients(
+pub fn coefficient_rows(
     of: &AgreementCoefficients,
 ) -> [(&'static str, Option<AgreementCoefficient>); 4] {
     [
@@ -84,7 +84,7 @@ pub fn coefficients(
 
 /// A day since 1970 as it is written: `2026-11-20`. By the calendar of Gregory, after Richards
 /// (in Explanatory Supplement to the Astronomical Almanac, 2013, section 15.11).
-pub fn iso_day(days: u64) -> String {
+pub fn format_iso_date(days: u64) -> String {
     let julian = days as i64 + 2_440_588;
     let f = julian + 1401 + (4 * julian + 274_277) / 146_097 * 3 / 4 - 38;
     let e = 4 * f + 3;
@@ -97,7 +97,7 @@ pub fn iso_day(days: u64) -> String {
 }
 
 fn by_probe(found: &AgreementReport) -> ReportTable {
-    let names = coefficients(&found.overall).map(|it| it.0);
+    let names = coefficient_rows(&found.overall).map(|it| it.0);
     let table = ReportTable::new("agreement", "How far people agree")
         .with_texts("probe")
         .with_numbers("items")
@@ -105,13 +105,13 @@ fn by_probe(found: &AgreementReport) -> ReportTable {
     let row = |name: String, of: &AgreementCoefficients| {
         let n_items = of.raw.map_or(0, |it| it.n_things);
         let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
-        cells.extend(coefficients(of).map(|it| agreement(it.1)));
+        cells.extend(coefficient_rows(of).map(|it| agreement(it.1)));
         cells
     };
     let all = row(ALL_PROBES.to_owned(), &found.overall);
     let probes = found.probes.iter();
     let probes = probes.map(|it| row(it.probe.name().into_owned(), &it.coefficients));
-    let undefined = coefficients(&found.overall);
+    let undefined = coefficient_rows(&found.overall);
     let undefined = undefined.iter().filter_map(|(name, it)| {
         let n = it.filter(|it| it.n_undefined > 0)?.n_undefined;
         Some(format!(
@@ -235,7 +235,8 @@ fn drift(it: Option<Drift>) -> [TableValue; 2] {
 
 fn days(found: &TaskProgress) -> ReportTable {
     let days = found.days.iter();
-    let rows = days.map(|&(day, n)| vec![TableValue::Text(iso_day(day)), TableValue::Count(n)]);
+    let rows =
+        days.map(|&(day, n)| vec![TableValue::Text(format_iso_date(day)), TableValue::Count(n)]);
     let table = ReportTable::new("days", "Decisions a day")
         .with_texts("day")
         .with_numbers("decisions");
@@ -247,7 +248,7 @@ fn days(found: &TaskProgress) -> ReportTable {
 }
 
 fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
-    let names = compared(&found.overall, rankers).into_iter();
+    let names = agreement_rows(&found.overall, rankers).into_iter();
     let table = ReportTable::new("results", "Who agrees with whom")
         .with_texts("probe")
         .with_numbers("items")
@@ -257,12 +258,12 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
             TableValue::Text(name),
             TableValue::Count(line.counts.n_items),
         ];
-        let each = compared(line, rankers).into_iter();
+        let each = agreement_rows(line, rankers).into_iter();
         cells.extend(each.map(|(_, it)| weighted(it.agreement)));
         cells
     };
     ReportTable {
-        rows: lines(found).into_iter().map(row).collect(),
+        rows: estimate_rows(found).into_iter().map(row).collect(),
         notes: vec![
             "Hájek’s estimate over all that could have been drawn: each item weighs 1/π. What \
              people say of an item is an adjudication, or the preference with the most votes; \
@@ -295,7 +296,7 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         .with_numbers("items | prefer one | equal | split | cannot say | open")
         .with_estimates("reason matters");
     ReportTable {
-        rows: lines(found).into_iter().map(row).collect(),
+        rows: estimate_rows(found).into_iter().map(row).collect(),
         notes: vec![
             "The counts are of items; the share who say that the axiom’s reason matters is \
              weighted by 1/π."
@@ -306,8 +307,8 @@ fn said(found: &AgreementEstimates) -> ReportTable {
 }
 
 fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
-    let rows = lines(found).into_iter().flat_map(|(name, line)| {
-        let each = compared(line, rankers).into_iter();
+    let rows = estimate_rows(found).into_iter().flat_map(|(name, line)| {
+        let each = agreement_rows(line, rankers).into_iter();
         each.flat_map(move |(pair, it)| {
             let ways = [
                 ("all", it.agreement),

@@ -12,10 +12,10 @@ use crate::user_text::{check_guidelines, check_note, check_tags, check_title};
 use crate::verdict::Outcome;
 
 /// A task has at most so many items: what one page can list, and more than people review.
-pub const MOST_ITEMS: u32 = 20_000;
+pub const MAX_ITEMS: u32 = 20_000;
 
 /// An item is shown to at most so many people.
-pub const MOST_OVERLAP: u32 = 20;
+pub const MAX_ANNOTATORS_PER_ITEM: u32 = 20;
 
 /// A review task as a curator writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -283,8 +283,8 @@ impl AnnotationTask {
         if self.probes.is_empty() {
             return Err(Error::missing("probes", "a task needs at least one"));
         }
-        within("n_items", self.n_items, 1..=MOST_ITEMS)?;
-        within("overlap", self.overlap, 1..=MOST_OVERLAP)?;
+        within("n_items", self.n_items, 1..=MAX_ITEMS)?;
+        within("overlap", self.overlap, 1..=MAX_ANNOTATORS_PER_ITEM)?;
         within("gold_every", self.gold_every, 0..=1_000)?;
         if let SamplingDesign::DisagreementFirst { share, .. } = self.design
             && !(share > 0.0 && share < 1.0)

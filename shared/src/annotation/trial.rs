@@ -14,7 +14,7 @@ use crate::study::Study;
 use crate::study::controls::StudyControls;
 
 /// Instances that are tried.
-pub const TRIED: usize = 5;
+pub const N_TRIAL_ITEMS: usize = 5;
 
 /// An item to try, with what comes after the decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,9 @@ pub struct TrialItem {
     pub content: ItemContent,
 }
 
-/// Draws [`TRIED`] by a seed, fewer if there are fewer: one probe after the other in random order,
+/// Draws [`N_TRIAL_ITEMS`] by a seed, fewer if there are fewer: one probe after the other in random order,
 /// from the beginning when all had their turn, and of each a random instance.
-pub fn trial(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
+pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
     let dials = StudyControls::default();
     let mode = dials.mode_of(study)?;
     let mut random = generator(seed, "trial");
@@ -39,7 +39,7 @@ pub fn trial(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
         let instances = study.instances_of(probe, mode)?;
         let n = instances.len() as u64;
         let mut numbers = BTreeSet::new();
-        while numbers.len() < TRIED.min(n as usize) {
+        while numbers.len() < N_TRIAL_ITEMS.min(n as usize) {
             numbers.insert(below(&mut random, n));
         }
         let mut places: Vec<InstanceRef> = numbers
@@ -60,7 +60,7 @@ pub fn trial(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
         rankers: true,
     };
     let tried = turns
-        .take(TRIED)
+        .take(N_TRIAL_ITEMS)
         .zip((0..).map(ItemNo))
         .map(|(&place, item)| {
             Ok(TrialItem {
@@ -85,12 +85,12 @@ mod tests {
     fn five_are_drawn_none_twice_the_same_for_a_seed() {
         let study = study();
         let places = |seed| {
-            let tried = trial(&study, seed).unwrap();
+            let tried = draw_trial_items(&study, seed).unwrap();
             tried.iter().map(|it| it.place).collect::<Vec<_>>()
         };
         let drawn = places(1);
         let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();
-        assert_eq!(drawn.len(), TRIED.min(n_instances));
+        assert_eq!(drawn.len(), N_TRIAL_ITEMS.min(n_instances));
         assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), drawn.len());
         assert_eq!(drawn, places(1));
     }

@@ -41,10 +41,10 @@ endpoints! {
 }
 
 /// One request sends at most so many events.
-pub const MOST_EVENTS: usize = 100;
+pub const MAX_EVENTS_PER_REQUEST: usize = 100;
 
 /// One request asks for at most so many items.
-pub const MOST_OFFERS: u32 = 32;
+pub const MAX_ITEMS_PER_REQUEST: u32 = 32;
 
 /// A task, as the server numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -143,7 +143,7 @@ pub struct TaskResponse {
 pub struct LeaseItemsRequest {
     /// Of which task.
     pub task: TaskId,
-    /// How many, 1 to [`MOST_OFFERS`].
+    /// How many, 1 to [`MAX_ITEMS_PER_REQUEST`].
     pub n: u32,
 }
 
@@ -209,7 +209,7 @@ pub struct EventRecord {
 pub struct SubmitEventsRequest {
     /// Of which task.
     pub task: TaskId,
-    /// In the order in which it was done, 1 to [`MOST_EVENTS`].
+    /// In the order in which it was done, 1 to [`MAX_EVENTS_PER_REQUEST`].
     pub events: Vec<AnnotationEvent>,
 }
 

@@ -1,7 +1,7 @@
 //! Who is at the page, and whom else they let in.
 //!
 //! A session is a random token in a cookie that no script can read. A request that changes
-//! something and is known by its cookie also carries [`SessionResponse::csrf`] in the header [`CSRF`].
+//! something and is known by its cookie also carries [`SessionResponse::csrf`] in the header [`CSRF_HEADER`].
 
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +23,13 @@ endpoints! {
 }
 
 /// The header of [`SessionResponse::csrf`].
-pub const CSRF: &str = "x-axioscope-csrf";
+pub const CSRF_HEADER: &str = "x-axioscope-csrf";
 
 /// A password has at least so many characters.
-pub const SHORTEST_PASSWORD: usize = 10;
+pub const MIN_PASSWORD_LENGTH: usize = 10;
 
 /// An invitation holds at most so many hours, thirty days.
-pub const LONGEST_INVITATION_H: u32 = 720;
+pub const MAX_INVITATION_HOURS: u32 = 720;
 
 /// What somebody may do; each may do what those before may.
 #[derive(
@@ -83,7 +83,7 @@ pub struct SessionResponse {
     /// None for a visitor, and for an operator by token or link who has no name yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// To be sent in the header [`CSRF`] of every POST; none without a session.
+    /// To be sent in the header [`CSRF_HEADER`] of every POST; none without a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
 }
@@ -234,7 +234,7 @@ pub struct PendingInvitation {
 pub struct CreateInvitationRequest {
     /// The role that it gives; not read for a person who has one.
     pub role: AccessRole,
-    /// How long it holds, 1 to [`LONGEST_INVITATION_H`].
+    /// How long it holds, 1 to [`MAX_INVITATION_HOURS`].
     pub hours: u32,
     /// Lets this person in again, on a new device or after they were turned away.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,9 +8,9 @@ use super::{
     GetReproductionRequest, GetStudyRequest, GetTopDocumentsRequest, ListComparedQueriesRequest,
     ListInstancesRequest,
 };
-use crate::annotation::trial::trial;
+use crate::annotation::trial::draw_trial_items;
 use crate::error::Error;
-use crate::reproduce::replay;
+use crate::reproduce::reproduce_table;
 use crate::study::Study;
 
 /// A request that is answered from one study alone.

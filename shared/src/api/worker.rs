@@ -26,7 +26,7 @@ endpoints! {
 }
 
 /// The name of the study that is made in the page. It never leaves the browser.
-pub const LOCAL: &str = "local";
+pub const LOCAL_STUDY: &str = "local";
 
 /// Changes a text by manipulations. The worker alone answers it, of any text: nothing that
 /// somebody types has to leave the browser for it.
@@ -70,15 +70,15 @@ pub enum WorkerRequest {
         /// Name of the file.
         name: String,
     },
-    /// Make [`LOCAL`] of the files that were read. Answered by [`WorkerResponse::Made`].
+    /// Make [`LOCAL_STUDY`] of the files that were read. Answered by [`WorkerResponse::Made`].
     Make {
-        /// With `name` [`LOCAL`]; its rankers are formulas.
+        /// With `name` [`LOCAL_STUDY`]; its rankers are formulas.
         definition: Box<StudyDefinition>,
         /// Today: `2026-11-20`.
         made: String,
     },
     /// Hold the study whose JSON stands beside this message. Answered by [`WorkerResponse::Done`], for
-    /// [`LOCAL`] by [`WorkerResponse::Made`].
+    /// [`LOCAL_STUDY`] by [`WorkerResponse::Made`].
     Hold {
         /// By which it will be asked for.
         study: String,
@@ -110,24 +110,24 @@ pub enum WorkerRequest {
     /// What became of the local study of an earlier visit. Answered by [`WorkerResponse::Made`], or by
     /// [`WorkerResponse::Done`] where there is none.
     Local,
-    /// [`LOCAL`] as a `Blob` of JSON, beside [`WorkerResponse::Answer`].
+    /// [`LOCAL_STUDY`] as a `Blob` of JSON, beside [`WorkerResponse::Answer`].
     Export,
-    /// The unique pairs of [`LOCAL`] as a `Blob` of JSON lines, beside [`WorkerResponse::Answer`].
+    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, beside [`WorkerResponse::Answer`].
     Pairs,
-    /// The unique pairs of [`LOCAL`] as a `Blob` of a `CreateJobRequest`, beside [`WorkerResponse::Answer`].
+    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, beside [`WorkerResponse::Answer`].
     Job {
         /// A model of the server, by its `spec`.
         ranker: String,
         /// For people.
         title: String,
     },
-    /// Add to [`LOCAL`] the `JobScoresResponse` whose JSON stands beside this message. Answered by
+    /// Add to [`LOCAL_STUDY`] the `JobScoresResponse` whose JSON stands beside this message. Answered by
     /// [`WorkerResponse::Made`].
     Merge {
         /// How [`LocalStudySummary::hash`] of the study begins that the scores are for.
         of: String,
     },
-    /// Add to [`LOCAL`] the scores in the `File` beside this message. Answered by
+    /// Add to [`LOCAL_STUDY`] the scores in the `File` beside this message. Answered by
     /// [`WorkerResponse::Made`].
     Bring {
         /// Name of the file.
@@ -138,7 +138,7 @@ pub enum WorkerRequest {
         /// Of its envelope.
         number: u64,
     },
-    /// Forget all files and [`LOCAL`]. Answered by [`WorkerResponse::Done`].
+    /// Forget all files and [`LOCAL_STUDY`]. Answered by [`WorkerResponse::Done`].
     Clear,
 }
 

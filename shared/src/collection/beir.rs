@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lines::rows::{
-    FirstOccurrences, RowWarnings, check_doc, check_id, check_query, quoted, read_rows,
+    FirstOccurrences, RowWarnings, check_doc, check_id, check_query, quote_text, read_rows,
 };
 use super::{Document, Query};
 use crate::collection::{ByteProgress, ReadRows};
@@ -152,7 +152,7 @@ impl<'a> Field<'a> {
             Field::Whole(digits) => {
                 warnings.push(format!(
                     "`{name}` is a number, taken as the text {}",
-                    quoted(&digits)
+                    quote_text(&digits)
                 ));
                 Field::Text(digits.into())
             }

@@ -21,7 +21,7 @@ use std::io::Read;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
+use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quote_text, read_rows};
 use crate::collection::{ByteProgress, ReadRows};
 use crate::error::Error;
 
@@ -61,7 +61,11 @@ struct Row {
 
 /// Reads pairs. Of two rows with the same id the first is kept; `progress` hears how many bytes of
 /// the file have been read.
-pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<DocumentPair> {
+pub fn read_pairs(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadRows<DocumentPair> {
     let (mut pairs, mut seen) = (Vec::new(), FirstOccurrences::default());
     let reading = read_rows(name, bytes, progress, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
@@ -69,7 +73,7 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
         check_id(&row.id)?;
         seen.take(&row.id, line)?;
         let filled = |field: &str, text: String| match text.trim().is_empty() {
-            true => Err(format!("{} is empty", quoted(field))),
+            true => Err(format!("{} is empty", quote_text(field))),
             false => Ok(text),
         };
         let group = row.group.take().filter(|it| !it.trim().is_empty());
@@ -124,7 +128,7 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
 }
 
 /// Queries that a model has written for documents, by their ids.
-pub fn expansions(name: &str, text: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
+pub fn read_expansions(name: &str, text: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
     #[derive(Deserialize)]
     struct Row {
         #[serde(rename = "_id")]
@@ -168,7 +172,7 @@ mod tests {
             r#"{"_id": "6", "a": " ", "b": "y"}"#,
             "\n",
         );
-        let (pairs, reading) = read("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let (pairs, reading) = read_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let ids: Vec<&str> = pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["1", "3", "4:0", "4:1"]);
         assert_eq!(
@@ -193,7 +197,7 @@ mod tests {
             include_str!("../../../demo/transfer/simplicity.jsonl"),
             include_str!("../../../demo/transfer/summary.jsonl"),
         ] {
-            let (pairs, reading) = read("demo", file.as_bytes(), &mut |_| {}).unwrap();
+            let (pairs, reading) = read_pairs("demo", file.as_bytes(), &mut |_| {}).unwrap();
             assert_eq!(pairs.len(), 64);
             assert_eq!(reading.to_lines(), "");
         }
@@ -209,7 +213,7 @@ mod tests {
             r#"{"_id": "3", "a": "one", "b": "two", "group": " "}"#,
             "\n",
         );
-        let (pairs, _) = read("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let (pairs, _) = read_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let groups: Vec<_> = pairs.iter().map(|it| it.group.as_deref()).collect();
         assert_eq!(groups, [Some("s"), Some("t"), None]);
         let written = serde_json::to_string(&pairs[0]).unwrap();
@@ -218,12 +222,15 @@ mod tests {
 
     #[test]
     fn expansions_are_by_document() {
-        let found = expansions("e", "{\"_id\": \"d\", \"queries\": [\"a b\", \"c\"]}\n").unwrap();
+        let found =
+            read_expansions("e", "{\"_id\": \"d\", \"queries\": [\"a b\", \"c\"]}\n").unwrap();
         assert_eq!(
             found,
             [("d".to_owned(), vec!["a b".to_owned(), "c".to_owned()])]
         );
-        let error = expansions("e", "\n{\"_id\": 3}\n").unwrap_err().to_string();
+        let error = read_expansions("e", "\n{\"_id\": 3}\n")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains('2'), "{error}");
     }
 }

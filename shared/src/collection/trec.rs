@@ -13,7 +13,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
+use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quote_text, read_rows};
 use super::lines::{FileSizeLimits, LineReader, TextLine};
 use super::{Collection, Qrels, QuerySplits, Run, RunEntry};
 use crate::collection::{ByteProgress, ReadResult};
@@ -299,8 +299,8 @@ impl<'a> RunRow<'a> {
             .map_err(|first| {
                 format!(
                     "document {} is ranked for query {} in line {first}, and that line is kept",
-                    quoted(self.doc),
-                    quoted(self.query)
+                    quote_text(self.doc),
+                    quote_text(self.query)
                 )
             })?;
         let ranked = RunEntry {
@@ -338,8 +338,8 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
         None => Ok(()),
         Some(before) => Err(format!(
             "document {} has a score for query {} already, {before}: keep one of the two",
-            quoted(doc),
-            quoted(query)
+            quote_text(doc),
+            quote_text(query)
         )),
     }
 }
@@ -350,8 +350,8 @@ fn judge(qrels: &mut Qrels, query: &str, doc: &str, grade: i32) -> Result<(), St
     if let Some(before) = qrels.grade(query, doc) {
         return Err(format!(
             "document {} is judged for query {} already, and that grade, {before}, is kept",
-            quoted(doc),
-            quoted(query)
+            quote_text(doc),
+            quote_text(query)
         ));
     }
     qrels
@@ -364,7 +364,7 @@ fn judge(qrels: &mut Qrels, query: &str, doc: &str, grade: i32) -> Result<(), St
 
 fn whole<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
     text.parse()
-        .map_err(|_| format!("the {what} {} is not a whole number", quoted(text)))
+        .map_err(|_| format!("the {what} {} is not a whole number", quote_text(text)))
 }
 
 fn finite(text: &str) -> Result<f64, String> {
@@ -372,9 +372,9 @@ fn finite(text: &str) -> Result<f64, String> {
         Ok(score) if score.is_finite() => Ok(score),
         Ok(_) => Err(format!(
             "the score {} is not finite: leave the row out, or give it a number",
-            quoted(text)
+            quote_text(text)
         )),
-        Err(_) => Err(format!("the score {} is not a number", quoted(text))),
+        Err(_) => Err(format!("the score {} is not a number", quote_text(text))),
     }
 }
 

@@ -48,7 +48,11 @@ pub fn read_documents(
 
 /// Reads plain text: every line that is not blank is a passage, and its number its id.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_plain(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
+pub fn read_plain_text(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadRows<Document> {
     read_docs(name, bytes, progress, |line, row| {
         Ok(doc(&line.to_string(), "", row))
     })

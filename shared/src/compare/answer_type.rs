@@ -11,7 +11,7 @@ mod head_nouns;
 
 use serde::{Deserialize, Serialize};
 
-use head_nouns::{among, class_of, is_superlative};
+use head_nouns::{class_of, contains_word, is_superlative};
 
 /// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ fn words(query: &str) -> Vec<String> {
         let word = word.trim_matches(|it: char| !it.is_alphanumeric());
         let word = word.to_lowercase().replace('’', "'");
         match word.split_once("'s") {
-            Some((asks, "")) if among(QUESTION_WORDS, asks) => {
+            Some((asks, "")) if contains_word(QUESTION_WORDS, asks) => {
                 words.extend([asks.to_owned(), "is".to_owned()]);
             }
             _ if word.is_empty() => (),
@@ -141,10 +141,10 @@ fn is_abbreviation(words: &[&str]) -> bool {
 /// Behind `what` or `which`.
 fn of_what(rest: &[&str]) -> Option<AnswerType> {
     let first = *rest.first()?;
-    if among(BE, first) {
+    if contains_word(BE, first) {
         return of_being(&rest[1..]);
     }
-    if among(AUXILIARIES, first) {
+    if contains_word(AUXILIARIES, first) {
         return Some(of_doing(&rest[1..]));
     }
     let tells = "to if makes make made keeps about else";
@@ -188,7 +188,7 @@ fn first_class(words: &[&str]) -> Option<AnswerType> {
 fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let ends = |it: &&str| {
         let verbs = "called used located found known made named";
-        among(PREPOSITIONS, it)
+        contains_word(PREPOSITIONS, it)
             || among(BE, it)
             || among(AUXILIARIES, it)
             || among(verbs, it)
@@ -212,7 +212,7 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
     let first = *rest.first()?;
     let last = rest.last().copied().unwrap_or_default();
     let tells = "considered meant included needed required wrong happening";
-    let told = among(tells, first)
+    let told = contains_word(tells, first)
         || among(PRONOUNS, first)
         || last == "like"
         || last == "mean"
@@ -279,12 +279,13 @@ fn of_definite(rest: &[&str]) -> AnswerType {
 /// A query without a question word.
 fn of_phrase(words: &[&str]) -> Option<AnswerType> {
     let (first, last) = (*words.first()?, *words.last()?);
-    if among(BE, first) || among(AUXILIARIES, first) {
+    if contains_word(BE, first) || among(AUXILIARIES, first) {
         return None;
     }
     let tells = "define explain describe describing explaining";
     let told = "definition definitions meaning explained define symptoms";
-    let says = among(tells, first) || among(told, last) || words.starts_with(&["tell", "me"]);
+    let says =
+        contains_word(tells, first) || among(told, last) || words.starts_with(&["tell", "me"]);
     if says {
         return Some(AnswerType::Description);
     }

@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::input::ComparisonInput;
-use super::query_list::{QueryRow, row};
+use super::query_list::{QueryRow, query_row};
 use super::query_metrics::{QueryMetrics, ResolvedComparisonOptions};
 use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, top_fractions};
 use crate::collection::Query;
 use crate::error::Error;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
-use crate::study::top_documents::first_characters;
+use crate::study::top_documents::truncate_text;
 use crate::text::Analyzer;
 
 /// Of each kind, so many queries are shown: where the second wins, and where the first does.
-pub const SAMPLES: usize = 3;
+pub const MAX_EXAMPLES: usize = 3;
 
 /// A query with what stands first for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ pub struct ComparedDocument {
 }
 
 /// Queries where one ranker wins and the other loses, the farthest apart first.
-pub(super) fn samples(
+pub(super) fn example_queries(
     source: &ComparisonInput<'_>,
     asked: &ResolvedComparisonOptions,
     rows: &[QueryMetrics],
@@ -61,7 +61,7 @@ pub(super) fn samples(
         let mut found: Vec<&QueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
         // Stable, so that the order of the queries decides between equals.
         found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
-        found.truncate(SAMPLES);
+        found.truncate(MAX_EXAMPLES);
         found
     };
     let chosen = apart(1.0).into_iter().chain(apart(-1.0));
@@ -69,7 +69,7 @@ pub(super) fn samples(
 }
 
 /// The query with an id.
-pub fn of_query(
+pub fn compare_query(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
     query: &str,
@@ -92,7 +92,7 @@ fn sample(
 ) -> ComparedQuery {
     let query = source.queries[values.query as usize];
     let terms = terms(&asked.analyzer, query);
-    let wanted: BTreeSet<String> = top_fractions::of_query(&asked.analyzer, &query.text);
+    let wanted: BTreeSet<String> = top_fractions::query_tokens(&asked.analyzer, &query.text);
     let grades = source.qrels.0.get(&query.id);
     let top = |doc: &str| {
         let grade = grades.and_then(|it| it.get(doc).copied());
@@ -115,13 +115,8 @@ fn sample(
     });
     let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
     ComparedQuery {
-        row: row(query, values),
-        query: marked(
-            &asked.analyzer,
-            &terms,
-            &wanted,
-            first_characters(&query.text),
-        ),
+        row: query_row(query, values),
+        query: marked(&asked.analyzer, &terms, &wanted, truncate_text(&query.text)),
         firsts,
         relevant,
         terms,
@@ -132,7 +127,7 @@ fn sample(
 /// in the collection is not known here; the order takes its place.
 fn terms(analyzer: &Analyzer, query: &Query) -> Vec<QueryTermInfo> {
     let mut terms: Vec<QueryTermInfo> = Vec::new();
-    for (term, span) in analyzer.terms(first_characters(&query.text)) {
+    for (term, span) in analyzer.terms(truncate_text(&query.text)) {
         match terms.iter_mut().find(|it| it.term == term) {
             Some(it) => it.count += 1,
             None => terms.push(QueryTermInfo {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    ComparisonInput, ComparisonOptions, RankerComparison, about_run, choice_of_run, differ,
+    ComparisonInput, ComparisonOptions, RankerComparison, describe_run, differ, run_option,
 };
 use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry};
 use crate::text::Tokenizer;
@@ -122,8 +122,8 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
         qrels: Cow::Borrowed(&collection.qrels),
         rankers: about,
         choices: vec![
-            choice_of_run(names[0], &runs[0]),
-            choice_of_run(names[1], &runs[1]),
+            run_option(names[0], &runs[0]),
+            run_option(names[1], &runs[1]),
         ],
         runs: runs.map(Cow::Owned),
         tokenizer: Tokenizer::default(),

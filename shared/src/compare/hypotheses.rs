@@ -2,13 +2,13 @@
 //!
 //! Each is one number with its 95 % interval over queries. It is *supported* where the number and
 //! its whole interval lie on the side of 0 that the hypothesis says, else *not supported*; over
-//! fewer than [`FEW_UNITS`] queries nothing is said. The paper decides by looking at means (its
+//! fewer than [`MIN_BOOTSTRAP_UNITS`] queries nothing is said. The paper decides by looking at means (its
 //! fourth it rejects). Four intervals are looked at, and not corrected for that.
 //!
 //! - H1, the first ranker is more biased towards query terms: mean of FQT(first) − FQT(second),
 //!   above 0.
 //! - H2, that bias hurts the first: Pearson's r of its FQT and its RR@10, below 0. The paper
-//!   compares its lowest bucket with its highest; [`fall`] has that as well.
+//!   compares its lowest bucket with its highest; [`relative_mrr_drop`] has that as well.
 //! - H3, the second finds more novel words: mean of FNT(second) − FNT(first), above 0.
 //! - H4, the second helps more on longer queries: Pearson's r of the length of a query and ΔRR,
 //!   above 0.
@@ -19,7 +19,7 @@ use super::paired_means::PairedMeans;
 use super::query_groups::FqtBucket;
 use super::query_metrics::QueryMetrics;
 use crate::stats::correlation::pearson;
-use crate::stats::{Estimate, FEW_UNITS};
+use crate::stats::{Estimate, MIN_BOOTSTRAP_UNITS};
 
 /// Which hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ pub struct HypothesisResult {
 impl HypothesisResult {
     fn new(hypothesis: Hypothesis, measured: Option<Estimate>, n_queries: u64) -> HypothesisResult {
         let standing = match measured {
-            Some(it) if n_queries >= FEW_UNITS => {
+            Some(it) if n_queries >= MIN_BOOTSTRAP_UNITS => {
                 let bounds = it.interval.map(|it| it * hypothesis.sign());
                 match bounds[0].min(bounds[1]) > 0.0 {
                     true => HypothesisOutcome::Supported,
@@ -94,7 +94,7 @@ impl HypothesisResult {
                 }
             }
             // Many queries and no number: whatever there is does not vary.
-            None if n_queries >= FEW_UNITS => HypothesisOutcome::NotSupported,
+            None if n_queries >= MIN_BOOTSTRAP_UNITS => HypothesisOutcome::NotSupported,
             Some(_) | None => HypothesisOutcome::TooFewQueries,
         };
         HypothesisResult {
@@ -107,7 +107,7 @@ impl HypothesisResult {
 }
 
 /// All four, from the values of queries and what was counted of FQT and FNT.
-pub(super) fn findings(
+pub(super) fn test_hypotheses(
     rows: &[QueryMetrics],
     [fqt, fnt]: [&PairedMeans; 2],
 ) -> Vec<HypothesisResult> {
@@ -133,7 +133,7 @@ pub(super) fn findings(
 
 /// By what share the mean RR of a ranker, 0 or 1, falls from the lowest bucket with a query to the
 /// highest; negative where it rises. None with fewer than two buckets, or from 0.
-pub fn fall(buckets: &[FqtBucket], side: usize) -> Option<f64> {
+pub fn relative_mrr_drop(buckets: &[FqtBucket], side: usize) -> Option<f64> {
     let mut means = buckets.iter().filter_map(|it| it.sides[side].rr);
     let first = means.next()?.value;
     let last = means.next_back()?.value;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{ComparisonOptions, RankerOption, RankerRef};
-use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry, hex};
+use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry, encode_hex};
 use crate::error::{Error, FieldError, InvalidField};
 use crate::probe::StudyDocNo;
 use crate::score::{RankerInfo, RankerKind, Scores};
@@ -69,7 +69,7 @@ impl<'a> ComparisonInput<'a> {
 }
 
 /// What is known of a run: its file, its size, and a hash of its lines.
-pub fn about_run(file: &str, run: &Run) -> RankerInfo {
+pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
     let mut hasher = Sha256::new();
     for (query, rows) in &run.0 {
         hasher.update(format!("{query}\n"));
@@ -77,20 +77,20 @@ pub fn about_run(file: &str, run: &Run) -> RankerInfo {
             hasher.update(format!("\t{}\t{:e}\n", row.doc, row.score));
         }
     }
-    let RankerOption { label, detail, .. } = choice_of_run(file, run);
+    let RankerOption { label, detail, .. } = run_option(file, run);
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     RankerInfo {
         spec: format!("run:{name}"),
         label,
         detail,
         kind: RankerKind::File,
-        fingerprint: hex(&hasher.finalize()),
+        fingerprint: encode_hex(&hasher.finalize()),
         note: None,
     }
 }
 
 /// A run that can be chosen, by the name of its file.
-pub fn choice_of_run(file: &str, run: &Run) -> RankerOption {
+pub fn run_option(file: &str, run: &Run) -> RankerOption {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let packed = [".gz", ".zst"].iter().find_map(|it| name.strip_suffix(it));
     let label = packed.unwrap_or(name);

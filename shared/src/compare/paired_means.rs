@@ -20,7 +20,7 @@ pub struct PairedMeans {
     /// Two-sided, of Student's paired t test, which the paper calls a signed t test; none where
     /// nothing differs.
     pub p_student: Option<f64>,
-    /// Two-sided, of the paired randomisation test: [`permutation::p_of_mean`].
+    /// Two-sided, of the paired randomisation test: [`permutation::p_value_of_mean`].
     pub p_permutation: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ impl PairedMeans {
 }
 
 /// Over the queries that have a pair of numbers from 0 to 1.
-pub(super) fn of(
+pub(super) fn paired_means(
     rows: &[QueryMetrics],
     pair: impl Fn(&QueryMetrics) -> Option<[f64; 2]>,
 ) -> PairedMeans {
@@ -42,17 +42,17 @@ pub(super) fn of(
     let higher = |sign: f64| differences.iter().filter(|it| **it * sign > 0.0).count() as u64;
     PairedMeans {
         n_queries: pairs.len() as u64,
-        means: [0, 1].map(|it| bootstrap::mean(&side(it))),
+        means: [0, 1].map(|it| bootstrap::bootstrap_mean(&side(it))),
         difference: mean_difference(&differences),
         n_higher: [higher(1.0), higher(-1.0)],
-        p_student: t_test::one_sample(&differences).map(|it| it.p),
-        p_permutation: (!pairs.is_empty()).then(|| permutation::p_of_mean(&differences)),
+        p_student: t_test::one_sample_t_test(&differences).map(|it| it.p),
+        p_permutation: (!pairs.is_empty()).then(|| permutation::p_value_of_mean(&differences)),
     }
 }
 
 /// The mean of differences of −1 to 1 with its interval; that of a single query is all of it.
 pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
-    let mean = bootstrap::mean(differences)?;
+    let mean = bootstrap::bootstrap_mean(differences)?;
     Some(match differences.len() {
         1 => Estimate {
             interval: [-1.0, 1.0],
@@ -81,7 +81,7 @@ pub struct RrChanges {
 }
 
 /// Over the queries with a relevant document.
-pub(super) fn change(rows: &[QueryMetrics]) -> RrChanges {
+pub(super) fn rr_changes(rows: &[QueryMetrics]) -> RrChanges {
     let mut series: Vec<f64> = rows.iter().filter_map(QueryMetrics::gain).collect();
     series.sort_unstable_by(|a, b| b.total_cmp(a));
     let count = |is: &dyn Fn(f64) -> bool| series.iter().filter(|it| is(**it)).count() as u64;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::DEPTH;
+use super::MAX_DEPTH;
 use super::answer_type::AnswerType;
 use super::paired_means::mean_difference;
 use super::query_metrics::QueryMetrics;
@@ -13,13 +13,13 @@ use crate::stats::correlation::{RegressionLine, least_squares};
 use crate::stats::{Estimate, bootstrap};
 
 /// Where buckets of FQT begin and the last one ends (Padigela, Zamani and Croft 2019, table 2).
-pub const EDGES: [f64; 6] = [0.0, 0.1, 0.15, 0.2, 0.25, 1.0];
+pub const FQT_EDGES: [f64; 6] = [0.0, 0.1, 0.15, 0.2, 0.25, 1.0];
 
 /// Queries longer than this are one group; the paper's table 3 ends here.
-pub const LONGEST: u32 = 10;
+pub const MAX_QUERY_LENGTH: u32 = 10;
 
 /// So many bigrams are told (the paper's figure 2).
-pub const BIGRAMS: usize = 15;
+pub const MAX_BIGRAMS: usize = 15;
 
 /// Some queries of one ranker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub struct MrrComparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferLength))]
 pub struct QueryLengthGroup {
-    /// Tokens with white space between; [`LONGEST`] + 1 stands for all longer ones.
+    /// Tokens with white space between; [`MAX_QUERY_LENGTH`] + 1 stands for all longer ones.
     pub n_tokens: u32,
     /// The queries.
     pub both: MrrComparison,
@@ -89,7 +89,7 @@ pub struct BigramGroup {
 pub struct TopOverlap {
     /// Queries.
     pub n_queries: u64,
-    /// For i from 1 to [`DEPTH`] the mean over queries, 0 to i.
+    /// For i from 1 to [`MAX_DEPTH`] the mean over queries, 0 to i.
     pub means: Vec<Estimate>,
     /// For each i the queries with no document in common.
     pub n_apart: Vec<u64>,
@@ -99,26 +99,26 @@ pub struct TopOverlap {
 
 /// The bucket of a value of FQT.
 pub fn bucket_of(fqt: f64) -> usize {
-    EDGES[1..EDGES.len() - 1]
+    FQT_EDGES[1..EDGES.len() - 1]
         .iter()
         .filter(|edge| fqt >= **edge)
         .count()
 }
 
 /// The length under which a query is grouped.
-pub fn length_of(n_tokens: u32) -> u32 {
-    n_tokens.min(LONGEST + 1)
+pub fn length_group(n_tokens: u32) -> u32 {
+    n_tokens.min(MAX_QUERY_LENGTH + 1)
 }
 
 fn side(rr: &[f64]) -> RankerMrr {
     RankerMrr {
         n_queries: rr.len() as u64,
-        rr: bootstrap::mean(rr),
+        rr: bootstrap::bootstrap_mean(rr),
     }
 }
 
 /// Every bucket, also an empty one.
-pub(crate) fn buckets(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
+pub(crate) fn group_by_fqt(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
     let of = |bucket: usize, ranker: usize| {
         let here = rows.iter().filter_map(|it| {
             let rr = it.rr?[ranker];
@@ -126,7 +126,7 @@ pub(crate) fn buckets(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
         });
         side(&here.collect::<Vec<f64>>())
     };
-    let edges = EDGES.windows(2).enumerate();
+    let edges = FQT_EDGES.windows(2).enumerate();
     let bucket = edges.map(|(at, edges)| FqtBucket {
         edges: [edges[0], edges[1]],
         sides: [of(at, 0), of(at, 1)],
@@ -139,7 +139,10 @@ fn both(rr: &[[f64; 2]]) -> MrrComparison {
     let gains: Vec<f64> = rr.iter().map(|it| it[1] - it[0]).collect();
     MrrComparison {
         n_queries: rr.len() as u64,
-        rr: [bootstrap::mean(&of(0)), bootstrap::mean(&of(1))],
+        rr: [
+            bootstrap::bootstrap_mean(&of(0)),
+            bootstrap::bootstrap_mean(&of(1)),
+        ],
         gain: mean_difference(&gains),
     }
 }
@@ -159,8 +162,8 @@ fn by<K: Ord>(
 }
 
 /// Lengths that occur.
-pub(super) fn lengths(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
-    let groups = by(rows, |it| Some(length_of(it.n_tokens)));
+pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
+    let groups = by(rows, |it| Some(length_group(it.n_tokens)));
     let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| QueryLengthGroup {
         n_tokens,
         both: both(&rr),
@@ -169,7 +172,7 @@ pub(super) fn lengths(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
 }
 
 /// Every type, and at last the queries without one.
-pub(super) fn answers(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
+pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
     let mut groups = by(rows, |it| Some(it.answer));
     let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
     let group = types.map(|answer| AnswerTypeGroup {
@@ -180,12 +183,12 @@ pub(super) fn answers(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
 }
 
 /// The most frequent ones first, then by their letters.
-pub(super) fn bigrams(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
+pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
     let groups = by(rows, |it| it.bigram.clone());
     let mut groups: Vec<(String, Vec<[f64; 2]>)> = groups.into_iter().collect();
     // Stable, so that letters decide between equal counts.
     groups.sort_by_key(|it| Reverse(it.1.len()));
-    groups.truncate(BIGRAMS);
+    groups.truncate(MAX_BIGRAMS);
     let bigram = |(words, rr): (String, Vec<[f64; 2]>)| BigramGroup {
         words,
         both: both(&rr),
@@ -194,10 +197,10 @@ pub(super) fn bigrams(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
 }
 
 /// Over all queries that count, judged or not.
-pub(super) fn overlap(rows: &[QueryMetrics]) -> TopOverlap {
+pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
     let at = |depth: usize| rows.iter().map(move |it| f64::from(it.matches[depth]));
     let means = (0..DEPTH).map_while(|depth| {
-        let mut mean = bootstrap::mean(&at(depth).collect::<Vec<f64>>())?;
+        let mut mean = bootstrap::bootstrap_mean(&at(depth).collect::<Vec<f64>>())?;
         if rows.len() == 1 {
             mean.interval = [0.0, (depth + 1) as f64];
         }

@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use super::answer_type::AnswerType;
 use super::input::ComparisonInput;
-use super::query_groups::{bucket_of, length_of};
+use super::query_groups::{bucket_of, length_group};
 use super::query_metrics::QueryMetrics;
-use super::{ComparisonOptions, DEPTH};
+use super::{ComparisonOptions, MAX_DEPTH};
 use crate::collection::Query;
 use crate::error::Error;
 
 /// A page has at most so many rows.
-pub const MOST_ROWS: u64 = 200;
+pub const MAX_ROWS: u64 = 200;
 
 /// The first so many characters of a query are listed.
-pub const MOST_CHARACTERS: usize = 300;
+pub const MAX_QUERY_CHARACTERS: usize = 300;
 
 /// Which queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub enum QuerySelection {
     },
     /// No document in common among the first few.
     Apart {
-        /// From 1 to [`DEPTH`].
+        /// From 1 to [`MAX_DEPTH`].
         depth: u8,
     },
     /// A ranker has the higher fraction.
@@ -127,7 +127,7 @@ pub struct QueryListOptions {
     /// Rows that are passed over.
     #[serde(default)]
     pub offset: u64,
-    /// Rows that are wanted; at most [`MOST_ROWS`].
+    /// Rows that are wanted; at most [`MAX_ROWS`].
     #[serde(default)]
     pub limit: u64,
 }
@@ -168,16 +168,16 @@ pub struct QueryRow {
     pub values: QueryMetrics,
 }
 
-pub(super) fn row(query: &Query, values: &QueryMetrics) -> QueryRow {
+pub(super) fn query_row(query: &Query, values: &QueryMetrics) -> QueryRow {
     QueryRow {
         query_id: query.id.clone(),
-        query: query.text.chars().take(MOST_CHARACTERS).collect(),
+        query: query.text.chars().take(MAX_QUERY_CHARACTERS).collect(),
         values: values.clone(),
     }
 }
 
 /// The queries that are asked for.
-pub fn page(
+pub fn list_queries(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
     listing: &QueryListOptions,
@@ -201,7 +201,7 @@ pub fn page(
     let wanted = rows
         .iter()
         .skip(usize::try_from(listing.offset).unwrap_or(usize::MAX))
-        .take(listing.limit.min(MOST_ROWS) as usize);
+        .take(listing.limit.min(MAX_ROWS) as usize);
     Ok(QueryPage {
         n: rows.len() as u64,
         rows: wanted
@@ -211,7 +211,7 @@ pub fn page(
 }
 
 /// Every query that counts, for a table of all of them.
-pub fn all(
+pub fn list_all_queries(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
 ) -> Result<Vec<QueryRow>, Error> {
@@ -232,12 +232,12 @@ fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
             let fqt = values.fqt[side(*of)];
             judged && fqt.is_some_and(|it| bucket_of(it) == usize::from(*bucket))
         }
-        QuerySelection::Length { n_tokens } => judged && length_of(values.n_tokens) == *n_tokens,
+        QuerySelection::Length { n_tokens } => judged && length_group(values.n_tokens) == *n_tokens,
         QuerySelection::Change { change } => values.gain().is_some_and(|it| change.holds(it)),
         QuerySelection::Answer { answer } => judged && values.answer == *answer,
         QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
         QuerySelection::Apart { depth } => {
-            let depth = usize::from(*depth).clamp(1, DEPTH);
+            let depth = usize::from(*depth).clamp(1, MAX_DEPTH);
             values.matches[depth - 1] == 0
         }
         QuerySelection::Higher { fraction, side: of } => {

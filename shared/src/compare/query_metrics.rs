@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer_type::{AnswerType, answer_type};
 use super::input::ComparisonInput;
-use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, DEPTH, top_fractions};
+use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, MAX_DEPTH, top_fractions};
 use crate::collection::Query;
-use crate::effectiveness::ordered;
+use crate::effectiveness::sort_like_trec_eval;
 use crate::error::Error;
 use crate::text::{Analyzer, Stemmer, Stopwords};
 
@@ -26,8 +26,8 @@ pub struct QueryMetrics {
     pub fqt: [Option<f64>; 2],
     /// [`top_fractions`].
     pub fnt: [Option<f64>; 2],
-    /// For each depth i from 1 to [`DEPTH`] the documents that both have among their first i.
-    pub matches: [u8; DEPTH],
+    /// For each depth i from 1 to [`MAX_DEPTH`] the documents that both have among their first i.
+    pub matches: [u8; MAX_DEPTH],
     /// What is asked for, if the rules know it.
     pub answer: Option<AnswerType>,
     /// The first two tokens; none of a shorter query.
@@ -114,7 +114,7 @@ impl ComparisonInput<'_> {
         queries.n_counted += 1;
         queries.n_judged += u64::from(judged);
         let tops = lists.map(|mut it| {
-            it.truncate(DEPTH);
+            it.truncate(MAX_DEPTH);
             it
         });
         queries.n_docs_without_text += self.n_without_text(&tops);
@@ -184,11 +184,11 @@ impl ComparisonInput<'_> {
         query: &Query,
         tops: &[Vec<&str>; 2],
     ) -> [Option<[f64; 2]>; 2] {
-        let asked = top_fractions::of_query(analyzer, &query.text);
+        let asked = top_fractions::query_tokens(analyzer, &query.text);
         [&tops[0], &tops[1]].map(|top| {
             let docs = top.iter().filter_map(|it| self.docs.get(it));
             let bodies: Vec<String> = docs.map(|it| it.body()).collect();
-            top_fractions::fractions(analyzer, &asked, bodies.iter().map(String::as_str))
+            top_fractions::top_fractions(analyzer, &asked, bodies.iter().map(String::as_str))
         })
     }
 }
@@ -200,8 +200,8 @@ fn reciprocal_rank(top: &[&str], is_relevant: impl Fn(&str) -> bool) -> f64 {
 }
 
 /// `|top-i(first) ∩ top-i(second)|` for each i.
-fn matches(tops: &[Vec<&str>; 2]) -> [u8; DEPTH] {
-    let mut found = [0; DEPTH];
+fn matches(tops: &[Vec<&str>; 2]) -> [u8; MAX_DEPTH] {
+    let mut found = [0; MAX_DEPTH];
     for (at, n) in found.iter_mut().enumerate() {
         let [first, second] = [&tops[0], &tops[1]].map(|it| &it[..it.len().min(at + 1)]);
         *n = first.iter().filter(|it| second.contains(it)).count() as u8;

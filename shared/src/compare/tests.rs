@@ -1,15 +1,15 @@
 use super::answer_type::AnswerType;
-use super::hypotheses::{Hypothesis, HypothesisOutcome, fall, findings};
-use super::query_groups::{LONGEST, bucket_of};
+use super::hypotheses::{Hypothesis, HypothesisOutcome, relative_mrr_drop, test_hypotheses};
+use super::query_groups::{MAX_QUERY_LENGTH, bucket_of};
 use super::query_list::{
-    QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction, page,
+    QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction, list_queries,
 };
 use super::query_metrics::QueryMetrics;
 use super::*;
 use crate::collection::{Document, Query};
 use crate::stats::Estimate;
 use crate::study::fixture as studies;
-use crate::study::top_documents::MOST_CHARACTERS;
+use crate::study::top_documents::MAX_TEXT_CHARACTERS;
 
 fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-12, "{a} for {b}");
@@ -88,8 +88,8 @@ fn changes_and_groups_are_those_counted_by_hand() {
     near(value(found.buckets[4].sides[0].rr), 0.5);
     near(value(found.buckets[4].sides[1].rr), 0.5);
     near(value(found.buckets[0].sides[1].rr), 0.0);
-    assert_eq!(fall(&found.buckets, 0), None);
-    assert_eq!(fall(&found.buckets, 1), None);
+    assert_eq!(relative_mrr_drop(&found.buckets, 0), None);
+    assert_eq!(relative_mrr_drop(&found.buckets, 1), None);
     let lengths: Vec<u32> = found.lengths.iter().map(|it| it.n_tokens).collect();
     assert_eq!(lengths, [2, 4, 5]);
     near(value(found.lengths[1].both.gain), 0.5);
@@ -103,9 +103,9 @@ fn changes_and_groups_are_those_counted_by_hand() {
             .both
             .n_queries
     };
-    assert_eq!(of(Some(AnswerType::Description)), 1);
-    assert_eq!(of(Some(AnswerType::Numeric)), 1);
-    assert_eq!(of(None), 1);
+    assert_eq!(paired_means(Some(AnswerType::Description)), 1);
+    assert_eq!(paired_means(Some(AnswerType::Numeric)), 1);
+    assert_eq!(paired_means(None), 1);
 }
 
 /// q1: nothing, then d2; q2: nothing, then both; q3 nothing. Means 0, 1, 1, …; the line through
@@ -156,7 +156,7 @@ fn hypotheses_follow_the_side_of_their_interval() {
         .collect();
     let fqt = paired::of(&rows, QueryMetrics::fqt_pair);
     let fnt = paired::of(&rows, QueryMetrics::fnt_pair);
-    let found = findings(&rows, [&fqt, &fnt]);
+    let found = test_hypotheses(&rows, [&fqt, &fnt]);
     let standing = |wanted: Hypothesis| {
         let mut found = found.iter();
         found.find(|it| it.hypothesis == wanted).unwrap().standing
@@ -197,7 +197,7 @@ fn a_selection_has_the_queries_of_its_number() {
             limit: 10,
             ..QueryListOptions::default()
         };
-        let found = page(&source, &asking, &listing).unwrap();
+        let found = list_queries(&source, &asking, &listing).unwrap();
         assert_eq!(found.n, found.rows.len() as u64);
         found.n
     };
@@ -260,7 +260,7 @@ fn a_list_is_sorted_and_cut() {
             limit,
             ..QueryListOptions::default()
         };
-        let found = page(&source, &ComparisonOptions::default(), &listing).unwrap();
+        let found = list_queries(&source, &ComparisonOptions::default(), &listing).unwrap();
         assert_eq!(found.n, 3);
         found
             .rows
@@ -312,7 +312,7 @@ fn a_sample_has_what_stands_first_with_marks() {
 #[test]
 fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     let mut collection = fixture::collection();
-    collection.docs[0].text = "é ".repeat(MOST_CHARACTERS);
+    collection.docs[0].text = "é ".repeat(MAX_TEXT_CHARACTERS);
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
     let source = fixture::source(&collection);
@@ -321,7 +321,7 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     assert_eq!(shown.firsts[1].text, None);
     let n = |text: &str| text.chars().count();
     assert_eq!(n(&shown.row.query), listing::MOST_CHARACTERS);
-    assert_eq!(n(&shown.query.text), MOST_CHARACTERS);
+    assert_eq!(n(&shown.query.text), MAX_TEXT_CHARACTERS);
     let found = differ(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(found.queries.n_docs_without_text, 2);
 }
@@ -349,7 +349,7 @@ fn grades_splits_and_stop_lists_are_asked_for() {
     let source = fixture::source(&collection);
     let asked = |change: &dyn Fn(&mut ComparisonOptions)| {
         let mut asking = ComparisonOptions::default();
-        change(&mut asking);
+        rr_changes(&mut asking);
         differ(&source, &asking)
     };
     let high = asked(&|it| it.relevant_from = Some(2)).unwrap();
@@ -482,11 +482,11 @@ fn hostile_queries_are_only_long() {
     assert_eq!((found.queries.n_counted, found.fqt.n_queries), (1, 0));
     let listing = QueryListOptions {
         selection: QuerySelection::Length {
-            n_tokens: LONGEST + 1,
+            n_tokens: MAX_QUERY_LENGTH + 1,
         },
         limit: 1,
         ..QueryListOptions::default()
     };
     // Nobody judged it.
-    assert_eq!(page(&source, &asking, &listing).unwrap().n, 0);
+    assert_eq!(list_queries(&source, &asking, &listing).unwrap().n, 0);
 }

@@ -16,13 +16,17 @@ use std::collections::BTreeSet;
 use crate::text::Analyzer;
 
 /// The distinct tokens of a query that are no stop words.
-pub fn of_query(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
+pub fn query_tokens(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
     let terms = analyzer.terms(query);
     terms.into_iter().map(|it| it.0).collect()
 }
 
 /// `N(d, q) / |d|` and `N'(d, q) / U(d)` of one text; none where nothing of it is left.
-pub fn shares(analyzer: &Analyzer, query: &BTreeSet<String>, text: &str) -> Option<[f64; 2]> {
+pub fn document_fractions(
+    analyzer: &Analyzer,
+    query: &BTreeSet<String>,
+    text: &str,
+) -> Option<[f64; 2]> {
     let terms = analyzer.terms(text);
     let n_asked = terms.iter().filter(|it| query.contains(&it.0)).count();
     let distinct: BTreeSet<&str> = terms.iter().map(|it| it.0.as_str()).collect();
@@ -37,7 +41,7 @@ pub fn shares(analyzer: &Analyzer, query: &BTreeSet<String>, text: &str) -> Opti
 
 /// FQT and FNT of the texts at the top of a list; none without a text or a query token that is
 /// left.
-pub fn fractions<'a>(
+pub fn top_fractions<'a>(
     analyzer: &Analyzer,
     query: &BTreeSet<String>,
     texts: impl Iterator<Item = &'a str>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::query_matches::{QueryMatchStatistics, TokenMatchSums};
 use super::{
-    LateInteractionAnalysis, LateInteractionHeader, MOST_SOFT, QueryMatches, SoftMatch,
+    LateInteractionAnalysis, LateInteractionHeader, MAX_SOFT_MATCHES, QueryMatches, SoftMatch,
     TokenStatistics, WordStatistics,
 };
 use crate::stats::correlation::{Correlation, pearson};
@@ -45,7 +45,7 @@ struct TokenAccumulator {
 }
 
 /// Puts the shards of all queries together, in their order.
-pub fn collect(
+pub fn aggregate_queries(
     head: LateInteractionHeader,
     each: &[(QueryMatches, QueryMatchStatistics)],
     known: &LateInteractionContext<'_>,
@@ -161,7 +161,7 @@ impl WordAccumulator {
     fn soft(&self, known: &LateInteractionContext<'_>) -> Vec<SoftMatch> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        found.truncate(MOST_SOFT);
+        found.truncate(MAX_SOFT_MATCHES);
         let named = found.into_iter();
         named
             .map(|(id, n)| SoftMatch {

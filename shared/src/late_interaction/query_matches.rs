@@ -38,7 +38,7 @@ impl TokenMatchSums {
 }
 
 /// Works out one query.
-pub fn of_query(matched: &QueryMatches) -> QueryMatchStatistics {
+pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
     let QueryMatches {
         words,
         pieces,

@@ -90,7 +90,7 @@ fn found() -> LateInteractionAnalysis {
     let each: Vec<_> = queries()
         .into_iter()
         .map(|it| {
-            let of = of_query(&it);
+            let of = analyze_query(&it);
             (it, of)
         })
         .collect();
@@ -107,7 +107,7 @@ fn found() -> LateInteractionAnalysis {
         spectrum: &|id| (u64::from(10 * id), (id > 1).then(|| 1.0 / f64::from(id))),
         before: &|_| None,
     };
-    collect(head, &each, &known)
+    aggregate_queries(head, &each, &known)
 }
 
 fn near(found: Option<f64>, expected: f64) {
@@ -189,5 +189,5 @@ fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
 #[test]
 fn a_query_without_pieces_says_nothing() {
     let none = matched(0, &[], Vec::new(), Vec::new());
-    assert_eq!(of_query(&none), QueryMatchStatistics::default());
+    assert_eq!(analyze_query(&none), QueryMatchStatistics::default());
 }

@@ -34,13 +34,13 @@ struct Dot {
 }
 
 /// The coefficients of agreement, over all items and over those of each probe.
-pub fn agreement(found: &AgreementReport) -> PlotFigure {
+pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
     let all = (tables::ALL_PROBES.to_owned(), &found.overall);
     let probes = found.probes.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.coefficients));
     let groups = std::iter::once(all).chain(probes).map(|(name, of)| Group {
         name,
-        dots: tables::coefficients(of)
+        dots: tables::coefficient_rows(of)
             .map(|(name, it)| Dot {
                 name: name.to_owned(),
                 estimate: it.map(|it| it.estimate),
@@ -57,19 +57,21 @@ pub fn agreement(found: &AgreementReport) -> PlotFigure {
 
 /// Axiom, rankers and judgements against each other and people, over all items and over those of
 /// each probe.
-pub fn results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
-    let groups = tables::lines(found).into_iter().map(|(name, of)| Group {
-        name,
-        dots: tables::compared(of, rankers)
-            .into_iter()
-            .map(|(name, it)| Dot {
-                name,
-                estimate: it.agreement.map(|it| it.estimate),
-                wider: it.agreement.and_then(|it| it.with_people),
-                n_items: it.agreement.map_or(0, |it| it.n_items),
-            })
-            .collect(),
-    });
+pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
+    let groups = tables::estimate_rows(found)
+        .into_iter()
+        .map(|(name, of)| Group {
+            name,
+            dots: tables::agreement_rows(of, rankers)
+                .into_iter()
+                .map(|(name, it)| Dot {
+                    name,
+                    estimate: it.agreement.map(|it| it.estimate),
+                    wider: it.agreement.and_then(|it| it.with_people),
+                    n_items: it.agreement.map_or(0, |it| it.n_items),
+                })
+                .collect(),
+        });
     let groups: Vec<Group> = groups.collect();
     let detail = "The thick line is the 95 % interval of other samples, the thin one that of \
                   other samples and other people; in brackets stands over how many items.";
@@ -188,7 +190,7 @@ const HIGHEST: f64 = 120.0;
 const FLOOR: f64 = 148.0;
 
 /// Decisions of everybody by day, from the first day with one to the last.
-pub fn days(found: &TaskProgress) -> PlotFigure {
+pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
     let first = found.days.first().map_or(0, |it| it.0);
     let last = found.days.last().map_or(first, |it| it.0);
     let most = found.days.iter().map(|it| it.1).max().unwrap_or_default();
@@ -199,7 +201,7 @@ pub fn days(found: &TaskProgress) -> PlotFigure {
         let left = 52.0 + (day - first) as f64 * wide;
         let width = (wide - 1.0).clamp(1.0, 48.0);
         marks.push(FigureMark::Group {
-            title: format!("{}: {}", tables::iso_day(day), format::count(n)),
+            title: format!("{}: {}", tables::format_iso_date(day), format::count(n)),
             marks: vec![rect(
                 [left, FLOOR - height],
                 [width, height],
@@ -231,10 +233,10 @@ pub fn days(found: &TaskProgress) -> PlotFigure {
         [52.0, below],
         TextAnchor::Start,
         NOTE,
-        tables::iso_day(first),
+        tables::format_iso_date(first),
     ));
     if last > first {
-        let to = tables::iso_day(last);
+        let to = tables::format_iso_date(last);
         marks.push(text([COLUMN - 8.0, below], TextAnchor::End, NOTE, to));
     }
     let n_all: u64 = found.days.iter().map(|it| it.1).sum();
@@ -245,8 +247,8 @@ pub fn days(found: &TaskProgress) -> PlotFigure {
         label: format!(
             "{} decisions from {} to {}, at most {} a day",
             format::count(n_all),
-            tables::iso_day(first),
-            tables::iso_day(last),
+            tables::format_iso_date(first),
+            tables::format_iso_date(last),
             format::count(most)
         ),
         detail: "A bar for each day in UTC.".to_owned(),
@@ -300,7 +302,7 @@ mod tests {
             days: vec![(0, 3), (4, 6)],
             people: Vec::new(),
         };
-        let figure = days(&found);
+        let figure = draw_decisions_per_day(&found);
         assert!(figure.label.starts_with("9 decisions from 1970-01-01"));
         let bars = figure.marks.iter();
         let bars = bars.filter(|it| matches!(it, FigureMark::Group { .. }));

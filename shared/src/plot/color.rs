@@ -19,7 +19,7 @@ pub enum FigureColor {
     Edge,
     /// Lines that only part.
     Rule,
-    /// A step of the scale, −5 to 5: [`crate::plot::step_of_fraction`].
+    /// A step of the scale, −5 to 5: [`crate::plot::color_step_of_fraction`].
     Step(i8),
     /// Words and lines on that step; at least 4.5 : 1 against it.
     OnStep(i8),

@@ -4,7 +4,7 @@
 use super::{
     FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect, text,
 };
-use crate::report::{format, reading};
+use crate::report::{format, funnel_step_label};
 use crate::study::figures::funnel::AxiomFunnel;
 use crate::study::figures::query_overlap::OverlapThirds;
 
@@ -16,7 +16,7 @@ const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 
 /// One bar for each step of each axiom; the length is the logarithm of the count.
-pub fn funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
+pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     let counts = funnels.iter().flat_map(|it| &it.steps).map(|it| it.n);
     let most = libm::log10(counts.max().unwrap_or(1).max(10) as f64 + 1.0);
     let mut marks = Vec::new();
@@ -27,7 +27,7 @@ pub fn funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
         marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
         for (at, step) in funnel.steps.iter().enumerate() {
-            let name = reading(step.reading).to_owned();
+            let name = funnel_step_label(step.reading).to_owned();
             marks.push(text([LEFT - 10.0, y + 14.0], TextAnchor::End, NOTE, name));
             let share = libm::log10(step.n as f64 + 1.0) / most;
             let fill = if at == last {
@@ -71,7 +71,7 @@ const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
 /// Three bars with their intervals for each ranker: little, medium, much.
-pub fn thirds(names: &[String], measure: &str, thirds: &OverlapThirds) -> PlotFigure {
+pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThirds) -> PlotFigure {
     let tops = thirds.rows.iter().flatten().flatten();
     let most = tops.map(|it| it.interval[1]).fold(0.1, f64::max);
     let y_of = |value: f64| HIGH - HIGH * value / most;

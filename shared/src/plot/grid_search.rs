@@ -11,7 +11,7 @@ const TOP: f64 = 46.0;
 const CELL: [f64; 2] = [46.0, 22.0];
 
 /// A cell for each point; the best has a frame.
-pub fn surface(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
+pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
     let least = found.values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = found.values[found.best];
     let step = |value: f64| match most > least {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::compare::RankerComparison;
 use crate::compare::query_groups::{MrrComparison, RankerMrr};
-use crate::report::comparison::{bucket_label, length_label, type_label};
+use crate::report::comparison::{answer_type_label, bucket_label, length_label};
 use crate::report::format;
 use crate::stats::Estimate;
 
@@ -28,31 +28,31 @@ enum Row {
 }
 
 /// RR by FQT; a group for each bar, the first ranker's of the first bucket, then the second's.
-pub fn buckets(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_fqt(found: &RankerComparison) -> PlotFigure {
     let rows = found.buckets.iter();
     let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.sides.clone())));
     draw(found, "by FQT", rows.collect())
 }
 
 /// RR by the length of queries; a group for each length.
-pub fn lengths(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
     let rows = found.lengths.iter();
     let rows = rows.map(|it| (length_label(it), Row::Together(it.both.clone())));
     draw(found, "by the length of queries", rows.collect())
 }
 
 /// RR by what is asked for; a group for each type.
-pub fn answers(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
     let rows = found.answers.iter();
     let rows = rows.map(|it| {
-        let label = type_label(it.answer).to_owned();
+        let label = answer_type_label(it.answer).to_owned();
         (label, Row::Together(it.both.clone()))
     });
     draw(found, "by what is asked for", rows.collect())
 }
 
 /// RR by how queries begin; a group for each bigram.
-pub fn bigrams(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_first_bigram(found: &RankerComparison) -> PlotFigure {
     let rows = found.bigrams.iter();
     let rows = rows.map(|it| (it.words.clone(), Row::Together(it.both.clone())));
     draw(found, "by how queries begin", rows.collect())

@@ -1,15 +1,15 @@
 //! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with relevance
 //! and counts below.
 
-use super::heatmap_rows::{HeatmapCount, HeatmapRow, rows};
+use super::heatmap_rows::{HeatmapCount, HeatmapRow, heatmap_rows};
 use super::{
-    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect,
-    step_of_fraction, text,
+    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle,
+    color_step_of_fraction, fit, rect, text,
 };
 use crate::report::format;
 use crate::report::markup::one_line;
 use crate::stats::Estimate;
-use crate::stats::multiple_testing::LEVEL;
+use crate::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 
 /// Ground around the whole.
@@ -35,7 +35,7 @@ const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Ink);
 
 /// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
 /// a dot that is hollow where the corrected test cannot tell it from chance.
-pub fn heatmap(overview: &StudyOverview) -> PlotFigure {
+pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
     let n_axioms = overview.probes.len() as f64;
     let right = measure_at(overview, overview.measures.len());
     let mut drawing = Drawing {
@@ -44,7 +44,7 @@ pub fn heatmap(overview: &StudyOverview) -> PlotFigure {
         y: HEAD,
     };
     drawing.heads();
-    for row in rows(overview) {
+    for row in heatmap_rows(overview) {
         match row {
             HeatmapRow::Group(name) => drawing.group(name),
             HeatmapRow::Ranker(at) => drawing.ranker(&overview.rankers[at]),
@@ -87,7 +87,10 @@ fn finding(overview: &StudyOverview) -> String {
              from chance",
             format::fraction(*low),
             format::fraction(*high),
-            cells.iter().filter(|it| it.1 >= LEVEL).count(),
+            cells
+                .iter()
+                .filter(|it| it.1 >= FAMILY_WISE_ERROR_RATE)
+                .count(),
             cells.len()
         ),
         _ => format!("{told}: no cell has a verdict"),
@@ -268,7 +271,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
             format::MISSING.to_owned(),
         );
     };
-    let step = step_of_fraction(cell.micro.value);
+    let step = color_step_of_fraction(cell.micro.value);
     let (ground, ink) = (FigureColor::Step(step), FigureColor::OnStep(step));
     let shown = format::fraction_within(cell.micro.value, cell.micro.interval);
     let mut marks = vec![
@@ -280,7 +283,11 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
             shown,
         ),
     ];
-    let fill = if cell.p_holm >= LEVEL { ground } else { ink };
+    let fill = if cell.p_holm >= FAMILY_WISE_ERROR_RATE {
+        ground
+    } else {
+        ink
+    };
     marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro, ink, fill));
     FigureMark::Group {
         title: said(name, cell),
@@ -349,7 +356,7 @@ fn said(name: &str, cell: &OverviewCell) -> String {
         format::estimate(&cell.micro),
         format::count(cell.tally.judged()),
         format::count(cell.n_queries),
-        format::p(cell.p_holm)
+        format::p_value(cell.p_holm)
     );
     if cell.tally.unscored > 0 {
         said += &format!(", {} unscored", format::count(cell.tally.unscored));

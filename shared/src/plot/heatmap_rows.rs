@@ -53,7 +53,7 @@ impl HeatmapCount {
 }
 
 /// Returns the rows of a study: rankers by kind, relevance where grades differ, counts.
-pub fn rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
+pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     let mut rows = Vec::new();
     for (kind, name) in [
         (RankerKind::Lexical, "Lexical"),

@@ -32,7 +32,7 @@ struct Sides {
 }
 
 /// Draws a bar for each bin, rust below 0 and blue above, and one of its own for ties.
-pub fn histogram(histogram: &MarginHistogram) -> PlotFigure {
+pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
     let sides = Sides {
         below: "violated",
         above: "satisfied",
@@ -47,7 +47,7 @@ pub fn histogram(histogram: &MarginHistogram) -> PlotFigure {
 
 /// The same of the differences of a behaviour. Those within `delta` are neutral; where it is 0,
 /// the neutral ones are what stands apart.
-pub fn differences(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
+pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
     let sides = Sides {
         below: "negative",
         above: "positive",

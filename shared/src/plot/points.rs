@@ -113,14 +113,14 @@ impl PointPlot {
         [axis(0, [LEFT, WIDTH - 10.0]), axis(1, [FLOOR, TOP + 8.0])]
     }
 
-    /// Where each dot is in [`points`].
+    /// Where each dot is in [`draw_point_plot`].
     fn places(&self) -> Vec<[f64; 2]> {
         let [x, y] = self.axes();
         let place = |it: &(String, [f64; 2])| [x.at(it.1[0]), y.at(it.1[1])];
         self.points.iter().map(place).collect()
     }
 
-    /// The name of the dot that is nearest to a place in [`points`], if one is near.
+    /// The name of the dot that is nearest to a place in [`draw_point_plot`], if one is near.
     pub fn nearest(&self, to: [f64; 2]) -> Option<&str> {
         /// How far from a dot somebody may point, in pixels of the figure.
         const NEAR: f64 = 14.0;
@@ -166,7 +166,7 @@ impl PointPlot {
 }
 
 /// Draws every dot, those of some names named and on top.
-pub fn points(of: &PointPlot, named: &[&str]) -> PlotFigure {
+pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     let [x, y] = of.axes();
     let mut marks = Vec::new();
     let (ticks, digits) = y.ticks(5);
@@ -271,7 +271,7 @@ mod tests {
         for [x, y] in of.places() {
             assert!((LEFT..WIDTH).contains(&x) && (TOP..FLOOR).contains(&y));
         }
-        let drawn = points(&of, &["w3"]);
+        let drawn = draw_point_plot(&of, &["w3"]);
         let last = drawn.marks.last().unwrap();
         let FigureMark::Group { title, marks } = last else {
             panic!("{last:?}");
@@ -292,7 +292,7 @@ mod tests {
             dot(0.0, "a"),
             dot(9.0, "b"),
         ];
-        let drawn = points(&PointPlot::new("piece", "ratio", dots), &["vis", "##cera"]);
+        let drawn = draw_point_plot(&PointPlot::new("piece", "ratio", dots), &["vis", "##cera"]);
         let mut names = Vec::new();
         for mark in &drawn.marks {
             if let FigureMark::Group { marks, .. } = mark

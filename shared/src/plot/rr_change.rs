@@ -6,8 +6,8 @@ use super::{
     COLUMN, FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, queries, rect, text,
 };
 use crate::compare::query_list::RrChangeKind;
-use crate::compare::{DEPTH, RankerComparison};
-use crate::report::comparison::turn_label;
+use crate::compare::{MAX_DEPTH, RankerComparison};
+use crate::report::comparison::rr_change_label;
 use crate::report::format;
 
 const LEFT: f64 = 44.0;
@@ -19,7 +19,7 @@ const ZERO: f64 = 110.0;
 
 /// A bar for each query, the highest difference first; for more queries than there are pixels, for
 /// as many evenly spaced ones. The groups are those of [`RrChangeKind::ALL`].
-pub fn change(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let it = &found.change;
     let series = sampled(&it.series);
@@ -52,14 +52,18 @@ pub fn change(found: &RankerComparison) -> PlotFigure {
             )
         });
         marks.push(FigureMark::Group {
-            title: format!("{}: {}", fit(&turn_label(*turn, names), 80), queries(count)),
+            title: format!(
+                "{}: {}",
+                fit(&rr_change_label(*turn, names), 80),
+                queries(count)
+            ),
             marks: own.collect(),
         });
     }
     let words = [
-        (it.n_better, turn_label(RrChangeKind::Better, names)),
-        (it.n_equal, turn_label(RrChangeKind::Equal, names)),
-        (it.n_worse, turn_label(RrChangeKind::Worse, names)),
+        (it.n_better, rr_change_label(RrChangeKind::Better, names)),
+        (it.n_equal, rr_change_label(RrChangeKind::Equal, names)),
+        (it.n_worse, rr_change_label(RrChangeKind::Worse, names)),
     ];
     for (at, (count, words)) in words.into_iter().enumerate() {
         let place = [LEFT, (LEFT + RIGHT) / 2.0, RIGHT][at];
@@ -129,10 +133,10 @@ const FLOOR: f64 = 240.0;
 
 /// Mean MUR(i) for each i, a group each, with its interval and the fitted line; above all of it
 /// lies the line of two equal lists.
-pub fn overlap(found: &RankerComparison) -> PlotFigure {
+pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let overlap = &found.overlap;
-    let deepest = DEPTH as f64;
+    let deepest = MAX_DEPTH as f64;
     let x = LinearScale {
         domain: [0.0, deepest],
         range: [LEFT, RIGHT - 100.0],

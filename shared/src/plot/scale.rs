@@ -2,15 +2,15 @@
 
 /// The step of the diverging scale for a fraction: `round(10 (fraction − .5))`, −5 to 5, halves
 /// away from 0 so that both arms are alike.
-pub fn step_of_fraction(fraction: f64) -> i8 {
+pub fn color_step_of_fraction(fraction: f64) -> i8 {
     // .45 less .5 is a little less than .05 in binary; nine digits are those that were meant.
     let meant = ((fraction - 0.5) * 1e9).round() / 1e9;
     (10.0 * meant).round().clamp(-5.0, 5.0) as i8
 }
 
 /// The step of the same scale for an effect from −1 to 1: `round(5 effect)`.
-pub fn step_of_effect(effect: f64) -> i8 {
-    step_of_fraction((effect + 1.0) / 2.0)
+pub fn color_step_of_effect(effect: f64) -> i8 {
+    color_step_of_fraction((effect + 1.0) / 2.0)
 }
 
 /// A straight line from numbers to pixels.

@@ -11,7 +11,7 @@ const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
 /// Draws the rankers that have both numbers.
-pub fn scatter(names: &[String], scatter: &EffectivenessScatter) -> PlotFigure {
+pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatter) -> PlotFigure {
     let points: Vec<(&String, [f64; 2])> = names
         .iter()
         .zip(&scatter.points)

@@ -141,7 +141,7 @@ fn words(marks: &[FigureMark]) -> String {
 
 #[test]
 fn the_heat_map_says_what_it_shows() {
-    let figure = heatmap(&fixture::overview());
+    let figure = draw_heatmap(&fixture::overview());
     let told = format!("{}\n{}", figure.label, words(&figure.marks));
     expect![[r#"
         How often each ranker orders texts as the axiom says: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells cannot be told apart from chance
@@ -191,7 +191,7 @@ fn the_heat_map_says_what_it_shows() {
 
 #[test]
 fn a_dot_is_hollow_where_chance_explains_it() {
-    let figure = heatmap(&fixture::overview());
+    let figure = draw_heatmap(&fixture::overview());
     let mut dots = Vec::new();
     for mark in &figure.marks {
         if let FigureMark::Group { marks, .. } = mark {
@@ -210,7 +210,7 @@ fn a_dot_is_hollow_where_chance_explains_it() {
 #[test]
 fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
     let counts = vec![1, 3, 4, 0, 2];
-    let figure = histogram(&MarginHistogram {
+    let figure = draw_margin_histogram(&MarginHistogram {
         from: -2.0,
         width: 1.0,
         counts,
@@ -252,7 +252,7 @@ fn differences_within_delta_are_neutral() {
         counts: vec![1, 0, 0, 2, 3, 0, 4],
         n_tied: 5,
     };
-    let figure = differences(&histogram, 0.5);
+    let figure = draw_difference_histogram(&histogram, 0.5);
     let fills = figure.marks.iter().filter_map(|it| match it {
         FigureMark::Rect { fill, .. } => Some(*fill),
         _ => None,
@@ -265,13 +265,13 @@ fn differences_within_delta_are_neutral() {
         figure.label,
         "Differences from −2.00 to 1.50: 3 below zero, 7 above, 5 equal"
     );
-    let without = differences(&histogram, 0.0);
+    let without = draw_difference_histogram(&histogram, 0.0);
     assert_eq!(without.marks.len() + 3, figure.marks.len());
 }
 
 #[test]
 fn no_margins_are_no_bars() {
-    let figure = histogram(&MarginHistogram {
+    let figure = draw_margin_histogram(&MarginHistogram {
         from: 0.0,
         width: 0.0,
         counts: vec![],
@@ -301,7 +301,7 @@ fn a_card_has_a_small_map() {
         published: true,
     };
     check(
-        &thumbnail(&card),
+        &draw_thumbnail(&card),
         expect![[r##"
             <svg xmlns="http://www.w3.org/2000/svg" width="320" height="56" viewBox="0 0 320 56" role="img" aria-label="2 rankers on 2 axioms: fractions satisfied from .07 to .93" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
             <title>2 rankers on 2 axioms: fractions satisfied from .07 to .93</title>
@@ -328,7 +328,7 @@ fn a_card_has_a_small_map() {
 /// What can be pointed at stands in groups, in the order that the page knows.
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
-    let found = crate::compare::fixture::found();
+    let found = crate::compare_fractions::fixture::found();
     let titles = |figure: &PlotFigure| {
         let groups = figure.marks.iter().filter_map(|it| match it {
             FigureMark::Group { title, .. } => Some(title.clone()),
@@ -347,12 +347,12 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     let changes = titles(&change::change(&found));
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "level: 1 query");
-    let many = crate::compare::RankerComparison {
-        change: crate::compare::paired_means::RrChanges {
+    let many = crate::compare_fractions::RankerComparison {
+        change: crate::compare_fractions::paired_means::RrChanges {
             n_won: 9_000,
             n_better: 9_000,
             series: vec![1.0; 9_000],
-            ..crate::compare::paired_means::RrChanges::default()
+            ..crate::compare_fractions::paired_means::RrChanges::default()
         },
         ..found
     };

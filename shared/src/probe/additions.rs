@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::manipulation::{LookupTables, Manipulation, ManipulationInput};
-use super::mining::draw;
+use super::mining::sample_indices;
 use super::transfer::{TransferPairCounts, TransferSet};
 use super::{AxiomVariant, Limits, Probe};
 use crate::collection::{Collection, Document, Query};
@@ -109,7 +109,7 @@ impl DerivedDocumentBuilder<'_> {
         let mut made = Vec::new();
         let limits = self.limits;
         let chosen: Vec<usize> = match limits.manipulated {
-            Some(most) => draw(pool.len(), most, limits.seed, &asked.text),
+            Some(most) => sample_indices(pool.len(), most, limits.seed, &asked.text),
             None => (0..pool.len()).collect(),
         };
         for doc in chosen.into_iter().map(|it| pool[it]) {

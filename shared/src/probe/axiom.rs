@@ -121,7 +121,7 @@ impl Axiom {
     /// What there is to say about the axiom before seeing any data.
     pub fn about(self) -> &'static ProbeDescription {
         match self {
-            Axiom::Tfc1 => &tfc1::ABOUT,
+            Axiom::Tfc1 => &tfc1::DESCRIPTION,
             Axiom::Tfc2 => &tfc2::ABOUT,
             Axiom::Mtdc => &mtdc::ABOUT,
             Axiom::Lnc1 => &lnc1::ABOUT,
@@ -212,7 +212,7 @@ impl Axiom {
     pub(super) fn needs(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
             Axiom::Lnc1 => RequiredFeatures {
-                others: lnc1::needs_others(mode),
+                others: lnc1::needs_other_terms(mode),
                 ..RequiredFeatures::default()
             },
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => {

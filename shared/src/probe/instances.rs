@@ -9,7 +9,7 @@ use super::{AxiomVariant, Claim, ClaimKind, Probe, StudyDocNo};
 use crate::error::{Error, InvalidField};
 
 /// Whether `starts` say for each query where its rows begin, and at last their number.
-pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
+pub(crate) fn are_valid_starts(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
     starts.len() == n_queries + 1
         && starts[0] == 0
         && starts.is_sorted()
@@ -122,7 +122,7 @@ impl Instances {
         self.claim == self.probe.claim(self.mode)
             && self.found.len() == n_queries
             && self.texts.len().is_multiple_of(arity)
-            && starts_fit(&self.starts, n_queries, self.texts.len() / arity)
+            && are_valid_starts(&self.starts, n_queries, self.texts.len() / arity)
     }
 
     /// The same instances where text `t` is called `numbers[t]`, in the same order.

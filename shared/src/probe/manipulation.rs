@@ -124,7 +124,7 @@ pub struct LookupTables {
 impl LookupTables {
     /// A stop list, one word a line.
     pub fn set_stops(&mut self, text: &str) {
-        if let Stopwords::List(words) = stopwords::list(text) {
+        if let Stopwords::List(words) = stopwords::parse_stop_list(text) {
             self.stops = Some(words);
         }
     }
@@ -396,37 +396,39 @@ impl Manipulation {
     pub fn apply(self, source: &ManipulationInput<'_>) -> Option<String> {
         let mut draw = SeededDraw::new(self, source);
         let made = match self {
-            Manipulation::RemoveStops => surface::without_stops(source),
-            Manipulation::RemovePunctuation => surface::without_punctuation(source.text),
+            Manipulation::RemoveStops => surface::remove_stop_words(source),
+            Manipulation::RemovePunctuation => surface::remove_punctuation(source.text),
             Manipulation::RemoveStopsPunctuation => {
-                surface::without_punctuation(&surface::without_stops(source))
+                surface::remove_punctuation(&surface::remove_stop_words(source))
             }
-            Manipulation::Lemmatize => surface::lemmatized(source),
+            Manipulation::Lemmatize => surface::lemmatize(source),
             Manipulation::CaseFold => source.text.to_lowercase(),
-            Manipulation::ShuffleWords => order::words(source, |n| draw.order(n)),
-            Manipulation::ShuffleSentences => order::sentences(source, |n| draw.order(n)),
-            Manipulation::ShuffleWordsInSentences => order::in_sentences(source, false, &mut draw),
-            Manipulation::ShuffleAroundPhrases => order::around_phrases(source, &mut draw),
-            Manipulation::ShuffleAroundPhrasesInSentences => {
-                order::in_sentences(source, true, &mut draw)
+            Manipulation::ShuffleWords => order::reorder_words(source, |n| draw.order(n)),
+            Manipulation::ShuffleSentences => order::reorder_sentences(source, |n| draw.order(n)),
+            Manipulation::ShuffleWordsInSentences => {
+                order::shuffle_in_sentences(source, false, &mut draw)
             }
-            Manipulation::ShufflePhrases => order::phrases(source, |n| draw.order(n)),
-            Manipulation::ShufflePrepositions => order::prepositions(source, &mut draw),
-            Manipulation::ReverseWords => order::words(source, reversed),
-            Manipulation::ReverseSentences => order::sentences(source, reversed),
-            Manipulation::ReversePhrases => order::phrases(source, reversed),
-            Manipulation::SwapWords => order::swapped(source, &mut draw),
-            Manipulation::Typos => surface::misspelt(source, false, &mut draw),
-            Manipulation::TyposOutsideStops => surface::misspelt(source, true, &mut draw),
-            Manipulation::DeleteFirstSentence => sentences::without(source, |_| 0)?,
-            Manipulation::DeleteLastSentence => sentences::without(source, |n| n - 1)?,
-            Manipulation::DeleteSentence => sentences::without(source, |n| draw.below(n))?,
+            Manipulation::ShuffleAroundPhrases => order::shuffle_around_phrases(source, &mut draw),
+            Manipulation::ShuffleAroundPhrasesInSentences => {
+                order::shuffle_in_sentences(source, true, &mut draw)
+            }
+            Manipulation::ShufflePhrases => order::reorder_phrases(source, |n| draw.order(n)),
+            Manipulation::ShufflePrepositions => order::shuffle_prepositions(source, &mut draw),
+            Manipulation::ReverseWords => order::reorder_words(source, reversed),
+            Manipulation::ReverseSentences => order::reorder_sentences(source, reversed),
+            Manipulation::ReversePhrases => order::reorder_phrases(source, reversed),
+            Manipulation::SwapWords => order::swap_words(source, &mut draw),
+            Manipulation::Typos => surface::misspell(source, false, &mut draw),
+            Manipulation::TyposOutsideStops => surface::misspell(source, true, &mut draw),
+            Manipulation::DeleteFirstSentence => sentences::delete_sentence(source, |_| 0)?,
+            Manipulation::DeleteLastSentence => sentences::delete_sentence(source, |n| n - 1)?,
+            Manipulation::DeleteSentence => sentences::delete_sentence(source, |n| draw.below(n))?,
             Manipulation::AddSentenceFirst => {
-                let other = sentences::of_another(source, &mut draw)?;
+                let other = sentences::draw_other_sentence(source, &mut draw)?;
                 format!("{other} {}", source.text)
             }
             Manipulation::AddSentenceLast => {
-                let other = sentences::of_another(source, &mut draw)?;
+                let other = sentences::draw_other_sentence(source, &mut draw)?;
                 format!("{} {other}", source.text)
             }
             Manipulation::Query => source.query.to_owned(),
@@ -437,12 +439,12 @@ impl Manipulation {
                 format!("{} {}", source.text, queries.join(" "))
             }
             Manipulation::Repeat(times) => vec![source.text; usize::from(times)].join(" "),
-            Manipulation::Noise(n) => terms::with_noise(source, n, &mut draw)?,
-            Manipulation::Synonyms(n) => terms::with_synonyms(source, n, &mut draw)?,
-            Manipulation::DropQueryTerms => terms::without_query(source),
-            Manipulation::Truncate(n) => terms::truncated(source, n),
-            Manipulation::ChangeNumbers => surface::other_numbers(source, &mut draw),
-            Manipulation::Negate => sentences::negated(source),
+            Manipulation::Noise(n) => terms::insert_noise_words(source, n, &mut draw)?,
+            Manipulation::Synonyms(n) => terms::replace_synonyms(source, n, &mut draw)?,
+            Manipulation::DropQueryTerms => terms::drop_query_terms(source),
+            Manipulation::Truncate(n) => terms::truncate_tokens(source, n),
+            Manipulation::ChangeNumbers => surface::change_numbers(source, &mut draw),
+            Manipulation::Negate => sentences::negate(source),
         };
         (!made.trim().is_empty() && made != source.text).then_some(made)
     }

@@ -15,7 +15,7 @@ use super::features::{
     DocumentFeatures, FeatureExtractor, QueryContext, QueryInstances, RequiredFeatures,
 };
 use super::{AxiomVariant, Instances, Limits, Probe, StudyDocNo};
-use crate::collection::hex;
+use crate::collection::encode_hex;
 use crate::index::{DocNo, Index};
 use crate::word_vectors::IndexedWordVectors;
 
@@ -295,7 +295,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
 fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -> (Vec<u32>, u32) {
     let mut all: Vec<[u32; N]> = texts.as_chunks::<N>().0.to_vec();
     all.sort_unstable();
-    let drawn = draw(all.len());
+    let drawn = sample_indices(all.len());
     (
         drawn.iter().flat_map(|&at| all[at]).collect(),
         all.len() as u32,
@@ -305,11 +305,11 @@ fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -
 /// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
 /// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
 fn sample(n: usize, most: u32, seed: u64, probe: Probe, query: &str) -> Vec<usize> {
-    draw(n, most, seed, &format!("{}\n{query}", probe.slug()))
+    sample_indices(n, most, seed, &format!("{}\n{query}", probe.slug()))
 }
 
 /// As [`sample`]; `what` is drawn from is part of the seed.
-pub(super) fn draw(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
+pub(super) fn sample_indices(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
     let most = most as usize;
     let mut drawn: Vec<usize> = (0..n).collect();
     if n <= most {
@@ -396,10 +396,10 @@ impl InstanceHasher {
     pub fn finish(self) -> String {
         let mut whole = Sha256::new();
         for (_, _, part) in self.parts {
-            whole.update(hex(&part.finalize()));
+            whole.update(encode_hex(&part.finalize()));
             whole.update("\n");
         }
-        hex(&whole.finalize())
+        encode_hex(&whole.finalize())
     }
 }
 

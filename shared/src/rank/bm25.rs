@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LexicalRanker, LexicalScorer, number, parameters};
+use super::{LexicalRanker, LexicalScorer, parse_number_in_range, parse_parameters};
 use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
 use crate::index::term_statistics::QueryTerms;
@@ -106,12 +106,12 @@ impl std::str::FromStr for Bm25 {
 
     fn from_str(spec: &str) -> Result<Bm25, Error> {
         let mut found = Bm25::STANDARD;
-        for (key, value) in parameters(spec, &["k1", "b", "k3", "idf"])? {
+        for (key, value) in parse_parameters(spec, &["k1", "b", "k3", "idf"])? {
             match key {
-                "k1" => found.k1 = number("bm25 k1", value, 0.0..=f64::MAX)?,
-                "b" => found.b = number("bm25 b", value, 0.0..=1.0)?,
+                "k1" => found.k1 = parse_number_in_range("bm25 k1", value, 0.0..=f64::MAX)?,
+                "b" => found.b = parse_number_in_range("bm25 b", value, 0.0..=1.0)?,
                 "k3" if value.eq_ignore_ascii_case("inf") => found.k3 = None,
-                "k3" => found.k3 = Some(number("bm25 k3", value, 0.0..=f64::MAX)?),
+                "k3" => found.k3 = Some(parse_number_in_range("bm25 k3", value, 0.0..=f64::MAX)?),
                 _ => {
                     found.idf = match value.to_ascii_lowercase().as_str() {
                         "lucene" => IdfVariant::Lucene,

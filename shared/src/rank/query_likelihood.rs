@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LexicalRanker, LexicalScorer, number, parameters};
+use super::{LexicalRanker, LexicalScorer, parse_number_in_range, parse_parameters};
 use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
 use crate::index::term_statistics::QueryTerms;
@@ -68,7 +68,7 @@ impl std::str::FromStr for QueryLikelihood {
 
     fn from_str(spec: &str) -> Result<QueryLikelihood, Error> {
         let above_0 = |setting: &str, value: &str, most: f64| {
-            let found = number(setting, value, 0.0..=most)?;
+            let found = parse_number_in_range(setting, value, 0.0..=most)?;
             if found > 0.0 {
                 return Ok(found);
             }
@@ -77,7 +77,7 @@ impl std::str::FromStr for QueryLikelihood {
                 "must be above 0: without smoothing ln(0) is no score",
             ))
         };
-        match parameters(spec, &["mu", "lambda"])?.as_slice() {
+        match parse_parameters(spec, &["mu", "lambda"])?.as_slice() {
             [] => Ok(QueryLikelihood::STANDARD),
             [("mu", value)] => Ok(QueryLikelihood::Dirichlet {
                 mu: above_0("ql mu", value, f64::MAX)?,

@@ -7,7 +7,7 @@ use crate::study::behavioral_tests::{
 
 /// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
 /// `effects`, for programs, with a row for each behaviour and ranker. None without a behaviour.
-pub fn of_behaviours(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
+pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
     match behaviours.rows.is_empty() {
         true => Vec::new(),
         false => vec![scores(behaviours), effects(behaviours)],

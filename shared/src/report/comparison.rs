@@ -7,9 +7,9 @@ use crate::compare::answer_type::AnswerType;
 use crate::compare::compared_query::{ComparedDocument, ComparedQuery};
 use crate::compare::hypotheses::{Hypothesis, HypothesisOutcome, HypothesisResult};
 use crate::compare::paired_means::PairedMeans;
-use crate::compare::query_groups::{FqtBucket, LONGEST, QueryLengthGroup};
+use crate::compare::query_groups::{FqtBucket, MAX_QUERY_LENGTH, QueryLengthGroup};
 use crate::compare::query_list::{QueryRow, RrChangeKind};
-use crate::compare::{ComparisonSubset, DEPTH, RankerComparison};
+use crate::compare::{ComparisonSubset, MAX_DEPTH, RankerComparison};
 use crate::score::RankerInfo;
 use crate::stats::Estimate;
 
@@ -21,7 +21,7 @@ use crate::stats::Estimate;
 /// - `change`: on how many queries which is better,
 /// - `overlap`: documents in common among the first i,
 /// - `samples`: queries where one wins and the other loses.
-pub fn of_differences(found: &RankerComparison) -> Vec<ReportTable> {
+pub fn comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
     vec![
         hypotheses(found),
         fractions(found),
@@ -31,12 +31,12 @@ pub fn of_differences(found: &RankerComparison) -> Vec<ReportTable> {
         groups::overlap(found),
         groups::answers(found),
         groups::bigrams(found),
-        of_samples(found),
+        sample_table(found),
     ]
 }
 
 /// Queries where one ranker wins and the other loses, with what each puts first.
-pub fn of_samples(found: &RankerComparison) -> ReportTable {
+pub fn sample_table(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "samples", "where one wins and the other loses")
         .with_texts("query id | query")
@@ -63,7 +63,7 @@ pub fn of_samples(found: &RankerComparison) -> ReportTable {
 }
 
 /// Who is compared, over which queries, in words.
-pub fn compared_said(found: &RankerComparison) -> String {
+pub fn comparison_summary(found: &RankerComparison) -> String {
     let queries = &found.queries;
     let counted = match found.asking.counted {
         ComparisonSubset::Judged => "with a document judged relevant",
@@ -83,7 +83,7 @@ pub fn compared_said(found: &RankerComparison) -> String {
 }
 
 /// Every query of a comparison with its numbers.
-pub fn of_queries(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
+pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
     let mut table = head(found, "queries", "every query")
@@ -102,11 +102,11 @@ pub fn of_queries(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
                 text(&row.query_id),
                 text(&row.query),
                 TableValue::Count(u64::from(values.n_tokens)),
-                text(type_label(values.answer)),
+                text(answer_type_label(values.answer)),
             ];
             let rr = values.rr.map_or([None; 2], |it| it.map(Some));
             cells.extend([rr, values.fqt, values.fnt].into_iter().flat_map(both));
-            cells.push(TableValue::Count(u64::from(values.matches[DEPTH - 1])));
+            cells.push(TableValue::Count(u64::from(values.matches[MAX_DEPTH - 1])));
             cells
         })
         .collect();
@@ -114,7 +114,7 @@ pub fn of_queries(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
 }
 
 /// The difference in RR of each query, the highest first.
-pub fn of_series(found: &RankerComparison) -> ReportTable {
+pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "series", "the difference in RR@10, query by query")
         .with_numbers("place | ΔRR@10");
     let series = found.change.series.iter().zip(1..);
@@ -125,7 +125,7 @@ pub fn of_series(found: &RankerComparison) -> ReportTable {
 }
 
 /// A hypothesis in words, of two rankers by their names.
-pub fn hypothesis_said(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
+pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
         Hypothesis::QueryTerms => {
             format!("{first} puts more query terms at the top than {second}")
@@ -143,7 +143,7 @@ pub fn hypothesis_said(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> St
 }
 
 /// What the number of a hypothesis is.
-pub fn hypothesis_measure(hypothesis: Hypothesis) -> &'static str {
+pub fn hypothesis_statistic(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
         Hypothesis::QueryTerms => "difference in FQT",
         Hypothesis::QueryTermsHurt => "r of FQT and RR@10",
@@ -153,7 +153,7 @@ pub fn hypothesis_measure(hypothesis: Hypothesis) -> &'static str {
 }
 
 /// What the paper found of BM25 and BERT on MS MARCO's development queries.
-pub fn paper_found(hypothesis: Hypothesis) -> &'static str {
+pub fn published_result(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
         Hypothesis::QueryTerms => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
         Hypothesis::QueryTermsHurt => {
@@ -167,7 +167,7 @@ pub fn paper_found(hypothesis: Hypothesis) -> &'static str {
 }
 
 /// What follows, in words.
-pub fn standing_said(standing: HypothesisOutcome) -> &'static str {
+pub fn conclusion_label(standing: HypothesisOutcome) -> &'static str {
     match standing {
         HypothesisOutcome::Supported => "supported",
         HypothesisOutcome::NotSupported => "not supported",
@@ -185,18 +185,18 @@ pub fn bucket_label(bucket: &FqtBucket) -> String {
 /// A length: `4`, or `more than 10`.
 pub fn length_label(length: &QueryLengthGroup) -> String {
     match length.n_tokens {
-        n if n > LONGEST => format!("more than {LONGEST}"),
+        n if n > MAX_QUERY_LENGTH => format!("more than {MAX_QUERY_LENGTH}"),
         n => n.to_string(),
     }
 }
 
 /// A type of answer, or that there is none.
-pub fn type_label(answer: Option<AnswerType>) -> &'static str {
+pub fn answer_type_label(answer: Option<AnswerType>) -> &'static str {
     answer.map_or("no type", AnswerType::name)
 }
 
 /// A change in RR in words.
-pub fn turn_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
+pub fn rr_change_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
         RrChangeKind::Won => format!("{second} first, {first} not in ten"),
         RrChangeKind::Better => format!("{second} better"),
@@ -214,13 +214,13 @@ fn names(found: &RankerComparison) -> [&str; 2] {
 fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
     let [first, second] = names(found);
     let mut notes = vec![
-        compared_said(found),
+        comparison_summary(found),
         format!(
             "From {} {}. Tokens: {}.",
             found.name, found.hash, found.analyzer
         ),
     ];
-    notes.extend(unscored(found));
+    notes.extend(unscored_notes(found));
     let title = format!("{}: {first} and {second}, {what}", found.title);
     ReportTable {
         notes,
@@ -229,7 +229,7 @@ fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
 }
 
 /// What is missing from the list of a ranker, one sentence for each that lacks something.
-pub fn unscored(found: &RankerComparison) -> Vec<String> {
+pub fn unscored_notes(found: &RankerComparison) -> Vec<String> {
     let each = found.rankers.iter().zip(found.n_unscored);
     let sentence = |(ranker, n): (&RankerInfo, u64)| {
         format!(
@@ -271,12 +271,12 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
     let row = |it: &HypothesisResult| {
         let mut cells = vec![
             text(it.hypothesis.name()),
-            text(hypothesis_said(it.hypothesis, names(found))),
-            text(hypothesis_measure(it.hypothesis)),
+            text(hypothesis_statement(it.hypothesis, names(found))),
+            text(hypothesis_statistic(it.hypothesis)),
         ];
         cells.extend(signed(it.measured));
         cells.push(TableValue::Count(it.n_queries));
-        cells.push(text(standing_said(it.standing)));
+        cells.push(text(conclusion_label(it.standing)));
         cells
     };
     table.rows = found.findings.iter().map(row).collect();
@@ -317,7 +317,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
     ];
     table.rows = rows.map(row).into();
     table.notes.push(format!(
-        "FQT: share of the tokens of the first {DEPTH} documents that are query tokens; FNT: \
+        "FQT: share of the tokens of the first {MAX_DEPTH} documents that are query tokens; FNT: \
          share of their distinct tokens that are not. Both without stop words, a mean over the \
          documents. Difference: first less second. Tests are paired, two-sided, with queries as \
          units. Documents without a text here: {}.",

@@ -17,7 +17,7 @@ use crate::study::figures::query_overlap::OverlapThirds;
 /// - `effectiveness`: with the marks of a signed-rank test,
 /// - `overlap`: effectiveness in thirds of the queries,
 /// - `scatter`: effectiveness and the mean of the fractions.
-pub fn of_figures(figures: &StudyFigures) -> Vec<ReportTable> {
+pub fn figure_tables(figures: &StudyFigures) -> Vec<ReportTable> {
     let always = [funnel(figures), premises(figures)];
     let rest = [
         audit(figures),
@@ -33,7 +33,7 @@ pub fn of_figures(figures: &StudyFigures) -> Vec<ReportTable> {
 }
 
 /// What a step of the way is called.
-pub fn reading(reading: FunnelStage) -> &'static str {
+pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
     match reading {
         FunnelStage::Candidates => "candidates",
         FunnelStage::Original => "original axiom",
@@ -109,12 +109,12 @@ fn premises(figures: &StudyFigures) -> ReportTable {
             };
             vec![
                 text(funnel.probe.name()),
-                text(premise_label(it)),
-                text(precondition::bound(&measured(it))),
+                text(precondition_label(it)),
+                text(precondition::bound_label(&measured(it))),
                 share(it.n_failed),
                 share(it.n_alone),
                 it.missing.map_or(TableValue::Missing, |by| {
-                    text(precondition::number(it.quantity, by))
+                    text(precondition::value_label(it.quantity, by))
                 }),
                 TableValue::Count(funnel.n_asked),
             ]
@@ -128,9 +128,9 @@ fn premises(figures: &StudyFigures) -> ReportTable {
 }
 
 /// A premise in words; one of every query term says so.
-pub fn premise_label(missed: &PreconditionFailures) -> String {
+pub fn precondition_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
-    let label = precondition::label(missed.quantity, missed.relation);
+    let label = precondition::precondition_label(missed.quantity, missed.relation);
     match missed.quantity {
         MeasuredQuantity::TermLead { .. } => format!("{label} of every query term"),
         MeasuredQuantity::StepChange { .. } => format!("{label} every query term"),

@@ -83,7 +83,7 @@ pub fn count_short(value: u64) -> String {
 }
 
 /// A p value: `< .001`, or its first two digits that count: `.0042`, `.034`, `.43`.
-pub fn p(value: f64) -> String {
+pub fn p_value(value: f64) -> String {
     let digits = match value {
         ..0.001 => return "< .001".to_owned(),
         ..0.01 => 4,
@@ -94,7 +94,7 @@ pub fn p(value: f64) -> String {
 }
 
 /// A difference of which only the size matters: `4.8e-7`, or `0`.
-pub fn tiny(value: f64) -> String {
+pub fn magnitude(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -102,7 +102,7 @@ pub fn tiny(value: f64) -> String {
 }
 
 /// A share of work or of confidence: `42 %`; `100 %` only at the end.
-pub fn per_cent(value: f64) -> String {
+pub fn percent(value: f64) -> String {
     format!("{} %", (value.clamp(0.0, 1.0) * 100.0) as u64)
 }
 
@@ -142,7 +142,7 @@ pub fn date(iso: &str) -> String {
 }
 
 /// The beginning of a hash, enough to tell two apart by eye: `3f9a c21e`.
-pub fn hash(hex: &str) -> String {
+pub fn short_hash(hex: &str) -> String {
     match (hex.get(..4), hex.get(4..8)) {
         (Some(first), Some(second)) => format!("{first} {second}"),
         _ => hex.to_owned(),
@@ -277,7 +277,7 @@ mod tests {
             ["2026-13-14", "yesterday", ""]
         );
         assert_eq!(
-            [hash("3f9ac21e77"), hash("ab"), hash("")],
+            [short_hash("3f9ac21e77"), short_hash("ab"), short_hash("")],
             ["3f9a c21e", "ab", ""]
         );
     }

@@ -8,7 +8,7 @@ use crate::stats::correlation::Correlation;
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
 /// Three tables: `correlations` beside the paper's, `words` and `pieces`.
-pub fn of_whitebox(found: &LateInteractionAnalysis) -> [ReportTable; 3] {
+pub fn late_interaction_tables(found: &LateInteractionAnalysis) -> [ReportTable; 3] {
     [correlations(found), words(found), pieces(found)]
 }
 

@@ -4,7 +4,7 @@ use super::format;
 use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQuantity};
 
 /// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
-pub fn label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
+pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
     match (quantity, relation) {
         (MeasuredQuantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
         (MeasuredQuantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
@@ -85,7 +85,7 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
 }
 
 /// The bound of a premise with its sign: `≤ 10`.
-pub fn bound(premise: &MeasuredPrecondition) -> String {
+pub fn bound_label(premise: &MeasuredPrecondition) -> String {
     let Some(bound) = premise.bound else {
         return "any".to_owned();
     };
@@ -95,13 +95,13 @@ pub fn bound(premise: &MeasuredPrecondition) -> String {
         BoundRelation::Above => ">",
         BoundRelation::Equal => "=",
     };
-    format!("{sign} {}", number(premise.quantity, bound))
+    format!("{sign} {}", value_label(premise.quantity, bound))
 }
 
 /// A value or a bound of a premise.
-pub fn number(quantity: MeasuredQuantity, value: f64) -> String {
+pub fn value_label(quantity: MeasuredQuantity, value: f64) -> String {
     if quantity.is_counted() {
-        whole(value)
+        format_count(value)
     } else {
         cosine(value)
     }
@@ -114,6 +114,6 @@ fn cosine(value: f64) -> String {
 }
 
 /// A number of things.
-pub fn whole(value: f64) -> String {
+pub fn format_count(value: f64) -> String {
     format::score(value, 0)
 }

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::markup::escape;
 use super::{ReportTable, TableValue, format};
 use crate::study::baseline::BaselineCheck;
-use crate::study::verdict_diff::{ChangedInstance, LISTED, VerdictDiff};
+use crate::study::verdict_diff::{ChangedInstance, MAX_CHANGED_INSTANCES, VerdictDiff};
 use crate::verdict::Outcome;
 
 /// What moved, by axiom, by query, and the instances that moved farthest.
-pub fn of_diff(diff: &VerdictDiff) -> Vec<ReportTable> {
+pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     let text = |it: &str| TableValue::Text(it.to_owned());
     let axioms = diff.axioms.iter().map(|it| {
         vec![
@@ -50,7 +50,7 @@ pub fn of_diff(diff: &VerdictDiff) -> Vec<ReportTable> {
     let by_query = ReportTable::new("queries", "What moved, by query")
         .with_texts("query id | query")
         .with_numbers("gained | lost");
-    let title = format!("Instances that changed side, the farthest {LISTED}");
+    let title = format!("Instances that changed side, the farthest {MAX_CHANGED_INSTANCES}");
     let moved = ReportTable::new("moved", title)
         .with_texts("axiom | mode | query id | texts | first")
         .with_numbers("margin")
@@ -78,7 +78,7 @@ fn outcome(outcome: Outcome) -> &'static str {
 }
 
 /// Every cell beside its baseline.
-pub fn of_baseline(study: &str, compared: &[BaselineCheck]) -> ReportTable {
+pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
     let fallen = compared.iter().filter(|it| !it.holds).count();
     let title = format!(
         "{study}: {fallen} of {} cells below the baseline",
@@ -108,7 +108,7 @@ pub fn of_baseline(study: &str, compared: &[BaselineCheck]) -> ReportTable {
 }
 
 /// The same in the format of JUnit, which programs that run tests read.
-pub fn to_junit(study: &str, compared: &[BaselineCheck]) -> String {
+pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
     let fallen = compared.iter().filter(|it| !it.holds).count();
     let name = escape(study);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

@@ -19,14 +19,14 @@ use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 /// - `rankers`: who was asked,
 /// - `certificates`: how scores of neural rankers were computed, and what became of some of them
 ///   under other conditions.
-pub fn of_overview(overview: &StudyOverview) -> Vec<ReportTable> {
+pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
     let mut tables = vec![
         fractions(overview),
         cells(overview),
         axioms(overview),
         rankers(overview),
     ];
-    tables.extend(certificates(overview));
+    tables.extend(stability_table(overview));
     tables
 }
 
@@ -165,7 +165,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 }
 
 /// None where no ranker has a certificate.
-pub fn certificates(overview: &StudyOverview) -> Option<ReportTable> {
+pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "certificates", "scores under other conditions")
         .with_texts("ranker | scored once more")
         .with_numbers(
@@ -337,7 +337,7 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
              bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \
              correction for {} tests. Ties are counted apart, and as agreement only where the \
              claim allows them.",
-            count(bootstrap::DRAWS as u64),
+            count(bootstrap::N_RESAMPLES as u64),
             bootstrap::SEED,
             count(overview.n_tests)
         ),

@@ -179,7 +179,7 @@ fn json_comes_back_as_it_went() {
 
 #[test]
 fn the_tables_of_a_study_say_all_that_makes_them_again() {
-    let tables = of_overview(&fixture::overview());
+    let tables = study_tables(&fixture::overview());
     check(
         to_markdown(&tables[..1]),
         expect![[r#"
@@ -208,7 +208,7 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
 
 #[test]
 fn a_program_gets_one_row_for_each_cell() {
-    let tables = of_overview(&fixture::overview());
+    let tables = study_tables(&fixture::overview());
     check(
         to_csv(&tables[1]).replace("\r\n", "⏎\n"),
         expect![[r#"
@@ -225,7 +225,7 @@ fn a_program_gets_one_row_for_each_cell() {
 
 #[test]
 fn axioms_and_rankers_have_a_table_each() {
-    let tables = of_overview(&fixture::overview());
+    let tables = study_tables(&fixture::overview());
     check(
         to_markdown(&tables[2..]),
         expect![[r#"
@@ -263,7 +263,7 @@ fn axioms_and_rankers_have_a_table_each() {
 
 #[test]
 fn every_row_has_a_value_for_every_column() {
-    for table in of_overview(&fixture::overview()) {
+    for table in study_tables(&fixture::overview()) {
         assert!(
             table.rows.iter().all(|it| it.len() == table.columns.len()),
             "{}",
@@ -278,7 +278,7 @@ fn what_a_service_saw_in_part_is_not_known() {
     let seen = |kind: RankerKind| {
         let mut overview = fixture::overview();
         overview.rankers[0].ranker.kind = kind;
-        let tables = of_overview(&overview);
+        let tables = study_tables(&overview);
         let table = tables.into_iter().find(|it| it.name == "rankers").unwrap();
         let place = |name: &str| table.columns.iter().position(|it| it.name == name).unwrap();
         let of = |name: &str| table.rows[0][place(name)].clone();

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::compare::answer_type::AnswerType;
-use crate::compare::hypotheses::fall;
+use crate::compare::hypotheses::relative_mrr_drop;
 use crate::compare::paired_means::{PairedMeans, RrChanges};
 use crate::compare::query_groups::{FqtBucket, MrrComparison};
 use crate::compare::query_list::{self, QueryRow, RrChangeKind};
@@ -12,7 +12,7 @@ use crate::compare::{
     ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef, differ,
 };
 use crate::error::Error;
-use crate::report::comparison::{compared_said, of_samples, unscored};
+use crate::report::comparison::{comparison_summary, sample_table, unscored_notes};
 use crate::report::{ReportTable, TableValue};
 use crate::stats::Estimate;
 use crate::study::Study;
@@ -140,7 +140,7 @@ impl Bm25Comparison {
         };
         Ok(Bm25Comparison {
             found: differ(source, &asking)?,
-            rows: query_list::all(source, &asking)?,
+            rows: query_list::list_all_queries(source, &asking)?,
         })
     }
 
@@ -149,10 +149,10 @@ impl Bm25Comparison {
         let found = &self.found;
         let mut notes = vec![format!(
             "{} Tokens: {}.",
-            compared_said(found),
+            comparison_summary(found),
             found.analyzer
         )];
-        notes.extend(unscored(found));
+        notes.extend(unscored_notes(found));
         notes
     }
 
@@ -319,13 +319,13 @@ fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
 #[cfg(test)]
 pub(super) mod tests {
     use crate::report::{ReportTable, TableValue};
-    use crate::reproduce::{Paper, PaperTable, replay};
+    use crate::reproduce::{Paper, PaperTable, reproduce_table};
     use crate::score::{RankerInfo, RankerKind, Scores};
     use crate::study::{Study, fixture};
 
     /// BM25 has 1, 2 at the top for `q` and 4, 2, 3 for `q1`; the other has 2, 1 for `q`, and for
     /// `q1` 3, 2, 1, since 4 has no score. Document 2 is relevant for `q`, 4 for `q1`.
-    pub(in crate::replay) fn study() -> Study {
+    pub(in crate::reproduce_table) fn study() -> Study {
         let queries = ["river", "another name for reaper"];
         let texts = [
             "river river",
@@ -365,7 +365,7 @@ pub(super) mod tests {
 
     fn tables(table: u8, study: Option<&Study>) -> Vec<ReportTable> {
         let paper = Paper::Padigela2019;
-        replay(PaperTable { paper, table }, study).unwrap()
+        reproduce_table(PaperTable { paper, table }, study).unwrap()
     }
 
     /// What is printed in a cell and ours, as people read them.

@@ -7,7 +7,7 @@ mod abnirml;
 mod padigela;
 
 use super::comparison::Bm25Comparison;
-use super::published;
+use super::shuffle_as_published;
 use super::study_values::{StudyColumn, StudyColumnKind, StudyNumbers};
 use super::{Paper, PaperTable, number};
 use crate::probe::{Axiom, AxiomVariant, Probe};
@@ -18,16 +18,16 @@ use crate::study::behavioral_tests::{BehavioralTestResults, TieThreshold};
 use crate::study::overview::{OverviewCell, StudyOverview};
 
 /// Said of fractions of axioms.
-const OF_FRACTIONS: &str = "Fractions count a tie for the claim only where the claim allows it; \
+const FRACTION_NOTE: &str = "Fractions count a tie for the claim only where the claim allows it; \
                             two numbers that should be alike differ by ties at most.";
 
 /// Said of effects.
-const OF_EFFECTS: &str = "An effect is (positive − negative) / n. What the published code does is \
+const EFFECT_NOTE: &str = "An effect is (positive − negative) / n. What the published code does is \
                           done here over our own tokens, word classes and base forms, not \
                           spaCy's: its own counts differ, not their direction.";
 
 /// Said of groups of queries.
-const OF_GROUPS: &str = "Printed means have two digits: what is computed from them is known to a \
+const GROUP_NOTE: &str = "Printed means have two digits: what is computed from them is known to a \
                          unit of the second, or of the third where many are added.";
 
 /// One row for each pair of numbers.
@@ -44,9 +44,9 @@ pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -
         Paper::Padigela2019 => defects.padigela(),
     }
     let note = match paper {
-        Paper::Rennings2019 | Paper::Camara2020 => OF_FRACTIONS,
-        Paper::Abnirml => OF_EFFECTS,
-        Paper::Padigela2019 => OF_GROUPS,
+        Paper::Rennings2019 | Paper::Camara2020 => FRACTION_NOTE,
+        Paper::Abnirml => EFFECT_NOTE,
+        Paper::Padigela2019 => GROUP_NOTE,
     };
     let title = "What is known to be wrong, shown by pairs of numbers";
     let table = ReportTable::new("defects", title)
@@ -284,7 +284,7 @@ impl<'a> DiscrepancyRows<'a> {
             ("BM25, idf rsj, TFC1".to_owned(), unclamped),
             ("BM25, idf lucene, TFC1".to_owned(), positive),
         );
-        let printed = published::table(PaperTable {
+        let printed = published::published_table(PaperTable {
             paper: Paper::Rennings2019,
             table: 2,
         });

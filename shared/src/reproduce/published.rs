@@ -72,7 +72,7 @@ pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
 ];
 
 /// The table of Padigela, Zamani & Croft beside which queries are shown.
-pub(super) const SAMPLES: PaperTable = PaperTable {
+pub(super) const SAMPLE_QUERIES_TABLE: PaperTable = PaperTable {
     paper: Paper::Padigela2019,
     table: 5,
 };
@@ -88,7 +88,7 @@ static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
 /// # Panics
 ///
 /// If the paper has no such table.
-pub fn table(asked: PaperTable) -> &'static PublishedTable {
+pub fn published_table(asked: PaperTable) -> &'static PublishedTable {
     let mut tables = TABLES.iter();
     let found = tables.find(|(paper, it)| (*paper, it.number) == (asked.paper, asked.table));
     &found.expect("a paper has the tables that it lists").1

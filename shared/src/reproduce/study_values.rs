@@ -15,7 +15,7 @@ use crate::study::controls::StudyControls;
 use crate::study::overview::StudyOverview;
 
 /// δ as the command line of ABNIRML has it.
-pub(super) const NO_DELTA: TieThreshold = TieThreshold::Given { width: 0.0 };
+pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Given { width: 0.0 };
 
 /// How ours are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ pub(super) enum StudyColumnKind {
 }
 
 /// BM25, the first of a study, beside each other ranker; nothing where there is none.
-pub(super) fn against_bm25(study: &Study, counted: ComparisonSubset) -> Vec<StudyColumnKind> {
+pub(super) fn bm25_comparisons(study: &Study, counted: ComparisonSubset) -> Vec<StudyColumnKind> {
     let rows = || (0..).zip(&study.scores);
     let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
         return Vec::new();

@@ -41,17 +41,17 @@ pub fn score_query(
 }
 
 /// Puts the shards of all queries together.
-pub fn collect(
+pub fn assemble_scores(
     ranker: &LexicalRanker,
     shards: Vec<Vec<f64>>,
     pairs: &QueryDocumentPairs,
 ) -> Result<Scores, Error> {
     let values = shards.into_iter().flatten().map(Some).collect();
-    Scores::new(about(ranker), values, pairs)
+    Scores::new(lexical_ranker_info(ranker), values, pairs)
 }
 
 /// What is needed to tell a formula apart and to show it.
-pub fn about(ranker: &LexicalRanker) -> RankerInfo {
+pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
     let spec = ranker.to_string();
     let (label, detail) = ranker.words();
     RankerInfo {
@@ -65,7 +65,7 @@ pub fn about(ranker: &LexicalRanker) -> RankerInfo {
 }
 
 /// The texts of one query of `pairs`.
-pub fn texts_of<'a>(
+pub fn documents_of_query<'a>(
     pairs: &'a QueryDocumentPairs,
     texts: &'a [StudyDocument],
     query: usize,

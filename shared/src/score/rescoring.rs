@@ -132,7 +132,7 @@ impl RescoredPairs {
 /// among those that have pairs, up to 16 texts each, those of instances that are evenly spread
 /// among those of the query, of every axiom and mode in turn, so that whole instances can be
 /// judged. Where there are no instances, texts are evenly spread.
-pub fn sample(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
+pub fn sample_pairs(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
         .filter(|&it| !pairs.of(it).is_empty())
         .collect();
@@ -194,7 +194,7 @@ mod tests {
             _ => (0..100).collect(),
         });
         let pairs = QueryDocumentPairs::new(by_query);
-        let sample = sample(&pairs, &[]);
+        let sample = sample_pairs(&pairs, &[]);
         assert_eq!(sample.len(), 128);
         assert!(sample.is_sorted_by(|a, b| a < b));
         let mut queries: Vec<u32> = sample.iter().map(|it| it / 100).collect();
@@ -212,7 +212,7 @@ mod tests {
             &["river bank", "river", "bank of a", "sea"],
             9,
         );
-        let sample = sample(&study.pairs, &study.instances);
+        let sample = sample_pairs(&study.pairs, &study.instances);
         let whole = |texts: &[StudyDocNo]| {
             texts.iter().all(|&it| {
                 let place = study.pairs.position(0, it).unwrap() as u32;

@@ -26,7 +26,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
-use super::bootstrap::{BootstrapSampler, DRAWS, percentiles};
+use super::bootstrap::{BootstrapSampler, N_RESAMPLES, percentiles};
 
 /// Of so many draws one may be undefined; beyond that there are no bounds.
 const ONE_UNDEFINED_IN: usize = 20;
@@ -61,12 +61,12 @@ pub struct AgreementCoefficient {
     pub estimate: Estimate,
     /// Things with at least two ratings.
     pub n_things: u64,
-    /// Draws in which the coefficient is undefined, of [`DRAWS`].
+    /// Draws in which the coefficient is undefined, of [`N_RESAMPLES`].
     pub n_undefined: u64,
 }
 
 /// Raw agreement, from 0 to 1; none if no thing has two ratings.
-pub fn raw(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
+pub fn raw_agreement(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     let of = |it: &CategoryCounts| vec![it.agreeing(), 1.0];
     Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?)))
         .agreement(0.0, |it| ratio(it[0], it[1]))
@@ -75,7 +75,7 @@ pub fn raw(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
 /// How far one rater agrees with the others, from 0 to 1: the mean over things of the share of the
 /// others that gave the same. Each thing has its group and, for each of the others who rated it,
 /// whether they did. None if nobody else rated any.
-pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> {
+pub fn agreement_with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> {
     let share = |others: &[bool]| {
         let same = others.iter().filter(|it| **it).count();
         ratio(same as f64, others.len() as f64)
@@ -87,7 +87,10 @@ pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> 
 
 /// Cohen's κ of two raters, from −1 to 1; none if they rated nothing both, or gave one category
 /// to everything.
-pub fn cohen(rated: &[RatedItem], [first, second]: [usize; 2]) -> Option<AgreementCoefficient> {
+pub fn cohen_kappa(
+    rated: &[RatedItem],
+    [first, second]: [usize; 2],
+) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let (n, of) = (categories.len(), |it: u8| place(&categories, it));
     let sums = Sums::new(rated, |it| {
@@ -107,7 +110,7 @@ pub fn cohen(rated: &[RatedItem], [first, second]: [usize; 2]) -> Option<Agreeme
 }
 
 /// Fleiss' κ, from −1 to 1; none if no thing has two ratings, or all are of one category.
-pub fn fleiss(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
+pub fn fleiss_kappa(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let sums = Sums::new(rated, |it| {
         let counts = CategoryCounts::new(it)?;
@@ -127,7 +130,10 @@ pub fn fleiss(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
 }
 
 /// Krippendorff's α, from −1 to 1; none if no thing has two ratings, or all are of one category.
-pub fn krippendorff(rated: &[RatedItem], metric: MeasurementLevel) -> Option<AgreementCoefficient> {
+pub fn krippendorff_alpha(
+    rated: &[RatedItem],
+    metric: MeasurementLevel,
+) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let n = categories.len();
     let sums = Sums::new(rated, |it| {
@@ -249,15 +255,15 @@ impl Sums {
         }
         let value = coefficient(&sum(self.groups.iter()))?;
         let mut draws = BootstrapSampler::new(self.groups.len());
-        let mut drawn = Vec::with_capacity(DRAWS);
+        let mut drawn = Vec::with_capacity(N_RESAMPLES);
         let mut total = vec![0.0; self.groups[0].len()];
         for _ in 0..DRAWS {
             total.fill(0.0);
             draws.each(|at| add(&mut total, &self.groups[at]));
             drawn.extend(coefficient(&total));
         }
-        let n_undefined = DRAWS - drawn.len();
-        let bounded = self.groups.len() > 1 && n_undefined * ONE_UNDEFINED_IN <= DRAWS;
+        let n_undefined = N_RESAMPLES - drawn.len();
+        let bounded = self.groups.len() > 1 && n_undefined * ONE_UNDEFINED_IN <= N_RESAMPLES;
         let interval = if bounded {
             percentiles(drawn)
         } else {

@@ -3,7 +3,7 @@
 //!
 //! Percentile bootstrap with queries as units (Efron and Tibshirani, An Introduction to the
 //! Bootstrap, 1993, chapter 13): draw as many queries as there are, with replacement, count
-//! again, and take the 2.5th and 97.5th percentile of [`DRAWS`] such counts. With `a(q)`
+//! again, and take the 2.5th and 97.5th percentile of [`N_RESAMPLES`] such counts. With `a(q)`
 //! agreeing among `j(q)` judged instances of query `q`, one pass gives
 //!
 //! - over instances (*micro*): `Σ a(q) / Σ j(q)`,
@@ -28,7 +28,7 @@ use crate::stats::quantile::quantile;
 
 /// How often queries are drawn. The share beyond a bound, .025, is then known to ± .0016
 /// (√(.025 × .975 / 10,000)).
-pub const DRAWS: usize = 10_000;
+pub const N_RESAMPLES: usize = 10_000;
 
 /// State from which the draws start; any would do, and one has to be fixed.
 pub const SEED: u128 = 42;
@@ -65,7 +65,7 @@ pub struct SatisfiedFraction {
 }
 
 /// Counts of each query to fractions with bounds; none where nothing was judged.
-pub fn fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
+pub fn bootstrap_fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
     let units: Vec<Unit> = queries
         .iter()
         .filter(|it| it.judged > 0)
@@ -75,8 +75,8 @@ pub fn fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
         return None;
     }
     let whole = units.iter().fold(Unit::default(), |sum, it| sum.plus(it));
-    let mut micro = Vec::with_capacity(DRAWS);
-    let mut over_queries = Vec::with_capacity(DRAWS);
+    let mut micro = Vec::with_capacity(N_RESAMPLES);
+    let mut over_queries = Vec::with_capacity(N_RESAMPLES);
     let mut draws = BootstrapSampler::new(units.len());
     for _ in 0..DRAWS {
         let drawn = draws.sum(&units);
@@ -107,7 +107,7 @@ fn standard_deviation(values: &[f64]) -> f64 {
 
 /// The mean of one number for each query, with the bounds that other queries would have given.
 /// None without a query.
-pub fn mean(values: &[f64]) -> Option<Estimate> {
+pub fn bootstrap_mean(values: &[f64]) -> Option<Estimate> {
     if values.is_empty() {
         return None;
     }
@@ -124,8 +124,8 @@ pub fn mean(values: &[f64]) -> Option<Estimate> {
 }
 
 /// Difference of two fractions over the same instances, with the bounds that other queries
-/// would have given: drawn as for [`fraction`]. None without a query.
-pub(super) fn difference(queries: &[PairedVerdictCounts]) -> Option<Estimate> {
+/// would have given: drawn as for [`bootstrap_fraction`]. None without a query.
+pub(super) fn bootstrap_difference(queries: &[PairedVerdictCounts]) -> Option<Estimate> {
     if queries.is_empty() {
         return None;
     }

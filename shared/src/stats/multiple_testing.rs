@@ -8,7 +8,7 @@
 
 /// A cell whose corrected `p` is not below this cannot be told apart from chance: one table in
 /// twenty may then hold a false finding, the convention of the papers that are replayed.
-pub const LEVEL: f64 = 0.05;
+pub const FAMILY_WISE_ERROR_RATE: f64 = 0.05;
 
 /// `p` after Holm's correction, in the order of `ps`.
 pub fn holm(ps: &[f64]) -> Vec<f64> {

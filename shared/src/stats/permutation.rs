@@ -5,7 +5,7 @@
 //! agreeing among the `j(q)` instances that both were judged on, the statistic is
 //! `T = Σ (a(q) - b(q)) / Σ j(q)`, the difference of their fractions over instances; an
 //! exchange turns the sign of `a(q) - b(q)`. `p` is two-sided: the share of exchanges with
-//! `|T*| >= |T|`, over all `2^n` of them where these are at most [`DRAWS`], else over as many
+//! `|T*| >= |T|`, over all `2^n` of them where these are at most [`N_RESAMPLES`], else over as many
 //! drawn ones, with the one that was observed among them (so that `p` is never 0).
 //!
 //! The interval of `T` is the percentile bootstrap of [`super::bootstrap`]; the effect size is
@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
-use super::bootstrap::{DRAWS, SEED, STREAM, difference};
+use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_difference};
 
 /// What was counted for one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,10 +48,10 @@ pub struct FractionDifference {
 }
 
 /// Compares two rankers; none where there is no instance that both were judged on.
-pub fn compare(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
+pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
     let units: Vec<PairedVerdictCounts> =
         queries.iter().copied().filter(|it| it.judged > 0).collect();
-    let micro = difference(&units)?;
+    let micro = bootstrap_difference(&units)?;
     let p = p_of(&units);
     Some(FractionDifference {
         micro,
@@ -65,7 +65,7 @@ pub fn compare(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
 
 /// Two-sided `p` of the mean of one difference for each query, of −1 to 1, by the same exchanges;
 /// 1 where none differs. Differences count in steps of 2⁻⁴⁰, so that their sums are exact.
-pub fn p_of_mean(differences: &[f64]) -> f64 {
+pub fn p_value_of_mean(differences: &[f64]) -> f64 {
     const STEPS: f64 = (1_u64 << 40) as f64;
     let steps = differences.iter().map(|it| (it * STEPS).round() as i64);
     exchanged(steps.collect())
@@ -81,7 +81,7 @@ fn exchanged(mut leads: Vec<i64>) -> f64 {
     leads.retain(|&it| it != 0);
     let observed = leads.iter().sum::<i64>().abs();
     let n = leads.len();
-    if n < 63 && (1_u64 << n) <= DRAWS as u64 {
+    if n < 63 && (1_u64 << n) <= N_RESAMPLES as u64 {
         let all = 1_u64 << n;
         let far = (0..all).filter(|&signs| turned(&leads, |at| signs >> at & 1).abs() >= observed);
         return far.count() as f64 / all as f64;
@@ -97,7 +97,7 @@ fn exchanged(mut leads: Vec<i64>) -> f64 {
         });
         sum.abs() >= observed
     });
-    (1 + far.count()) as f64 / (DRAWS + 1) as f64
+    (1 + far.count()) as f64 / (N_RESAMPLES + 1) as f64
 }
 
 /// The sum after the signs were turned where `sign` gives 1.
@@ -147,7 +147,7 @@ mod tests {
     /// is `d.mean() / d.std(ddof=1)` of NumPy 2 over (a - b) / j: .21604152487074857.
     #[test]
     fn every_exchange_is_tried_where_there_are_few() {
-        let found = compare(&ten()).unwrap();
+        let found = compare_fractions(&ten()).unwrap();
         assert!((found.micro.value - 0.126_760_563_380_281_7).abs() < 1e-15);
         assert_eq!(found.p, 0.25);
         assert!((found.effect_size.unwrap() - 0.216_041_524_870_748_57).abs() < 1e-12);
@@ -161,21 +161,21 @@ mod tests {
         // The same ten queries and as many on which the rankers are level: those change no sum.
         let mut level = ten();
         level.extend(units(&[5; 40], &[5; 40], &[9; 40]));
-        assert_eq!(compare(&level).unwrap().p, 0.25);
+        assert_eq!(compare_fractions(&level).unwrap().p, 0.25);
         // Twenty queries with a lead of one each: of 2^20 exchanges two are as far out.
         let clear = units(&[2; 20], &[1; 20], &[3; 20]);
-        let p = compare(&clear).unwrap().p;
+        let p = compare_fractions(&clear).unwrap().p;
         assert!(p <= 3.0 / 10_001.0, "{p}");
         // Ten ahead and ten behind: every exchange is as far out as none at all.
         let mut even = units(&[2; 10], &[1; 10], &[3; 10]);
         even.extend(units(&[1; 10], &[2; 10], &[3; 10]));
-        assert_eq!(compare(&even).unwrap().p, 1.0);
+        assert_eq!(compare_fractions(&even).unwrap().p, 1.0);
     }
 
     /// The sum is 1; every pattern of signs is counted here in eighths.
     #[test]
     fn a_mean_of_differences_is_tested_by_the_same_exchanges() {
-        let p = p_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
+        let p = p_value_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
         let mut n_far = 0;
         for signs in 0..32_u32 {
             let eighths = [4, 2, 2, 1, -1_i32].iter().enumerate();
@@ -183,21 +183,21 @@ mod tests {
             n_far += u32::from(turned.sum::<i32>().abs() >= 8);
         }
         assert_eq!(p, f64::from(n_far) / 32.0);
-        assert_eq!(p_of_mean(&[]), 1.0);
-        assert_eq!(p_of_mean(&[0.0, 0.0]), 1.0);
-        assert_eq!(p_of_mean(&[1.0]), 1.0);
+        assert_eq!(p_value_of_mean(&[]), 1.0);
+        assert_eq!(p_value_of_mean(&[0.0, 0.0]), 1.0);
+        assert_eq!(p_value_of_mean(&[1.0]), 1.0);
     }
 
     #[test]
     fn alike_rankers_do_not_differ() {
-        let found = compare(&units(&[1, 2], &[1, 2], &[3, 3])).unwrap();
+        let found = compare_fractions(&units(&[1, 2], &[1, 2], &[3, 3])).unwrap();
         assert_eq!(
             (found.micro.value, found.p, found.effect_size),
             (0.0, 1.0, None)
         );
-        assert_eq!(compare(&[PairedVerdictCounts::default()]), None);
+        assert_eq!(compare_fractions(&[PairedVerdictCounts::default()]), None);
         // A single query bounds nothing.
-        let one = compare(&units(&[3], &[1], &[3])).unwrap();
+        let one = compare_fractions(&units(&[3], &[1], &[3])).unwrap();
         assert_eq!((one.p, one.effect_size), (1.0, None));
         assert_eq!(one.micro.interval, [-1.0, 1.0]);
     }

@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
-use super::correlation::BEYOND;
+use super::correlation::Z_975;
 
 /// So many of so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,15 +34,15 @@ impl Proportion {
 }
 
 /// A share, 0 to 1, with Wilson's interval; none of nothing.
-pub fn wilson(share: Proportion) -> Option<Estimate> {
+pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
     if share.of == 0 {
         return None;
     }
     let n = share.of as f64;
     let p = share.n as f64 / n;
-    let square = BEYOND * BEYOND;
+    let square = Z_975 * Z_975;
     let centre = p + square / (2.0 * n);
-    let half = BEYOND * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
+    let half = Z_975 * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
     let scale = 1.0 + square / n;
     // All and none are bounds that rounding may miss.
     let low = if share.n == 0 { 0.0 } else { centre - half };
@@ -58,8 +58,8 @@ pub fn wilson(share: Proportion) -> Option<Estimate> {
 }
 
 /// The second share less the first, −1 to 1, with Newcombe's interval; none if one is of nothing.
-pub fn newcombe(first: Proportion, second: Proportion) -> Option<Estimate> {
-    let (first, second) = (wilson(first)?, wilson(second)?);
+pub fn newcombe_interval(first: Proportion, second: Proportion) -> Option<Estimate> {
+    let (first, second) = (wilson_interval(first)?, wilson_interval(second)?);
     let ([l1, u1], [l2, u2]) = (first.interval, second.interval);
     let (p1, p2) = (first.value, second.value);
     let far = |a: f64, b: f64| (a * a + b * b).sqrt();
@@ -99,11 +99,11 @@ mod tests {
             (of(0, 20), [0.0, 0.1611]),
             (of(1, 29), [0.0061, 0.1718]),
         ] {
-            near(wilson(share).unwrap().interval, printed);
+            near(wilson_interval(share).unwrap().interval, printed);
         }
-        assert_eq!(wilson(of(0, 20)).unwrap().interval[0], 0.0);
-        assert_eq!(wilson(of(20, 20)).unwrap().interval[1], 1.0);
-        assert_eq!(wilson(of(0, 0)), None);
+        assert_eq!(wilson_interval(of(0, 20)).unwrap().interval[0], 0.0);
+        assert_eq!(wilson_interval(of(20, 20)).unwrap().interval[1], 1.0);
+        assert_eq!(wilson_interval(of(0, 0)), None);
     }
 
     /// The same author, 873–890, table II, method 10. statsmodels 0.15,
@@ -117,8 +117,8 @@ mod tests {
             (of(0, 29), of(5, 56), [-0.0381, 0.1926]),
             (of(0, 20), of(10, 10), [0.6791, 1.0]),
         ] {
-            near(newcombe(first, second).unwrap().interval, printed);
+            near(newcombe_interval(first, second).unwrap().interval, printed);
         }
-        assert_eq!(newcombe(of(0, 0), of(1, 2)), None);
+        assert_eq!(newcombe_interval(of(0, 0), of(1, 2)), None);
     }
 }

@@ -17,7 +17,7 @@ pub struct TTest {
 }
 
 /// The test of some differences; none of fewer than two, or where all of them are 0.
-pub fn one_sample(differences: &[f64]) -> Option<TTest> {
+pub fn one_sample_t_test(differences: &[f64]) -> Option<TTest> {
     let n = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / n;
     let squares = differences.iter().map(|it| (it - mean) * (it - mean));
@@ -109,16 +109,16 @@ mod tests {
     /// `scipy.stats.ttest_1samp(…, 0)`.
     #[test]
     fn a_sample_is_tested_against_0() {
-        let found = one_sample(&[0.3, -0.1, 0.7, 0.2, 0.0, -0.4, 0.9, 0.25]).unwrap();
+        let found = one_sample_t_test(&[0.3, -0.1, 0.7, 0.2, 0.0, -0.4, 0.9, 0.25]).unwrap();
         assert!((found.t - 1.557_389_453_019_900_4).abs() < 1e-12);
         assert!((found.p - 0.163_335_773_822_063_8).abs() < 1e-12);
     }
 
     #[test]
     fn what_does_not_vary_is_certain_or_nothing() {
-        assert_eq!(one_sample(&[]), None);
-        assert_eq!(one_sample(&[1.0]), None);
-        assert_eq!(one_sample(&[0.0, 0.0]), None);
-        assert_eq!(one_sample(&[1.0, 1.0]).unwrap().p, 0.0);
+        assert_eq!(one_sample_t_test(&[]), None);
+        assert_eq!(one_sample_t_test(&[1.0]), None);
+        assert_eq!(one_sample_t_test(&[0.0, 0.0]), None);
+        assert_eq!(one_sample_t_test(&[1.0, 1.0]).unwrap().p, 0.0);
     }
 }

@@ -439,7 +439,7 @@ fn effect_of(
     counts: EffectCounts,
     by_query: &[VerdictCounts],
 ) -> Option<BehavioralEffect> {
-    let fraction = bootstrap::fraction(by_query)?;
+    let fraction = bootstrap::bootstrap_fraction(by_query)?;
     let score = |it: f64| 2.0 * it - 1.0;
     Some(BehavioralEffect {
         positive: counts.positive,
@@ -452,7 +452,7 @@ fn effect_of(
         },
         mean: differences.iter().sum::<f64>() / differences.len() as f64,
         median: median(differences)?,
-        p: t_test::one_sample(differences).map(|it| it.p),
+        p: t_test::one_sample_t_test(differences).map(|it| it.p),
         p_bonferroni: None,
         p_queries: fraction.p,
         n_queries: fraction.n_queries,

@@ -99,10 +99,15 @@ impl LexicalScoring<'_> {
         for ranker in rankers {
             let shard = |query: usize| {
                 let text = &collection.queries[query].text;
-                lexical::score_query(index, ranker, text, lexical::texts_of(pairs, texts, query))
+                lexical::score_query(
+                    index,
+                    ranker,
+                    text,
+                    lexical::documents_of_query(pairs, texts, query),
+                )
             };
             let shards = step.collect(n_queries, shard).await?;
-            scores.push(lexical::collect(ranker, shards, pairs)?);
+            scores.push(lexical::assemble_scores(ranker, shards, pairs)?);
         }
         Ok(scores)
     }

@@ -221,7 +221,7 @@ impl PartialEq for DocumentLengths {
 }
 
 /// Of every text of a study.
-pub(super) fn lengths(study: &Study) -> Vec<u32> {
+pub(super) fn document_lengths(study: &Study) -> Vec<u32> {
     if let Some(withheld) = &study.withheld {
         return withheld.n_terms.clone();
     }

@@ -87,7 +87,7 @@ impl StudyFinding {
 }
 
 /// The largest findings, at most one about each axiom, and at most `n`.
-pub fn findings(overview: &StudyOverview, n: usize) -> Vec<StudyFinding> {
+pub fn find_notable_results(overview: &StudyOverview, n: usize) -> Vec<StudyFinding> {
     let mut all: Vec<StudyFinding> = candidates(overview)
         .into_iter()
         .filter(|it| it.size() > 0.0)
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn what_is_surprising_comes_first_and_each_axiom_once() {
         // BM25 has .931 [.926, .937] on TFC1 and 1 on LNC2, the other .520 [.38, .61] on TFC1.
-        let found = findings(&overview(), 3);
+        let found = find_notable_results(&overview(), 3);
         let [apart, follows] = found.as_slice() else {
             panic!("{found:?}")
         };
@@ -183,7 +183,7 @@ mod tests {
         else {
             panic!("{follows:?}")
         };
-        assert_eq!(findings(&overview(), 1), found[..1]);
+        assert_eq!(find_notable_results(&overview(), 1), found[..1]);
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
             .probes
             .iter_mut()
             .for_each(|it| it.relevance = None);
-        assert_eq!(findings(&overview, 3), []);
+        assert_eq!(find_notable_results(&overview, 3), []);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
             value: 0.3,
             interval: [0.25, 0.36],
         };
-        let found = findings(&overview, 3);
+        let found = find_notable_results(&overview, 3);
         assert!(
             matches!(found[0], StudyFinding::Against { ranker: 0, .. }),
             "{found:?}"

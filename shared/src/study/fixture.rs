@@ -1,7 +1,7 @@
 //! Studies for tests: one query or several over a few texts, in order.
 
 use super::build::{StudyInputs, make_study};
-use super::preparation::{InputFiles, SequentialExecutor, run_at_once};
+use super::preparation::{InputFiles, SequentialExecutor, run_synchronously};
 use super::{LookupFiles, Study, StudyDefinition};
 use crate::collection::{Collection, Document, Qrels, Query};
 use crate::probe::{AxiomVariant, Limits, Probe};
@@ -55,7 +55,7 @@ pub(crate) fn make_with(
         files,
         made: "2026-11-20".to_owned(),
     };
-    run_at_once(make_study(inputs, &mut SequentialExecutor)).unwrap()
+    run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
 
 /// Every lexical axiom under BM25 and QL.

@@ -17,8 +17,8 @@ use crate::text::linguistics::{LinguisticUnit, analyze};
 use crate::text::{Analyzer, Span};
 use crate::verdict::Verdict;
 use crate::word_vectors::{
-    SimilarWord, WordVectors, alike_in_query, bag_of_query, bag_outside, each_word, nearest,
-    similarity, words_of_query,
+    SimilarWord, WordVectors, bag_of_query, bag_without_query, for_each_word, nearest_words,
+    query_term_similarities, similarity, words_of_query,
 };
 
 use std::collections::BTreeMap;
@@ -417,10 +417,10 @@ impl<'a> AnalyzedInstance<'a> {
             counted.place_terms(&found, &terms);
             counted.meaning = meaning.as_ref().map(|(vectors, bag)| {
                 let mut words = Vec::new();
-                each_word(analyzer, body.0, |token, term| {
+                for_each_word(analyzer, body.0, |token, term| {
                     words.push((numbers[term], vectors.row(token)));
                 });
-                let rest = bag_outside(vectors, analyzer, body.0, &terms);
+                let rest = bag_without_query(vectors, analyzer, body.0, &terms);
                 let mut meaning = SemanticFeatures::new(rest, bag);
                 let words = words.into_iter();
                 meaning.words = asked.as_ref().map(|it| alike(vectors, it, &terms, words));
@@ -430,7 +430,7 @@ impl<'a> AnalyzedInstance<'a> {
         };
         let counted = bodies.iter().map(count).collect();
         let alike = match (vectors, &asked) {
-            (Some(vectors), Some(asked)) => alike_in_query(vectors, asked),
+            (Some(vectors), Some(asked)) => query_term_similarities(vectors, asked),
             _ => Vec::new(),
         };
         AnalyzedInstance {
@@ -468,7 +468,7 @@ impl<'a> AnalyzedInstance<'a> {
         let SemanticFeatures { rest, to_query, .. } = self.counted[at].meaning.as_ref()?;
         let asked = bag_of_query(vectors, analyzer, self.query.0);
         let text = self.bodies[at].0;
-        let mut nearest = nearest(vectors, analyzer, text, &self.terms, &asked);
+        let mut nearest = nearest_words(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
         Some(QuerySimilarity {
             to_query: *to_query,
@@ -528,7 +528,7 @@ impl<'a> AnalyzedInstance<'a> {
                 .collect()
         });
         TermContributions {
-            ranker: lexical::about(ranker),
+            ranker: lexical::lexical_ranker_info(ranker),
             terms: terms.collect(),
             scores: self
                 .counted

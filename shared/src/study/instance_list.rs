@@ -204,7 +204,7 @@ mod tests {
                 InstanceSort::Closest => margin.map_or(f64::INFINITY, f64::abs),
             }
         };
-        all.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        all.sort_by(|a, b| key(a).total_cmp(&sort_key(b)));
         all.into_iter()
             .map(|it| (it.0, it.1.map(|it| it.margin)))
             .collect()

@@ -367,7 +367,7 @@ impl Study {
     /// The splits of the queries, in the order of their first query; the first so many, since
     /// what is meant as something else may have one for each query.
     pub(super) fn splits(&self) -> Vec<SplitSize> {
-        splits_of(&self.queries)
+        count_splits(&self.queries)
     }
 
     fn column(
@@ -485,11 +485,11 @@ fn cell(
     instances: &Instances,
     verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
 ) -> Option<OverviewCell> {
-    summary(&tallies(instances, verdict), instances.claim.tie_agrees())
+    summarize_tallies(&tallies(instances, verdict), instances.claim.tie_agrees())
 }
 
 /// Tallies of queries to counts and fractions; none where nothing was judged.
-pub fn summary(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Option<OverviewCell> {
+pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Option<OverviewCell> {
     let counted: Vec<VerdictCounts> = tallies
         .iter()
         .map(|it| VerdictCounts {
@@ -503,7 +503,7 @@ pub fn summary(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Option<Overv
         p,
         n_queries,
         detectable,
-    } = bootstrap::fraction(&counted)?;
+    } = bootstrap::bootstrap_fraction(&counted)?;
     let mut tally = OutcomeCounts::default();
     tallies.iter().for_each(|&it| tally += it);
     Some(OverviewCell {
@@ -538,7 +538,7 @@ fn has_opposite(all: &[StudyDocNo], claim: Claim<StudyDocNo>) -> bool {
 }
 
 /// The first splits that queries are in, in their order.
-pub(crate) fn splits_of<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Vec<SplitSize> {
+pub(crate) fn count_splits<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Vec<SplitSize> {
     const MOST: usize = 50;
     let mut splits: Vec<SplitSize> = Vec::new();
     for name in queries.into_iter().filter_map(|it| it.split.as_ref()) {

@@ -78,10 +78,10 @@ pub struct AxiomResult {
 }
 
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
-pub const LONGEST: usize = 200_000;
+pub const MAX_TEXT_BYTES: usize = 200_000;
 
 /// The most axioms that are taken beside [`crate::probe::Axiom::ALL`].
-pub const MOST_FURTHER: usize = 64;
+pub const MAX_EXTRA_PROBES: usize = 64;
 
 /// What is known of the collection that texts are compared in.
 #[derive(Debug, Clone, Copy)]
@@ -96,7 +96,7 @@ pub struct CollectionStatistics<'a> {
 
 /// Answers what was typed, with the statistics of a collection; without them the texts that
 /// were typed are the collection.
-pub fn answer(
+pub fn evaluate_input(
     typed: &PlaygroundRequest,
     collection: Option<CollectionStatistics<'_>>,
 ) -> Result<PlaygroundResult, Error> {
@@ -110,17 +110,17 @@ pub fn answer(
         .texts
         .iter()
         .chain([&typed.query])
-        .any(|it| it.len() > LONGEST)
+        .any(|it| it.len() > MAX_TEXT_BYTES)
     {
         return Err(Error::out_of_range(
             "texts",
-            format!("at most {LONGEST} bytes each are taken"),
+            format!("at most {MAX_TEXT_BYTES} bytes each are taken"),
         ));
     }
-    if typed.further.len() > MOST_FURTHER {
+    if typed.further.len() > MAX_EXTRA_PROBES {
         return Err(Error::out_of_range(
             InvalidField::shown("further", "further axioms"),
-            format!("at most {MOST_FURTHER} are taken at once"),
+            format!("at most {MAX_EXTRA_PROBES} are taken at once"),
         ));
     }
     typed.limits.check()?;
@@ -177,7 +177,9 @@ const SEED: u64 = 42;
 
 /// A text as each manipulation makes it; none where it would be empty or the same, or where
 /// texts are lacking.
-pub fn change(changing: &PlaygroundManipulation) -> Result<Vec<Option<String>>, Error> {
+pub fn apply_manipulations(
+    changing: &PlaygroundManipulation,
+) -> Result<Vec<Option<String>>, Error> {
     let PlaygroundManipulation {
         query,
         text,
@@ -186,8 +188,8 @@ pub fn change(changing: &PlaygroundManipulation) -> Result<Vec<Option<String>>, 
         analyzer,
     } = changing;
     let texts = || others.iter().chain([text]);
-    if texts().chain([query]).any(|it| it.len() > LONGEST) {
-        let reason = format!("at most {LONGEST} bytes each are taken");
+    if texts().chain([query]).any(|it| it.len() > MAX_TEXT_BYTES) {
+        let reason = format!("at most {MAX_TEXT_BYTES} bytes each are taken");
         return Err(Error::out_of_range("texts", reason));
     }
     let mut vocabulary = Vocabulary::new(analyzer.clone());
@@ -309,7 +311,8 @@ mod tests {
 
     #[test]
     fn an_axiom_finds_the_order_in_which_it_applies() {
-        let answer = answer(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
+        let answer =
+            evaluate_input(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
         let tfc1 = &answer.axioms[0];
         assert!(tfc1.applies);
         assert_eq!(
@@ -335,7 +338,8 @@ mod tests {
 
     #[test]
     fn contributions_sum_to_the_bits_of_the_score() {
-        let answer = answer(&typed("river bank tide", &["river bank", "tide"]), None).unwrap();
+        let answer =
+            evaluate_input(&typed("river bank tide", &["river bank", "tide"]), None).unwrap();
         for it in &answer.contributions {
             for text in 0..2 {
                 let sum = it.terms.iter().fold(0.0, |sum, term| sum + term[text]);
@@ -359,14 +363,17 @@ mod tests {
         };
         let reversed = Some("It takes the bank. The river rises.".to_owned());
         let added = Some("The river rises. It takes the bank. Bread rises.".to_owned());
-        let made = change(&changing(&["Bread rises."])).unwrap();
+        let made = apply_manipulations(&changing(&["Bread rises."])).unwrap();
         assert_eq!(made, [reversed.clone(), None, added]);
-        assert_eq!(change(&changing(&[])).unwrap(), [reversed, None, None]);
+        assert_eq!(
+            apply_manipulations(&changing(&[])).unwrap(),
+            [reversed, None, None]
+        );
     }
 
     #[test]
     fn nothing_typed_is_an_answer_too() {
-        let answer = answer(&typed("", &["", ""]), None).unwrap();
+        let answer = evaluate_input(&typed("", &["", ""]), None).unwrap();
         assert!(answer.terms.is_empty());
         assert!(answer.axioms.iter().all(|it| !it.applies));
     }

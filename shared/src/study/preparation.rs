@@ -92,7 +92,7 @@ impl ShardExecutor for SequentialExecutor {
 }
 
 /// Runs work to its end whose executor never waits.
-pub fn run_at_once<T>(work: impl Future<Output = T>) -> T {
+pub fn run_synchronously<T>(work: impl Future<Output = T>) -> T {
     match std::pin::pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(it) => it,
         Poll::Pending => unreachable!("an executor that waits needs a runtime"),

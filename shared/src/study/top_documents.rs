@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::probe::StudyDocNo;
 
 /// So many texts are told.
-pub const MOST: usize = 10;
+pub const MAX_TOP_DOCUMENTS: usize = 10;
 
 /// The first so many characters of a text are told.
-pub const MOST_CHARACTERS: usize = 4_000;
+pub const MAX_TEXT_CHARACTERS: usize = 4_000;
 
 /// The first texts of a query's pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct TopDocuments {
     pub n_texts: u64,
     /// Whether the study has scores of the ranker; without them the texts stand as in the pool.
     pub scored: bool,
-    /// At most [`MOST`].
+    /// At most [`MAX_TOP_DOCUMENTS`].
     pub texts: Vec<TopDocument>,
 }
 
@@ -63,7 +63,7 @@ impl Study {
             (Some(a), Some(b)) => b.total_cmp(&a),
             (a, b) => b.is_some().cmp(&a.is_some()),
         });
-        let texts = order.iter().take(MOST).map(|&(text, score)| {
+        let texts = order.iter().take(MAX_TOP_DOCUMENTS).map(|&(text, score)| {
             let body = (!self.lacks_texts()).then(|| self.text_body(text));
             let shown = body.as_deref().map(first_characters);
             TopDocument {
@@ -85,8 +85,8 @@ impl Study {
 }
 
 /// As much of a text as is shown beside others.
-pub(crate) fn first_characters(text: &str) -> &str {
-    let end = text.char_indices().nth(MOST_CHARACTERS);
+pub(crate) fn truncate_text(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_TEXT_CHARACTERS);
     end.map_or(text, |it| &text[..it.0])
 }
 
@@ -121,12 +121,12 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_and_withheld_ones_are_not_told() {
-        let long = "é ".repeat(MOST_CHARACTERS);
+        let long = "é ".repeat(MAX_TEXT_CHARACTERS);
         let study = fixture::study("river", &["river", &long], 10);
         let found = study.firsts(0, "").unwrap();
         assert_eq!((found.texts[0].cut, found.texts[1].cut), (false, true));
         let n = |text: &Option<String>| text.as_deref().map(|it| it.chars().count());
-        assert_eq!(n(&found.texts[1].text), Some(MOST_CHARACTERS));
+        assert_eq!(n(&found.texts[1].text), Some(MAX_TEXT_CHARACTERS));
         let bare = study.without_texts().firsts(0, "").unwrap();
         assert_eq!((bare.texts[1].cut, &bare.texts[1].text), (false, &None));
     }

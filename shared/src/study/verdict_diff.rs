@@ -12,7 +12,7 @@ use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
 /// How many instances are listed.
-pub const LISTED: usize = 50;
+pub const MAX_CHANGED_INSTANCES: usize = 50;
 
 /// What moved between two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct VerdictDiff {
     /// Queries with a move, the most first.
     pub queries: Vec<QueryChanges>,
     /// The instances that changed side, those whose margins are farthest apart first, at most
-    /// [`LISTED`].
+    /// [`MAX_CHANGED_INSTANCES`].
     pub instances: Vec<ChangedInstance>,
 }
 
@@ -80,8 +80,11 @@ pub struct ChangedInstance {
 }
 
 /// Compares a ranker of a study with one of the same or of another study.
-pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<VerdictDiff, Error> {
-    comparable(first.0, second.0)?;
+pub fn diff_verdicts(
+    first: (&Study, &Scores),
+    second: (&Study, &Scores),
+) -> Result<VerdictDiff, Error> {
+    check_comparable(first.0, second.0)?;
     let study = first.0;
     let names = [&first.1.ranker, &second.1.ranker].map(|it| it.spec.clone());
     let mut found = VerdictDiff {
@@ -134,11 +137,11 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Verdi
                     second: b,
                 });
             }
-            keep_farthest(&mut found.instances, 4 * LISTED);
+            keep_farthest(&mut found.instances, 4 * MAX_CHANGED_INSTANCES);
         }
         found.axioms.push(moves);
     }
-    keep_farthest(&mut found.instances, LISTED);
+    keep_farthest(&mut found.instances, MAX_CHANGED_INSTANCES);
     for it in &mut found.instances {
         let claim = study
             .instances_of(it.probe, it.mode)?
@@ -185,7 +188,7 @@ fn keep_farthest(moved: &mut Vec<ChangedInstance>, most: usize) {
 }
 
 /// Refuses two studies with other instances, and says what of their making differs.
-pub fn comparable(first: &Study, second: &Study) -> Result<(), Error> {
+pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
     if first.instances_hash == second.instances_hash {
         return Ok(());
     }
@@ -239,12 +242,12 @@ mod tests {
     fn instances_that_change_side_are_found_and_grouped() {
         let study = fixture::study("river bank", &TEXTS, 10);
         let (bm25, ql) = (&study.scores[0], &study.scores[1]);
-        let same = diff((&study, bm25), (&study, bm25)).unwrap();
+        let same = diff_verdicts((&study, bm25), (&study, bm25)).unwrap();
         assert!(same.instances.is_empty() && same.queries.is_empty());
         // The same ranker with its scores turned round loses whatever it satisfied.
         let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
         let turned = Scores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
-        let found = diff((&study, bm25), (&study, &turned)).unwrap();
+        let found = diff_verdicts((&study, bm25), (&study, &turned)).unwrap();
         let lost: u64 = found.axioms.iter().map(|it| it.n_lost).sum();
         let gained: u64 = found.axioms.iter().map(|it| it.n_gained).sum();
         assert_eq!(found.instances.len() as u64, lost + gained);
@@ -257,7 +260,7 @@ mod tests {
         assert_eq!(moved.first.margin, -moved.second.margin);
         assert_eq!(moved.text_ids.len(), 2);
         assert_eq!(
-            diff((&study, bm25), (&study, ql)).unwrap().second,
+            diff_verdicts((&study, bm25), (&study, ql)).unwrap().second,
             ql.ranker.spec
         );
     }
@@ -266,7 +269,7 @@ mod tests {
     fn unlike_studies_are_refused_with_what_differs() {
         let one = fixture::study("river bank", &TEXTS, 10);
         let other = fixture::study("river bank", &TEXTS, 0);
-        let error = comparable(&one, &other).unwrap_err().to_string();
+        let error = check_comparable(&one, &other).unwrap_err().to_string();
         assert!(error.contains("what differs: the limits"), "{error}");
     }
 }

@@ -30,7 +30,7 @@ impl Study {
         let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
         self.withheld = Some(WithheldTexts {
             hashes: hashes.collect(),
-            n_terms: controls::lengths(&self),
+            n_terms: controls::document_lengths(&self),
             restored: false,
         });
         for doc in &mut self.docs {

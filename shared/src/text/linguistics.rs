@@ -139,8 +139,8 @@ fn span(first: &Range<usize>, last: &Range<usize>) -> Span {
 
 /// Cuts a text into sentences and tokens, tags these and finds its noun phrases.
 pub fn analyze(text: &str) -> LinguisticAnalysis {
-    let words = tokens::cut(text);
-    let sentences = sentences::find(text, &words);
+    let words = tokens::tokenize(text);
+    let sentences = sentences::find_sentences(text, &words);
     let mut analysis = LinguisticAnalysis {
         tokens: Vec::with_capacity(words.len()),
         sentences,
@@ -151,8 +151,8 @@ pub fn analyze(text: &str) -> LinguisticAnalysis {
             .iter()
             .map(|it| &text[it.clone()])
             .collect();
-        let tags = tagger::of(&forms);
-        for phrase in phrases::find(&forms, &tags) {
+        let tags = tagger::tag_words(&forms);
+        for phrase in phrases::find_noun_phrases(&forms, &tags) {
             let start = sentence.start;
             analysis
                 .noun_phrases
@@ -170,6 +170,6 @@ impl TaggedToken {
     /// The base form, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun stays
     /// as it is written. `text` is the one that was analysed.
     pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        lemmas::of(&text[self.bytes.clone()], self.tag)
+        lemmas::lemma(&text[self.bytes.clone()], self.tag)
     }
 }

@@ -154,7 +154,7 @@ pub const EN_FUNCTION: &[&str] = &[
 ];
 
 /// Whether a lower-cased token is dropped.
-pub(crate) fn drops(stopwords: &Stopwords, token: &str) -> bool {
+pub(crate) fn is_stop_word(stopwords: &Stopwords, token: &str) -> bool {
     match stopwords {
         Stopwords::None => false,
         Stopwords::EnFunction => EN_FUNCTION.binary_search(&token).is_ok(),
@@ -164,7 +164,7 @@ pub(crate) fn drops(stopwords: &Stopwords, token: &str) -> bool {
 
 /// A stop list from a text with one word a line; empty lines and lines that begin with `#`
 /// are passed over.
-pub fn list(text: &str) -> Stopwords {
+pub fn parse_stop_list(text: &str) -> Stopwords {
     let lines = text
         .lines()
         .map(str::trim)
@@ -197,7 +197,10 @@ mod tests {
     #[test]
     fn a_list_of_somebody_is_sorted_lower_cased_and_without_repetition() {
         let words = ["and", "the"].map(str::to_owned).to_vec();
-        assert_eq!(list("# mine\nThe\n\nand\nthe\n"), Stopwords::List(words));
+        assert_eq!(
+            parse_stop_list("# mine\nThe\n\nand\nthe\n"),
+            Stopwords::List(words)
+        );
     }
 
     #[test]

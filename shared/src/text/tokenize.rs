@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{Span, Tokenizer};
 
 /// Calls `take` with each token, lower-cased, and where it stands in the text as written.
-pub(super) fn each(tokenizer: &Tokenizer, text: &str, take: impl FnMut(&str, Span)) {
+pub(super) fn for_each_token(tokenizer: &Tokenizer, text: &str, take: impl FnMut(&str, Span)) {
     match tokenizer {
         Tokenizer::Alnum => alnum(text, take),
         Tokenizer::Unicode => words(text, take),

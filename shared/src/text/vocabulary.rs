@@ -86,7 +86,7 @@ impl Vocabulary {
         analyzer.each_token(text, |token, _| {
             let number = tokens.insert(token);
             if number as usize == term_of.len() {
-                let dropped = stopwords::drops(&analyzer.stopwords, token);
+                let dropped = stopwords::is_stop_word(&analyzer.stopwords, token);
                 term_of.push((!dropped).then(|| names.insert(&stem.of(token))));
             }
             if let Some(term) = term_of[number as usize] {

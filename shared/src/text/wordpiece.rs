@@ -20,12 +20,12 @@ use super::interner::StringInterner;
 use crate::error::Error;
 
 /// What stands for a word that the vocabulary cannot spell.
-pub const UNKNOWN: &str = "[UNK]";
+pub const UNKNOWN_TOKEN: &str = "[UNK]";
 
 /// What marks a piece within a word.
-const INSIDE: &str = "##";
+const CONTINUATION_PREFIX: &str = "##";
 
-/// The longest word that is cut; longer ones are [`UNKNOWN`]. In characters.
+/// The longest word that is cut; longer ones are [`UNKNOWN_TOKEN`]. In characters.
 const LONGEST_WORD: usize = 100;
 
 /// A vocabulary of pieces.
@@ -77,7 +77,7 @@ impl WordpieceVocabulary {
         case: LetterCase,
         all: Vec<String>,
     ) -> Result<WordpieceVocabulary, Error> {
-        if !all.iter().any(|it| it == UNKNOWN) {
+        if !all.iter().any(|it| it == UNKNOWN_TOKEN) {
             let reason = "it has no piece `[UNK]`; a WordPiece vocabulary has one piece a line, \
                           as vocab.txt of a BERT model";
             return Err(Error::file(file, reason));
@@ -85,7 +85,7 @@ impl WordpieceVocabulary {
         Ok(WordpieceVocabulary::held(file, case, all))
     }
 
-    /// Names a file that is still to be read; until then every word is [`UNKNOWN`].
+    /// Names a file that is still to be read; until then every word is [`UNKNOWN_TOKEN`].
     pub fn named(file: &str) -> WordpieceVocabulary {
         WordpieceVocabulary::held(file, LetterCase::Folded, Vec::new())
     }
@@ -145,7 +145,7 @@ impl WordpieceVocabulary {
         let (mut first, mut inside) = (StringInterner::default(), StringInterner::default());
         let mut longest = 0;
         for piece in &all {
-            let bare = match piece.strip_prefix(INSIDE) {
+            let bare = match piece.strip_prefix(CONTINUATION_PREFIX) {
                 Some(bare) => {
                     inside.insert(bare);
                     bare
@@ -240,7 +240,7 @@ impl WordpieceVocabulary {
                     take(&word.text[start..end], word.span(start, end));
                 }
             }
-            None => take(UNKNOWN, whole),
+            None => take(UNKNOWN_TOKEN, whole),
         }
         word.text.clear();
         word.letters.clear();
@@ -412,11 +412,11 @@ mod tests {
 
     #[test]
     fn a_word_that_cannot_be_spelt_is_unknown_as_a_whole() {
-        check(LetterCase::Folded, "rivers", &[(UNKNOWN, "rivers")]);
+        check(LetterCase::Folded, "rivers", &[(UNKNOWN_TOKEN, "rivers")]);
         check(
             LetterCase::Folded,
             &"e".repeat(101),
-            &[(UNKNOWN, &"e".repeat(101))],
+            &[(UNKNOWN_TOKEN, &"e".repeat(101))],
         );
         assert_eq!(WordpieceVocabulary::named("x").len(), 0);
     }
@@ -442,7 +442,7 @@ mod tests {
     fn accents_case_and_control_characters_go_but_not_from_a_cased_vocabulary() {
         let expected = [("river", "RÎV\u{200b}ER"), ("e", "e")];
         check(LetterCase::Folded, "RÎV\u{200b}ER\u{a0}e\u{301}", &expected);
-        let expected = [(UNKNOWN, "River"), ("river", "river")];
+        let expected = [(UNKNOWN_TOKEN, "River"), ("river", "river")];
         check(LetterCase::Kept, "River river", &expected);
     }
 

@@ -11,19 +11,19 @@ use crate::text::{Analyzer, stemming, stopwords};
 /// The words of a query: every token that gives a term.
 pub(crate) fn bag_of_query(vectors: &WordVectors, analyzer: &Analyzer, query: &str) -> BagOfWords {
     let mut rows = Vec::new();
-    each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
+    for_each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
     BagOfWords::of(vectors, rows)
 }
 
 /// d − Q of a text: every token that gives a term which is not in the query.
-pub(crate) fn bag_outside(
+pub(crate) fn bag_without_query(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     text: &str,
     query: &QueryTerms,
 ) -> BagOfWords {
     let mut rows = Vec::new();
-    each_word(analyzer, text, |token, term| {
+    for_each_word(analyzer, text, |token, term| {
         if query.iter().all(|it| it.term != term) {
             rows.push(vectors.row(token));
         }
@@ -42,7 +42,7 @@ pub struct SimilarWord {
 }
 
 /// The words of a text outside of the query, those that mean most of what the query means first.
-pub(crate) fn nearest(
+pub(crate) fn nearest_words(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     text: &str,
@@ -50,7 +50,7 @@ pub(crate) fn nearest(
     asked: &BagOfWords,
 ) -> Vec<SimilarWord> {
     let mut rows = BTreeSet::new();
-    each_word(analyzer, text, |token, term| {
+    for_each_word(analyzer, text, |token, term| {
         if query.iter().all(|it| it.term != term) {
             rows.extend(vectors.row(token));
         }
@@ -66,10 +66,10 @@ pub(crate) fn nearest(
 }
 
 /// Calls `take` with each token of a text that gives a term, and that term.
-pub(crate) fn each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
+pub(crate) fn for_each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
     let stem = stemming::TokenStemmer::new(analyzer.stemmer);
     analyzer.each_token(text, |token, _| {
-        if !stopwords::drops(&analyzer.stopwords, token) {
+        if !stopwords::is_stop_word(&analyzer.stopwords, token) {
             take(token, &stem.of(token));
         }
     });

@@ -21,7 +21,11 @@ const LONGEST_WORD: u64 = 1_000;
 
 /// Reads a file of word vectors; a row that is wrong is refused with its reason, of two rows
 /// for a word the first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<WordVectors> {
+pub fn read_word_vectors(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+) -> ReadResult<WordVectors> {
     let mut bytes = DecompressedReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
     let stopped = |it: std::io::Error| Error::file(name, format!("reading stopped: {it}"));
     let mut first = Vec::new();
@@ -196,7 +200,7 @@ mod tests {
     use super::*;
 
     fn read_all(bytes: &[u8]) -> Result<(WordVectors, ReadReport), Error> {
-        read("v.txt", bytes, &mut |_| {})
+        read_word_vectors("v.txt", bytes, &mut |_| {})
     }
 
     const GLOVE: &[u8] = b"the 0 2\nof 3 4\n. . . 1 0\n";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bag_of_words::each_word;
+use super::bag_of_words::for_each_word;
 use super::{WordVectorNo, WordVectors, is_outside};
 use crate::index::term_statistics::QueryTerms;
 use crate::text::Analyzer;
@@ -40,7 +40,7 @@ pub(crate) fn words_of_query(
     terms: &QueryTerms,
 ) -> Vec<Option<WordVectorNo>> {
     let mut rows: Vec<Option<Option<WordVectorNo>>> = vec![None; terms.len()];
-    each_word(analyzer, query, |token, term| {
+    for_each_word(analyzer, query, |token, term| {
         if let Some(place) = terms.iter().position(|it| it.term == term) {
             rows[place].get_or_insert_with(|| vectors.row(token));
         }
@@ -49,14 +49,17 @@ pub(crate) fn words_of_query(
 }
 
 /// How like each query term is to each, row by row.
-pub(crate) fn alike_in_query(vectors: &WordVectors, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
+pub(crate) fn query_term_similarities(
+    vectors: &WordVectors,
+    asked: &[Option<WordVectorNo>],
+) -> Vec<f64> {
     let each = asked.iter();
     each.flat_map(|&a| asked.iter().map(move |&b| cosine(vectors, a, b)))
         .collect()
 }
 
 /// Over the words of a text in order; `asked` is [`words_of_query`].
-pub(crate) fn alike(
+pub(crate) fn word_similarities(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],
     query: &QueryTerms,

@@ -8,10 +8,10 @@ use crate::text::Analyzer;
 use crate::text::stopwords::EN_FUNCTION;
 
 /// Words that are offered: the first of the file, which are the most frequent ones.
-const OFFERED: usize = 20_000;
+const MAX_CANDIDATES: usize = 20_000;
 
 /// The least cosine of a word that may stand for another.
-const LIKE: f64 = 0.6;
+const MIN_COSINE: f64 = 0.6;
 
 /// For each word its nearest, found when it is first asked for.
 #[derive(Debug, Clone)]
@@ -43,9 +43,9 @@ impl SynonymFinder {
 
     fn find(&self, row: WordVectorNo) -> Option<WordVectorNo> {
         let own = self.term(row)?;
-        let offered = 0..self.vectors.len().min(OFFERED) as WordVectorNo;
+        let offered = 0..self.vectors.len().min(MAX_CANDIDATES) as WordVectorNo;
         let each = offered.map(|it| (cosine(&self.vectors, Some(row), Some(it)), it));
-        let mut like: Vec<(f64, WordVectorNo)> = each.filter(|it| it.0 >= LIKE).collect();
+        let mut like: Vec<(f64, WordVectorNo)> = each.filter(|it| it.0 >= MIN_COSINE).collect();
         like.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut rows = like.into_iter().map(|it| it.1);
         rows.find(|&it| self.term(it).is_some_and(|it| it != own))

@@ -27,7 +27,7 @@ pub(crate) struct CrashPlan {
 
 #[test]
 fn what_20_people_decide_survives_a_server_that_is_killed_three_times() {
-    survives(CrashPlan {
+    check_survives_crashes(CrashPlan {
         n_people: 20,
         seconds: 12,
         n_kills: 3,
@@ -37,7 +37,7 @@ fn what_20_people_decide_survives_a_server_that_is_killed_three_times() {
 
 /// Kills the server while people work, and compares what it has with what they know; with each
 /// database.
-pub(crate) fn survives(plan: CrashPlan) {
+pub(crate) fn check_survives_crashes(plan: CrashPlan) {
     for home in TestHome::of_each_database() {
         killed(&home, plan);
     }

@@ -9,7 +9,7 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
 use shared::annotation::PersonId;
 use shared::annotation::export::ExportRow;
 use shared::api::annotation::{ExportTaskRequest, TaskExportFormat, TaskId};
-use shared::api::people::{AcceptInvitationRequest, CSRF, SessionResponse};
+use shared::api::people::{AcceptInvitationRequest, CSRF_HEADER, SessionResponse};
 use shared::api::{Endpoint, ErrorResponse, Method};
 
 use super::server_address::ServerAddress;
@@ -125,7 +125,9 @@ impl PersonClient {
         let mut request = asking(&self.client, &address, asked);
         request = request.header(COOKIE, self.cookie.at(&address));
         if E::METHOD == Method::Post {
-            request = request.header(ORIGIN, &address).header(CSRF, &self.csrf);
+            request = request
+                .header(ORIGIN, &address)
+                .header(CSRF_HEADER, &self.csrf);
         }
         request.send().map_err(RequestFailure::Lost)
     }

@@ -14,7 +14,8 @@ use shared::annotation::{
     AnnotationEvent, AnnotatorAnswer, DisplayOrder, ItemNo, PersonId, ReasonRating,
 };
 use shared::api::annotation::{
-    EventOutcome, EventReceipt, LeaseItemsRequest, MOST_EVENTS, SubmitEventsRequest, TaskId,
+    EventOutcome, EventReceipt, LeaseItemsRequest, MAX_EVENTS_PER_REQUEST, SubmitEventsRequest,
+    TaskId,
 };
 
 use super::person::{PersonClient, RequestFailure};
@@ -258,7 +259,7 @@ impl ScriptedAnnotator {
     /// Sends the oldest that are not acknowledged; now and then all of them once more.
     fn send(&mut self) {
         let from = self.n_acknowledged;
-        let rest = self.made[from..].iter().take(MOST_EVENTS);
+        let rest = self.made[from..].iter().take(MAX_EVENTS_PER_REQUEST);
         let events: Vec<AnnotationEvent> = rest.map(|it| it.event.clone()).collect();
         if events.is_empty() {
             return;

@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 
 use super::{CORPUS, MINE, QUERIES, check_refused, collection, refusal, study};
-use crate::harness::tiny;
+use crate::harness::tiny_collection;
 
 #[test]
 fn settings_out_of_their_range_are_refused() {
@@ -264,7 +264,7 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
     home.run(MINE).done();
     let judge = format!(
         "judge --collection {} --ranker bm25 --instances mined.parquet",
-        tiny()
+        tiny_collection()
     );
     check_refused(
         &home,

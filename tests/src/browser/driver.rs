@@ -8,7 +8,7 @@ use thirtyfour::LoggingPrefsLogLevel;
 use thirtyfour::prelude::*;
 
 use super::background_process::BackgroundProcess;
-use crate::harness::named;
+use crate::harness::path_from_environment;
 
 /// A running chromedriver.
 pub(super) struct ChromeDriver {
@@ -22,7 +22,7 @@ pub(super) struct ChromeDriver {
 /// Started by the first test that needs it.
 pub(super) static DRIVER: LazyLock<ChromeDriver> = LazyLock::new(|| {
     let scratch = tempfile::tempdir().unwrap().keep();
-    let mut chromedriver = Command::new(named("CHROMEDRIVER").unwrap());
+    let mut chromedriver = Command::new(path_from_environment("CHROMEDRIVER").unwrap());
     chromedriver.arg("--port=0").env("TMPDIR", &scratch);
     let program = BackgroundProcess::start(&chromedriver, &scratch, "started successfully on port");
     let port: String = program.said.chars().filter(char::is_ascii_digit).collect();
@@ -52,7 +52,7 @@ pub(super) fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
         "--no-proxy-server",
     ];
     let mut asked = DesiredCapabilities::chrome();
-    let chromium = named("CHROMIUM").unwrap();
+    let chromium = path_from_environment("CHROMIUM").unwrap();
     asked.set_binary(&chromium.display().to_string())?;
     for flag in FLAGS {
         asked.add_arg(flag)?;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::background_process::SharedServer;
 use super::readability;
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use crate::harness::{TestHome, study_file, tiny, tiny_model};
+use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
 use crate::late_interaction::published;
 
 /// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
@@ -18,7 +18,10 @@ static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
 probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
-    home.write("study.toml", study_file("tiny", "Tiny", tiny(), rest));
+    home.write(
+        "study.toml",
+        study_file("tiny", "Tiny", tiny_collection(), rest),
+    );
     let given = models.each_ref().map(|it| format!("--model {it}"));
     let given = given.join(" ");
     home.run(&format!("study run study.toml {given}")).done();

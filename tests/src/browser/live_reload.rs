@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use super::background_process::BackgroundProcess;
 use super::tab::with_tab;
-use crate::harness::{TestDependency, TestHome, named, or_skip};
+use crate::harness::{TestDependency, TestHome, or_skip, path_from_environment};
 
 /// From a saved file to what a person sees.
 const LIMIT: Duration = Duration::from_secs(15);
 
 #[test]
 fn a_color_and_a_sentence_are_seen_within_seconds() {
-    let xtask = named("AXIOSCOPE_XTASK");
+    let xtask = path_from_environment("AXIOSCOPE_XTASK");
     let Some(xtask) = or_skip(xtask, TestDependency::System, "no `cargo xtask`") else {
         return;
     };

@@ -40,9 +40,9 @@ fn a_run_in_the_workbench_leaves_the_page_at_hand() {
         let median = median_of_five(tab, "of a run in the Workbench", || {
             tab.open("/workbench");
             tab.click(AriaRole::Button, "Load the sample");
-            workbench::read(tab, 3);
+            workbench::wait_for_files(tab, 3);
             let from = tab.js("return performance.now()", &[]).as_f64().unwrap();
-            workbench::make(tab);
+            workbench::create_study(tab);
             longest(tab, from)
         });
         assert!(median < 50.0, "{median:.0} ms");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::tab::{AriaRole, BrowserTab, ColorScheme, with_tab};
 use super::{axe, demo_site, workbench};
-use crate::harness::named;
+use crate::harness::path_from_environment;
 
 /// Widths of a phone and of a desk.
 const WIDTHS: [u32; 2] = [360, 1440];
@@ -59,7 +59,7 @@ fn look(
     let place = format!("{name}, {width} px, {}", scheme.name());
     let found = violations(tab, axe).into_iter().chain(overflow(tab));
     let found = found.map(|it| format!("{place}: {it}")).collect();
-    if let Some(folder) = named("AXIOSCOPE_SHOTS") {
+    if let Some(folder) = path_from_environment("AXIOSCOPE_SHOTS") {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join(format!("{name}-{width}-{}.png", scheme.name()));
         tab.shoot(width, scheme, &file);
@@ -100,8 +100,8 @@ fn fill(tab: &BrowserTab, name: &str) {
         }
         "workbench" => {
             tab.click(AriaRole::Button, "Load the sample");
-            workbench::read(tab, 3);
-            workbench::make(tab);
+            workbench::wait_for_files(tab, 3);
+            workbench::create_study(tab);
         }
         _ => (),
     }

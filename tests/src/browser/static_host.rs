@@ -8,7 +8,7 @@ use shared::study::StudyDefinition;
 use super::front_end;
 use super::static_server::StaticServer;
 use super::tab::{AriaRole, with_tab};
-use crate::harness::{TestHome, demo, study_file};
+use crate::harness::{TestHome, demo_folder, study_file};
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
@@ -16,12 +16,12 @@ fn without_a_server_studies_playground_and_workbench_work() {
         return;
     };
     let home = TestHome::new();
-    let text = std::fs::read_to_string(Path::new(demo()).join("study.toml")).unwrap();
+    let text = std::fs::read_to_string(Path::new(demo_folder()).join("study.toml")).unwrap();
     let mut definition = StudyDefinition::from_toml("study.toml", &text).unwrap();
     definition
         .rankers
         .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
-    definition.collection = demo().to_owned();
+    definition.collection = demo_folder().to_owned();
     home.make_study(definition.to_toml());
     home.run("study export demo --out studies").done();
 
@@ -63,10 +63,10 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
 probes = ["tfc1", "lnc2"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("bare", "Bare", demo(), rest));
+    home.make_study(study_file("bare", "Bare", demo_folder(), rest));
     home.run("study export bare --out studies --without-texts")
         .done();
-    let whole = Path::new(demo()).join("corpus.jsonl");
+    let whole = Path::new(demo_folder()).join("corpus.jsonl");
     let whole = whole.canonicalize().unwrap();
     let corpus = std::fs::read_to_string(&whole).unwrap();
     let first: serde_json::Value = serde_json::from_str(corpus.lines().next().unwrap()).unwrap();

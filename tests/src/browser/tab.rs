@@ -12,7 +12,7 @@ use thirtyfour::{RequestData, SessionId};
 use tokio::runtime::Runtime;
 
 use super::driver::{DRIVER, capabilities};
-use crate::harness::{TestDependency, named, or_skip};
+use crate::harness::{TestDependency, or_skip, path_from_environment};
 
 /// How long a person would wait, on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Opens a tab on a site, lets `act` use it, and sees to it that the browser ends. Nothing on
 /// the way may have written an error to the console. Without a browser the test is skipped.
 pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&BrowserTab)) {
-    let browser = named("CHROMIUM").and(named("CHROMEDRIVER"));
+    let browser = path_from_environment("CHROMIUM").and(path_from_environment("CHROMEDRIVER"));
     if or_skip(browser, TestDependency::Browser, "no browser").is_none() {
         return;
     }

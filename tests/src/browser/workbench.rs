@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{demo_site, front_end};
-use crate::harness::{CommandOutput, TestHome, demo, tiny_model};
+use crate::harness::{CommandOutput, TestHome, demo_folder, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -44,7 +44,7 @@ const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
 const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
 
 /// Waits until so many files were read.
-pub(super) fn read(tab: &BrowserTab, n: usize) {
+pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
     let script = format!(
         "return document.querySelectorAll('table.files tbody tr').length === {n}
             && !document.querySelector('table.files .reading')"
@@ -53,7 +53,7 @@ pub(super) fn read(tab: &BrowserTab, n: usize) {
 }
 
 /// Presses the button and waits for the end.
-pub(super) fn make(tab: &BrowserTab) {
+pub(super) fn create_study(tab: &BrowserTab) {
     tab.click(AriaRole::Button, "Make the study");
     tab.see("Made in");
     tab.until_there("results", "table.short td .chip");
@@ -86,8 +86,8 @@ fn pairs_of_texts_become_transfer_sets() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries, &short, &corrected]);
-        read(tab, 4);
-        make(tab);
+        wait_for_files(tab, 4);
+        create_study(tab);
         let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
         let behaviours = study.definition.behaviours();
@@ -132,12 +132,12 @@ fn files_become_a_study_and_broken_rows_are_shown() {
              document.querySelector('.drop').dispatchEvent(drop)",
             &[json!(QRELS)],
         );
-        read(tab, 3);
+        wait_for_files(tab, 3);
         tab.fill("How many", "0");
         tab.see("Settings need a correction");
         tab.fill("How many", "50");
         tab.at("/workbench");
-        make(tab);
+        create_study(tab);
 
         let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
@@ -212,8 +212,8 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
     with_tab(&server.address, |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        read(tab, 2);
-        make(tab);
+        wait_for_files(tab, 2);
+        create_study(tab);
         tab.see("Only the operator of this server starts jobs on it.");
         tab.fill("Operator token", &token);
         tab.click(AriaRole::Button, "Use it in this tab");
@@ -231,12 +231,12 @@ fn a_run_can_be_cancelled_and_started_again() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        read(tab, 2);
+        wait_for_files(tab, 2);
         tab.click(AriaRole::Button, "Make the study");
         tab.until_there("progress", "[role=progressbar][aria-label=Run]");
         tab.press(thirtyfour::Key::Escape);
         tab.see("Cancelled. Nothing was made.");
-        make(tab);
+        create_study(tab);
         // Once a study stands, cancelling the next keeps it.
         tab.click(AriaRole::Button, "Make the study");
         tab.click(AriaRole::Button, "Cancel");
@@ -283,8 +283,8 @@ fn what_texts_say_is_never_markup() {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        read(tab, 2);
-        make(tab);
+        wait_for_files(tab, 2);
+        create_study(tab);
         expect_text_only(tab);
         tab.click(AriaRole::Link, "Open the study");
         tab.at("/study/local");
@@ -355,12 +355,12 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&brought[0], &brought[1]]);
-        read(tab, 2);
+        wait_for_files(tab, 2);
         tab.click(AriaRole::Checkbox, "STMC1");
         tab.see("STMC1 needs word vectors");
         tab.bring(PICKER, &[&brought[2]]);
-        read(tab, 3);
-        make(tab);
+        wait_for_files(tab, 3);
+        create_study(tab);
         tab.open("/study/local/stmc1/0");
         tab.until_there("instances", "a.line");
         tab.click_at("a.line");
@@ -381,7 +381,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
 #[test]
 fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
     let home = TestHome::new();
-    let demo = demo();
+    let demo = demo_folder();
     let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
     let mut one = home.program();
     one.env("RAYON_NUM_THREADS", "1");
@@ -394,7 +394,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus]);
-        read(tab, 1);
+        wait_for_files(tab, 1);
         tab.click(AriaRole::Button, "Train word vectors on these texts");
         tab.fill("Passes", "0");
         tab.see("a whole number of at least 1");
@@ -407,7 +407,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         tab.fill("Dimensions", "10");
         tab.click(AriaRole::Button, "Train");
         tab.see("They are in the list of files.");
-        read(tab, 2);
+        wait_for_files(tab, 2);
         let trained = tab.download(&files.path(""), "Download the vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");
         // An axiom that needs them takes them.
@@ -427,8 +427,8 @@ fn queries_in_splits_are_counted_apart() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&brought[0], &brought[1], &brought[2]]);
-        read(tab, 3);
-        make(tab);
+        wait_for_files(tab, 3);
+        create_study(tab);
         tab.see("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/study/local");
         tab.see("2 queries");

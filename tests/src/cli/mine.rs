@@ -6,7 +6,7 @@ use std::io::Write;
 use expect_test::expect;
 
 use super::check;
-use crate::harness::{TestHome, tiny};
+use crate::harness::{TestHome, tiny_collection};
 
 #[test]
 fn every_axiom_has_instances_in_every_mode() {
@@ -98,12 +98,15 @@ fn a_run_is_found_where_it_may_lie() {
     let home = TestHome::new();
     let pool = |file: &str| {
         let pool = format!("--pool run:{file}:3 --probes tfc1 --json");
-        let mine = format!("mine --collection {} --out mined.parquet {pool}", tiny());
+        let mine = format!(
+            "mine --collection {} --out mined.parquet {pool}",
+            tiny_collection()
+        );
         home.run(&mine).json()["hash"].clone()
     };
     let expected = pool("tiny.run");
 
-    let run = fs::read(format!("{}/runs/tiny.run", tiny())).unwrap();
+    let run = fs::read(format!("{}/runs/tiny.run", tiny_collection())).unwrap();
     home.write("here/plain.run", &run);
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(&run).unwrap();
@@ -194,7 +197,10 @@ fn only_the_first_queries_count() {
 #[test]
 fn a_preset_without_published_code_has_no_mode_code() {
     let home = TestHome::new();
-    let mine = format!("mine --collection {} --out mined.parquet", tiny());
+    let mine = format!(
+        "mine --collection {} --out mined.parquet",
+        tiny_collection()
+    );
     let refused = home
         .run(&format!("{mine} --mode code --preset rennings2019"))
         .refused()
@@ -232,7 +238,10 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
             hash	e7953a25a955fe6c507fbdd11ca221ebdb82f27cf3e63122d68a53666582a356
         "#]],
     );
-    let line = format!("{} --json --probes tfc1", mine.replace("TINY", tiny()));
+    let line = format!(
+        "{} --json --probes tfc1",
+        mine.replace("TINY", tiny_collection())
+    );
     expect![[r#"{"tfc1":0.4090909090909091}"#]]
         .assert_eq(&home.run(&line).json()["sampled"].to_string());
 }

@@ -3,12 +3,15 @@
 use expect_test::{expect, expect_file};
 
 use super::check;
-use crate::harness::{TestHome, tiny};
+use crate::harness::{TestHome, tiny_collection};
 
 /// A folder in which every axiom of a mode is mined from the tiny collection.
 fn mined(args: &str) -> TestHome {
     let home = TestHome::new();
-    let line = format!("mine --collection {} --out mined.parquet {args}", tiny());
+    let line = format!(
+        "mine --collection {} --out mined.parquet {args}",
+        tiny_collection()
+    );
     home.run(&line).done();
     home
 }
@@ -19,7 +22,7 @@ fn judge_says_how_often_a_ranker_agrees() {
     let rankers = ["bm25", "bm25:idf=rsj", "ql", "bm25 --delta-score 0.1"];
     let tables = rankers.map(|ranker| {
         let judge = "judge --collection TINY --instances mined.parquet --ranker";
-        let line = format!("{judge} {ranker}").replace("TINY", tiny());
+        let line = format!("{judge} {ranker}").replace("TINY", tiny_collection());
         format!("{ranker}\n{}", home.run(&line).done())
     });
     expect_file!["../../expected/judge.tsv"].assert_eq(&tables.concat());
@@ -63,7 +66,7 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
 
     let judge = format!(
         "judge --collection {} --instances mined.parquet --json",
-        tiny()
+        tiny_collection()
     );
     let by_formula = home.run(&format!("{judge} --ranker bm25")).done();
     let by_file = home
@@ -77,7 +80,7 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
     let home = TestHome::new();
     home.write("mud.txt", "mud\n");
     let mine = "mine --collection TINY --out mined.parquet --pool all --stopwords mud.txt";
-    home.run(&mine.replace("TINY", tiny())).done();
+    home.run(&mine.replace("TINY", tiny_collection())).done();
     let score = "score --collection TINY --ranker bm25";
     for line in [
         "pairs --collection TINY --instances mined.parquet --out pairs.jsonl",
@@ -90,7 +93,7 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
     assert_eq!(home.read("scores.tsv"), home.read("same.tsv"));
     assert_ne!(home.read("scores.tsv"), home.read("other.tsv"));
     let line = format!("{score} --instances mined.parquet --stopwords mud.txt --out no.tsv");
-    let message = home.run(&line.replace("TINY", tiny())).refused() + "\n";
+    let message = home.run(&line.replace("TINY", tiny_collection())).refused() + "\n";
     expect![[r#"
         score: instances are scored with the analyser they were mined with; give --tokenizer, --stopwords and --stemmer with --pairs
     "#]]
@@ -176,7 +179,7 @@ fn runs_are_evaluated_as_trec_eval_does() {
 fn instances_of_another_version_of_the_collection_are_refused() {
     let home = TestHome::new();
     for file in ["corpus.jsonl", "queries.jsonl"] {
-        let whole = std::fs::read_to_string(format!("{}/{file}", tiny())).unwrap();
+        let whole = std::fs::read_to_string(format!("{}/{file}", tiny_collection())).unwrap();
         home.write(&format!("c/{file}"), whole);
     }
     home.run("mine --collection c --pool all --out mined.parquet")
@@ -201,7 +204,7 @@ fn instances_of_another_version_of_the_collection_are_refused() {
 #[test]
 fn instances_of_manipulations_are_left_to_studies() {
     let home = TestHome::new();
-    let mine = format!("mine --collection {} --pool all --out", tiny());
+    let mine = format!("mine --collection {} --pool all --out", tiny_collection());
     home.run(&format!(
         "{mine} derived.parquet --probes tfc1,reverse-words"
     ))
@@ -216,7 +219,7 @@ fn instances_of_manipulations_are_left_to_studies() {
         "score --ranker bm25 --out scores.tsv",
         "pairs --out pairs.jsonl",
     ] {
-        let line = format!("{line} --collection {} --instances", tiny());
+        let line = format!("{line} --collection {} --instances", tiny_collection());
         home.expect_refused(&format!("{line} derived.parquet"), expected);
         home.run(&format!("{line} none.parquet")).done();
     }

@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 use super::check;
-use crate::harness::{LIMITS, TestHome, tiny};
+use crate::harness::{LIMITS, TestHome, tiny_collection};
 
 const STUDY: &str = r#"
 format = 1
@@ -20,7 +20,8 @@ rankers = ["bm25", "ql", "scores:own.tsv"]
 /// A folder with the study above.
 pub(crate) fn studied() -> TestHome {
     let home = TestHome::new();
-    home.run(&format!("import {} --to tiny", tiny())).done();
+    home.run(&format!("import {} --to tiny", tiny_collection()))
+        .done();
     home.write("study.toml", format!("{STUDY}{LIMITS}"));
     home.write(
         "data/collections/tiny/runs/own.tsv",

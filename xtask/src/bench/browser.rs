@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// What the parity test says of the collection that counts here.
-const SAID: &str = "trecdl-passage: index, mine and score: natively ";
+const PARITY_LINE: &str = "trecdl-passage: index, mine and score: natively ";
 
 /// Times that the parity test prints, in release on the native side too.
 pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
@@ -20,7 +20,7 @@ pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result
         .context("the collection lies in no folder")?;
     let tools = setup::web(place)?;
     web::build(place, &tools, web::WebProfile::Release)?;
-    let browser = setup::browser::get(place)?;
+    let browser = setup::browser::find_or_install(place)?;
     let (mut natively, mut inside) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let mut test = tools.command("cargo");
@@ -39,10 +39,10 @@ pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result
         .env("CHROMIUM", &browser.chromium)
         .env("CHROMEDRIVER", &browser.chromedriver)
         .env("AXIOSCOPE_AXE", &browser.axe);
-        let told = process::answer(&mut test).context("the parity test failed")?;
+        let told = process::output_of(&mut test).context("the parity test failed")?;
         let line = told
             .lines()
-            .find_map(|it| it.split_once(SAID))
+            .find_map(|it| it.split_once(PARITY_LINE))
             .map(|it| it.1);
         let (here, there) = line
             .and_then(times)
@@ -84,7 +84,7 @@ pub(super) fn first_view(bench: &BenchContext<'_>, table: &mut BenchTable) -> Re
     if !dist.join("index.html").is_file() {
         bail!("no front end in dist/: run `cargo xtask web`");
     }
-    let browser = setup::browser::get(place)?;
+    let browser = setup::browser::find_or_install(place)?;
     let mut node = Command::new("node");
     node.args([
         text(&bench.script("first_view.mjs")),
@@ -92,7 +92,8 @@ pub(super) fn first_view(bench: &BenchContext<'_>, table: &mut BenchTable) -> Re
         text(&browser.chromium),
         RUNS.to_string(),
     ]);
-    let answer = process::answer(&mut node).context("first_view.mjs failed: is node on PATH?")?;
+    let answer =
+        process::output_of(&mut node).context("first_view.mjs failed: is node on PATH?")?;
     let told: Value = serde_json::from_str(&answer)?;
     let bytes = number(&told, "brotli_bytes")?;
     let paints = told["paints_ms"]

@@ -1,7 +1,9 @@
 //! Cross-encoders of three sizes on an NVIDIA GPU, against PyTorch on the same one; every weight is
 //! drawn at random. Measured only when named.
 
-use super::neural::{BenchEngines, EngineTask, against, apart, given, pairs, pass, rate, scores};
+use super::neural::{
+    BenchEngines, EngineTask, against, given, max_score_difference, pairs, pass, rate, scores,
+};
 use super::table::{BenchRow, BenchTable};
 use super::timing_process::number;
 use super::{BenchContext, RUNS, median};
@@ -53,7 +55,7 @@ const GPU: Setting = Setting {
     n_checked: 256,
 };
 
-const REHEARSAL: Setting = Setting {
+const CPU_SETTING: Setting = Setting {
     device: "cpu",
     sizes: &[Size {
         name: "BERT-tiny",
@@ -73,7 +75,7 @@ enum Length {
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let ask = ["--query-gpu=name,driver_version", "--format=csv,noheader"];
-    let gpus = process::answer(Command::new("nvidia-smi").args(ask)).filter(|it| !it.is_empty());
+    let gpus = process::output_of(Command::new("nvidia-smi").args(ask)).filter(|it| !it.is_empty());
     let gpus =
         gpus.context("no GPU: `nvidia-smi`, of NVIDIA's driver, is not there or finds none")?;
     table.version(format!(
@@ -90,7 +92,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
 /// The same on the CPU with a small model, so that one sees it run where there is no GPU.
 pub(super) fn rehearse(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = bench.example("neural", "throughput")?;
-    all(bench, &REHEARSAL, program, table)
+    all(bench, &CPU_SETTING, program, table)
 }
 
 fn all(
@@ -239,7 +241,7 @@ impl Case<'_> {
             if let Some(torch) = &mut torch {
                 let answer = pass(torch)?;
                 found.there.push(rate(&answer)?);
-                found.apart = Some(apart(&found.scores, &scores(&answer)?)?);
+                found.apart = Some(max_score_difference(&found.scores, &scores(&answer)?)?);
             }
         }
         (found.useful, found.matrix) = (median(useful), median(matrix));
@@ -283,7 +285,7 @@ impl PrecisionResult {
     /// From the scores of the first pairs on the CPU in f32.
     fn differences(&self, reference: &[f64]) -> Result<String> {
         let first = &self.scores[..reference.len().min(self.scores.len())];
-        let apart = apart(first, reference)?;
+        let apart = max_score_difference(first, reference)?;
         let order = |it: &[f64]| it[0].total_cmp(&it[1]);
         let neighbours = first.windows(2).zip(reference.windows(2));
         let n_changed = neighbours.filter(|(a, b)| order(a) != order(b)).count();

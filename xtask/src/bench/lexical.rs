@@ -15,16 +15,16 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let given = bench.given();
     let mut ours = ours(bench)?;
     memory(&mut ours, table)?; // what stands there when the collection is read
-    let mut tantivy = found(table, "tantivy", || {
+    let mut tantivy = or_skip(table, "tantivy", || {
         TimingProcess::start(Command::new(peers::tantivy(bench)?).arg(&given))
     });
-    let python = found(table, "bm25s, ir_axioms", || peers::lexical_python(bench));
+    let python = or_skip(table, "bm25s, ir_axioms", || peers::lexical_python(bench));
     let script = |name: &str| {
         let python = python.as_ref().context("there is no Python for it")?;
         TimingProcess::start(Command::new(python).args([text(&bench.script(name)), text(&given)]))
     };
-    let mut bm25s = found(table, "bm25s", || script("bm25s_peer.py"));
-    let mut ir_axioms = found(table, "ir_axioms", || script("ir_axioms_peer.py"));
+    let mut bm25s = or_skip(table, "bm25s", || script("bm25s_peer.py"));
+    let mut ir_axioms = or_skip(table, "ir_axioms", || script("ir_axioms_peer.py"));
     let versions = [
         (&mut tantivy, "tantivy"),
         (&mut bm25s, "bm25s"),
@@ -47,7 +47,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     index(&mut ours, tantivy.as_mut(), table)?;
     top(&mut ours, tantivy.as_mut(), bm25s.as_mut(), table)?;
     mining(&mut ours, ir_axioms.as_mut(), table)?;
-    let mut gensim = found(table, "gensim", || script("gensim_peer.py"));
+    let mut gensim = or_skip(table, "gensim", || script("gensim_peer.py"));
     vectors(&mut ours, gensim.as_mut(), table)?;
     bootstrap(&mut ours, table)?;
     manipulations(&mut ours, table)
@@ -87,7 +87,7 @@ fn vectors(
         }
     }
     let rate = |seconds: f64| format!("{:.2} M tokens/s", 1e-6 / seconds);
-    table.add(against(
+    table.add(comparison_row(
         "GloVe training, gensim's word2vec, per token and pass",
         (here, there),
         rate,
@@ -149,7 +149,7 @@ fn manipulations(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()>
 }
 
 /// What can be had; what cannot is left out by name.
-fn found<T>(table: &mut BenchTable, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
+fn or_skip<T>(table: &mut BenchTable, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
     get()
         .map_err(|error| table.left_out(name, &format!("{error:#}")))
         .ok()
@@ -173,7 +173,7 @@ fn index(
     }
     let n_docs = number(&told, "n_docs")?;
     let rate = |seconds: f64| format!("{:.0} docs/s", n_docs / seconds);
-    table.add(against(
+    table.add(comparison_row(
         "analyse + index, tantivy",
         (here, there),
         rate,
@@ -207,7 +207,13 @@ fn top(
             there.push(number(&peer.ask("top")?, "seconds")?);
         }
         let what = format!("BM25 top 100 of 43 queries, {name}");
-        table.add(against(&what, (here, there), milliseconds, least, target));
+        table.add(comparison_row(
+            &what,
+            (here, there),
+            milliseconds,
+            least,
+            target,
+        ));
         if name == "bm25s" {
             let theirs = peer.ask("ranking")?;
             let n_wrong = differing(&ours.ask("ranking")?, &theirs);
@@ -273,7 +279,7 @@ fn mining(
     let rate = |seconds: f64| format!("{:.1} M pairs/s", n_pairs / seconds / 1e6);
     let mut line = |what: &str, name: &str, least: f64, target: &'static str| {
         let both = (here[name].clone(), there.remove(name).unwrap_or_default());
-        table.add(against(what, both, rate, least, target));
+        table.add(comparison_row(what, both, rate, least, target));
     };
     line(
         "TFC1, LNC1, M-TDC with analysis, ir_axioms",
@@ -331,7 +337,7 @@ fn memory(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
 }
 
 /// A line of seconds on both sides; the ratio says how many times quicker ours is.
-fn against(
+fn comparison_row(
     what: &str,
     (here, there): (Vec<f64>, Vec<f64>),
     shown: impl Fn(f64) -> String,

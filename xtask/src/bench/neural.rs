@@ -17,14 +17,14 @@ const TEXTS: usize = 192;
 const PAIRS: usize = 5;
 
 /// Scores of two engines may differ by so much.
-const SAME: f64 = 1e-5;
+const MAX_SCORE_DIFFERENCE: f64 = 1e-5;
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let model = setup::model::get(bench.place)?;
     let program = bench.example("neural", "throughput")?;
     let engines = BenchEngines::new(bench, program, table);
     encode(bench, &engines, &model, table)?;
-    read_together(bench, &engines, &model, table)?;
+    benchmark_cross_encoder(bench, &engines, &model, table)?;
     max_sim(bench, &engines, table)
 }
 
@@ -154,7 +154,7 @@ fn encode(
     Ok(())
 }
 
-fn read_together(
+fn benchmark_cross_encoder(
     bench: &BenchContext<'_>,
     engines: &BenchEngines,
     model: &Path,
@@ -189,7 +189,8 @@ fn read_together(
             if let Some(mut peer) = engines.peer(EngineTask::on_cpu(mode, &folder, &pairs))? {
                 let answer = pass(&mut peer)?;
                 rates.push(rate(&answer)?);
-                most_apart = most_apart.max(apart(&scores(&ours)?, &scores(&answer)?)?);
+                most_apart =
+                    most_apart.max(max_score_difference(&scores(&ours)?, &scores(&answer)?)?);
             }
             anyhow::Ok(())
         };
@@ -198,7 +199,7 @@ fn read_together(
             take("pairs-onnx", &mut onnx)?;
         }
     }
-    if most_apart > SAME {
+    if most_apart > MAX_SCORE_DIFFERENCE {
         bail!("scores of the engines are up to {most_apart:e} apart");
     }
     let n_threads = &engines.n_threads;
@@ -273,8 +274,8 @@ fn max_sim(bench: &BenchContext<'_>, engines: &BenchEngines, table: &mut BenchTa
 }
 
 fn answer(command: &mut Command) -> Result<Value> {
-    let said =
-        process::answer(command).with_context(|| format!("`{}` failed", process::line(command)))?;
+    let said = process::output_of(command)
+        .with_context(|| format!("`{}` failed", process::command_line(command)))?;
     Ok(serde_json::from_str(&said)?)
 }
 
@@ -286,7 +287,7 @@ pub(super) fn scores(answer: &Value) -> Result<Vec<f64>> {
 }
 
 /// The greatest distance of two scores of a pair.
-pub(super) fn apart(ours: &[f64], theirs: &[f64]) -> Result<f64> {
+pub(super) fn max_score_difference(ours: &[f64], theirs: &[f64]) -> Result<f64> {
     if ours.len() != theirs.len() {
         bail!("{} scores against {}", ours.len(), theirs.len());
     }

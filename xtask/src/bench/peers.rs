@@ -46,7 +46,7 @@ pub(super) fn neural_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
 fn python(bench: &BenchContext<'_>, packages: &[&str], works: &str) -> Result<PathBuf> {
     let venv = bench.folder.join("venv");
     let python = venv.join("bin/python");
-    if process::answer(Command::new(&python).args(["-c", works])).is_some() {
+    if process::output_of(Command::new(&python).args(["-c", works])).is_some() {
         return Ok(python);
     }
     println!("bench: pip install {}", packages.join(" "));
@@ -64,7 +64,7 @@ fn python(bench: &BenchContext<'_>, packages: &[&str], works: &str) -> Result<Pa
 /// The version of an installed Python package.
 pub(super) fn version(python: &PathBuf, package: &str) -> String {
     let code = format!("import importlib.metadata as m; print(m.version('{package}'))");
-    process::answer(Command::new(python).args(["-c", &code])).unwrap_or_default()
+    process::output_of(Command::new(python).args(["-c", &code])).unwrap_or_default()
 }
 
 /// The peer tantivy, built in a workspace of its own.

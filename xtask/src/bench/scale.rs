@@ -22,7 +22,7 @@ const WORDS_OF_TOPIC: usize = 24;
 const N_VECTORS: usize = 10_000;
 const N_DIMS: usize = 50;
 
-const NINE: &str = "tfc1,tfc2,mtdc,lnc1,lnc2,tp,stmc1,stmc2,stmc3";
+const NINE_AXIOMS: &str = "tfc1,tfc2,mtdc,lnc1,lnc2,tp,stmc1,stmc2,stmc3";
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = program(bench)?;
@@ -56,7 +56,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
         ]);
         timed(&mut run)
     };
-    let nine = mine(NINE, "fixed", "nine.parquet")?;
+    let nine = mine(NINE_AXIOMS, "fixed", "nine.parquet")?;
     let seconds = nine.stage("mine")?;
     let n_instances: u64 = nine.instances()?.iter().map(|it| it.1).sum();
     table.add(BenchRow {

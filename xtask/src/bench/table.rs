@@ -95,10 +95,11 @@ impl MachineInfo {
             processor: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".into()),
             n_cores: std::thread::available_parallelism().map_or(1, |it| it.get()),
             memory: field("/proc/meminfo", "MemTotal").map_or_else(|| "unknown".into(), in_gib),
-            date: process::answer(Command::new("date").args(["-u", "+%F %H:%M UTC"]))
+            date: process::output_of(Command::new("date").args(["-u", "+%F %H:%M UTC"]))
                 .unwrap_or_default(),
-            compiler: process::answer(Command::new("rustc").arg("--version")).unwrap_or_default(),
-            commit: process::answer(Command::new("git").args(git)).unwrap_or_default(),
+            compiler: process::output_of(Command::new("rustc").arg("--version"))
+                .unwrap_or_default(),
+            commit: process::output_of(Command::new("git").args(git)).unwrap_or_default(),
             load: load(),
             load_after: String::new(),
         }

@@ -23,7 +23,7 @@ const CHROMIUMS: [&str; 4] = [
 ];
 
 /// Finds the browser, its driver and the checker, or installs them.
-pub(crate) fn get(place: &ProjectPaths) -> Result<BrowserTools> {
+pub(crate) fn find_or_install(place: &ProjectPaths) -> Result<BrowserTools> {
     let axe = programs::axe(place)?;
     if let Some((chromium, chromedriver)) = find() {
         say(&format!("{}: found", chromium.display()));
@@ -33,7 +33,7 @@ pub(crate) fn get(place: &ProjectPaths) -> Result<BrowserTools> {
             axe,
         });
     }
-    if debian::is_ours() {
+    if debian::is_available() {
         say("apt-get install chromium chromium-driver");
         debian::install(&["chromium", "chromium-driver"])?;
     }
@@ -76,5 +76,5 @@ fn on_path(program: &str) -> Option<PathBuf> {
 }
 
 fn major_version(program: &PathBuf) -> Option<u32> {
-    first_number(&process::answer(Command::new(program).arg("--version"))?)
+    first_number(&process::output_of(Command::new(program).arg("--version"))?)
 }

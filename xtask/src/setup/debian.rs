@@ -5,14 +5,14 @@ use anyhow::{Result, bail};
 use std::process::{Command, Stdio};
 
 /// Whether this is such a system and we are its administrator.
-pub(super) fn is_ours() -> bool {
+pub(super) fn is_available() -> bool {
     process::find("apt-get", &process::search_path()).is_some()
-        && process::answer(Command::new("id").arg("-u")).as_deref() == Some("0")
+        && process::output_of(Command::new("id").arg("-u")).as_deref() == Some("0")
 }
 
 /// Installs packages; the lists of what there is are fetched only when the first try fails.
 pub(super) fn install(packages: &[&str]) -> Result<()> {
-    if !is_ours() {
+    if !is_available() {
         bail!("packages are installed by the administrator of a Debian-like system only");
     }
     if try_install(packages).is_ok() {

@@ -74,7 +74,7 @@ fn fetch(folder: &Path) -> Result<()> {
 fn download(work: &Path, folder: &Path) -> Result<()> {
     let python = ["python3", "python"]
         .into_iter()
-        .find(|it| process::answer(Command::new(it).args(["-m", "pip", "--version"])).is_some())
+        .find(|it| process::output_of(Command::new(it).args(["-m", "pip", "--version"])).is_some())
         .context("there is no Python with pip")?;
     process::run(
         Command::new(python)

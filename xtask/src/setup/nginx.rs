@@ -11,7 +11,7 @@ pub(crate) fn get() -> Result<PathBuf> {
         say(&format!("{}: found", program.display()));
         return Ok(program);
     }
-    if debian::is_ours() {
+    if debian::is_available() {
         say("apt-get install nginx");
         debian::install(&["nginx"])?;
     }

@@ -21,7 +21,7 @@ pub(crate) fn get() -> Result<PostgresPrograms> {
         say(&format!("{}: found", programs.postgres.display()));
         return Ok(programs);
     }
-    if debian::is_ours() {
+    if debian::is_available() {
         say("apt-get install postgresql");
         debian::install(&["postgresql"])?;
     }
@@ -37,18 +37,20 @@ pub(crate) fn get() -> Result<PostgresPrograms> {
 /// Of those that are new enough the first: on `PATH`, then where Debian has them beside each other.
 fn find() -> Option<PostgresPrograms> {
     let mut folders = process::search_path();
-    folders.extend(beside_each_other());
+    folders.extend(installed_versions());
     folders.into_iter().find_map(|folder| {
         let folder = [folder];
         let postgres = process::find("postgres", &folder)?;
         let initdb = process::find("initdb", &folder)?;
-        let version = first_number(&process::answer(Command::new(&postgres).arg("--version"))?)?;
+        let version = first_number(&process::output_of(
+            Command::new(&postgres).arg("--version"),
+        )?)?;
         (version >= OLDEST).then_some(PostgresPrograms { initdb, postgres })
     })
 }
 
 /// `/usr/lib/postgresql/VERSION/bin`, the latest first.
-fn beside_each_other() -> Vec<PathBuf> {
+fn installed_versions() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/usr/lib/postgresql");
     let mut versions: Vec<(u32, PathBuf)> = entries
         .into_iter()

@@ -137,7 +137,7 @@ pub(super) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
 fn subcommand(place: &ProjectPaths, it: CargoProgram<'_>) -> Result<PathBuf> {
     let installed = || process::find(it.program, &folders(place));
     let is_current = |file: &PathBuf| {
-        let answer = process::answer(Command::new(file).arg("--version")).unwrap_or_default();
+        let answer = process::output_of(Command::new(file).arg("--version")).unwrap_or_default();
         let version = answer.split_whitespace().nth(1).unwrap_or_default();
         numbers(version) >= numbers(it.version)
     };
@@ -236,7 +236,7 @@ fn found(place: &ProjectPaths, program: &str, version: &str) -> bool {
     let Some(file) = process::find(program, &folders(place)) else {
         return false;
     };
-    let answer = process::answer(Command::new(&file).arg("--version")).unwrap_or_default();
+    let answer = process::output_of(Command::new(&file).arg("--version")).unwrap_or_default();
     let same = answer.split_whitespace().any(|word| word == version);
     match same {
         true => say(&format!("{program} {version}: found")),

@@ -50,7 +50,7 @@ pub(super) fn get() -> Result<WasmToolchain> {
     {
         return Ok(WasmToolchain::Default);
     }
-    if debian::is_ours() {
+    if debian::is_available() {
         say(&format!(
             "{TARGET}: not to be had from rustup, building it from Debian's source"
         ));
@@ -70,7 +70,7 @@ fn missing() -> String {
 
 /// Whether the compiler has a standard library for the target.
 fn has_target(rustc: &mut Command) -> bool {
-    let folder = process::answer(rustc.args(["--print", "target-libdir", "--target", TARGET]));
+    let folder = process::output_of(rustc.args(["--print", "target-libdir", "--target", TARGET]));
     folder.is_some_and(|it| has_core(Path::new(&it)))
 }
 
@@ -90,8 +90,8 @@ fn linked_is_current() -> bool {
         command.args(["run", LINKED, "rustc"]);
         command
     };
-    let libdir = process::answer(rustc().args(["--print", "target-libdir", "--target", TARGET]));
-    let (Some(libdir), Some(version)) = (libdir, process::answer(rustc().arg("-V"))) else {
+    let libdir = process::output_of(rustc().args(["--print", "target-libdir", "--target", TARGET]));
+    let (Some(libdir), Some(version)) = (libdir, process::output_of(rustc().arg("-V"))) else {
         return false;
     };
     let stamp = fs::read_to_string(Path::new(&libdir).join(STAMP)).unwrap_or_default();
@@ -116,7 +116,7 @@ fn build_linked() -> Result<()> {
     debian::install(&[&format!("lld-{llvm}")])?;
 
     let sysroot = PathBuf::from(
-        process::answer(rustc().args(["--print", "sysroot"]))
+        process::output_of(rustc().args(["--print", "sysroot"]))
             .context("the packaged rustc does not say where its libraries are")?,
     );
     let libraries = sysroot.join("lib/rustlib");
@@ -218,7 +218,7 @@ fn build_std(libraries: &Path, folder: &Path) -> Result<()> {
 }
 
 fn ask(flag: &str) -> Result<String> {
-    process::answer(rustc().arg(flag)).with_context(|| format!("/usr/bin/rustc {flag} failed"))
+    process::output_of(rustc().arg(flag)).with_context(|| format!("/usr/bin/rustc {flag} failed"))
 }
 
 /// The packaged compiler, not rustup's.

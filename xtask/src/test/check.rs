@@ -85,8 +85,8 @@ fn packages(place: &ProjectPaths) -> Result<Packages> {
         "--no-deps",
         "--offline",
     ]);
-    let json = process::answer(&mut metadata)
-        .with_context(|| format!("`{}` failed", process::line(&metadata)))?;
+    let json = process::output_of(&mut metadata)
+        .with_context(|| format!("`{}` failed", process::command_line(&metadata)))?;
     let root = format!("{}/", place.root.display());
     read_packages(&serde_json::from_str(&json)?, &root).context("cargo's metadata has another form")
 }
@@ -113,7 +113,7 @@ fn read_packages(metadata: &Value, root: &str) -> Option<Packages> {
 
 /// Where the branch left `main`; the last commit in a clone that has no `main` elsewhere.
 fn base() -> String {
-    process::answer(Command::new("git").args(["merge-base", "HEAD", "origin/main"]))
+    process::output_of(Command::new("git").args(["merge-base", "HEAD", "origin/main"]))
         .map(|it| it.chars().take(10).collect())
         .unwrap_or_else(|| "HEAD".to_owned())
 }
@@ -126,8 +126,8 @@ fn changed_files(base: &str) -> Result<Vec<String>> {
         &["ls-files", "--others", "--exclude-standard", "-z"],
     ] {
         let mut git = Command::new("git");
-        let list = process::answer(git.args(args))
-            .with_context(|| format!("`{}` failed", process::line(&git)))?;
+        let list = process::output_of(git.args(args))
+            .with_context(|| format!("`{}` failed", process::command_line(&git)))?;
         files.extend(
             list.split('\0')
                 .filter(|it| !it.is_empty())

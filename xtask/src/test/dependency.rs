@@ -58,7 +58,7 @@ impl RequiredDependency {
     pub(super) fn find(self, place: &ProjectPaths) -> Result<Vec<PathBuf>> {
         Ok(match self {
             RequiredDependency::Browser => {
-                let found = setup::browser::get(place)?;
+                let found = setup::browser::find_or_install(place)?;
                 vec![found.chromium, found.chromedriver, found.axe]
             }
             RequiredDependency::Postgres => {

@@ -99,7 +99,7 @@ impl PostgresServer {
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
-            .with_context(|| format!("starting `{}`", process::line(&postgres)))?;
+            .with_context(|| format!("starting `{}`", process::command_line(&postgres)))?;
         let mut server = PostgresServer {
             child,
             folder,
@@ -144,7 +144,7 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         // By SIGINT it sends everybody away and clears up after itself.
         let id = self.child.id().to_string();
-        let asked = process::answer(Command::new("kill").args(["-INT", &id]));
+        let asked = process::output_of(Command::new("kill").args(["-INT", &id]));
         if asked.is_none() {
             let _ = self.child.kill();
         }
@@ -162,7 +162,9 @@ impl ServerUser {
     /// We, unless we are root.
     fn new() -> ServerUser {
         let number = |args: &[&str]| -> Option<u32> {
-            process::answer(Command::new("id").args(args))?.parse().ok()
+            process::output_of(Command::new("id").args(args))?
+                .parse()
+                .ok()
         };
         if number(&["-u"]) != Some(0) {
             return ServerUser(None);

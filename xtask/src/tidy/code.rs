@@ -24,7 +24,7 @@ enum LexerState {
 }
 
 /// Reads a file as the compiler's lexer would, as far as that matters here.
-pub(super) fn read(text: &str) -> MaskedSource {
+pub(super) fn mask_source(text: &str) -> MaskedSource {
     let chars: Vec<char> = text.chars().collect();
     let starts_with = |at: usize, what: &str| {
         what.chars()
@@ -138,7 +138,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let lines = read(text).lines;
+        let lines = mask_source(text).lines;
         let shown: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         assert_eq!(shown.join("\n"), expected);
     }
@@ -166,13 +166,16 @@ mod tests {
     #[test]
     fn lines_that_begin_inside_a_string_are_known() {
         assert_eq!(
-            read("f(\"\na\n\")\nb").continues_string,
+            mask_source("f(\"\na\n\")\nb").continues_string,
             [false, true, true, false]
         );
         assert_eq!(
-            read("f(r\"\na\")\n// \"\nb").continues_string,
+            mask_source("f(r\"\na\")\n// \"\nb").continues_string,
             [false, true, false, false]
         );
-        assert_eq!(read("f(\"a \\\n b\")").continues_string, [false, true]);
+        assert_eq!(
+            mask_source("f(\"a \\\n b\")").continues_string,
+            [false, true]
+        );
     }
 }

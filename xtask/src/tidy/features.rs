@@ -34,7 +34,8 @@ fn tree(selection: &[&str]) -> Result<String> {
     tree.args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
         .args(["--format", "{p} {f}"])
         .args(selection);
-    process::answer(&mut tree).with_context(|| format!("`{}` failed", process::line(&tree)))
+    process::output_of(&mut tree)
+        .with_context(|| format!("`{}` failed", process::command_line(&tree)))
 }
 
 fn missing(package: &str, selected: &str, workspace: &str) -> Vec<Finding> {

@@ -26,7 +26,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
             ));
             continue;
         };
-        let mut lines = code::read(&file.text).lines;
+        let mut lines = code::mask_source(&file.text).lines;
         lines.truncate(file.first_test_line);
         for (line, named) in named(&lines.join("\n")) {
             if position(named).is_some_and(|it| it > own) {
@@ -67,7 +67,7 @@ fn named(code: &str) -> Vec<(usize, &str)> {
     let line = |at: usize| code[..at].matches('\n').count() + 1;
     starts
         .into_iter()
-        .filter_map(|at| Some((line(at), word(&code[at..])?)))
+        .filter_map(|at| Some((command_line(at), word(&code[at..])?)))
         .collect()
 }
 

@@ -13,7 +13,7 @@ use super::{CollectionVersionArgs, ScoringWork, ids, refuse_manipulations};
 use crate::cli::compute::ComputeArgs;
 use crate::cli::{CommandOutcome, print_json};
 use crate::collection_files;
-use crate::config::{RankerSpec, tie_width};
+use crate::config::{RankerSpec, parse_tie_threshold};
 use crate::error::Error;
 use crate::store::instances;
 use crate::store::partial_scores::PartialScores;
@@ -47,7 +47,7 @@ impl JudgeArgs {
         let rankers = self.ranker.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
         let width = self.delta_score.as_deref().map(tie_width).transpose()?;
-        let mut loaded = collection_files::load(&self.collection, data)?;
+        let mut loaded = collection_files::load_collection(&self.collection, data)?;
         let file = instances::InstanceReader::open(&self.instances, &ids(&loaded.collection))?;
         refuse_manipulations(&self.instances, &file.origin)?;
         self.version
@@ -211,7 +211,7 @@ impl JudgeOutput {
     fn of((probe, mode): (Probe, AxiomVariant), tallies: &[verdict::OutcomeCounts]) -> JudgeOutput {
         let mut sum = verdict::OutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);
-        let cell = overview::summary(tallies, probe.claim(mode).tie_agrees());
+        let cell = overview::summarize_tallies(tallies, probe.claim(mode).tie_agrees());
         let cell = cell.as_ref();
         JudgeOutput {
             satisfied: sum.satisfied,

@@ -10,7 +10,7 @@ use super::{CollectionVersionArgs, ScoringWork, WAY_OUT};
 use crate::cli::CommandOutcome;
 use crate::collection_files;
 use crate::error::Error;
-use crate::store::write_whole;
+use crate::store::write_atomically;
 
 #[derive(clap::Args)]
 pub(crate) struct PairsArgs {
@@ -59,7 +59,7 @@ pub(super) fn each_pair(
     mut take: impl FnMut(PairIds) -> Result<(), String>,
 ) -> Result<(), Error> {
     let mut columns = false;
-    collection_files::each_line(file, |line, row| {
+    collection_files::for_each_line(file, |line, row| {
         if line == 1 && row.starts_with(COLUMNS) {
             columns = true;
             return Ok(());
@@ -111,7 +111,7 @@ impl PairsArgs {
         };
         let collection = &work.loaded.collection;
         let columns = self.out.extension().is_some_and(|it| it == "tsv");
-        write_whole(&self.out, WAY_OUT, |file| {
+        write_atomically(&self.out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             if columns {
                 writeln!(out, "{COLUMNS}\tquery\ttext")?;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use shared::collection::Run;
-use shared::compare::{ComparisonInput, about_run};
+use shared::compare::{ComparisonInput, describe_run};
 use shared::error::Error as InputError;
 use shared::report::ReportTable;
-use shared::reproduce::{Paper, PaperTable, replay_lists};
+use shared::reproduce::{Paper, PaperTable, reproduce_table_from_runs};
 use shared::score::RankerInfo;
 
 use super::ReproduceArgs;
@@ -27,17 +27,17 @@ impl ReproduceArgs {
             return Err(InputError::unsupported("run", reason).into());
         }
         // What is asked for wrongly is said before the work.
-        replay_lists(asked, &[])?;
+        reproduce_table_from_runs(asked, &[])?;
         let name = self.collection.as_deref().unwrap_or_default();
-        let mut loaded = collection_files::load(name, data)?;
+        let mut loaded = collection_files::load_collection(name, data)?;
         if let Some(n) = self.queries {
             loaded.collection.queries.truncate(n);
         }
         let mut lists: Vec<(RankerInfo, Run)> = Vec::new();
         for file in &self.run {
             let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
-            collection_files::tell(&reading);
-            lists.push((about_run(file, &run), run));
+            collection_files::print_reader_warnings(&reading);
+            lists.push((describe_run(file, &run), run));
         }
         match self.ranker.is_empty() {
             true => tell_reading(&loaded),
@@ -48,7 +48,7 @@ impl ReproduceArgs {
             }
         }
         let Some(((about, bm25), others)) = lists.split_first() else {
-            return Ok(replay_lists(asked, &[])?);
+            return Ok(reproduce_table_from_runs(asked, &[])?);
         };
         let mut sources = Vec::new();
         for (other, run) in others {
@@ -59,6 +59,6 @@ impl ReproduceArgs {
                 both,
             ));
         }
-        Ok(replay_lists(asked, &sources)?)
+        Ok(reproduce_table_from_runs(asked, &sources)?)
     }
 }

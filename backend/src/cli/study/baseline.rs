@@ -9,12 +9,12 @@ use shared::score::Scores;
 use shared::study::Study;
 use shared::study::baseline::Baseline;
 use shared::study::controls::StudyControls;
-use shared::study::verdict_diff::diff;
+use shared::study::verdict_diff::diff_verdicts;
 
 use super::super::CommandOutcome;
 use crate::error::Error;
 use crate::pipeline;
-use crate::store::{DataFolder, write_whole};
+use crate::store::{DataFolder, write_atomically};
 
 #[derive(clap::Args)]
 pub(crate) struct StudyCheckArgs {
@@ -63,9 +63,9 @@ impl StudyCheckArgs {
         })?;
         let study = pipeline::load_study(folder, &self.name)?;
         let compared = before.compare(&baseline_of(&study)?, self.tolerance)?;
-        let table = report::to_markdown(&[report::of_baseline(&self.name, &compared)]);
+        let table = report::to_markdown(&[report::baseline_table(&self.name, &compared)]);
         if let Some(path) = &self.junit {
-            write(path, &report::to_junit(&self.name, &compared))?;
+            write(path, &report::baseline_to_junit(&self.name, &compared))?;
         }
         match &self.markdown {
             Some(path) => write(path, &table)?,
@@ -118,7 +118,7 @@ impl StudyDiffArgs {
         };
         let from = ranker(&first, &self.from)?;
         let to = ranker(&second, &self.to)?;
-        let tables = report::of_diff(&diff((&first, from), (&second, to))?);
+        let tables = report::ranker_diff_tables(&diff_verdicts((&first, from), (&second, to))?);
         match self.json {
             true => print!("{}", report::to_json(&tables)),
             false => print!("{}", report::to_markdown(&tables)),
@@ -144,7 +144,7 @@ fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    write_whole(path, "choose another file", |mut file| {
+    write_atomically(path, "choose another file", |mut file| {
         file.write_all(text.as_bytes())
     })
 }

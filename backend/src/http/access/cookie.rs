@@ -13,7 +13,7 @@ use crate::store::secret_token::SecretToken;
 const MAX_AGE_S: u32 = 400 * 24 * 3_600;
 
 /// The session that a browser shows.
-pub(super) fn shown(exposure: &NetworkExposure, headers: &HeaderMap) -> Option<SecretToken> {
+pub(super) fn read_session(exposure: &NetworkExposure, headers: &HeaderMap) -> Option<SecretToken> {
     let name = name(exposure, headers);
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|it| it.to_str().ok());
@@ -23,7 +23,7 @@ pub(super) fn shown(exposure: &NetworkExposure, headers: &HeaderMap) -> Option<S
 }
 
 /// Has a browser keep a session.
-pub(in crate::http) fn keep(
+pub(in crate::http) fn set_cookie(
     exposure: &NetworkExposure,
     headers: &HeaderMap,
     session: &SecretToken,
@@ -32,7 +32,10 @@ pub(in crate::http) fn keep(
 }
 
 /// Has a browser forget its session.
-pub(in crate::http) fn forget(exposure: &NetworkExposure, headers: &HeaderMap) -> HeaderValue {
+pub(in crate::http) fn clear_cookie(
+    exposure: &NetworkExposure,
+    headers: &HeaderMap,
+) -> HeaderValue {
     set(exposure, headers, "", 0)
 }
 

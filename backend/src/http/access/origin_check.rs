@@ -20,7 +20,7 @@ const HSTS: &str = "max-age=31536000";
 
 /// Refuses requests that a page of another site has its visitor's browser send. Where the public
 /// address has https, browsers are told to keep to that.
-pub(in crate::http) async fn check_way(
+pub(in crate::http) async fn check_origin(
     State(app): State<AppState>,
     request: Request,
     next: Next,

@@ -22,15 +22,15 @@ use shared::study::Study;
 
 use crate::annotation::task_state::TaskState;
 use crate::annotation::{check_current, check_texts, now_ms};
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
-use crate::http::studies::find;
+use crate::http::studies::find_study;
 use crate::store::annotation_tasks::{ItemRow, NewTask};
 use crate::store::studies::state_hash;
 
-pub(in crate::http) async fn preview(
+pub(in crate::http) async fn preview_task(
     ApiRequest { app, caller, asked }: ApiRequest<PreviewTaskRequest>,
 ) -> JsonResult<TaskComposition> {
     let new = drawn(&app, &caller, asked.task).await?;
@@ -38,7 +38,7 @@ pub(in crate::http) async fn preview(
     Ok(Json(made(&new.task, &items, new.n_candidates)))
 }
 
-pub(in crate::http) async fn make(
+pub(in crate::http) async fn create_task(
     ApiRequest { app, caller, asked }: ApiRequest<CreateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
@@ -46,21 +46,21 @@ pub(in crate::http) async fn make(
     Ok(Json(whole(&caller, &desk)))
 }
 
-pub(in crate::http) async fn task(
+pub(in crate::http) async fn get_task_definition(
     ApiRequest { app, caller, asked }: ApiRequest<GetTaskDefinitionRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
-pub(in crate::http) async fn change(
+pub(in crate::http) async fn update_task(
     ApiRequest { app, caller, asked }: ApiRequest<UpdateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.reviews.change(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
-pub(in crate::http) async fn progress(
+pub(in crate::http) async fn get_task_progress(
     ApiRequest { app, asked, .. }: ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
     let desk = app.reviews.desk(asked.task).await?;
@@ -71,7 +71,7 @@ pub(in crate::http) async fn progress(
     }))
 }
 
-pub(in crate::http) async fn agreement(
+pub(in crate::http) async fn get_agreement(
     ApiRequest { app, asked, .. }: ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
     let desk = app.reviews.desk(asked.task).await?;
@@ -83,7 +83,7 @@ pub(in crate::http) async fn agreement(
     }))
 }
 
-pub(in crate::http) async fn disputes(
+pub(in crate::http) async fn list_disputes(
     ApiRequest { app, asked, .. }: ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<Dispute>> {
     let desk = app.reviews.desk(asked.task).await?;
@@ -91,7 +91,7 @@ pub(in crate::http) async fn disputes(
     Ok(Json(app.reviews.disputes(&desk).await?))
 }
 
-pub(in crate::http) async fn history(
+pub(in crate::http) async fn get_item_history(
     ApiRequest { app, asked, .. }: ApiRequest<GetItemHistoryRequest>,
 ) -> JsonResult<ItemHistoryResponse> {
     let desk = app.reviews.desk(asked.task).await?;
@@ -130,7 +130,7 @@ pub(in crate::http) async fn history(
     Ok(Json(told.await?))
 }
 
-pub(in crate::http) async fn download(
+pub(in crate::http) async fn export_task(
     ApiRequest { app, asked, .. }: ApiRequest<ExportTaskRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let desk = app.reviews.desk(asked.task).await?;
@@ -146,7 +146,7 @@ pub(in crate::http) async fn download(
     };
     let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
     let _place = app.limits.heavy().await;
-    let file = off_thread("writing what people say", move || {
+    let file = run_blocking("writing what people say", move || {
         let (row, log) = (desk.row(), desk.log());
         let (items, named): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|it| (it.item, it.named)).unzip();
@@ -158,9 +158,11 @@ pub(in crate::http) async fn download(
             log: &log,
         };
         Ok(match asked.format {
-            TaskExportFormat::Jsonl => export::to_jsonl(&export::rows(&source)),
-            TaskExportFormat::Csv => to_csv(&export::to_table(&source, &export::rows(&source))),
-            TaskExportFormat::Prefs { whose } => export::to_prefs(&source, whose),
+            TaskExportFormat::Jsonl => export::to_jsonl(&export::export_rows(&source)),
+            TaskExportFormat::Csv => {
+                to_csv(&export::to_table(&source, &export::export_rows(&source)))
+            }
+            TaskExportFormat::Prefs { whose } => export::to_trec_prefs(&source, whose),
         })
     });
     let headers = [
@@ -173,10 +175,10 @@ pub(in crate::http) async fn download(
 /// What a task is made of, drawn from its study.
 async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<NewTask, Error> {
     let task = task.checked()?;
-    let listed = find(app, caller, &task.study).await?;
+    let listed = find_study(app, caller, &task.study).await?;
     let _place = app.limits.heavy().await;
     let drawn = app.shelf.of(&listed, move |study| {
-        let drawn = sample::items(study, &task)?;
+        let drawn = sample::sample_items(study, &task)?;
         let with_ids = drawn.items.into_iter().map(|item| ItemRow {
             named: named(study, &item),
             item,

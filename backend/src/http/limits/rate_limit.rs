@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::recent::RecentEntries;
-use super::{Allowance, REMEMBERED};
+use super::{Allowance, MAX_TRACKED_CLIENTS};
 use crate::error::Error;
 
 /// How often each may do something, by a leaky bucket for each of those who did it last.
@@ -33,7 +33,7 @@ impl<K: Eq + Hash> RateLimit<K> {
         RateLimit {
             burst: f64::from(burst),
             every,
-            by_whom: Mutex::new(RecentEntries::new(REMEMBERED)),
+            by_whom: Mutex::new(RecentEntries::new(MAX_TRACKED_CLIENTS)),
         }
     }
 
@@ -174,13 +174,13 @@ mod tests {
         let now = Instant::now();
         let one = || limit.take_at(0, now);
         one().unwrap();
-        for other in 1..=5 * REMEMBERED {
+        for other in 1..=5 * MAX_TRACKED_CLIENTS {
             limit.take_at(other, now).unwrap();
-            if other % (REMEMBERED / 2) == 0 {
+            if other % (MAX_TRACKED_CLIENTS / 2) == 0 {
                 assert!(one().is_err());
             }
         }
-        assert!(limit.locked().len() <= 2 * REMEMBERED);
+        assert!(limit.locked().len() <= 2 * MAX_TRACKED_CLIENTS);
     }
 
     #[test]

@@ -3,35 +3,37 @@
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use shared::api::people::SHORTEST_PASSWORD;
+use shared::api::people::MIN_PASSWORD_LENGTH;
 use shared::error::Error as InputError;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 
 /// A password has at most so many characters.
-const LONGEST: usize = 256;
+const MAX_CHARS: usize = 256;
 
 /// Compared with where there is none, so that an unknown name takes as long as a known one.
-static NOBODYS: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
+static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
 
 /// What is kept of a password that somebody chose.
 pub(super) async fn hash(app: &AppState, password: String) -> Result<String, Error> {
     let wrong = |reason: String| Error::from(InputError::out_of_range("password", reason));
     match password.chars().count() {
-        n if n < SHORTEST_PASSWORD => {
-            let reason = format!("has {n} characters; take at least {SHORTEST_PASSWORD}");
+        n if n < MIN_PASSWORD_LENGTH => {
+            let reason = format!("has {n} characters; take at least {MIN_PASSWORD_LENGTH}");
             return Err(wrong(reason));
         }
-        n if n > LONGEST => {
-            return Err(wrong(format!("has {n} characters; take at most {LONGEST}")));
+        n if n > MAX_CHARS => {
+            return Err(wrong(format!(
+                "has {n} characters; take at most {MAX_CHARS}"
+            )));
         }
         _ => {}
     }
     let place = app.limits.password().await;
-    off_thread("keeping a password", move || {
+    run_blocking("keeping a password", move || {
         let _place = place;
         Ok(hashed(&password))
     })
@@ -39,18 +41,18 @@ pub(super) async fn hash(app: &AppState, password: String) -> Result<String, Err
 }
 
 /// Whether a password is the one of which a hash is kept. Without a hash it takes as long.
-pub(super) async fn is_right(
+pub(super) async fn verify(
     app: &AppState,
     password: String,
     hash: Option<String>,
 ) -> Result<bool, Error> {
-    if password.chars().count() > LONGEST {
+    if password.chars().count() > MAX_CHARS {
         return Ok(false);
     }
     let place = app.limits.password().await;
-    off_thread("comparing a password", move || {
+    run_blocking("comparing a password", move || {
         let _place = place;
-        let kept = hash.as_ref().unwrap_or(&NOBODYS);
+        let kept = hash.as_ref().unwrap_or(&DUMMY_HASH);
         let damaged = |it: argon2::password_hash::phc::Error| Error::Damaged {
             what: "the list of people".to_owned(),
             reason: it.to_string(),

@@ -8,7 +8,7 @@ use shared::study::controls::StudyControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 
 use crate::cache::LruCache;
-use crate::error::{Error, off_thread};
+use crate::error::{Error, run_blocking};
 use crate::http::content_coding::ContentCoding;
 use crate::pipeline;
 use crate::store::DataFolder;
@@ -105,7 +105,7 @@ impl StudyCache {
     /// A study.
     pub(in crate::http) async fn study(&self, listed: &StudyEntry) -> Result<Arc<Study>, Error> {
         let (folder, name) = (self.folder.clone(), listed.name.clone());
-        let load = off_thread("loading a study", move || {
+        let load = run_blocking("loading a study", move || {
             Ok(Arc::new(pipeline::load_study(&folder, &name)?))
         });
         self.studies.get_or_make(version(listed), load).await
@@ -118,7 +118,7 @@ impl StudyCache {
         compute: impl FnOnce(&Study) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let study = self.study(listed).await?;
-        off_thread("reading a study", move || compute(&study)).await
+        run_blocking("reading a study", move || compute(&study)).await
     }
 }
 

@@ -172,12 +172,14 @@ async fn each_role_is_let_in_where_it_should_be() {
                     let session = site.app.store.begin_session(it.person.no, now_ms()).await;
                     let mut forged = site.by(knock(method, path), &session.unwrap());
                     match shown {
-                        Some(it) => forged.headers_mut().insert(CSRF, it.parse().unwrap()),
-                        None => forged.headers_mut().remove(CSRF),
+                        Some(it) => forged
+                            .headers_mut()
+                            .insert(CSRF_HEADER, it.parse().unwrap()),
+                        None => forged.headers_mut().remove(CSRF_HEADER),
                     };
                     let (status, error) = site.send(forged).await.problem();
                     assert_eq!(status, 403, "{role:?} {path} {shown:?}");
-                    assert!(error.contains(CSRF), "{error}");
+                    assert!(error.contains(CSRF_HEADER), "{error}");
                 }
             }
         }
@@ -301,10 +303,17 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
         let asked = site.by(request(method, "/api/jobs", "{}"), &it.session);
         site.status(with_headers(asked, headers)).await
     };
-    assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
+    assert_eq!(
+        submit_events("POST", &[]).await,
+        422,
+        "an empty job, but let in"
+    );
     let host = ("host", "axioscope.example");
     for origin in ["https://axioscope.example", "https://AXIOSCOPE.example"] {
-        assert_eq!(send("POST", &[host, ("origin", origin)]).await, 422);
+        assert_eq!(
+            submit_events("POST", &[host, ("origin", origin)]).await,
+            422
+        );
     }
     for origin in [
         "https://evil.example",
@@ -314,14 +323,21 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
         "https://",
     ] {
         let headers = [host, ("origin", origin)];
-        assert_eq!(send("POST", &headers).await, 403, "{origin}");
-        assert_eq!(send("GET", &headers).await, 200, "it changes nothing");
+        assert_eq!(submit_events("POST", &headers).await, 403, "{origin}");
+        assert_eq!(
+            submit_events("GET", &headers).await,
+            200,
+            "it changes nothing"
+        );
     }
     for from in ["cross-site", "same-site"] {
-        assert_eq!(send("POST", &[("sec-fetch-site", from)]).await, 403);
+        assert_eq!(
+            submit_events("POST", &[("sec-fetch-site", from)]).await,
+            403
+        );
     }
     assert_eq!(
-        send("POST", &[("sec-fetch-site", "same-origin")]).await,
+        submit_events("POST", &[("sec-fetch-site", "same-origin")]).await,
         422
     );
     let program = with_token(request("POST", "/api/jobs", "{}"), &site.token);

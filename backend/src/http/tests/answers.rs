@@ -9,24 +9,41 @@ async fn pages_of_other_sites_are_kept_out_on_loopback() {
         let asked = request(method, "/api/jobs", "{}");
         site.status(with_headers(asked, headers)).await
     };
-    assert_eq!(send("GET", &[]).await, 200);
-    assert_eq!(send("GET", &[("host", "rebound.example")]).await, 403);
-    assert_eq!(send("GET", &[("host", "rebound.example:8080")]).await, 403);
-    assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
+    assert_eq!(submit_events("GET", &[]).await, 200);
+    assert_eq!(
+        submit_events("GET", &[("host", "rebound.example")]).await,
+        403
+    );
+    assert_eq!(
+        submit_events("GET", &[("host", "rebound.example:8080")]).await,
+        403
+    );
+    assert_eq!(
+        submit_events("POST", &[]).await,
+        422,
+        "an empty job, but let in"
+    );
     let own = [
         ("origin", "http://localhost:8080"),
         ("sec-fetch-site", "same-origin"),
     ];
-    assert_eq!(send("POST", &own).await, 422);
+    assert_eq!(submit_events("POST", &own).await, 422);
     for origin in [
         "http://evil.example",
         "http://localhost:9090",
         "https://localhost:8080",
         "null",
     ] {
-        assert_eq!(send("POST", &[("origin", origin)]).await, 403, "{origin}");
+        assert_eq!(
+            submit_events("POST", &[("origin", origin)]).await,
+            403,
+            "{origin}"
+        );
     }
-    assert_eq!(send("POST", &[("sec-fetch-site", "cross-site")]).await, 403);
+    assert_eq!(
+        submit_events("POST", &[("sec-fetch-site", "cross-site")]).await,
+        403
+    );
 }
 
 #[tokio::test]
@@ -53,16 +70,20 @@ async fn visitors_see_what_is_published() {
     let export = |study: &str| ExportStudyRequest {
         study: study.to_owned(),
     };
-    let found = site.ask(&export("open")).await;
+    let found = site.ask(&export_study("open")).await;
     assert_eq!(found.json::<Study>(), study("open"));
     for name in ["hidden", "no-such", "../open"] {
-        let (status, error) = site.ask(&export(name)).await.problem();
+        let (status, error) = site.ask(&export_study(name)).await.problem();
         assert_eq!(
             (status, error),
             (404, format!("there is no study named `{name}`"))
         );
     }
-    let whole = as_request(Method::Get, ExportStudyRequest::PATH, &export("hidden"));
+    let whole = as_request(
+        Method::Get,
+        ExportStudyRequest::PATH,
+        &export_study("hidden"),
+    );
     assert_eq!(
         site.send(with_token(whole, &site.token)).await.status,
         StatusCode::OK
@@ -74,7 +95,7 @@ async fn visitors_see_what_is_published() {
         .await
         .unwrap();
     assert_eq!(
-        site.ask(&export("open")).await.status,
+        site.ask(&export_study("open")).await.status,
         StatusCode::NOT_FOUND
     );
 }
@@ -124,16 +145,16 @@ async fn bad_requests_are_the_callers_fault() {
     };
     let get = |path: &str| request("GET", path, "");
     let look = |q: &str| get(&format!("/api/study?q={}", encoded(q)));
-    check(look("{"), 400, "the parameter `q` is not JSON: EOF").await;
-    check(look("\u{0}"), 400, "is not JSON").await;
+    check(get_study("{"), 400, "the parameter `q` is not JSON: EOF").await;
+    check(get_study("\u{0}"), 400, "is not JSON").await;
     let deep = format!(r#"{{"study":"open","x":{}"#, "[".repeat(5_000));
-    check(look(&deep), 400, "EOF").await;
+    check(get_study(&deep), 400, "EOF").await;
     check(get("/api/study?q=%FF"), 400, "").await;
-    check(look("{}"), 422, "missing field `study`").await;
+    check(get_study("{}"), 422, "missing field `study`").await;
     check(get("/api/study"), 422, "missing field `study`").await;
-    check(look(r#"{"study": 7}"#), 422, "expected a string").await;
+    check(get_study(r#"{"study": 7}"#), 422, "expected a string").await;
     check(
-        look(r#"{"study": "<script>"}"#),
+        get_study(r#"{"study": "<script>"}"#),
         404,
         "no study named `<script>`",
     )

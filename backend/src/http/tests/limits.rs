@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
-use crate::http::limits::{DOWNLOADS_OF_ONE, SCORINGS_OF_ONE};
+use crate::http::limits::{MAX_DOWNLOADS_PER_CLIENT, SCORINGS_OF_ONE};
 use crate::store::studies::StudyEntry;
 
 /// A request of somebody who is elsewhere.

@@ -68,7 +68,7 @@ async fn a_page_of_another_site_does_nothing_with_the_session_of_the_link() {
     let site = site().await;
     let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
     let mut forged = site.by(request("POST", "/api/jobs", "{}"), &session);
-    forged.headers_mut().remove(CSRF);
+    forged.headers_mut().remove(CSRF_HEADER);
     assert_eq!(site.send(forged).await.status, StatusCode::FORBIDDEN);
     // DNS rebinding: the page of another site, under a name that leads here.
     let rebound = site.by(request("GET", "/api/jobs", ""), &session);
@@ -150,9 +150,9 @@ async fn the_line_of_the_link_comes_again_below_other_lines_until_it_is_used() {
         announce_again(app, line, lines_below, &mut out).await;
         String::from_utf8(out).unwrap()
     };
-    assert_eq!(again(true).await, "the link\n");
-    assert_eq!(again(false).await, "");
+    assert_eq!(get_assigned_item(true).await, "the link\n");
+    assert_eq!(get_assigned_item(false).await, "");
     let signed_in = site.ask(&sign_in(&site.link)).await;
     assert_eq!(signed_in.status, StatusCode::OK);
-    assert_eq!(again(true).await, "");
+    assert_eq!(get_assigned_item(true).await, "");
 }

@@ -91,11 +91,11 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
         password: Some("another horse".to_owned()),
     };
     let (status, error) = site
-        .ask_by(&change("wrong horse"), &session)
+        .ask_by(&update_task("wrong horse"), &session)
         .await
         .problem();
     assert_eq!(status, 422, "{error}");
-    site.ask_by(&change(PASSWORD), &session)
+    site.ask_by(&update_task(PASSWORD), &session)
         .await
         .json::<SessionResponse>();
     assert_eq!(

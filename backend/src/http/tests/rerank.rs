@@ -199,7 +199,7 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
             "documents": documents, "max_tokens_per_doc": 3, "rank_fields": ["title", "n"],
             "return_documents": true,
         }));
-        let ranked: CohereRerankResponse = send(path, body).await.json();
+        let ranked: CohereRerankResponse = submit_events(path, body).await.json();
         // `title`, a word of five tokens of this model, is cut after three.
         let read = ["river sea h", "tit"];
         let said = said(&site, "tiny:bi", "rivers", &read);
@@ -210,22 +210,22 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
             assert_eq!(it.document.as_ref().unwrap().text, shown[place]);
         }
         let body = asked(json!({"documents": documents, "rank_fields": ["body"]}));
-        let (status, error) = send(path, body).await.problem();
+        let (status, error) = submit_events(path, body).await.problem();
         assert_eq!(status, 422);
         assert!(error.contains("place 1, from 0 on, has no text in the field `body`"));
         for field in ["max_tokens_per_doc", "max_chunks_per_doc"] {
             let body = asked(json!({"documents": documents, (field): 0}));
-            let (status, error) = send(path, body).await.problem();
+            let (status, error) = submit_events(path, body).await.problem();
             assert_eq!(status, 422);
             assert!(error.contains(&format!("{field}: is 0")), "{error}");
         }
     }
     let body = asked(json!({"texts": ["river sea hill"], "max_tokens_per_doc": 1}));
-    let ranked: Vec<RankedText> = send("/rerank", body).await.json();
+    let ranked: Vec<RankedText> = submit_events("/rerank", body).await.json();
     let said = said(&site, "tiny:bi", "rivers", &["river"]);
     assert!((ranked[0].score - said[0]).abs() < 1e-6);
     let body = asked(json!({"texts": ["river"], "rank_fields": ["title"]}));
-    assert_eq!(send("/rerank", body).await.problem().0, 422);
+    assert_eq!(submit_events("/rerank", body).await.problem().0, 422);
 }
 
 #[tokio::test]
@@ -325,7 +325,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         (2, "/api/attention", "ranker"),
         (3, "/rerank", "model"),
     ] {
-        let answer = send(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
+        let answer = submit_events(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
         let ErrorResponse {
             error,
             field: found,
@@ -339,9 +339,10 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         let before = site.app.models.get("tiny:bi").unwrap().reads();
         // 26 passages of each text, with [CLS] and [SEP]; the model reads 64 tokens of each.
         let n_tokens = |n_query: usize| 8 * 26 * (64 + n_query + 2);
-        let (status, error) = send(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
-            .await
-            .problem();
+        let (status, error) =
+            submit_events(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
+                .await
+                .problem();
         assert_eq!(status, 413, "{error}");
         let says = format!(
             "{} tokens to encode are too many; 16384 at most",
@@ -354,10 +355,10 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
             "{path}"
         );
         assert!(n_tokens(1) < 16_384);
-        let fine = send(from, path, &body("tiny:bi+maxp", "a"), None).await;
+        let fine = submit_events(from, path, &body("tiny:bi+maxp", "a"), None).await;
         assert_eq!(fine.status, StatusCode::OK, "{path}");
         let token = Some(site.token.as_str());
-        let fine = send(from, path, &body("tiny:bi+maxp=400/200", "a"), token).await;
+        let fine = submit_events(from, path, &body("tiny:bi+maxp=400/200", "a"), token).await;
         assert_eq!(fine.status, StatusCode::OK, "{path}");
     }
 }

@@ -77,7 +77,7 @@ impl Table {
         let asked = CreateTaskRequest {
             task: wanted("rivers"),
         };
-        let made = curation::make(call(&site, cat(), asked)).await;
+        let made = curation::create_task(call(&site, cat(), asked)).await;
         let task = made.unwrap().0.card.task;
         let table = Table { site, task };
         table.change(Some(TaskStatus::Open), None).await;
@@ -95,13 +95,13 @@ impl Table {
             results_public,
             guidelines: None,
         };
-        let changed = curation::change(self.call(cat(), asked)).await;
+        let changed = curation::update_task(self.call(cat(), asked)).await;
         assert_eq!(changed.unwrap().0.card.task, self.task);
     }
 
     async fn next(&self, caller: Caller, n: u32) -> Result<LeaseItemsResponse, Error> {
         let asked = LeaseItemsRequest { task: self.task, n };
-        let handed = annotation::next(self.call(caller, asked)).await;
+        let handed = annotation::lease_items(self.call(caller, asked)).await;
         handed.map(|it| it.0)
     }
 
@@ -110,7 +110,7 @@ impl Table {
             task: self.task,
             item,
         };
-        let again = annotation::again(self.call(caller, asked)).await;
+        let again = annotation::get_assigned_item(self.call(caller, asked)).await;
         again.map(|it| it.0)
     }
 
@@ -126,14 +126,16 @@ impl Table {
             task: self.task,
             events: events.collect(),
         };
-        let sent = annotation::send(self.call(caller, asked)).await;
+        let sent = annotation::submit_events(self.call(caller, asked)).await;
         sent.map(|it| it.0)
     }
 
     async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
         let study = "rivers".to_owned();
-        let results =
-            annotation::results(self.call(caller, ListHumanJudgmentsRequest { study })).await;
+        let results = annotation::list_human_judgments(
+            self.call(caller, ListHumanJudgmentsRequest { study }),
+        )
+        .await;
         results.map(|it| it.0)
     }
 
@@ -143,7 +145,9 @@ impl Table {
             format,
             names: true,
         };
-        let file = curation::download(self.call(cat(), asked)).await.unwrap();
+        let file = curation::export_task(self.call(cat(), asked))
+            .await
+            .unwrap();
         let response = axum::response::IntoResponse::into_response(file);
         let named = response.headers()["content-disposition"].clone();
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -164,9 +168,13 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let asked = PreviewTaskRequest {
         task: wanted("rivers"),
     };
-    let Json(preview) = curation::preview(table.call(cat(), asked)).await.unwrap();
+    let Json(preview) = curation::preview_task(table.call(cat(), asked))
+        .await
+        .unwrap();
     let asked = GetTaskDefinitionRequest { task: table.task };
-    let Json(whole) = curation::task(table.call(cat(), asked)).await.unwrap();
+    let Json(whole) = curation::get_task_definition(table.call(cat(), asked))
+        .await
+        .unwrap();
     assert_eq!(whole.made, preview);
     assert_eq!((preview.n_training, preview.n_gold), (1, 1));
     assert_eq!(u64::from(preview.n_drawn), preview.n_candidates);
@@ -190,7 +198,9 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         assert_eq!(sent.standing.n_mine, 1);
     }
     let asked = ListDisputesRequest { task: table.task };
-    let Json(disputes) = curation::disputes(table.call(cat(), asked)).await.unwrap();
+    let Json(disputes) = curation::list_disputes(table.call(cat(), asked))
+        .await
+        .unwrap();
     assert_eq!(disputes.len(), 1);
     assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
     let settled = AnnotationAction::Adjudicated(Adjudication {
@@ -205,24 +215,32 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         EventOutcome::Refused { .. }
     ));
     table.send(cat(), &[(3, settled)]).await.unwrap();
-    let Json(disputes) = curation::disputes(table.call(cat(), asked)).await.unwrap();
+    let Json(disputes) = curation::list_disputes(table.call(cat(), asked))
+        .await
+        .unwrap();
     assert_eq!(disputes, []);
 
     let asked = GetItemHistoryRequest {
         task: table.task,
         item,
     };
-    let Json(history) = curation::history(table.call(cat(), asked)).await.unwrap();
+    let Json(history) = curation::get_item_history(table.call(cat(), asked))
+        .await
+        .unwrap();
     assert_eq!(history.done.len(), 3);
     assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
     let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
     let asked = GetAgreementRequest { task: table.task };
-    let Json(agreed) = curation::agreement(table.call(cat(), asked)).await.unwrap();
+    let Json(agreed) = curation::get_agreement(table.call(cat(), asked))
+        .await
+        .unwrap();
     let raw = agreed.agreements.overall.raw.unwrap();
     assert_eq!((raw.estimate.value, raw.n_things), (0.0, 1));
     let asked = GetTaskProgressRequest { task: table.task };
-    let Json(progressed) = curation::progress(table.call(cat(), asked)).await.unwrap();
+    let Json(progressed) = curation::get_task_progress(table.call(cat(), asked))
+        .await
+        .unwrap();
     assert_eq!(progressed.progress.n_filled, 2);
     assert_eq!(progressed.progress.n_adjudicated, 1);
 
@@ -251,8 +269,10 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
 
     let handed = table.next(ann(), 32).await.unwrap();
     let asked = GetTaskRequest { task: table.task };
-    let Json(sheet) = annotation::task(table.call(ann(), asked)).await.unwrap();
-    let Json(cards) = annotation::tasks(table.call(ann(), ListTasksRequest {}))
+    let Json(sheet) = annotation::get_task(table.call(ann(), asked))
+        .await
+        .unwrap();
+    let Json(cards) = annotation::list_tasks(table.call(ann(), ListTasksRequest {}))
         .await
         .unwrap();
     let sent = table
@@ -262,7 +282,9 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let again = table.again(ann(), item).await.unwrap();
     assert_eq!(again.until_ms, None, "it was decided on");
     let asked = shared::api::annotation::ListOwnEventsRequest { task: table.task };
-    let Json(mine) = annotation::mine(table.call(ann(), asked)).await.unwrap();
+    let Json(mine) = annotation::list_own_events(table.call(ann(), asked))
+        .await
+        .unwrap();
     assert_eq!(mine.len(), 1);
     let told = serde_json::to_string(&(&handed, &sheet, &cards, &sent, &again, &mine)).unwrap();
     for word in [
@@ -304,10 +326,12 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let asked = CreateTaskRequest {
         task: wanted("rivers"),
     };
-    let made = curation::make(table.call(cat(), asked)).await.unwrap();
+    let made = curation::create_task(table.call(cat(), asked))
+        .await
+        .unwrap();
     let draft = made.0.card.task;
     let n_listed = async |caller| {
-        let listed = annotation::tasks(table.call(caller, ListTasksRequest {})).await;
+        let listed = annotation::list_tasks(table.call(caller, ListTasksRequest {})).await;
         listed.unwrap().0.len()
     };
     assert_eq!(n_listed(visitor()).await, 0);
@@ -316,15 +340,16 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let nobody = caller(0, AccessRole::Operator);
     assert_eq!(n_listed(nobody.clone()).await, 2);
 
-    let look =
-        async |caller, task| annotation::task(table.call(caller, GetTaskRequest { task })).await;
-    let no_such = status(look(ann(), TaskId(99)).await.unwrap_err());
+    let look = async |caller, task| {
+        annotation::get_task(table.call(caller, GetTaskRequest { task })).await
+    };
+    let no_such = status(get_study(ann(), TaskId(99)).await.unwrap_err());
     assert_eq!(no_such.0, 404);
-    let hidden = status(look(ann(), draft).await.unwrap_err());
+    let hidden = status(get_study(ann(), draft).await.unwrap_err());
     assert_eq!(hidden.0, 404, "{hidden:?}");
     assert_eq!(hidden.1.replace('2', "99"), no_such.1);
-    assert!(look(cat(), draft).await.is_ok());
-    let nameless = status(look(nobody, table.task).await.unwrap_err());
+    assert!(get_study(cat(), draft).await.is_ok());
+    let nameless = status(get_study(nobody, table.task).await.unwrap_err());
     assert_eq!(nameless.0, 403);
     assert!(nameless.1.contains("/join"), "{nameless:?}");
 
@@ -354,7 +379,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
         task: draft,
         events: vec![event(10, decided(ItemNo(2), AnnotatorAnswer::Equal))],
     };
-    let error = annotation::send(table.call(cat(), asked))
+    let error = annotation::submit_events(table.call(cat(), asked))
         .await
         .unwrap_err();
     assert_eq!(status(error).0, 409);
@@ -427,10 +452,10 @@ async fn requests_that_are_not_in_their_bounds_are_refused() {
     assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);
     let mut task = wanted("rivers");
     task.overlap = 0;
-    let made = curation::make(table.call(cat(), CreateTaskRequest { task })).await;
+    let made = curation::create_task(table.call(cat(), CreateTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 422);
     let task = wanted("no-such");
-    let made = curation::preview(table.call(cat(), PreviewTaskRequest { task })).await;
+    let made = curation::preview_task(table.call(cat(), PreviewTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 404);
 }
 
@@ -441,8 +466,8 @@ async fn visitors_try_it_on_what_is_published() {
         let study = study.to_owned();
         table.call(visitor(), GetTrialItemsRequest { study, seed: 1 })
     };
-    let tried = studies::respond(asked("rivers")).await;
+    let tried = studies::answer_study_request(asked("rivers")).await;
     assert_eq!(tried.unwrap().0.len(), 5);
-    let hidden = studies::respond(asked("hidden")).await;
+    let hidden = studies::answer_study_request(asked("hidden")).await;
     assert_eq!(status(hidden.unwrap_err()).0, 404);
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 
 /// Weights have at most so many bytes, as a T5 with 3 billion parameters in 32 bits.
-const MOST_BYTES_OF_WEIGHTS: u64 = 16 << 30;
+const MAX_WEIGHTS_BYTES: u64 = 16 << 30;
 
 /// Another file has at most so many bytes; a large vocabulary has a third of it.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Hosts to which the public hub and its mirrors redirect for large files, with all below them.
 const HOSTS: [&str; 2] = ["huggingface.co", "hf.co"];
@@ -60,8 +60,8 @@ impl HubFileMetadata {
             .ok_or("it gives the file no etag, or one that cannot be the name of a file")?;
         let n_bytes = n_bytes.ok_or("it does not say how many bytes the file has")?;
         let most = match file.ends_with(".safetensors") {
-            true => MOST_BYTES_OF_WEIGHTS,
-            false => MOST_BYTES,
+            true => MAX_WEIGHTS_BYTES,
+            false => MAX_FILE_BYTES,
         };
         if n_bytes > most {
             return Err(format!(
@@ -328,7 +328,7 @@ mod tests {
         }
         assert!(found(COMMIT, &"a".repeat(129), Some(7)).is_err());
         assert!(found(COMMIT, "ab", None).is_err());
-        assert!(found(COMMIT, "ab", Some(MOST_BYTES + 1)).is_err());
+        assert!(found(COMMIT, "ab", Some(MAX_FILE_BYTES + 1)).is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
-use shared::collection::hex;
+use shared::collection::encode_hex;
 
 use super::{HEAD, files};
 use crate::error::Error;
@@ -261,7 +261,7 @@ impl<R: Read> HashingReader<R> {
 
     /// As `sha256sum` writes it.
     fn line(self, name: &str) -> String {
-        format!("{}  {name}\n", hex(&self.hasher.finalize()))
+        format!("{}  {name}\n", encode_hex(&self.hasher.finalize()))
     }
 }
 

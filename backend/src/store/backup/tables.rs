@@ -367,7 +367,7 @@ pub(super) async fn n_rows(
 const NUMBERED: [&str; 4] = ["jobs", "person", "invitation", "review_task"];
 
 /// After all tables of a layout were filled.
-pub(super) async fn settle(
+pub(super) async fn reset_sequences(
     store: &Store,
     layout: i64,
     transaction: &mut Transaction<'static, Any>,

@@ -469,7 +469,7 @@ impl Unchecked {
                 self.tar.append_data(&mut header, name, text).unwrap();
             }
         }
-        let sum = shared::collection::hex(&Sha256::digest(text));
+        let sum = shared::collection::encode_hex(&Sha256::digest(text));
         self.sums += &format!("{sum}  {name}\n");
     }
 

@@ -2,7 +2,7 @@
 
 use shared::annotation::PersonId;
 use shared::api::people::{
-    AccessRole, CreateInvitationResponse, InvitationResponse, LONGEST_INVITATION_H,
+    AccessRole, CreateInvitationResponse, InvitationResponse, MAX_INVITATION_HOURS,
     PendingInvitation,
 };
 use shared::error::Error as InputError;
@@ -22,7 +22,7 @@ pub(crate) struct NewInvitationRow {
     pub role: AccessRole,
     /// Whom it lets in again.
     pub person: Option<PersonId>,
-    /// How long it holds, 1 to [`LONGEST_INVITATION_H`].
+    /// How long it holds, 1 to [`MAX_INVITATION_HOURS`].
     pub hours: u32,
     /// Whom it is for.
     pub note: String,
@@ -57,8 +57,8 @@ impl Store {
         invite: &NewInvitationRow,
         now_ms: i64,
     ) -> Result<CreateInvitationResponse, Error> {
-        if !(1..=LONGEST_INVITATION_H).contains(&invite.hours) {
-            let reason = format!("an invitation holds 1 to {LONGEST_INVITATION_H}");
+        if !(1..=MAX_INVITATION_HOURS).contains(&invite.hours) {
+            let reason = format!("an invitation holds 1 to {MAX_INVITATION_HOURS}");
             return Err(InputError::out_of_range("hours", reason).into());
         }
         if invite.role == AccessRole::Visitor {

@@ -296,7 +296,7 @@ mod tests {
 
     use shared::study::StudyDefinition;
     use shared::study::build::{self, StudyInputs};
-    use shared::study::preparation::run_at_once;
+    use shared::study::preparation::run_synchronously;
 
     use super::*;
     use crate::pipeline::ParallelExecutor;
@@ -313,7 +313,7 @@ mod tests {
                           repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
                           seed = 42\n";
         let definition = StudyDefinition::from_toml("study.toml", definition).unwrap();
-        let mut collection = crate::demo::collection().unwrap();
+        let mut collection = crate::demo::demo_collection().unwrap();
         definition.cut(&mut collection);
         let inputs = StudyInputs {
             rankers: vec!["bm25".parse().unwrap(), "ql".parse().unwrap()],
@@ -323,7 +323,7 @@ mod tests {
             made: "2026-11-20".to_owned(),
         };
         let study =
-            run_at_once(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
+            run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
         save(&data, &study).unwrap();
         (home, data, study)
     }

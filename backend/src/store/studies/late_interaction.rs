@@ -8,7 +8,7 @@ use shared::late_interaction::LateInteractionAnalysis;
 
 use super::files::WAY_OUT;
 use crate::error::Error;
-use crate::store::{DataFolder, checksum, write_whole};
+use crate::store::{DataFolder, checksum, write_atomically};
 
 const PREFIX: &str = "whitebox-";
 
@@ -24,7 +24,7 @@ pub(crate) fn save(
 ) -> Result<(), Error> {
     let path = place(data, study, &found.head.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
-    write_whole(&path, WAY_OUT, |mut to| {
+    write_atomically(&path, WAY_OUT, |mut to| {
         to.write_all(&checksum::seal(&json))
     })
 }

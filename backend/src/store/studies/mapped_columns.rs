@@ -17,11 +17,11 @@ use shared::probe::doc_column::DocColumnSource;
 use shared::probe::{Instances, InstancesHeader, StudyDocNo};
 
 use crate::error::Error;
-use crate::store::{checksum, write_whole};
+use crate::store::{checksum, write_atomically};
 
 /// Writes the columns.
 pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
-    write_whole(path, super::files::WAY_OUT, |file| {
+    write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
             for text in it.texts() {
@@ -78,7 +78,10 @@ impl Mapped {
         // SAFETY: the copy has no name, so that nobody else opens it, and nothing is written into
         // it from here on.
         let map = unsafe { Mmap::map(&copy) }?;
-        Ok((Mapped(map), shared::collection::hex(&hasher.finalize())))
+        Ok((
+            Mapped(map),
+            shared::collection::encode_hex(&hasher.finalize()),
+        ))
     }
 
     fn texts(&self) -> &[StudyDocNo] {

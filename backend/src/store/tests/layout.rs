@@ -45,7 +45,7 @@ fn released_migrations_stay_as_they_are() {
             format!(
                 "{} {:.16}",
                 it.version,
-                shared::collection::hex(&it.checksum)
+                shared::collection::encode_hex(&it.checksum)
             )
         };
         migrator.iter().map(sum).collect::<Vec<_>>()

@@ -115,7 +115,7 @@ fn pauses_grow_and_end_with_the_first_answer() {
         pauses.extend(then.unwrap().pause_ms);
     }
     assert_eq!(pauses[..3], [1_000, 2_000, 4_000]);
-    assert_eq!(pauses[8], LONGEST_PAUSE_MS);
+    assert_eq!(pauses[8], MAX_RETRY_MS);
     assert_eq!(line.trouble(), Some(&DeliveryProblem::Network));
     let batch = line.next().unwrap();
     line.told(batch.number, &sent(&[(1, EventOutcome::Kept)]));

@@ -10,7 +10,7 @@ use shared::text::Analyzer;
 use crate::api;
 use crate::widgets::resource_view::ResourceError;
 use crate::widgets::section::Section;
-use crate::widgets::text_diff::{ChangedText, DiffLabels, difference, summary};
+use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
 
 const QUERY: &str = "harbour light";
 
@@ -19,7 +19,8 @@ const TEXT: &str = "The old light stands at the end of the harbour. It was built
                     lamp is lit before dusk. Sailors have seen it from far away.";
 
 /// Not relevant to the query.
-const OTHER: &str = "A good loaf rests under a cloth. Bakers have known this for centuries.";
+const NON_RELEVANT_TEXT: &str =
+    "A good loaf rests under a cloth. Bakers have known this for centuries.";
 
 /// The section of the page.
 #[component]
@@ -96,7 +97,7 @@ fn ManipulationExamples() -> impl IntoView {
         changing: PlaygroundManipulation {
             query: QUERY.to_owned(),
             text: TEXT.to_owned(),
-            others: vec![OTHER.to_owned()],
+            others: vec![NON_RELEVANT_TEXT.to_owned()],
             manipulations: Manipulation::ALL.to_vec(),
             analyzer: Analyzer::default(),
         },
@@ -121,7 +122,7 @@ fn ManipulationExamples() -> impl IntoView {
         <p class="note">
             "Below, what each makes of this text: " <ins>"added"</ins> ", " <del>"dropped"</del>
             ", " <span class="moved">"moved"</span>
-            ". Sentences and words of other documents come from “" {OTHER} "”"
+            ". Sentences and words of other documents come from “" {NON_RELEVANT_TEXT} "”"
         </p>
         <ResourceError answer=made/>
         <dl class="manipulations">

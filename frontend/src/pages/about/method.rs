@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use shared::report::format;
 use shared::score::RankerKind;
-use shared::stats::bootstrap::{DRAWS, SEED};
-use shared::stats::multiple_testing::LEVEL;
+use shared::stats::bootstrap::{N_RESAMPLES, SEED};
+use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 
 use crate::widgets::section::Section;
 
@@ -42,9 +42,9 @@ pub(super) fn VariantsHelp() -> impl IntoView {
 /// From scores to a cell of a heat map.
 #[component]
 pub(super) fn StatisticsHelp() -> impl IntoView {
-    let draws = format::count(DRAWS as u64);
+    let draws = format::count(N_RESAMPLES as u64);
     let seed = SEED.to_string();
-    let level = format::fraction(LEVEL);
+    let level = format::fraction(FAMILY_WISE_ERROR_RATE);
     let width = format!("{:e}", RankerKind::Lexical.tie_width()).replace("e-", " · 10⁻");
     view! {
         <Section id="numbers" name="How the numbers are made">

@@ -3,16 +3,16 @@
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe};
 use shared::report::format;
-use shared::study::playground::{AxiomResult, PlaygroundResult, answer};
+use shared::study::playground::{AxiomResult, PlaygroundResult, evaluate_input};
 use shared::verdict::Verdict;
 
-use crate::pages::playground::input::{PlaygroundInput, beside};
+use crate::pages::playground::input::{PlaygroundInput, extra_document};
 use crate::pages::playground::preconditions::{PreconditionList, PreconditionNames};
 use crate::pages::playground::share_link;
 use crate::pages::playground::verdict_chip::RankerVerdictChip;
 use crate::routes::PageRoute;
 use crate::widgets::highlighted_text::HighlightedTextView;
-use crate::widgets::term_contributions::signed;
+use crate::widgets::term_contributions::format_signed;
 
 /// Query, texts, premises, and what BM25 and QL say.
 #[component]
@@ -34,11 +34,11 @@ pub(crate) fn WorkedExample(
     let href = format!(
         "{}#{}",
         PageRoute::Playground.href(),
-        share_link::fragment(&sheet)
+        share_link::to_fragment(&sheet)
     );
     let name = probe.name();
     let typed = sheet.read().expect("the usual settings make sense");
-    let found = answer(&typed, None).map(|it| shown(probe, &it));
+    let found = evaluate_input(&typed, None).map(|it| shown(probe, &it));
     let body = match found {
         Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),
         Ok(None) => {
@@ -60,13 +60,16 @@ pub(crate) fn WorkedExample(
     .into_any()
 }
 
-fn shown(probe: Probe, answer: &PlaygroundResult) -> Option<(PlaygroundResult, AxiomResult)> {
+fn applied_example(
+    probe: Probe,
+    answer: &PlaygroundResult,
+) -> Option<(PlaygroundResult, AxiomResult)> {
     let applied = answer.axioms.iter().find(|it| it.probe == probe)?;
     Some((answer.clone(), applied.clone()))
 }
 
 /// Digits that show the margin of texts that differ by a word.
-fn digits(verdict: Option<Verdict>) -> u8 {
+fn margin_digits(verdict: Option<Verdict>) -> u8 {
     let margin = verdict.map_or(0.0, |it| it.margin.abs());
     format::score_digits(margin).clamp(3, 6)
 }
@@ -83,7 +86,7 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
         })
     });
     let texts = texts.collect_view();
-    let also = beside(probe).map(|it| {
+    let also = extra_document(probe).map(|it| {
         view! {
             <dt>"also"</dt>
             <dd class="note">
@@ -96,7 +99,7 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
         terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
     };
     let said = applied.said.iter().map(|it| {
-        let digits = digits(it.verdict);
+        let digits = margin_digits(it.verdict);
         let scores = it.scores.iter().flatten();
         let scores = scores.map(|it| format::score(*it, digits));
         let scores = scores.collect::<Vec<_>>().join(", ");

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::compare::{ComparisonSubset, RankerComparison};
 use shared::text::Stopwords;
 
-use crate::pages::compare_address::{ComparePageState, who_of, who_word};
+use crate::pages::compare_address::{ComparePageState, parse_ranker_parameter, ranker_parameter};
 use crate::widgets::controls::SplitSelect;
 use crate::widgets::form::SelectField;
 
@@ -108,11 +108,11 @@ fn RankerSelect(
     let options = found.choices.iter().map(|it| {
         let said = format!("{} {}", it.label, it.detail);
         let selected = it.who == chosen;
-        view! { <option value=who_word(&it.who) selected=selected>{said}</option> }
+        view! { <option value=ranker_parameter(&it.who) selected=selected>{said}</option> }
     });
     let options = options.collect_view();
     let choose = move |word: String| {
-        if let Some(who) = who_of(&word) {
+        if let Some(who) = parse_ranker_parameter(&word) {
             scene.turn(|it| {
                 it.asking.pair[side] = who;
                 it.part = 0;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::compare::query_list::{QuerySelection, RrChangeKind, TopFraction};
-use shared::compare::{DEPTH, RankerComparison};
+use shared::compare::{MAX_DEPTH, RankerComparison};
 use shared::plot::{PlotFigure, group_bars, rr_change};
 use shared::report;
 
@@ -17,7 +17,7 @@ pub(super) fn ComparisonFigures(
     found: Arc<RankerComparison>,
     scene: ComparePageState,
 ) -> impl IntoView {
-    let tables = report::of_differences(&found);
+    let tables = report::comparison_tables(&found);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let [first, second] = found.rankers.clone().map(|it| it.label);
     let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
@@ -29,7 +29,7 @@ pub(super) fn ComparisonFigures(
         "buckets",
         "Reciprocal rank by query tokens at the top",
         "Each ranker by its own FQT; a ranker that is misled by query terms falls.",
-        leading(group_bars::buckets(&found), buckets, scene),
+        selectable_figure(group_bars::draw_rr_by_fqt(&found), buckets, scene),
     );
     let lengths = found.lengths.iter().map(|it| it.n_tokens);
     let lengths = lengths.map(|n_tokens| QuerySelection::Length { n_tokens });
@@ -37,7 +37,7 @@ pub(super) fn ComparisonFigures(
         "lengths",
         "Reciprocal rank by the length of queries",
         "Tokens of the query with white space between.",
-        leading(group_bars::lengths(&found), lengths, scene),
+        selectable_figure(group_bars::draw_rr_by_query_length(&found), lengths, scene),
     );
     let changes = RrChangeKind::ALL
         .iter()
@@ -46,14 +46,14 @@ pub(super) fn ComparisonFigures(
         "change",
         "Query by query",
         "The difference in RR@10, the highest first.",
-        leading(rr_change::change(&found), changes, scene),
+        selectable_figure(rr_change::draw_rr_change(&found), changes, scene),
     );
-    let depths = (1..=DEPTH as u8).map(|depth| QuerySelection::Apart { depth });
+    let depths = (1..=MAX_DEPTH as u8).map(|depth| QuerySelection::Apart { depth });
     let overlap = part(
         "overlap",
         "Documents in common",
         "Among the first i of both lists; a dot leads to the queries with none in common.",
-        leading(rr_change::overlap(&found), depths, scene),
+        selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
     let answers = found.answers.iter();
     let answers = answers.map(|it| QuerySelection::Answer { answer: it.answer });
@@ -61,7 +61,7 @@ pub(super) fn ComparisonFigures(
         "answers",
         "Reciprocal rank by what is asked for",
         "Types of answers by rules over question words and head nouns.",
-        leading(group_bars::answers(&found), answers, scene),
+        selectable_figure(group_bars::draw_rr_by_answer_type(&found), answers, scene),
     );
     let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
         words: it.words.clone(),
@@ -70,7 +70,7 @@ pub(super) fn ComparisonFigures(
         "bigrams",
         "Reciprocal rank by how queries begin",
         "The most frequent first two words.",
-        leading(group_bars::bigrams(&found), bigrams, scene),
+        selectable_figure(group_bars::draw_rr_by_first_bigram(&found), bigrams, scene),
     );
     view! {
         {part(
@@ -114,7 +114,7 @@ fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl Into
 }
 
 /// Shows the queries behind a number.
-fn lead(scene: ComparePageState, selection: QuerySelection) {
+fn select_queries(scene: ComparePageState, selection: QuerySelection) {
     scene.turn(|it| {
         it.selection = selection;
         it.part = 0;
@@ -126,7 +126,7 @@ fn lead(scene: ComparePageState, selection: QuerySelection) {
 }
 
 /// A figure whose groups lead to their queries.
-fn leading(
+fn selectable_figure(
     figure: PlotFigure,
     of: impl Iterator<Item = QuerySelection>,
     scene: ComparePageState,
@@ -138,7 +138,7 @@ fn leading(
     });
     let pick = Callback::new(move |place: usize| {
         if let Some(selection) = of.with_value(|it| it.get(place).cloned()) {
-            lead(scene, selection);
+            select_queries(scene, selection);
         }
     });
     Some(InteractiveFigure::groups(figure, picked.into(), pick))

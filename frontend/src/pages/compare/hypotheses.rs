@@ -5,7 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::compare::RankerComparison;
 use shared::compare::hypotheses::{HypothesisOutcome, HypothesisResult};
-use shared::report::comparison::{hypothesis_measure, hypothesis_said, paper_found, standing_said};
+use shared::report::comparison::{
+    conclusion_label, hypothesis_statement, hypothesis_statistic, published_result,
+};
 use shared::report::{self, format};
 
 use crate::number_format::plural;
@@ -23,10 +25,10 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
     });
     let rows = rows.collect_view();
     let csv = Callback::new(move |()| {
-        let tables = report::of_differences(&found);
+        let tables = report::comparison_tables(&found);
         if let Some(table) = tables.iter().find(|it| it.name == "hypotheses") {
             let name = scene.study.with_value(|it| format!("{it}-hypotheses.csv"));
-            download::save(&name, "text/csv", &report::to_csv(table));
+            download::save_text(&name, "text/csv", &report::to_csv(table));
         }
     });
     view! {
@@ -45,7 +47,7 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
 #[component]
 fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView {
     let names = names.each_ref().map(String::as_str);
-    let said = hypothesis_said(finding.hypothesis, names);
+    let said = hypothesis_statement(finding.hypothesis, names);
     let class = match finding.standing {
         HypothesisOutcome::Supported => "verdict quiet ok",
         HypothesisOutcome::NotSupported => "verdict quiet bad",
@@ -60,7 +62,7 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
     };
     let of = format!(
         "{}, {}",
-        hypothesis_measure(finding.hypothesis),
+        hypothesis_statistic(finding.hypothesis),
         plural(finding.n_queries, "query", "queries")
     );
     view! {
@@ -69,8 +71,8 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
             <span class="said">{said}</span>
             <span class="num">{measured}</span>
             <span class="label">{of}</span>
-            <span class=class>{standing_said(finding.standing)}</span>
-            <span class="label paper">"Paper: " {paper_found(finding.hypothesis)}</span>
+            <span class=class>{conclusion_label(finding.standing)}</span>
+            <span class="label paper">"Paper: " {published_result(finding.hypothesis)}</span>
         </li>
     }
 }

@@ -6,10 +6,10 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::ListComparedQueriesRequest;
 use shared::compare::answer_type::AnswerType;
-use shared::compare::query_groups::{EDGES, LONGEST};
+use shared::compare::query_groups::{FQT_EDGES, MAX_QUERY_LENGTH};
 use shared::compare::query_list::{QueryPage, QueryRow, QuerySelection, QuerySort, TopFraction};
-use shared::compare::{DEPTH, RankerComparison};
-use shared::report::comparison::turn_label;
+use shared::compare::{MAX_DEPTH, RankerComparison};
+use shared::report::comparison::rr_change_label;
 use shared::report::format;
 use web_sys::HtmlSelectElement;
 
@@ -83,7 +83,7 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
 }
 
 /// What is selected, in words.
-fn selection_said(selection: &QuerySelection, names: &[String; 2]) -> String {
+fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
     let name = |side: u8| names[usize::from(side.min(1))].as_str();
     let both = names.each_ref().map(String::as_str);
     match selection {
@@ -94,8 +94,8 @@ fn selection_said(selection: &QuerySelection, names: &[String; 2]) -> String {
             let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
             format!("FQT of {} from {from} to {to}.", name(*side))
         }
-        QuerySelection::Length { n_tokens } if *n_tokens > LONGEST => {
-            format!("Queries of more than {LONGEST} tokens.")
+        QuerySelection::Length { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
+            format!("Queries of more than {MAX_QUERY_LENGTH} tokens.")
         }
         QuerySelection::Length { n_tokens } => {
             format!(
@@ -103,7 +103,7 @@ fn selection_said(selection: &QuerySelection, names: &[String; 2]) -> String {
                 plural(u64::from(*n_tokens), "token", "tokens")
             )
         }
-        QuerySelection::Change { change } => format!("{}.", turn_label(*change, both)),
+        QuerySelection::Change { change } => format!("{}.", rr_change_label(*change, both)),
         QuerySelection::Answer { answer } => match answer {
             Some(AnswerType::Abbreviation) => "Queries that ask for an abbreviation.".to_owned(),
             Some(AnswerType::Location) => "Queries that ask for a place.".to_owned(),
@@ -145,7 +145,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
     });
     let mut heads = vec![ColumnHeading::words("query")];
     heads.extend(measures);
-    heads.push(ColumnHeading::number(format!("in common, of {DEPTH}")));
+    heads.push(ColumnHeading::number(format!("in common, of {MAX_DEPTH}")));
     let part = move || scene.view.get().part;
     let shown = move || {
         let from = part() * ROWS;
@@ -207,7 +207,7 @@ fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
                 <a href=href data-noscroll="" aria-current=current>{row.query}</a>
             </th>
             {numbers}
-            <td class="num">{values.matches[DEPTH - 1]}</td>
+            <td class="num">{values.matches[MAX_DEPTH - 1]}</td>
         </tr>
     }
 }

@@ -38,9 +38,9 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
     });
     let for_csv = found.clone();
     let csv = Callback::new(move |()| {
-        let tables = report::of_differences(&for_csv);
+        let tables = report::comparison_tables(&for_csv);
         if let Some(table) = tables.iter().find(|it| it.name == "samples") {
-            download::save("differ-samples.csv", "text/csv", &report::to_csv(table));
+            download::save_text("differ-samples.csv", "text/csv", &report::to_csv(table));
         }
     });
     let samples = found.samples.clone();

@@ -21,15 +21,15 @@ pub(super) fn InstanceDocuments(
 ) -> impl IntoView {
     let kind = shown.claim.kind();
     let all = shown.texts.iter().enumerate().map(|(at, text)| {
-        let seen_in_part = seen_in_part(&shown, at);
+        let seen_in_part = truncation_note(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
         let withheld = shown.withheld;
-        let made = beside(shown.probe, at);
+        let made = is_derived(shown.probe, at);
         let grade = match text.grade {
             Some(grade) => Some(format!("relevance {grade}")),
             None => (!made).then(|| "not judged".to_owned()),
         };
-        let role = (role(&shown, at), grade);
+        let role = (document_role(&shown, at), grade);
         view! { <InstanceDocumentView at text terms role seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
@@ -101,7 +101,7 @@ fn InstanceDocumentView(
 }
 
 /// What the probe makes of a text.
-fn role(shown: &InstanceDetails, at: usize) -> &'static str {
+fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
     match (shown.probe, at) {
         (Probe::Manipulation(_), 0) => return "manipulated",
         (Probe::Manipulation(_), _) => return "the document as it is",
@@ -122,7 +122,7 @@ fn role(shown: &InstanceDetails, at: usize) -> &'static str {
 }
 
 /// Whether a text is none that people could have judged.
-fn beside(probe: Probe, at: usize) -> bool {
+fn is_derived(probe: Probe, at: usize) -> bool {
     match probe {
         Probe::Manipulation(_) => at == 0,
         Probe::Transfer(_) => true,
@@ -131,7 +131,7 @@ fn beside(probe: Probe, at: usize) -> bool {
 }
 
 /// `MiniLM saw only its beginning`
-fn seen_in_part(shown: &InstanceDetails, at: usize) -> Option<String> {
+fn truncation_note(shown: &InstanceDetails, at: usize) -> Option<String> {
     let names = shown
         .said
         .iter()

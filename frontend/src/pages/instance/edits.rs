@@ -7,7 +7,7 @@ use shared::text::linguistics::LinguisticUnit;
 
 use crate::number_format::plural;
 use crate::widgets::section::Section;
-use crate::widgets::text_diff::{ChangedText, DiffLabels, Legend, difference, summary};
+use crate::widgets::text_diff::{ChangedText, DiffLabels, Legend, diff_words, summary};
 
 /// The sections of the page, for texts that say about the same.
 #[component]
@@ -23,7 +23,7 @@ pub(super) fn Edits(
     let [after, before] = shown.texts.as_slice() else {
         return ().into_any();
     };
-    let (said, body) = match difference(&before.body.text, &after.body.text) {
+    let (said, body) = match diff_words(&before.body.text, &after.body.text) {
         None => (
             String::new(),
             view! {
@@ -53,7 +53,7 @@ pub(super) fn Edits(
 #[component]
 fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
     let counts: Vec<String> = text.tagged.iter().map(count).collect();
-    let segments = segments(&text.body.text, &text.tagged);
+    let segments = tagged_segments(&text.body.text, &text.tagged);
     let segments = segments.into_iter().map(|it| match it {
         TaggedSegment::Sentence(number) => view! { <sup>{number}</sup> }.into_any(),
         TaggedSegment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),
@@ -69,7 +69,7 @@ fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
 }
 
 /// `3 sentences, numbered`
-fn count(tagged: &LinguisticSpans) -> String {
+fn describe_count(tagged: &LinguisticSpans) -> String {
     let n = tagged.spans.len() as u64;
     match tagged.unit {
         LinguisticUnit::Sentence => format!("{}, numbered", plural(n, "sentence", "sentences")),
@@ -99,7 +99,7 @@ enum TaggedSegment<'a> {
 }
 
 /// Cuts a text at what was tagged. A place that does not fit the text is left out.
-fn segments<'a>(text: &'a str, tagged: &[LinguisticSpans]) -> Vec<TaggedSegment<'a>> {
+fn tagged_segments<'a>(text: &'a str, tagged: &[LinguisticSpans]) -> Vec<TaggedSegment<'a>> {
     let mut places: Vec<(usize, usize, Option<usize>)> = Vec::new();
     for LinguisticSpans { unit, spans } in tagged {
         for (number, span) in (1..).zip(spans) {
@@ -145,7 +145,7 @@ mod tests {
             let spans = spans.collect();
             LinguisticSpans { unit, spans }
         };
-        let found = segments(
+        let found = tagged_segments(
             text,
             &[
                 tagged(LinguisticUnit::Sentence, &[(0, 15), (16, 32)]),

@@ -5,19 +5,27 @@ use shared::report::{format, precondition};
 use shared::study::instance_details::{InstanceDetails, RankerVerdict};
 use shared::verdict::Outcome;
 
-use crate::widgets::term_contributions::{difference, signed};
-use crate::widgets::verdict::effect;
+use crate::widgets::term_contributions::{difference, format_signed};
+use crate::widgets::verdict::effect_label;
 
 /// What tells the texts apart, and what the axiom concludes.
-pub(super) fn claim(shown: &InstanceDetails) -> String {
+pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
     match shown.probe.is_axiom() {
-        true => format!("{}, so {}.", apart(shown), says(shown)),
-        false => format!("{}. {}.", apart(shown), says(shown)),
+        true => format!(
+            "{}, so {}.",
+            difference_clause(shown),
+            expectation_clause(shown)
+        ),
+        false => format!(
+            "{}. {}.",
+            difference_clause(shown),
+            expectation_clause(shown)
+        ),
     }
 }
 
 /// What the axiom concludes.
-pub(super) fn says(shown: &InstanceDetails) -> String {
+pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
         Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
@@ -37,33 +45,37 @@ pub(super) fn says(shown: &InstanceDetails) -> String {
 }
 
 /// What tells the texts apart.
-fn apart(shown: &InstanceDetails) -> String {
+fn difference_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
-        Probe::Axiom(Axiom::Tfc1) => match more(shown, 0, 1) {
-            Some(more) => format!("Text 1 holds {more}{}", lengths(shown)),
-            None => format!("Text 1 holds more query terms{}", lengths(shown)),
+        Probe::Axiom(Axiom::Tfc1) => match extra_terms_text(shown, 0, 1) {
+            Some(more) => format!("Text 1 holds {more}{}", length_clause(shown)),
+            None => format!("Text 1 holds more query terms{}", length_clause(shown)),
         },
-        Probe::Axiom(Axiom::Tfc2) => match (more(shown, 1, 0), more(shown, 2, 1)) {
-            (Some(first), Some(second)) if first == second => {
-                format!("From text 1 to text 2, and from text 2 to text 3, comes {first}")
+        Probe::Axiom(Axiom::Tfc2) => {
+            match (extra_terms_text(shown, 1, 0), extra_terms_text(shown, 2, 1)) {
+                (Some(first), Some(second)) if first == second => {
+                    format!("From text 1 to text 2, and from text 2 to text 3, comes {first}")
+                }
+                _ => "From text to text come as many query terms".to_owned(),
             }
-            _ => "From text to text come as many query terms".to_owned(),
-        },
-        Probe::Axiom(Axiom::Mtdc) => match (more(shown, 0, 1), more(shown, 1, 0)) {
-            (Some(first), Some(second)) => format!(
-                "Text 1 holds {first}, text 2 {second}, and the terms of text 1 are the rarer ones"
-            ),
-            _ => "Text 1 holds the rarer query terms".to_owned(),
-        },
+        }
+        Probe::Axiom(Axiom::Mtdc) => {
+            match (extra_terms_text(shown, 0, 1), extra_terms_text(shown, 1, 0)) {
+                (Some(first), Some(second)) => format!(
+                    "Text 1 holds {first}, text 2 {second}, and the terms of text 1 are the rarer ones"
+                ),
+                _ => "Text 1 holds the rarer query terms".to_owned(),
+            }
+        }
         Probe::Axiom(Axiom::Lnc1) => {
-            let same = equal_counts(shown);
+            let same = has_equal_counts(shown);
             let terms = if same {
                 "Both texts hold the same query terms"
             } else {
                 "The texts differ"
             };
-            match gap(shown) {
-                gap if gap > 0 => format!("{terms}, and text 2 is {} longer", terms_said(gap)),
+            match length_difference(shown) {
+                gap if gap > 0 => format!("{terms}, and text 2 is {} longer", terms_text(gap)),
                 _ => format!("{terms}, and text 2 holds another word once more"),
             }
         }
@@ -74,12 +86,12 @@ fn apart(shown: &InstanceDetails) -> String {
         Probe::Axiom(Axiom::Tp) => match distances(shown) {
             Some((first, second)) => format!(
                 "The two nearest query terms stand {} apart in text 1 and {} in text 2",
-                terms_said(first),
+                terms_text(first),
                 format::count(second.unsigned_abs())
             ),
             None => "Two query terms stand closer together in text 1".to_owned(),
         },
-        Probe::Axiom(Axiom::Stmc1) => similar(
+        Probe::Axiom(Axiom::Stmc1) => similarity_clause(
             shown,
             "The other words of text 1 are closer in meaning to the query than those of text 2",
             "The other words of text 1 are farther in meaning from the query than those of text 2",
@@ -88,7 +100,7 @@ fn apart(shown: &InstanceDetails) -> String {
             "Text 1 holds more query terms than text 2, whose other words mean about the same"
                 .to_owned()
         }
-        Probe::Axiom(Axiom::Stmc3) => similar(
+        Probe::Axiom(Axiom::Stmc3) => similarity_clause(
             shown,
             "Text 2 repeats query terms more often, but the other words of text 1 are closer to \
              the query",
@@ -96,7 +108,7 @@ fn apart(shown: &InstanceDetails) -> String {
         ),
         Probe::Manipulation(it) => {
             let about = it.about().statement.trim_end_matches('.');
-            format!("Text 1 is text 2, manipulated: {}", small(about))
+            format!("Text 1 is text 2, manipulated: {}", decapitalize(about))
         }
         Probe::Transfer(it) => format!(
             "Text 1 and text 2 are a pair of the set {}",
@@ -110,9 +122,9 @@ fn apart(shown: &InstanceDetails) -> String {
         Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => match shown.premises.last() {
             Some(last) => format!(
                 "Text 1 is ahead of text 2 ({}: {})",
-                precondition::label(last.quantity, last.relation),
+                precondition::precondition_label(last.quantity, last.relation),
                 last.value.map_or(format::MISSING.to_owned(), |it| {
-                    precondition::number(last.quantity, it)
+                    precondition::value_label(last.quantity, it)
                 })
             ),
             None => "Text 1 is ahead of text 2".to_owned(),
@@ -121,14 +133,14 @@ fn apart(shown: &InstanceDetails) -> String {
 }
 
 /// A sentence as it goes on behind a colon.
-fn small(sentence: &str) -> String {
+fn decapitalize(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().map(char::to_lowercase);
     first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
-fn similar(shown: &InstanceDetails, first: &str, second: &str) -> String {
+fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> String {
     let lead = shown.premises.iter().find_map(|it| match it.quantity {
         MeasuredQuantity::SimilarityLead { near, .. } => Some(near),
         _ => None,
@@ -137,12 +149,12 @@ fn similar(shown: &InstanceDetails, first: &str, second: &str) -> String {
 }
 
 /// The query terms that one text holds more often than another: `“ice” once more`.
-fn more(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
+fn extra_terms_text(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
     let (one, other) = (shown.texts.get(one)?, shown.texts.get(other)?);
     let counts = one.counts.iter().zip(&other.counts).zip(&shown.terms);
     let leads = counts.filter(|((one, other), _)| one > other);
     let said =
-        leads.map(|((one, other), term)| format!("“{}” {}", term.written, often(one - other)));
+        leads.map(|((one, other), term)| format!("“{}” {}", term.written, times_text(one - other)));
     let said: Vec<String> = said.collect();
     match said.as_slice() {
         [] => None,
@@ -151,7 +163,7 @@ fn more(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
     }
 }
 
-fn often(times: u32) -> String {
+fn times_text(times: u32) -> String {
     match times {
         1 => "once more".to_owned(),
         2 => "twice more".to_owned(),
@@ -160,25 +172,25 @@ fn often(times: u32) -> String {
 }
 
 /// How far apart the first two lengths are, after what a text holds.
-fn lengths(shown: &InstanceDetails) -> String {
-    match gap(shown) {
+fn length_clause(shown: &InstanceDetails) -> String {
+    match length_difference(shown) {
         0 => " and is as long".to_owned(),
-        gap if gap < 0 => format!(" and is {} longer", terms_said(gap)),
-        gap => format!(" and is {} shorter", terms_said(gap)),
+        gap if gap < 0 => format!(" and is {} longer", terms_text(gap)),
+        gap => format!(" and is {} shorter", terms_text(gap)),
     }
 }
 
 /// Length of text 2 less length of text 1.
-fn gap(shown: &InstanceDetails) -> i64 {
+fn length_difference(shown: &InstanceDetails) -> i64 {
     let length = |text: usize| shown.texts.get(text).map_or(0, |it| i64::from(it.n_terms));
     length(1) - length(0)
 }
 
-fn terms_said(n: i64) -> String {
+fn terms_text(n: i64) -> String {
     crate::number_format::plural(n.unsigned_abs(), "term", "terms")
 }
 
-fn equal_counts(shown: &InstanceDetails) -> bool {
+fn has_equal_counts(shown: &InstanceDetails) -> bool {
     shown
         .texts
         .windows(2)
@@ -197,7 +209,7 @@ fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
 }
 
 /// What a ranker made of it, with the term that decided it where that is known.
-pub(super) fn said(shown: &InstanceDetails, said: &RankerVerdict) -> String {
+pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
         return format!("{name} has no score for all of them.");
@@ -214,7 +226,7 @@ pub(super) fn said(shown: &InstanceDetails, said: &RankerVerdict) -> String {
             Outcome::Tied if verdict.margin != 0.0 => ", within δ",
             Outcome::Tied | Outcome::Satisfied | Outcome::Violated => "",
         };
-        let effect = effect(Some(verdict.outcome));
+        let effect = effect_label(Some(verdict.outcome));
         return format!("{first}{within}: effect {effect}.");
     }
     let first = match (shown.claim.kind(), verdict.outcome) {
@@ -240,14 +252,18 @@ pub(super) fn said(shown: &InstanceDetails, said: &RankerVerdict) -> String {
             return format!("For {name} both gain the same.");
         }
     };
-    match decided(shown, said, verdict.margin) {
+    match deciding_term_sentence(shown, said, verdict.margin) {
         Some(more) => format!("{first} {more}"),
         None => first,
     }
 }
 
 /// The term that adds most to the margin.
-fn decided(shown: &InstanceDetails, said: &RankerVerdict, margin: f64) -> Option<String> {
+fn deciding_term_sentence(
+    shown: &InstanceDetails,
+    said: &RankerVerdict,
+    margin: f64,
+) -> Option<String> {
     let same = |it: &&shared::study::instance_details::TermContributions| {
         it.ranker.fingerprint == said.ranker.fingerprint
     };
@@ -261,7 +277,7 @@ fn decided(shown: &InstanceDetails, said: &RankerVerdict, margin: f64) -> Option
         format!(
             "Most of that comes from “{}”: {}.",
             most.1,
-            signed(most.0, margin_digits(said))
+            format_signed(most.0, margin_digits(said))
         )
     })
 }
@@ -360,11 +376,11 @@ mod tests {
     #[test]
     fn a_claim_says_what_tells_the_texts_apart() {
         let said = [
-            claim(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
-            claim(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
-            claim(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
-            claim(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
-            claim(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
+            instance_sentence(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
+            instance_sentence(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
+            instance_sentence(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
+            instance_sentence(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
+            instance_sentence(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
         ];
         assert_eq!(
             said,
@@ -388,13 +404,13 @@ mod tests {
         let of = |slug: &str| shown(slug.parse::<Probe>().unwrap(), [[1, 1], [1, 1]], [9, 9]);
         let manipulated = of("case-fold");
         assert_eq!(
-            claim(&manipulated),
+            instance_sentence(&manipulated),
             "Text 1 is text 2, manipulated: every letter becomes a small one. Positive: the \
              manipulated text is preferred."
         );
         let pair = of("transfer:fluency");
         assert_eq!(
-            claim(&pair),
+            instance_sentence(&pair),
             "Text 1 and text 2 are a pair of the set fluency. Positive: text 1 is preferred."
         );
         let by = |margin: f64, outcome| {
@@ -402,7 +418,7 @@ mod tests {
             let ranker = bm25();
             let (scores, truncated) = (vec![Some(18.32), Some(18.30)], vec![false; 2]);
             let typical_margin = None;
-            said(
+            ranker_sentence(
                 &manipulated,
                 &RankerVerdict {
                     ranker,
@@ -434,7 +450,7 @@ mod tests {
         let shown = shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80]);
         let by = |margin: f64, outcome| {
             let verdict = Some(Verdict { outcome, margin });
-            said(
+            ranker_sentence(
                 &shown,
                 &RankerVerdict {
                     ranker: bm25(),

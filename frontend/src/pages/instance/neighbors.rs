@@ -89,7 +89,7 @@ impl InstanceNeighbors {
             (Some(Outcome::Violated), false) => "negative sample",
             (Some(Outcome::Tied), false) => "neutral sample",
             (Some(Outcome::Satisfied), false) => "positive sample",
-            (None, _) => one(probe),
+            (None, _) => instance_noun(probe),
         };
         format!(
             "{what} {} of {}",
@@ -100,15 +100,15 @@ impl InstanceNeighbors {
 }
 
 /// What one of them is called.
-pub(super) fn one(probe: Probe) -> &'static str {
+pub(super) fn instance_noun(probe: Probe) -> &'static str {
     match probe.is_axiom() {
         true => "instance",
         false => "sample",
     }
 }
 
-/// As [`one`], with its article.
-pub(super) fn an(probe: Probe) -> &'static str {
+/// As [`instance_noun`], with its article.
+pub(super) fn instance_noun_with_article(probe: Probe) -> &'static str {
     match probe.is_axiom() {
         true => "an instance",
         false => "a sample",

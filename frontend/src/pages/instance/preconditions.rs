@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 use shared::report::format;
-use shared::report::precondition::{bound, label, number, whole};
+use shared::report::precondition::{bound_label, format_count, precondition_label, value_label};
 use shared::study::instance_details::QueryTermInfo;
 
 use crate::widgets::highlighted_text::HighlightedTerm;
@@ -37,7 +37,7 @@ pub(super) fn PreconditionTable(
 
 #[component]
 fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>) -> impl IntoView {
-    let about = term_of(premise.quantity);
+    let about = term_index(premise.quantity);
     let term = about.map(|place| view! { " " <HighlightedTerm terms place/> });
     let class = if premise.holds() {
         "verdict ok quiet"
@@ -45,15 +45,15 @@ fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>
         "verdict bad"
     };
     let value = premise.value.map_or(format::MISSING.to_owned(), |it| {
-        number(premise.quantity, it)
+        value_label(premise.quantity, it)
     });
     view! {
         <tr>
-            <td>{label(premise.quantity, premise.relation)} {term}</td>
+            <td>{precondition_label(premise.quantity, premise.relation)} {term}</td>
             <td class="num">{value}</td>
             <td><Gauge premise/></td>
-            <td class="bound">{bound(&premise)}</td>
-            <td><span class=class>{holds(&premise)}</span></td>
+            <td class="bound">{bound_label(&premise)}</td>
+            <td><span class=class>{result_text(&premise)}</span></td>
         </tr>
     }
 }
@@ -61,7 +61,7 @@ fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>
 /// The value as a bar, the bound as a tick, the side that holds as a wash.
 #[component]
 fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
-    let Some([value, bound]) = places(&premise) else {
+    let Some([value, bound]) = gauge_positions(&premise) else {
         return view! { <span class="gauge open" aria-hidden="true"></span> }.into_any();
     };
     let side = match premise.relation {
@@ -82,7 +82,7 @@ fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
 }
 
 /// Where value and bound stand on a gauge, from 0 to 1; none without both.
-fn places(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
+fn gauge_positions(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
     let (value, bound) = (premise.value?, premise.bound?);
     let least = value.min(bound).min(0.0);
     let most = value.max(bound).max(least + 1.0);
@@ -92,7 +92,7 @@ fn places(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
 }
 
 /// The place of the query term that a quantity is about.
-fn term_of(quantity: MeasuredQuantity) -> Option<usize> {
+fn term_index(quantity: MeasuredQuantity) -> Option<usize> {
     match quantity {
         MeasuredQuantity::TermLead { term } | MeasuredQuantity::StepChange { term } => {
             Some(usize::from(term))
@@ -102,7 +102,7 @@ fn term_of(quantity: MeasuredQuantity) -> Option<usize> {
 }
 
 /// Whether it holds, and by how much it does not: `2 too many`.
-fn holds(premise: &MeasuredPrecondition) -> String {
+fn result_text(premise: &MeasuredPrecondition) -> String {
     if premise.holds() {
         return "holds".to_owned();
     }
@@ -111,16 +111,16 @@ fn holds(premise: &MeasuredPrecondition) -> String {
     };
     if !premise.quantity.is_counted() {
         let word = if value > bound { "too high" } else { "too low" };
-        let by = number(premise.quantity, (value - bound).abs());
+        let by = value_label(premise.quantity, (value - bound).abs());
         return format!("by {by} {word}");
     }
     match premise.relation {
-        BoundRelation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        BoundRelation::Above => format!("{} too few", format_count(bound - value + 1.0)),
         BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal if value < bound => {
-            format!("{} too few", whole(bound - value))
+            format!("{} too few", format_count(bound - value))
         }
         BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal => {
-            format!("{} too many", whole(value - bound))
+            format!("{} too many", format_count(value - bound))
         }
     }
 }
@@ -165,17 +165,20 @@ mod tests {
     #[test]
     fn a_gauge_has_room_for_both_ends() {
         assert_eq!(
-            places(&measured(Some(8.0), BoundRelation::AtMost, 10.0)),
+            gauge_positions(&measured(Some(8.0), BoundRelation::AtMost, 10.0)),
             Some([0.64, 0.8])
         );
         assert_eq!(
-            places(&measured(Some(0.0), BoundRelation::AtLeast, 0.0)),
+            gauge_positions(&measured(Some(0.0), BoundRelation::AtLeast, 0.0)),
             Some([0.0, 0.0])
         );
         assert_eq!(
-            places(&measured(Some(-5.0), BoundRelation::AtMost, 5.0)),
+            gauge_positions(&measured(Some(-5.0), BoundRelation::AtMost, 5.0)),
             Some([0.0, 0.8])
         );
-        assert_eq!(places(&measured(None, BoundRelation::AtMost, 5.0)), None);
+        assert_eq!(
+            gauge_positions(&measured(None, BoundRelation::AtMost, 5.0)),
+            None
+        );
     }
 }

@@ -9,8 +9,8 @@ use super::explanation::margin_digits;
 use crate::widgets::download;
 use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::section::Section;
-use crate::widgets::term_contributions::{DifferenceBar, sides, signed};
-use crate::widgets::verdict::{VerdictChip, word_of};
+use crate::widgets::term_contributions::{DifferenceBar, direction_labels, format_signed};
+use crate::widgets::verdict::{VerdictChip, verdict_label};
 
 /// The section of the page.
 #[component]
@@ -25,23 +25,23 @@ pub(super) fn RankerScores(
         view! { <th scope="col" class="num wide-only">{format!("text {it}")}</th> }
     });
     let heads = heads.collect_view();
-    let [against, with] = sides(shown.claim.kind());
+    let [against, with] = direction_labels(shown.claim.kind());
     let rows = shown
         .said
         .iter()
         .map(|it| view! { <RankerScoreRow probe=shown.probe said=it.clone()/> })
         .collect_view();
-    let note = truncated(&shown);
+    let note = truncation_note(&shown);
     let (what, last) = match shown.probe.is_axiom() {
         true => ("Scores, margins and verdicts", "verdict"),
         false => ("Scores, margins and effects", "effect"),
     };
     let csv = Callback::new(move |()| {
         let name = format!("{study}-{}-{}-scores", shown.probe.slug(), shown.number);
-        download::save(
+        download::save_text(
             &format!("{name}.csv"),
             "text/csv",
-            &report::to_csv(&table(&shown, &name)),
+            &report::to_csv(&score_table(&shown, &name)),
         );
     });
     let header = move || view! { <ExportButtons of="scores" csv/> };
@@ -92,7 +92,7 @@ fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
                 <span class="label">{said.ranker.detail.clone()}</span>
             </td>
             {scores}
-            <td><DifferenceBar share=share(&said)/></td>
+            <td><DifferenceBar share=margin_share(&said)/></td>
             <td class="num">{shown}</td>
             <td><VerdictChip probe outcome=said.verdict.map(|it| it.outcome)/></td>
         </tr>
@@ -100,12 +100,12 @@ fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
 }
 
 /// The margin against twice the typical one.
-fn share(said: &RankerVerdict) -> Option<f64> {
+fn margin_share(said: &RankerVerdict) -> Option<f64> {
     let typical = said.typical_margin.filter(|it| *it > 0.0)?;
     Some(said.verdict?.margin / (2.0 * typical))
 }
 
-fn truncated(shown: &InstanceDetails) -> String {
+fn truncation_note(shown: &InstanceDetails) -> String {
     let names = shown.said.iter().filter(|it| it.truncated.contains(&true));
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
@@ -128,7 +128,7 @@ fn truncated(shown: &InstanceDetails) -> String {
     }
 }
 
-fn table(shown: &InstanceDetails, name: &str) -> ReportTable {
+fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     let n = shown.texts.len();
     let mut columns = vec![TableColumn::new("ranker", ColumnKind::Text)];
     columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
@@ -159,7 +159,9 @@ fn table(shown: &InstanceDetails, name: &str) -> ReportTable {
         row.extend(it.truncated.iter().map(|it| word(*it)));
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
-        row.push(TableValue::Text(word_of(shown.probe, outcome).to_owned()));
+        row.push(TableValue::Text(
+            verdict_label(shown.probe, outcome).to_owned(),
+        ));
         row.push(score(it.typical_margin));
         row
     });

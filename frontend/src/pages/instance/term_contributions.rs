@@ -36,14 +36,14 @@ pub(super) fn TermContributionsSection(
     let csv = Callback::new(move |()| {
         all.with_value(|(name, contributions, terms)| {
             let table = term_contributions::table(contributions, terms, claim, name);
-            download::save(&format!("{name}.csv"), "text/csv", &report::to_csv(&table));
+            download::save_text(&format!("{name}.csv"), "text/csv", &report::to_csv(&table));
         });
     });
     let svg = Callback::new(move |()| {
         all.with_value(|(name, contributions, terms)| {
             let figure = term_contributions::figure(contributions, terms, claim);
             let text = plot::to_svg(&figure, FigureTheme::Light);
-            download::save(&format!("{name}.svg"), "image/svg+xml", &text);
+            download::save_text(&format!("{name}.svg"), "image/svg+xml", &text);
         });
     });
     (!contributions.is_empty()).then(|| {

@@ -9,11 +9,11 @@ use shared::study::instance_list::InstanceSort;
 use shared::study::overview::{OverviewCell, StudyOverview};
 use shared::verdict::Outcome;
 
-use super::super::study::address::{InstanceListView, sort_of, sort_word};
+use super::super::study::address::{InstanceListView, parse_sort, sort_parameter};
 use crate::debounce::Debounce;
 use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::MapPosition;
-use crate::widgets::verdict::word_of;
+use crate::widgets::verdict::verdict_label;
 
 /// The bar of filters.
 #[component]
@@ -64,7 +64,7 @@ pub(super) fn Filters(
     ];
     let options = options.map(|(sort, said)| {
         view! {
-            <option value=sort_word(sort) selected=move || view.get().sort == sort>{said}</option>
+            <option value=sort_parameter(sort) selected=move || view.get().sort == sort>{said}</option>
         }
     });
     view! {
@@ -90,8 +90,8 @@ pub(super) fn Filters(
                 <select
                     class="btn"
                     on:change:target=move |event| {
-                        let sort = sort_of(&event.target().value());
-                        change(view, go, |it| it.sort = sort);
+                        let sort = parse_sort(&event.target().value());
+                        update_view(view, go, |it| it.sort = sort);
                     }
                 >
                     {options}
@@ -102,7 +102,7 @@ pub(super) fn Filters(
 }
 
 /// Changes what the address says of the list.
-fn change(
+fn update_view(
     view: Memo<InstanceListView>,
     go: Callback<InstanceListView>,
     set: impl FnOnce(&mut InstanceListView),
@@ -121,7 +121,7 @@ fn MarginBound(
 ) -> impl IntoView {
     let later = Debounce::after_ms(400);
     let wrong = RwSignal::new(false);
-    let read = move |text: String| match bound(&text) {
+    let read = move |text: String| match parse_bound(&text) {
         Ok(found) => {
             wrong.set(false);
             later.run(move || set.run(found));
@@ -147,7 +147,7 @@ fn MarginBound(
 }
 
 /// A number as somebody types it; none for nothing.
-fn bound(text: &str) -> Result<Option<f64>, ()> {
+fn parse_bound(text: &str) -> Result<Option<f64>, ()> {
     let text = text.trim().replace('−', "-").replace(',', ".");
     if text.is_empty() {
         return Ok(None);
@@ -159,9 +159,13 @@ fn bound(text: &str) -> Result<Option<f64>, ()> {
 }
 
 /// `963 violated`
-fn counted(probe: Probe, cell: Option<&OverviewCell>, outcome: Option<Outcome>) -> String {
+fn outcome_count_text(
+    probe: Probe,
+    cell: Option<&OverviewCell>,
+    outcome: Option<Outcome>,
+) -> String {
     let word = match outcome {
-        Some(outcome) => word_of(probe, Some(outcome)),
+        Some(outcome) => verdict_label(probe, Some(outcome)),
         None => "all",
     };
     let Some(tally) = cell.map(|it| it.tally) else {

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 use shared::api::people::{
-    AccessRole, Person, SHORTEST_PASSWORD, SetPasswordRequest, SignOutRequest,
+    AccessRole, MIN_PASSWORD_LENGTH, Person, SetPasswordRequest, SignOutRequest,
 };
 
 use super::forms::{SubmitError, SubmitState, check_password};
-use super::may;
+use super::role_description;
 use crate::api;
 use crate::outbox::{self, OutboxSummary, RejectedEvents};
 use crate::routes::PageRoute;
@@ -29,7 +29,7 @@ pub(super) fn Account(
         stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
             let reply = api::call(&SignOutRequest { everywhere }).await;
-            finish(reply.map(drop), stand, again);
+            finish_submit(reply.map(drop), stand, again);
         });
     };
     let unsent = outbox::status();
@@ -50,7 +50,7 @@ pub(super) fn Account(
     };
     view! {
         <p class="lead">
-            "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {may(role)}
+            "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {role_description(role)}
         </p>
         <p><a class="btn main" href=PageRoute::Review.href()>"Go to the tasks"</a></p>
         <OutboxSummary/>
@@ -93,7 +93,7 @@ pub(super) fn SignOutHere(
         stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
             let reply = api::call(&SignOutRequest { everywhere: false }).await;
-            finish(reply.map(drop), stand, again);
+            finish_submit(reply.map(drop), stand, again);
         });
     };
     view! {
@@ -123,7 +123,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
         stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
             let reply = api::call(&request).await;
-            finish(reply.map(drop), stand, again);
+            finish_submit(reply.map(drop), stand, again);
         });
     };
     let before_field = has_password.then(|| {
@@ -138,8 +138,10 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
         }
     });
     let label = match has_password {
-        true => format!("The new one, at least {SHORTEST_PASSWORD} characters; none takes it away"),
-        false => format!("At least {SHORTEST_PASSWORD} characters"),
+        true => {
+            format!("The new one, at least {MIN_PASSWORD_LENGTH} characters; none takes it away")
+        }
+        false => format!("At least {MIN_PASSWORD_LENGTH} characters"),
     };
     view! {
         <form class="way-in" on:submit=enter>
@@ -160,7 +162,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     }
 }
 
-fn finish(reply: Result<(), api::Error>, stand: RwSignal<SubmitState>, again: Callback<()>) {
+fn finish_submit(reply: Result<(), api::Error>, stand: RwSignal<SubmitState>, again: Callback<()>) {
     let now = match &reply {
         Ok(()) => SubmitState::Open,
         Err(error) => SubmitState::Failed(error.clone()),

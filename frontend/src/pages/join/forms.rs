@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 use shared::api::people::{
-    AcceptInvitationRequest, SHORTEST_PASSWORD, SessionResponse, SignInRequest,
+    AcceptInvitationRequest, MIN_PASSWORD_LENGTH, SessionResponse, SignInRequest,
 };
-use shared::user_text::{LONGEST_NAME, check_person_name};
+use shared::user_text::{MAX_NAME_CHARS, check_person_name};
 
 use crate::api::{self, Error};
 use crate::location;
-use crate::pages::review::identity::known;
+use crate::pages::review::identity::set_identity;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::TextField;
@@ -75,7 +75,7 @@ pub(super) fn JoinForm(
         };
         stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
-            went(api::call(&request).await, stand).await;
+            finish_sign_in(api::call(&request).await, stand).await;
         });
     };
     let name_field = (!has_name).then(|| {
@@ -86,7 +86,7 @@ pub(super) fn JoinForm(
                 kind="text"
                 autocomplete="nickname"
                 required=true
-                maxlength=LONGEST_NAME
+                maxlength=MAX_NAME_CHARS
             />
         }
     });
@@ -94,7 +94,7 @@ pub(super) fn JoinForm(
         <form class="way-in" on:submit=enter>
             {name_field}
             <TextField
-                label=format!("Password, if you like: at least {SHORTEST_PASSWORD} characters")
+                label=format!("Password, if you like: at least {MIN_PASSWORD_LENGTH} characters")
                 text=password
                 kind="password"
                 autocomplete="new-password"
@@ -123,7 +123,7 @@ pub(super) fn SignInForm() -> impl IntoView {
         };
         stand.set(SubmitState::Asking);
         leptos::task::spawn_local(async move {
-            went(api::call(&request).await, stand).await;
+            finish_sign_in(api::call(&request).await, stand).await;
         });
     };
     view! {
@@ -145,13 +145,13 @@ pub(super) fn SignInForm() -> impl IntoView {
 }
 
 /// Leads on, or says why not.
-async fn went(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState>) {
+async fn finish_sign_in(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState>) {
     match reply {
         Ok(who) => {
-            known(&who).await;
+            set_identity(&who).await;
             // The reader may be on another page by now.
             if stand.try_set(SubmitState::Open).is_none() {
-                location::go(&PageRoute::Review.href());
+                location::navigate(&PageRoute::Review.href());
             }
         }
         Err(error) => {
@@ -163,11 +163,11 @@ async fn went(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState
 /// None is fine, a short one is not.
 pub(super) fn check_password(password: &str) -> Result<(), String> {
     let n = password.chars().count();
-    if n == 0 || n >= SHORTEST_PASSWORD {
+    if n == 0 || n >= MIN_PASSWORD_LENGTH {
         return Ok(());
     }
     Err(format!(
-        "the password has {n} characters, and needs at least {SHORTEST_PASSWORD}"
+        "the password has {n} characters, and needs at least {MIN_PASSWORD_LENGTH}"
     ))
 }
 

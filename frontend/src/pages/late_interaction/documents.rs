@@ -16,10 +16,10 @@ use crate::widgets::table::{ColumnHeading, HeadedTable};
 use crate::widgets::token_matches::TokenMatchesSection;
 
 /// Queries that are offered at once.
-const OFFERED: usize = 12;
+const SUGGESTED_QUERIES: usize = 12;
 
 /// The first so many characters of a text stand in the list.
-const BEGINNING: usize = 160;
+const PREVIEW_CHARS: usize = 160;
 
 /// The section of the page.
 #[component]
@@ -62,7 +62,7 @@ pub(super) fn QueryDocuments(
 }
 
 /// Brings the section into view.
-pub(super) fn look_at_texts() {
+pub(super) fn scroll_to_documents() {
     if let Some(section) = document().get_element_by_id("texts") {
         section.scroll_into_view();
     }
@@ -84,7 +84,7 @@ fn QuerySearch(
         found.with_value(|it| {
             let each = it.head.queries.iter().cloned().enumerate();
             let fitting = each.filter(|(_, it)| it.to_lowercase().contains(&sought));
-            fitting.take(OFFERED).collect()
+            fitting.take(SUGGESTED_QUERIES).collect()
         })
     };
     let links = move || {
@@ -202,7 +202,7 @@ fn DocumentRow(
             let href = move || scene.href(|it| it.doc = Some(to.clone()));
             let current = move || doc.with(|it| (it.as_ref() == Some(&own)).then_some("true"));
             view! {
-                <a href=href data-noscroll="" aria-current=current>{beginning(&text)}</a>
+                <a href=href data-noscroll="" aria-current=current>{preview_text(&text)}</a>
             }
             .into_any()
         }
@@ -219,9 +219,9 @@ fn DocumentRow(
 }
 
 /// Enough of a text to know it by.
-fn beginning(text: &str) -> String {
+fn preview_text(text: &str) -> String {
     let text = text.trim();
-    match text.char_indices().nth(BEGINNING) {
+    match text.char_indices().nth(PREVIEW_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None if text.is_empty() => "(empty)".to_owned(),
         None => text.to_owned(),
@@ -265,10 +265,10 @@ mod tests {
 
     #[test]
     fn a_text_is_known_by_its_beginning() {
-        assert_eq!(beginning(" river \n"), "river");
-        assert_eq!(beginning(" "), "(empty)");
-        let long = "é".repeat(BEGINNING + 1);
-        assert_eq!(beginning(&long).chars().count(), BEGINNING + 1);
-        assert!(beginning(&long).ends_with('…'));
+        assert_eq!(preview_text(" river \n"), "river");
+        assert_eq!(preview_text(" "), "(empty)");
+        let long = "é".repeat(PREVIEW_CHARS + 1);
+        assert_eq!(preview_text(&long).chars().count(), PREVIEW_CHARS + 1);
+        assert!(preview_text(&long).ends_with('…'));
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn Plots(
     };
     let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
         let (said, table) = (points.said(), Some(points.table(id)));
-        view! { <FigureSection of="inside-" id name said table drawing=Some(dots(points, named, pick))/> }
+        view! { <FigureSection of="inside-" id name said table drawing=Some(selectable_plot(points, named, pick))/> }
     };
     let title = "Spectra before fine-tuning";
     let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));
@@ -67,7 +67,7 @@ pub(super) fn Plots(
                     name="Spectra"
                     said=spectra
                     table=Some(pieces)
-                    drawing=Some(dots(ratio, of_pieces, pick_piece))
+                    drawing=Some(selectable_plot(ratio, of_pieces, pick_piece))
                 />
                 {before}
             </div>
@@ -76,7 +76,7 @@ pub(super) fn Plots(
 }
 
 /// A plot whose dots can be chosen.
-fn dots(
+fn selectable_plot(
     points: PointPlot,
     named: Signal<Vec<String>>,
     pick: Callback<String>,
@@ -85,7 +85,7 @@ fn dots(
     let figure = Memo::new(move |_| {
         let named = named.get();
         let named: Vec<&str> = named.iter().map(String::as_str).collect();
-        points.with_value(|it| plot::points(it, &named))
+        points.with_value(|it| plot::draw_point_plot(it, &named))
     });
     let pick = Callback::new(move |at: [f64; 2]| {
         let name = points.with_value(|it| it.nearest(at).map(str::to_owned));

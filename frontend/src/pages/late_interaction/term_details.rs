@@ -5,13 +5,13 @@ use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
 use shared::report::format;
 
 use super::address::LateInteractionPageState;
-use super::documents::look_at_texts;
+use super::documents::scroll_to_documents;
 use super::instance_links::InstanceListLinks;
 use crate::number_format::plural;
 use crate::widgets::section::Section;
 
 /// Queries that are listed before one asks for all.
-const FIRST: usize = 25;
+const INITIAL_ROWS: usize = 25;
 
 /// The chosen word.
 #[component]
@@ -31,9 +31,9 @@ pub(super) fn TermDetails(
     let soft = soft.collect_view();
     let n = word.queries.len();
     let n_queries = plural(n as u64, "query has it", "queries have it");
-    let all = RwSignal::new(n <= FIRST);
+    let all = RwSignal::new(n <= INITIAL_ROWS);
     let asked = move || {
-        let n_shown = if all.get() { n } else { FIRST };
+        let n_shown = if all.get() { n } else { INITIAL_ROWS };
         let each = word.queries.iter().take(n_shown).filter_map(|&at| {
             let at = at as usize;
             let query = found.with_value(|it| it.head.queries.get(at).cloned())?;

@@ -11,7 +11,7 @@ use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Rows that are shown before one asks for all.
-const FIRST: usize = 100;
+const INITIAL_ROWS: usize = 100;
 
 /// The table with its search.
 #[component]
@@ -23,7 +23,7 @@ pub(super) fn TermImportanceTable(
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let csv = Callback::new(move |()| {
-        download::save("inside-words.csv", "text/csv", &report::to_csv(&table));
+        download::save_text("inside-words.csv", "text/csv", &report::to_csv(&table));
     });
     let sought = RwSignal::new(String::new());
     let all = RwSignal::new(false);
@@ -41,7 +41,7 @@ pub(super) fn TermImportanceTable(
     let body = move || {
         let mut rows = shown();
         if !all.get() {
-            rows.truncate(FIRST);
+            rows.truncate(INITIAL_ROWS);
         }
         match rows.is_empty() {
             true => view! { <tr><td colspan="7">"No word of a query has these letters."</td></tr> }
@@ -56,7 +56,7 @@ pub(super) fn TermImportanceTable(
     };
     let more = move || {
         let n = shown().len();
-        (n > FIRST && !all.get()).then(|| {
+        (n > INITIAL_ROWS && !all.get()).then(|| {
             let label = format!("Show all {}", format::count(n as u64));
             view! {
                 <button class="btn" type="button" on:click=move |_| all.set(true)>{label}</button>

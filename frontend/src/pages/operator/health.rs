@@ -33,7 +33,7 @@ pub(super) fn Health(shelf: ModelList) -> impl IntoView {
         }
         found => {
             let found = found.and_then(Result::ok);
-            view! { <HealthRows rows=rows(found, loaded.get())/> }.into_any()
+            view! { <HealthRows rows=health_rows(found, loaded.get())/> }.into_any()
         }
     };
     view! {
@@ -81,7 +81,7 @@ impl HealthCheck {
 type Row = (String, Option<f64>);
 
 /// Those that were tried, and then the others.
-fn rows(scored: Option<Vec<HealthCheckScore>>, loaded: Vec<String>) -> Vec<Row> {
+fn health_rows(scored: Option<Vec<HealthCheckScore>>, loaded: Vec<String>) -> Vec<Row> {
     let bm25 = || vec![("bm25".to_owned(), None)];
     let scored = scored.map(|it| {
         it.into_iter()

@@ -5,7 +5,7 @@ use shared::api::{
     CancelJobRequest, GetJobRequest, Job, JobState, ListJobsRequest, ResumeJobRequest,
 };
 
-use super::model_list::PAUSE_MS;
+use super::model_list::POLL_MS;
 use crate::api::mutation::MutationState;
 use crate::api::{self, Error};
 use crate::debounce::Debounce;
@@ -16,14 +16,14 @@ use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
 /// So many stand there at once.
-const MANY: usize = 20;
+const INITIAL_ROWS: usize = 20;
 
 /// The section of the page.
 #[component]
 pub(super) fn Jobs() -> impl IntoView {
     let board = JobListState::new();
     board.ask();
-    let shown = RwSignal::new(MANY);
+    let shown = RwSignal::new(INITIAL_ROWS);
     let n_jobs = Memo::new(move |_| board.jobs.with(|it| it.as_ref().map(Vec::len)));
     let ids = Memo::new(move |_| {
         let jobs = board.jobs.get().unwrap_or_default();
@@ -52,13 +52,13 @@ pub(super) fn Jobs() -> impl IntoView {
         (n_hidden > 0).then(|| {
             let words = format!(
                 "Show {} more",
-                number_format::count(n_hidden.min(MANY) as u64)
+                number_format::count(n_hidden.min(INITIAL_ROWS) as u64)
             );
             view! {
                 <button
                     class="btn"
                     type="button"
-                    on:click=move |_| shown.update(|it| *it += MANY)
+                    on:click=move |_| shown.update(|it| *it += INITIAL_ROWS)
                 >
                     {words}
                 </button>
@@ -94,7 +94,7 @@ impl JobListState {
         JobListState {
             jobs: RwSignal::new(None),
             failed: RwSignal::new(None),
-            later: Debounce::after_ms(PAUSE_MS),
+            later: Debounce::after_ms(POLL_MS),
         }
     }
 
@@ -171,8 +171,8 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         .map(|it| it.title.clone())
         .unwrap_or_default();
     let made = first.map(|it| made(&it));
-    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::done)));
-    let words = move || job.with(|it| it.as_ref().map(job_status::words));
+    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::progress)));
+    let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
     let rests = move || state.get().is_some_and(JobState::ended);
     let verb = move || chip(state.get()?).2;
     let label = {
@@ -212,7 +212,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
 }
 
 /// Class and word of a state, and the verb of what can be done then.
-fn chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
+fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
     match state {
         JobState::Queued => ("wait", "waiting", Some("Cancel")),
         JobState::Running => ("wait", "running", Some("Cancel")),
@@ -223,7 +223,7 @@ fn chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
 }
 
 /// When it was made, and by which model it is scored.
-fn made(job: &Job) -> impl IntoView + use<> {
+fn creation_text(job: &Job) -> impl IntoView + use<> {
     let day = job.created.get(..10).unwrap_or(&job.created);
     let time = job.created.get(11..16).unwrap_or_default();
     let when = format!("{}, {time} UTC", number_format::day(day));

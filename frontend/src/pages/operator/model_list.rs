@@ -7,7 +7,7 @@ use crate::api::{self, Error, operator_token};
 use crate::debounce::Debounce;
 
 /// Between two looks at what is still to come.
-pub(super) const PAUSE_MS: u64 = 2_000;
+pub(super) const POLL_MS: u64 = 2_000;
 
 /// The models of the server, and whether we may see them.
 #[derive(Clone, Copy)]
@@ -35,8 +35,8 @@ pub(super) enum ModelListReply {
     Models(Vec<ModelStatus>),
 }
 
-pub(super) async fn look() -> Result<ModelListReply, Error> {
-    match api::server().await? {
+pub(super) async fn fetch_models() -> Result<ModelListReply, Error> {
+    match api::fetch_server_info().await? {
         None => Ok(ModelListReply::NoServer),
         Some(server) if !server.may_create_jobs => Ok(ModelListReply::Nothing),
         Some(_) => match api::call(&ListModelsRequest {}).await {
@@ -53,14 +53,14 @@ impl ModelList {
             stand: RwSignal::new(ModelListState::Asking),
             refused: RwSignal::new(false),
             models: RwSignal::new(Vec::new()),
-            later: Debounce::after_ms(PAUSE_MS),
+            later: Debounce::after_ms(POLL_MS),
         }
     }
 
     /// Asks until every model is loaded or cannot be.
     pub(super) fn ask(self) {
         leptos::task::spawn_local(async move {
-            let found = look().await;
+            let found = fetch_models().await;
             // The reader may be on another page by now.
             let Some(before) = self.stand.try_get_untracked() else {
                 return;
@@ -68,7 +68,7 @@ impl ModelList {
             self.stand.set(match found {
                 Ok(ModelListReply::NoServer) => ModelListState::NoServer,
                 Ok(ModelListReply::Nothing) => {
-                    self.refused.set(operator_token::kept().is_some());
+                    self.refused.set(operator_token::stored_token().is_some());
                     ModelListState::Visitor
                 }
                 Ok(ModelListReply::Models(found)) => {

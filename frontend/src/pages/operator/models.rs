@@ -134,7 +134,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
 }
 
 /// Class and word of a state.
-fn chip(state: &ModelState) -> (&'static str, &'static str) {
+fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
     match state {
         ModelState::Unloaded => ("wait", "not loaded yet"),
         ModelState::Loaded(_) => ("ok quiet", "loaded"),
@@ -179,7 +179,10 @@ fn LoadedModelDetails(
         precision,
         max_pieces,
     } = loaded;
-    let weights = format!("{} of weights", number_format::bytes(weights_bytes as f64));
+    let weights = format!(
+        "{} of weights",
+        number_format::format_bytes(weights_bytes as f64)
+    );
     let pieces = max_pieces.map(|it| {
         let pieces = number_format::plural(it, "piece", "pieces");
         view! { <span>{format!("reads {pieces} at most")}</span> }

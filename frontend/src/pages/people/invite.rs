@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::annotation::PersonId;
 use shared::api::people::{
-    AccessRole, CreateInvitationRequest, CreateInvitationResponse, LONGEST_INVITATION_H,
+    AccessRole, CreateInvitationRequest, CreateInvitationResponse, MAX_INVITATION_HOURS,
     PersonAccount,
 };
 
@@ -17,7 +17,7 @@ use crate::widgets::form::{InputError, SelectField, TextField};
 use crate::widgets::section::Section;
 
 /// How long an invitation holds unless somebody says otherwise: a week.
-const USUAL_H: u32 = 168;
+const DEFAULT_VALIDITY_H: u32 = 168;
 
 /// The form, and the link once it is made.
 #[component]
@@ -29,7 +29,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     let first = roles.first().copied().unwrap_or(AccessRole::Annotator);
     let role = RwSignal::new(first);
     let person = RwSignal::new(None::<PersonId>);
-    let hours = RwSignal::new(USUAL_H.to_string());
+    let hours = RwSignal::new(DEFAULT_VALIDITY_H.to_string());
     let note = RwSignal::new(String::new());
     let failed = RwSignal::new(None::<Error>);
     let read = Memo::new(move |_| read_hours(&hours.get()));
@@ -45,7 +45,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
             note: note.get_untracked(),
         };
         let done = move || note.set(String::new());
-        make(board, asked, failed, done);
+        create_invitation(board, asked, failed, done);
     };
     let roles = StoredValue::new(roles);
     let options = move || {
@@ -109,24 +109,24 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
 }
 
 /// Between 1 and the longest.
-fn read_hours(text: &str) -> Result<u32, String> {
+fn parse_hours(text: &str) -> Result<u32, String> {
     let hours = text.trim().parse::<u32>().ok();
-    let hours = hours.filter(|it| (1..=LONGEST_INVITATION_H).contains(it));
-    hours.ok_or_else(|| format!("must be a whole number from 1 to {LONGEST_INVITATION_H}"))
+    let hours = hours.filter(|it| (1..=MAX_INVITATION_HOURS).contains(it));
+    hours.ok_or_else(|| format!("must be a whole number from 1 to {MAX_INVITATION_HOURS}"))
 }
 
 /// Makes an invitation that lets somebody in again.
-pub(super) fn let_in_again(board: PeopleState, whom: &PersonAccount) {
+pub(super) fn reinvite(board: PeopleState, whom: &PersonAccount) {
     let asked = CreateInvitationRequest {
         role: whom.role,
-        hours: USUAL_H,
+        hours: DEFAULT_VALIDITY_H,
         person: Some(whom.person.no),
         note: String::new(),
     };
-    make(board, asked, board.failed, || {});
+    create_invitation(board, asked, board.failed, || {});
 }
 
-fn make(
+fn create_invitation(
     board: PeopleState,
     asked: CreateInvitationRequest,
     failed: RwSignal<Option<Error>>,
@@ -139,12 +139,12 @@ fn make(
     action.send(asked, move |made| {
         done();
         board.told.set(None);
-        board.link.set(Some(link_of(board, made)));
+        board.link.set(Some(invitation_link(board, made)));
         board.ask();
     });
 }
 
-fn link_of(board: PeopleState, made: CreateInvitationResponse) -> InvitationLink {
+fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> InvitationLink {
     let origin = window().location().origin().unwrap_or_default();
     let everybody = board.everybody.get_untracked().unwrap_or_default();
     let named = everybody.people.into_iter();
@@ -167,7 +167,7 @@ fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView
     let copy = move |_| {
         let href = href.clone();
         leptos::task::spawn_local(async move {
-            let done = clipboard::copy(&href).await;
+            let done = clipboard::copy_text(&href).await;
             copied.try_set(Some(match done {
                 true => "copied",
                 false => "select the link and copy it",
@@ -203,9 +203,9 @@ mod tests {
 
     #[test]
     fn an_invitation_holds_for_a_while_and_not_for_ever() {
-        assert_eq!(read_hours(" 24 "), Ok(24));
+        assert_eq!(parse_hours(" 24 "), Ok(24));
         for wrong in ["", "0", "721", "1.5", "-3"] {
-            assert!(read_hours(wrong).is_err(), "{wrong}");
+            assert!(parse_hours(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -5,7 +5,7 @@ use shared::api::people::{
     AccessRole, ListPeopleRequest, PeopleResponse, PersonAccount, Revoke, SessionResponse,
 };
 
-use crate::api::mutation::once;
+use crate::api::mutation::run_exclusive;
 use crate::api::{self, Error};
 
 /// Everybody as they were told last, and what is being done with them.
@@ -67,7 +67,7 @@ impl PeopleState {
     pub(super) fn revoke(self, what: Revoke) {
         let told = self.told_of(what);
         let found = async move { api::call(&what).await };
-        once(self.busy, found, move |found| {
+        run_exclusive(self.busy, found, move |found| {
             if found.is_ok() {
                 self.told.set(Some(told));
             }
@@ -103,7 +103,7 @@ impl PeopleState {
 }
 
 /// Curators invite annotators, operators everybody with a name.
-pub(super) fn may_invite(caller: AccessRole, role: AccessRole) -> bool {
+pub(super) fn can_invite(caller: AccessRole, role: AccessRole) -> bool {
     match caller {
         AccessRole::Operator => role > AccessRole::Visitor,
         AccessRole::Curator => role == AccessRole::Annotator,

@@ -2,7 +2,7 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::annotation::tables::iso_day;
+use shared::annotation::tables::format_iso_date;
 use shared::api::people::{PendingInvitation, PersonAccount, Revoke};
 use shared::report::format;
 
@@ -11,17 +11,22 @@ use super::state::PeopleState;
 use crate::number_format::plural;
 use crate::widgets::section::Section;
 
-const MS_A_DAY: u64 = 86_400_000;
+const MS_PER_DAY: u64 = 86_400_000;
 
 /// A day in UTC: `20 November 2026`.
-pub(crate) fn day(ms: u64) -> String {
-    format::date(&iso_day(ms / MS_A_DAY))
+pub(crate) fn format_day(ms: u64) -> String {
+    format::date(&format_iso_date(ms / MS_PER_DAY))
 }
 
 /// A time in UTC to the minute.
-pub(crate) fn minute(ms: u64) -> String {
-    let minutes = ms % MS_A_DAY / 60_000;
-    format!("{}, {:02}:{:02} UTC", day(ms), minutes / 60, minutes % 60)
+pub(crate) fn format_minute(ms: u64) -> String {
+    let minutes = ms % MS_PER_DAY / 60_000;
+    format!(
+        "{}, {:02}:{:02} UTC",
+        format_day(ms),
+        minutes / 60,
+        minutes % 60
+    )
 }
 
 /// What can still be used.
@@ -69,7 +74,7 @@ fn InvitationRow(
             <div class="told">
                 <h3>{name}</h3>
                 <p class="facts">
-                    <span>"until " {minute(invited.until_ms)}</span>
+                    <span>"until " {format_minute(invited.until_ms)}</span>
                     {(!invited.note.is_empty())
                         .then(|| view! { <span dir="auto">{invited.note}</span> })}
                 </p>
@@ -115,7 +120,7 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
         (_, false, _) => ().into_any(),
         (_, true, true) => {
             let whom = somebody.clone();
-            let again = move |_| invite::let_in_again(board, &whom);
+            let again = move |_| invite::reinvite(board, &whom);
             view! {
                 <div class="act">
                     <button class="btn" type="button" on:click=again>"Invite again"</button>
@@ -138,8 +143,8 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
                     {somebody
                         .revoked
                         .then(|| view! { <span class="verdict out quiet">"turned away"</span> })}
-                    <span>"since " {day(somebody.since_ms)}</span>
-                    <span>"last seen " {minute(somebody.seen_ms)}</span>
+                    <span>"since " {format_day(somebody.since_ms)}</span>
+                    <span>"last seen " {format_minute(somebody.seen_ms)}</span>
                     <span>{plural(u64::from(somebody.n_sessions), "session", "sessions")}</span>
                     <span>
                         {if somebody.person.has_password { "with password" } else { "no password" }}
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn times_are_in_utc() {
-        let noon = 20_779 * MS_A_DAY + 12 * 3_600_000 + 5 * 60_000;
-        assert_eq!(minute(noon), "22 November 2026, 12:05 UTC");
+        let noon = 20_779 * MS_PER_DAY + 12 * 3_600_000 + 5 * 60_000;
+        assert_eq!(format_minute(noon), "22 November 2026, 12:05 UTC");
     }
 }

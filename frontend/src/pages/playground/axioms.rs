@@ -15,7 +15,7 @@ use crate::number_format;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
-use crate::widgets::verdict::word;
+use crate::widgets::verdict::outcome_label;
 
 /// The section of the page.
 #[component]
@@ -25,7 +25,10 @@ pub(super) fn Axioms(
 ) -> impl IntoView {
     let counted = Memo::new(move |_| {
         let answer = desk.answer()?;
-        Some((n_applying(&answer), shown(Some(&answer)).len() as u64))
+        Some((
+            n_applying(&answer),
+            listed_probes(Some(&answer)).len() as u64,
+        ))
     });
     let said = move || {
         let (applying, all) = counted.get()?;
@@ -38,7 +41,7 @@ pub(super) fn Axioms(
     };
     let rows = move || {
         let answer = desk.answer();
-        let rows = shown(answer.as_deref()).into_iter().map(|probe| {
+        let rows = listed_probes(answer.as_deref()).into_iter().map(|probe| {
             let standing = desk
                 .models
                 .with(|models| standing(probe, answer.as_deref(), models));
@@ -57,7 +60,7 @@ pub(super) fn Axioms(
 }
 
 /// Those on the meaning of words stand there where the collection has word vectors.
-fn shown(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
+fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
     let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.probe.needs_vectors()));
     let mut shown = Probe::minable(with_vectors);
     for applied in answer.into_iter().flat_map(|it| &it.axioms) {
@@ -127,7 +130,7 @@ enum AxiomStatus {
     },
 }
 
-fn standing(
+fn axiom_state(
     probe: Probe,
     answer: Option<&PlaygroundResult>,
     models: &[NeuralRankerState],
@@ -238,7 +241,7 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
         AxiomStatus::Unanswered => ("verdict wait", "nothing to read yet".to_owned()),
         AxiomStatus::WantsTexts => ("verdict wait", "three texts".to_owned()),
         AxiomStatus::Measured { applied, .. } if applied.applies => {
-            ("verdict ok", claimed(applied.claim))
+            ("verdict ok", claim_text(applied.claim))
         }
         AxiomStatus::Measured { applied, .. } => {
             let failing = applied.premises.iter().filter(|it| !it.holds()).count() as u64;
@@ -250,7 +253,7 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
 }
 
 /// What an instance claims, with the texts by name.
-fn claimed(claim: Claim<u32>) -> String {
+fn claim_text(claim: Claim<u32>) -> String {
     let name = |it: u32| NAMES[it as usize];
     match claim {
         Claim::Above { winner, loser } => {
@@ -292,7 +295,7 @@ fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
 }
 
 /// `TFC1 applies, A over B: BM25 satisfied, QL tied`
-fn told(applied: &AxiomResult) -> String {
+fn announcement(applied: &AxiomResult) -> String {
     let name = applied.probe.name();
     if !applied.applies {
         return format!("{name} does not apply");
@@ -301,12 +304,12 @@ fn told(applied: &AxiomResult) -> String {
         Some(format!(
             "{} {}",
             it.ranker.label,
-            word(Some(it.verdict?.outcome))
+            outcome_label(Some(it.verdict?.outcome))
         ))
     });
     format!(
         "{name} {}: {}",
-        claimed(applied.claim),
+        claim_text(applied.claim),
         said.collect::<Vec<_>>().join(", ")
     )
 }
@@ -314,17 +317,17 @@ fn told(applied: &AxiomResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::study::playground::answer;
+    use shared::study::playground::evaluate_input;
 
     fn answered(sheet: &PlaygroundInput) -> PlaygroundResult {
-        answer(&sheet.read().unwrap(), None).unwrap()
+        evaluate_input(&sheet.read().unwrap(), None).unwrap()
     }
 
     #[test]
     fn an_axiom_is_told_with_its_verdicts() {
         let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
-            told(&found.axioms[0]),
+            announcement(&found.axioms[0]),
             "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
         );
     }
@@ -333,11 +336,11 @@ mod tests {
     fn an_axiom_about_three_texts_wants_a_third() {
         let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
-            standing(Probe::Axiom(Axiom::Tfc2), Some(&found), &[]).state,
+            axiom_state(Probe::Axiom(Axiom::Tfc2), Some(&found), &[]).state,
             AxiomStatus::WantsTexts
         );
         assert_eq!(
-            standing(Probe::Axiom(Axiom::Tfc2), None, &[]).state,
+            axiom_state(Probe::Axiom(Axiom::Tfc2), None, &[]).state,
             AxiomStatus::Unanswered
         );
     }

@@ -6,13 +6,13 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance_details::{HighlightedText, QueryTermInfo};
 
-use super::highlights::{HighlightLayer, carried};
+use super::highlights::{HighlightLayer, shift_highlights};
 use super::manipulations::ManipulationButtons;
 use super::state::{NAMES, PlaygroundState};
 use super::text_history::TextHistory;
 use crate::number_format;
 use crate::widgets::text_diff::{
-    ChangedText, DiffLabels, DiffSegment, WordChange, difference, summary,
+    ChangedText, DiffLabels, DiffSegment, WordChange, diff_words, summary,
 };
 
 /// The fields of the page.
@@ -138,7 +138,7 @@ fn DocumentField(
         let answer = desk.answer()?;
         let n_terms = answer.n_terms.get(at).copied()?;
         let gap = answer.distances.get(at).copied().flatten();
-        Some(said_of(n_terms, gap))
+        Some(document_summary(n_terms, gap))
     };
     let change = move |work: &dyn Fn(&mut TextHistory)| {
         desk.texts.update(|texts| {
@@ -201,12 +201,12 @@ fn DocumentField(
     }
 }
 
-fn now(history: &TextHistory) -> String {
+fn current_text(history: &TextHistory) -> String {
     history.now().to_owned()
 }
 
 /// `80 terms, two query terms 3 apart`
-fn said_of(n_terms: u32, gap: Option<u32>) -> String {
+fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
     let size = number_format::plural(u64::from(n_terms), "term", "terms");
     match gap {
         None => size,
@@ -300,11 +300,11 @@ fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
     }
 }
 
-fn changed(text: &TextHistory) -> TextChange {
+fn text_change(text: &TextHistory) -> TextChange {
     if text.opened().trim().is_empty() || text.opened() == text.now() {
         return TextChange::Nothing;
     }
-    match difference(text.opened(), text.now()) {
+    match diff_words(text.opened(), text.now()) {
         None => TextChange::Most,
         Some(pieces) if pieces.iter().all(|it| it.fate == WordChange::Kept) => TextChange::Nothing,
         Some(pieces) => TextChange::Words(pieces),
@@ -317,13 +317,13 @@ mod tests {
 
     #[test]
     fn a_text_says_its_length_and_how_near_query_terms_stand() {
-        assert_eq!(said_of(1, None), "1 term");
+        assert_eq!(document_summary(1, None), "1 term");
         assert_eq!(
-            said_of(80, Some(1)),
+            document_summary(80, Some(1)),
             "80 terms, two query terms side by side"
         );
         assert_eq!(
-            said_of(1200, Some(14)),
+            document_summary(1200, Some(14)),
             "1,200 terms, two query terms 14 apart"
         );
     }
@@ -333,7 +333,7 @@ mod tests {
         let said = |before: &str, after: &str| {
             let mut text = TextHistory::new(before.to_owned());
             text.edited(after.to_owned());
-            match changed(&text) {
+            match text_change(&text) {
                 TextChange::Nothing => "nothing".to_owned(),
                 TextChange::Most => "most".to_owned(),
                 TextChange::Words(pieces) => summary(&pieces, DiffLabels::Changed),

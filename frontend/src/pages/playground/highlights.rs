@@ -22,7 +22,7 @@ pub(super) fn HighlightLayer(
 
 /// The text as it is now, under the marks of an answer that may be some keys old: marks before
 /// and behind what was changed since stay where they belong.
-pub(super) fn carried(before: &HighlightedText, now: &str) -> HighlightedText {
+pub(super) fn shift_highlights(before: &HighlightedText, now: &str) -> HighlightedText {
     if before.text == now {
         return before.clone();
     }
@@ -86,20 +86,20 @@ mod tests {
     fn marks_move_with_the_words_they_stand_on() {
         let before = marked("the river, a bank", &["river", "bank"]);
         check(
-            &carried(&before, "the river, å steep bank"),
+            &shift_highlights(&before, "the river, å steep bank"),
             "the [river], å steep [bank]",
         );
         check(
-            &carried(&before, "the rivers, a bank"),
+            &shift_highlights(&before, "the rivers, a bank"),
             "the [river]s, a [bank]",
         );
         check(
-            &carried(&before, "the riser, a bank"),
+            &shift_highlights(&before, "the riser, a bank"),
             "the riser, a [bank]",
         );
-        check(&carried(&before, ""), "");
+        check(&shift_highlights(&before, ""), "");
         check(
-            &carried(&before, "the river, a bank bank"),
+            &shift_highlights(&before, "the river, a bank bank"),
             "the [river], a [bank] bank",
         );
     }

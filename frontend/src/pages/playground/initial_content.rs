@@ -27,12 +27,12 @@ impl InitialContent {
 }
 
 /// What the page starts with.
-pub(super) fn at_first() -> (PlaygroundInput, InitialContent) {
+pub(super) fn initial_content() -> (PlaygroundInput, InitialContent) {
     let address = PageLocation::here();
     let origin = SourceInstance::from_words(|key| address.word(key));
     let fragment = address.hash.get_untracked();
     let sheet =
-        in_fragment(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.word(key)));
+        parse_input(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.word(key)));
     match (sheet, origin) {
         (Some(sheet), origin) => (sheet, InitialContent::Here(origin)),
         (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Fetch(origin)),
@@ -40,8 +40,8 @@ pub(super) fn at_first() -> (PlaygroundInput, InitialContent) {
     }
 }
 
-fn in_fragment(fragment: &str) -> Option<PlaygroundInput> {
-    let words = share_link::words(fragment);
+fn parse_input(fragment: &str) -> Option<PlaygroundInput> {
+    let words = share_link::parse_fragment(fragment);
     PlaygroundInput::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()))
 }
 
@@ -49,7 +49,7 @@ fn in_fragment(fragment: &str) -> Option<PlaygroundInput> {
 pub(super) type InstanceFetchState = RwSignal<Option<Result<(), Error>>>;
 
 /// Fetches the instance that the address names, and follows a link that is put in its place.
-pub(super) fn follow(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
+pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
     if let InitialContent::Fetch(origin) = opening {
         opened.set(None);
@@ -67,7 +67,7 @@ pub(super) fn follow(desk: PlaygroundState, opening: InitialContent) -> Instance
     Effect::new(move |before: Option<String>| {
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)
-            && let Some(sheet) = in_fragment(&hash)
+            && let Some(sheet) = parse_input(&hash)
             && sheet != untrack(|| desk.sheet())
         {
             desk.open("another link", sheet);

@@ -14,7 +14,7 @@ use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::form::{self, FieldName};
 
 /// The longest link that mail programs and servers carry safely, in characters.
-pub(crate) const LONGEST_LINK: usize = 8000;
+pub(crate) const MAX_LINK_CHARS: usize = 8000;
 
 /// A query, texts and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,22 +109,26 @@ impl PlaygroundSettings {
         texts: Vec<String>,
     ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         let mut wrong = Vec::new();
-        let analyzer = kept(&mut wrong, PlaygroundField::Analyzer, self.analyzer());
+        let analyzer = collect_error(&mut wrong, PlaygroundField::Analyzer, self.analyzer());
         let delta = match self.delta.trim() {
             "inf" => Some(None),
-            text => kept(
+            text => collect_error(
                 &mut wrong,
                 PlaygroundField::Delta,
-                whole(text, ", or inf for any gap"),
+                parse_integer(text, ", or inf for any gap"),
             )
             .map(Some),
         };
-        let min_terms = kept(
+        let min_terms = collect_error(
             &mut wrong,
             PlaygroundField::MinTerms,
-            whole(&self.min_terms, ""),
+            parse_integer(&self.min_terms, ""),
         );
-        let further = kept(&mut wrong, PlaygroundField::Further, further(&self.further));
+        let further = collect_error(
+            &mut wrong,
+            PlaygroundField::Further,
+            parse_further_axioms(&self.further),
+        );
         let parameters = [
             (PlaygroundField::K1, "bm25:k1", &self.k1),
             (PlaygroundField::B, "bm25:b", &self.b),
@@ -132,8 +136,8 @@ impl PlaygroundSettings {
             (PlaygroundField::Mu, "ql:mu", &self.mu),
         ];
         for (field, name, value) in parameters {
-            let spec = format!("{name}={}", one_value(value));
-            kept(
+            let spec = format!("{name}={}", single_value(value));
+            collect_error(
                 &mut wrong,
                 field,
                 spec.parse::<LexicalRanker>().map_err(Error::reason),
@@ -204,13 +208,13 @@ impl PlaygroundSettings {
     fn from_words(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
         let usual = PlaygroundSettings::usual();
         let or = |key: &str, usual: String| word(key).unwrap_or(usual);
-        let mode = word("mode");
+        let mode = relation_text("mode");
         let mode = AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
             .copied();
         PlaygroundSettings {
-            study: word("study").filter(|it| !it.is_empty()),
+            study: relation_text("study").filter(|it| !it.is_empty()),
             analyzer: AnalyzerChoice::from_words(word),
             mode: mode.unwrap_or(usual.mode),
             delta: or("delta", usual.delta),
@@ -242,7 +246,7 @@ impl PlaygroundInput {
         let mut example = probe.about().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
-        if let Some(more) = beside(probe) {
+        if let Some(more) = extra_document(probe) {
             texts.push(more.to_owned());
         }
         PlaygroundInput {
@@ -273,7 +277,7 @@ impl PlaygroundInput {
     /// From the words of a link; none if it has neither a query nor a text. What else is not
     /// there is as usual.
     pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
-        let query = word("query");
+        let query = relation_text("query");
         let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
         if query.is_none() && texts.iter().all(Option::is_none) {
             return None;
@@ -306,7 +310,7 @@ impl PlaygroundInput {
 
 /// A text that the example of an axiom needs beside it, so that its collection is as the axiom
 /// wants.
-pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
+pub(crate) fn extra_document(probe: Probe) -> Option<&'static str> {
     match probe {
         // `valley` is the more common of the two terms.
         Probe::Axiom(Axiom::Mtdc) => Some("valley"),
@@ -321,7 +325,7 @@ pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
     }
 }
 
-fn kept<T>(
+fn collect_error<T>(
     wrong: &mut Vec<PlaygroundFieldError>,
     field: PlaygroundField,
     found: Result<T, String>,
@@ -332,7 +336,7 @@ fn kept<T>(
 }
 
 /// Axioms beside the usual ones.
-fn further(list: &str) -> Result<Vec<Probe>, String> {
+fn parse_further_axioms(list: &str) -> Result<Vec<Probe>, String> {
     match list.trim() {
         "" => Ok(Vec::new()),
         list => {
@@ -346,11 +350,11 @@ fn further(list: &str) -> Result<Vec<Probe>, String> {
 }
 
 /// A value that cannot be taken for further parameters.
-fn one_value(text: &str) -> String {
+fn single_value(text: &str) -> String {
     text.trim().replace([',', '='], ";")
 }
 
-fn whole(text: &str, or: &str) -> Result<u32, String> {
+fn parse_integer(text: &str, or: &str) -> Result<u32, String> {
     let text = text.trim();
     let said = if text.is_empty() { "nothing" } else { text };
     text.parse()
@@ -427,13 +431,13 @@ mod tests {
 
     #[test]
     fn every_worked_example_is_an_instance_of_its_axiom() {
-        use shared::study::playground::answer;
+        use shared::study::playground::evaluate_input;
         // Whether LB1 applies hangs on the whole collection.
         let further = Probe::further(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
         for probe in Probe::minable(false).into_iter().chain(further) {
             let typed = PlaygroundInput::example(probe).read().unwrap();
-            let found = answer(&typed, None).unwrap();
+            let found = evaluate_input(&typed, None).unwrap();
             let applied = found.axioms.iter().find(|it| it.probe == probe);
             assert!(
                 applied.is_some_and(|it| it.applies),

@@ -9,9 +9,9 @@ use shared::verdict::{Outcome, Verdict};
 use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
 use super::term_scores::digits;
 use crate::widgets::section::Section;
-use crate::widgets::term_contributions::signed;
-use crate::widgets::text_diff::{ChangedText, DiffLabels, difference, summary};
-use crate::widgets::verdict::effect;
+use crate::widgets::term_contributions::format_signed;
+use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
+use crate::widgets::verdict::effect_label;
 
 /// The section of the page, as long as both texts are what they were.
 #[component]
@@ -30,7 +30,7 @@ pub(super) fn ManipulationEffect(
     });
     move || {
         let ManipulatedDocument { by, original, made } = known.get()?;
-        let pieces = difference(&original.1, &made.1);
+        let pieces = diff_words(&original.1, &made.1);
         let changed = pieces.map(|pieces| {
             view! {
                 <details class="changed">
@@ -104,9 +104,9 @@ fn EffectRow(
             <th scope="row">{ranker.label}</th>
             <td class="num wide-only">{format::score(original, digits)}</td>
             <td class="num wide-only">{format::score(made, digits)}</td>
-            <td class="num">{signed(made - original, digits)}</td>
-            <td class="num">{delta(width)}</td>
-            <td class="num">{effect(Some(outcome(original, made, width)))}</td>
+            <td class="num">{format_signed(made - original, digits)}</td>
+            <td class="num">{threshold_text(width)}</td>
+            <td class="num">{effect_label(Some(outcome(original, made, width)))}</td>
         </tr>
     }
 }
@@ -121,7 +121,7 @@ fn outcome(original: f64, made: f64, tie_width: f64) -> Outcome {
 }
 
 /// `0`, `10⁻⁹`
-fn delta(width: f64) -> String {
+fn threshold_text(width: f64) -> String {
     match width {
         0.0 => "0".to_owned(),
         1e-9 => "10⁻⁹".to_owned(),
@@ -142,7 +142,7 @@ mod tests {
             [said(1.0, 1.5), said(1.5, 1.0), said(1.5, 1.5)],
             ["+1", "−1", "0"]
         );
-        assert_eq!(delta(width), "10⁻⁹");
-        assert_eq!(delta(RankerKind::Neural.tie_width()), "0");
+        assert_eq!(threshold_text(width), "10⁻⁹");
+        assert_eq!(threshold_text(RankerKind::Neural.tie_width()), "0");
     }
 }

@@ -10,7 +10,7 @@ use super::text_history::TextHistory;
 use crate::api::{self, Error};
 
 /// Those with a button of their own.
-const BUTTONS: [Manipulation; 6] = [
+const QUICK_MANIPULATIONS: [Manipulation; 6] = [
     Manipulation::Repeat(2),
     Manipulation::ShuffleWords,
     Manipulation::ReverseWords,
@@ -45,7 +45,7 @@ pub(super) fn ManipulationButtons(
         let empty = |it: &TextHistory| it.now().trim().is_empty();
         desk.texts.with(|it| it.get(at).is_none_or(empty))
     };
-    let buttons = BUTTONS.map(|it| {
+    let buttons = QUICK_MANIPULATIONS.map(|it| {
         view! {
             <button
                 class="btn"

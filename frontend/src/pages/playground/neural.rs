@@ -7,16 +7,16 @@ use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::score::RankerInfo;
 
 use super::state::{NAMES, NeuralRankerState, PlaygroundState, ScoreState};
-use super::term_scores::{ContributionScale, digits, heads};
+use super::term_scores::{ContributionScale, digits, score_headings};
 use crate::api;
 use crate::debounce::Debounce;
-use crate::widgets::attention::{AttentionMaps, CROSS};
+use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 use crate::widgets::token_match_map::TokenMatchMap;
 
 /// Without a key for so long, the server is asked.
-const PAUSE_MS: u64 = 600;
+const DEBOUNCE_MS: u64 = 600;
 
 /// The section of the page.
 #[component]
@@ -24,7 +24,7 @@ pub(super) fn NeuralRankers(
     /// The page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let server = LocalResource::new(|| async { api::server().await });
+    let server = LocalResource::new(|| async { api::fetch_server_info().await });
     let shown = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
             <p class="note">
@@ -56,7 +56,7 @@ pub(super) fn NeuralRankers(
 /// The scores of every model of a server.
 #[component]
 fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
-    keep_scored(desk, server);
+    update_scores(desk, server);
     let n_texts = desk.n_texts();
     let rows = move || {
         let n_texts = n_texts.get();
@@ -71,7 +71,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     // Of the first cross-encoder, for what it has scored.
     let crossed = Memo::new(move |_| {
         let cross = |it: &NeuralRankerState| {
-            let is_cross = it.ranker.spec.ends_with(CROSS);
+            let is_cross = it.ranker.spec.ends_with(CROSS_ENCODER_SUFFIX);
             (is_cross && it.scored().is_some()).then(|| it.ranker.spec.clone())
         };
         desk.models.with(|models| models.iter().find_map(cross))
@@ -121,7 +121,7 @@ fn Row(
 ) -> impl IntoView {
     let NeuralRankerState { ranker, reply } = model;
     let cut = match &reply {
-        ScoreState::Scored(scored) => truncated(&scored.truncated),
+        ScoreState::Scored(scored) => truncation_note(&scored.truncated),
         ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
     };
     // With two texts also the two columns that compare them.
@@ -155,7 +155,7 @@ fn Row(
 }
 
 /// `A and C were read only in part`
-fn truncated(truncated: &[bool]) -> Option<String> {
+fn truncation_note(truncated: &[bool]) -> Option<String> {
     let texts = truncated
         .iter()
         .zip(NAMES)
@@ -166,7 +166,7 @@ fn truncated(truncated: &[bool]) -> Option<String> {
 }
 
 /// Late interaction: what each piece of the query met in each text.
-fn maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
+fn token_match_maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
     let maps = models.iter().filter_map(|model| {
         let scored = model.scored().filter(|it| !it.matches.is_empty())?;
         let label = format!("{}, piece by piece", model.ranker.label);
@@ -205,7 +205,7 @@ impl NeuralScoringInput {
 }
 
 /// Asks each model for the newest texts, one after the other.
-fn keep_scored(desk: PlaygroundState, server: ServerInfoResponse) {
+fn update_scores(desk: PlaygroundState, server: ServerInfoResponse) {
     let ServerInfoResponse {
         models, max_texts, ..
     } = server;
@@ -220,7 +220,7 @@ fn keep_scored(desk: PlaygroundState, server: ServerInfoResponse) {
             .texts
             .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
     });
-    let later = Debounce::after_ms(PAUSE_MS);
+    let later = Debounce::after_ms(DEBOUNCE_MS);
     ManipulationEffect::new(move |_| {
         let now = asked.get();
         later.cancel();
@@ -233,12 +233,16 @@ fn keep_scored(desk: PlaygroundState, server: ServerInfoResponse) {
         desk.models
             .update(|it| it.iter_mut().for_each(|it| it.reply = reply.clone()));
         if whole {
-            later.run(move || leptos::task::spawn_local(ask_all(desk, asked, now)));
+            later.run(move || leptos::task::spawn_local(score_with_all(desk, asked, now)));
         }
     });
 }
 
-async fn ask_all(desk: PlaygroundState, asked: Memo<NeuralScoringInput>, now: NeuralScoringInput) {
+async fn score_with_all(
+    desk: PlaygroundState,
+    asked: Memo<NeuralScoringInput>,
+    now: NeuralScoringInput,
+) {
     let specs = desk.models.try_with_untracked(|it| {
         it.iter()
             .map(|it| it.ranker.spec.clone())
@@ -274,8 +278,8 @@ mod tests {
 
     #[test]
     fn texts_that_were_cut_are_named() {
-        assert_eq!(truncated(&[false, false]), None);
-        let said = truncated(&[true, false, true]);
+        assert_eq!(truncation_note(&[false, false]), None);
+        let said = truncation_note(&[true, false, true]);
         assert_eq!(said.as_deref(), Some("read only the beginning of A and C"));
     }
 

@@ -55,7 +55,7 @@ fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
     premises.iter().filter_map(row).collect()
 }
 
-fn one(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<> {
+fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<> {
     let (PreconditionRow::One(measured) | PreconditionRow::Terms(measured, _)) = row;
     let holds = measured.holds();
     let (class, word) = if holds {
@@ -81,7 +81,7 @@ fn one(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<
                 style=("--b", bound)
                 aria-hidden="true"
             ></span>
-            <span class=said>{finding(row)}</span>
+            <span class=said>{result_text(row)}</span>
         </li>
     }
 }
@@ -143,7 +143,7 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
         }
         MeasuredQuantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
         MeasuredQuantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
-        other => precondition::label(other, measured.relation),
+        other => precondition::precondition_label(other, measured.relation),
     }
 }
 
@@ -159,38 +159,41 @@ fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: 
 }
 
 /// What was found, the bound, and by how much it is missed.
-fn finding(row: &PreconditionRow) -> String {
+fn result_text(row: &PreconditionRow) -> String {
     let measured = match row {
         PreconditionRow::One(measured) => measured,
         PreconditionRow::Terms(_, _) => return "each of them".to_owned(),
     };
     let Some(bound) = measured.bound else {
-        return format!("{}, any is taken", found(measured));
+        return format!("{}, any is taken", measured_text(measured));
     };
-    let value = found(measured);
+    let value = measured_text(measured);
     let asked = format!(
         "{} {}",
-        word(measured.relation),
-        number(measured.quantity, bound)
+        relation_text(measured.relation),
+        format_quantity(measured.quantity, bound)
     );
     match measured.value {
         _ if measured.holds() => format!("{value}, {asked}"),
         Some(value_found) => {
-            format!("{value}, {asked}: {}", missed(measured, value_found, bound))
+            format!(
+                "{value}, {asked}: {}",
+                shortfall_text(measured, value_found, bound)
+            )
         }
         None => format!("{value}, must be {asked}"),
     }
 }
 
-fn found(measured: &MeasuredPrecondition) -> String {
+fn measured_text(measured: &MeasuredPrecondition) -> String {
     match measured.value {
-        Some(value) => number(measured.quantity, value),
-        None => absent(measured.quantity).to_owned(),
+        Some(value) => format_quantity(measured.quantity, value),
+        None => missing_value_reason(measured.quantity).to_owned(),
     }
 }
 
 /// Why there is nothing to count.
-fn absent(quantity: MeasuredQuantity) -> &'static str {
+fn missing_value_reason(quantity: MeasuredQuantity) -> &'static str {
     match quantity {
         MeasuredQuantity::Repetitions => "it is none",
         MeasuredQuantity::DistanceLead { .. } => "a text lacks two terms",
@@ -205,7 +208,7 @@ fn absent(quantity: MeasuredQuantity) -> &'static str {
     }
 }
 
-fn word(relation: BoundRelation) -> &'static str {
+fn relation_text(relation: BoundRelation) -> &'static str {
     match relation {
         BoundRelation::AtMost => "at most",
         BoundRelation::AtLeast => "at least",
@@ -215,31 +218,33 @@ fn word(relation: BoundRelation) -> &'static str {
 }
 
 /// What counts things and misses its bound by less than one misses it by one.
-fn missed(measured: &MeasuredPrecondition, value: f64, bound: f64) -> String {
+fn shortfall_text(measured: &MeasuredPrecondition, value: f64, bound: f64) -> String {
     if !measured.quantity.is_counted() {
-        let by = number(measured.quantity, (value - bound).abs());
+        let by = format_quantity(measured.quantity, (value - bound).abs());
         let word = if value > bound { "too high" } else { "too low" };
         return format!("{by} {word}");
     }
     match measured.relation {
-        BoundRelation::AtMost => format!("{} too many", whole(value - bound)),
-        BoundRelation::AtLeast => format!("{} too few", whole(bound - value)),
-        BoundRelation::Above => format!("{} too few", whole(bound - value + 1.0)),
-        BoundRelation::Equal if value > bound => format!("{} too many", whole(value - bound)),
-        BoundRelation::Equal => format!("{} too few", whole(bound - value)),
+        BoundRelation::AtMost => format!("{} too many", format_integer(value - bound)),
+        BoundRelation::AtLeast => format!("{} too few", format_integer(bound - value)),
+        BoundRelation::Above => format!("{} too few", format_integer(bound - value + 1.0)),
+        BoundRelation::Equal if value > bound => {
+            format!("{} too many", format_integer(value - bound))
+        }
+        BoundRelation::Equal => format!("{} too few", format_integer(bound - value)),
     }
 }
 
 /// A value or a bound.
-fn number(quantity: MeasuredQuantity, value: f64) -> String {
+fn format_quantity(quantity: MeasuredQuantity, value: f64) -> String {
     if quantity.is_counted() || value == 0.0 {
-        whole(value)
+        format_integer(value)
     } else {
         format::score(value, 4)
     }
 }
 
-fn whole(value: f64) -> String {
+fn format_integer(value: f64) -> String {
     if value < 0.0 {
         format::score(value, 0)
     } else {
@@ -288,7 +293,7 @@ mod tests {
             relation,
             bound: Some(bound),
         });
-        assert_eq!([label(&row, &names()), finding(&row)], expected);
+        assert_eq!([label(&row, &names()), result_text(&row)], expected);
     }
 
     fn names() -> PreconditionNames {
@@ -341,7 +346,7 @@ mod tests {
             relation: BoundRelation::AtMost,
             bound: None,
         });
-        assert_eq!(finding(&row), "40, any is taken");
+        assert_eq!(result_text(&row), "40, any is taken");
     }
 
     #[test]

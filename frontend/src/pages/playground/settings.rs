@@ -10,7 +10,7 @@ use web_sys::HtmlSelectElement;
 use super::input::{PlaygroundField, PlaygroundSettings};
 use super::state::PlaygroundState;
 use crate::api;
-use crate::widgets::analyzer::stemmers;
+use crate::widgets::analyzer::stemmer_options;
 use crate::widgets::form::{
     FieldErrorMessage, FormNumberField, FormStringSelect, FormTextField, RadioButton,
 };
@@ -52,7 +52,7 @@ fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
     let options = move || {
         let found = studies.get().and_then(Result::ok).unwrap_or_default();
         let now = chosen.get();
-        let options = choices(found, now.as_deref())
+        let options = collection_options(found, now.as_deref())
             .into_iter()
             .map(|(name, title)| {
                 let selected = name == now.as_deref().unwrap_or_default();
@@ -71,7 +71,7 @@ fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
 
 /// Names and titles: these texts, then the studies; a study of the address that is not in the
 /// list is kept.
-fn choices(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(String, String)> {
+fn collection_options(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(String, String)> {
     let mut choices = vec![(String::new(), "these texts alone".to_owned())];
     choices.extend(studies.into_iter().map(|it| (it.name, it.title)));
     if let Some(now) = now
@@ -115,7 +115,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
                 options=tokenizers()
                 text=|it| &mut it.analyzer.tokenizer
             />
-            <FormStringSelect form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
+            <FormStringSelect form label="Stemmer" options=stemmer_options() text=|it| &mut it.analyzer.stemmer/>
             <FormStringSelect
                 form
                 label="Stop list"
@@ -135,7 +135,7 @@ pub(super) fn VariantSwitch(
     desk: PlaygroundState,
 ) -> impl IntoView {
     let labels = AxiomVariant::ALL.iter().map(|&mode| {
-        let (name, title) = words(mode);
+        let (name, title) = variant_label(mode);
         view! {
             <RadioButton
                 group="mode"
@@ -156,7 +156,7 @@ pub(super) fn VariantSwitch(
 }
 
 /// For the switch, and on demand.
-pub(super) fn words(mode: AxiomVariant) -> (&'static str, &'static str) {
+pub(super) fn variant_label(mode: AxiomVariant) -> (&'static str, &'static str) {
     match mode {
         AxiomVariant::Fixed => ("fixed", "as the axiom says"),
         AxiomVariant::PaperRennings2019 => ("paper 2019", "as printed in Rennings, Moraes & Hauff"),

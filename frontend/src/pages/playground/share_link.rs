@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use wasm_bindgen_futures::JsFuture;
 
-use super::input::{LONGEST_LINK, PlaygroundInput};
+use super::input::{MAX_LINK_CHARS, PlaygroundInput};
 use super::state::PlaygroundState;
 use crate::debounce::Debounce;
 use crate::routes::PageRoute;
@@ -15,7 +15,7 @@ use crate::routes::PageRoute;
 const PAUSE_MS: u64 = 500;
 
 /// The part of the address behind `#`; empty for a page on which nothing stands.
-pub(crate) fn fragment(sheet: &PlaygroundInput) -> String {
+pub(crate) fn to_fragment(sheet: &PlaygroundInput) -> String {
     if *sheet == PlaygroundInput::empty() {
         return String::new();
     }
@@ -26,8 +26,8 @@ pub(crate) fn fragment(sheet: &PlaygroundInput) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// The words of a fragment, as [`fragment`] writes it.
-pub(super) fn words(fragment: &str) -> Vec<(String, String)> {
+/// The words of a fragment, as [`to_fragment`] writes it.
+pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
     let pairs = fragment
         .trim_start_matches('#')
         .split('&')
@@ -40,7 +40,7 @@ pub(super) fn words(fragment: &str) -> Vec<(String, String)> {
 }
 
 /// Keeps the address equal to what stands on the page, as long as that fits.
-pub(super) fn keep_address(desk: PlaygroundState) {
+pub(super) fn sync_address(desk: PlaygroundState) {
     let later = Debounce::after_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
@@ -50,11 +50,11 @@ pub(super) fn keep_address(desk: PlaygroundState) {
     });
 }
 
-fn write(sheet: &PlaygroundInput) {
+fn write_address(sheet: &PlaygroundInput) {
     let location = window().location();
     let search = location.search().unwrap_or_default();
-    let fragment = fragment(sheet);
-    let fits = fragment.len() <= LONGEST_LINK && !fragment.is_empty();
+    let fragment = to_fragment(sheet);
+    let fits = fragment.len() <= MAX_LINK_CHARS && !fragment.is_empty();
     let tail = if fits {
         format!("#{fragment}")
     } else {
@@ -87,7 +87,7 @@ pub(super) fn ShareButton(
     let shared = RwSignal::new(ShareState::Not);
     let share = move |_| {
         let link = link(&untrack(|| desk.sheet()));
-        if link.len() > LONGEST_LINK {
+        if link.len() > MAX_LINK_CHARS {
             shared.set(ShareState::TooLong(link.len()));
             return;
         }
@@ -119,7 +119,7 @@ pub(super) fn ShareButton(
             "The link would have {} characters, and {} is the most that is carried safely: \
              shorten the texts, or save them as an instance",
             format::count(n as u64),
-            format::count(LONGEST_LINK as u64),
+            format::count(MAX_LINK_CHARS as u64),
         )
         .into_any(),
     };
@@ -134,6 +134,6 @@ fn link(sheet: &PlaygroundInput) -> String {
     format!(
         "{origin}{}#{}",
         PageRoute::Playground.href(),
-        fragment(sheet)
+        to_fragment(sheet)
     )
 }

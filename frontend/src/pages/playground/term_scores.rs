@@ -6,7 +6,7 @@ use shared::study::instance_details::{QueryTermInfo, TermContributions};
 
 use super::state::NAMES;
 use crate::widgets::highlighted_text::HighlightedTerm;
-use crate::widgets::term_contributions::{DifferenceBar, signed};
+use crate::widgets::term_contributions::{DifferenceBar, format_signed};
 
 /// A row for each term, and the score; with two texts also which of them a term favours.
 #[component]
@@ -27,7 +27,7 @@ pub(super) fn TermScores(
         view! { <tr><th scope="row"><HighlightedTerm terms place/></th> {scale.cells(values)}</tr> }
     });
     let rows = rows.collect_view();
-    let heads = heads(scores.len());
+    let heads = score_headings(scores.len());
     view! {
         <table class="scored">
             <caption class="unseen">{ranker.label.clone()} ", what each term adds"</caption>
@@ -45,7 +45,7 @@ pub(super) fn TermScores(
 }
 
 /// Names of the texts above their numbers, and of the columns that compare two.
-pub(super) fn heads(n_texts: usize) -> impl IntoView + use<> {
+pub(super) fn score_headings(n_texts: usize) -> impl IntoView + use<> {
     let names = &NAMES[..n_texts.min(NAMES.len())];
     let columns = names
         .iter()
@@ -94,11 +94,11 @@ impl ContributionScale {
             view! { <td class="num">{format::score(*it, self.digits)}</td> }
         });
         let numbers = numbers.collect_view();
-        let compared = lead(values).map(|lead| {
+        let compared = score_difference(values).map(|lead| {
             let share = (self.widest > 0.0).then(|| lead / self.widest);
             view! {
                 <td><DifferenceBar share/></td>
-                <td class="num">{signed(lead, self.digits)}</td>
+                <td class="num">{format_signed(lead, self.digits)}</td>
             }
         });
         view! { {numbers} {compared} }
@@ -106,7 +106,7 @@ impl ContributionScale {
 }
 
 /// The first of two less the second.
-fn lead(values: &[f64]) -> Option<f64> {
+fn score_difference(values: &[f64]) -> Option<f64> {
     match values {
         [first, second] => Some(first - second),
         _ => None,

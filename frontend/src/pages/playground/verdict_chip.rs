@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::verdict::{Outcome, Verdict};
 
-use crate::widgets::verdict::word;
+use crate::widgets::verdict::outcome_label;
 
 /// A ranker under the glyph of its verdict.
 #[component]
@@ -20,6 +20,6 @@ pub(crate) fn RankerVerdictChip(
         Some(Outcome::Violated) => "verdict bad",
         None => "verdict wait",
     };
-    let said = word(outcome);
+    let said = outcome_label(outcome);
     view! { <span class=class title=said>{who} <span class="unseen">" " {said}</span></span> }
 }

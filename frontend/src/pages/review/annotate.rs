@@ -17,7 +17,7 @@ use crate::api::{self, Error, NO_SERVER};
 use crate::keyboard::{self, KeyOutcome};
 use crate::number_format::{count, plural};
 use crate::outbox::{self, OutboxSummary, RejectedEvents};
-use crate::pages::review::identity::who;
+use crate::pages::review::identity::fetch_identity;
 use crate::pages::review::item::{
     self, AnswerButtons, ContinueButtons, ItemDocuments, ItemQuestion, KeyButton,
 };
@@ -29,7 +29,7 @@ use comment::CommentFields;
 use dialogs::{ExampleDialog, ReportDialog, SkipDialog};
 use guidelines::GuidelinesPanel;
 use session::{AnnotationSession, DisplayedItem};
-use state::{AnnotationState, TOLD};
+use state::{AnnotationState, FEEDBACK_ID};
 
 /// The page.
 #[component]
@@ -65,8 +65,8 @@ enum TaskAccess {
     Task(Box<TaskResponse>, Box<AnnotationSession>),
 }
 
-async fn open(task: TaskId) -> Result<TaskAccess, Error> {
-    let Some(who) = who().await? else {
+async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
+    let Some(who) = fetch_identity().await? else {
         let error = "reviewing needs a server; run `axioscope serve` to have it";
         return Err(Error::Server(shared::api::ErrorResponse::new(
             error, NO_SERVER,
@@ -78,7 +78,7 @@ async fn open(task: TaskId) -> Result<TaskAccess, Error> {
     let sheet = api::call(&GetTaskRequest { task }).await?;
     let known = api::call(&MyProgress { task }).await?;
     let mut course = AnnotationSession::default();
-    course.remember(&known, &outbox::unsent(task));
+    course.remember(&known, &outbox::unsent_events(task));
     Ok(TaskAccess::Task(Box::new(sheet), Box::new(course)))
 }
 
@@ -89,7 +89,7 @@ fn AnnotationPage(
     work: AnnotationState,
 ) -> impl IntoView {
     let dialogs = AnnotationDialogs::new();
-    listen(work, dialogs);
+    add_listeners(work, dialogs);
     work.ask();
     let title = work.sheet().card.title;
     let screen = Memo::new(move |_| work.course.with(|it| it.screen().cloned()));
@@ -131,9 +131,9 @@ fn MyProgress(work: AnnotationState) -> impl IntoView {
         // Sent or not is told by the status.
         status.track();
         work.course
-            .with(|it| it.gained(&outbox::unsent(work.task())))
+            .with(|it| it.gained(&outbox::unsent_events(work.task())))
     });
-    let sent = outbox::sent();
+    let sent = outbox::last_delivery();
     Effect::new(move |_| {
         if let Some((task, standing)) = sent.get()
             && task == work.task()
@@ -194,9 +194,9 @@ impl AnnotationDialogs {
 }
 
 /// Keys of the page, and signs that the reader is there.
-fn listen(work: AnnotationState, dialogs: AnnotationDialogs) {
-    keyboard::on_stroke(move |key| {
-        if item::in_dialog() {
+fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
+    keyboard::on_key_once(move |key| {
+        if item::is_dialog_open() {
             return KeyOutcome::Passed;
         }
         let skips = || {
@@ -215,15 +215,15 @@ fn listen(work: AnnotationState, dialogs: AnnotationDialogs) {
             "h" => work.turn_marks(),
             "m" => work.turn_matters(),
             "Escape" => item::focus(item::ITEM),
-            "Enter" if !item::on_button() => work.go_on(),
-            other => match item::answer_of(other) {
+            "Enter" if !item::is_button_focused() => work.go_on(),
+            other => match item::answer_for_key(other) {
                 Some(answer) => work.decide(answer),
                 None => return KeyOutcome::Passed,
             },
         }
         KeyOutcome::Taken
     });
-    const SIGNS: [&str; 6] = [
+    const ACTIVITY_EVENTS: [&str; 6] = [
         "pointermove",
         "pointerdown",
         "keydown",
@@ -231,7 +231,7 @@ fn listen(work: AnnotationState, dialogs: AnnotationDialogs) {
         "touchmove",
         "visibilitychange",
     ];
-    let stirs = SIGNS.map(|it| window_event_listener_untyped(it, move |_| work.stir()));
+    let stirs = ACTIVITY_EVENTS.map(|it| window_event_listener_untyped(it, move |_| work.stir()));
     let online = window_event_listener(ev::online, move |_| work.ask());
     on_cleanup(move || {
         for stir in stirs {
@@ -247,14 +247,14 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let content = screen.item.content.clone();
     let (sides, claim, probe) = (screen.item.offer.sides, content.claim, content.probe);
     let marked = !content.terms.is_empty();
-    let over = over(&screen);
+    let over = question_note(&screen);
     let rankers = content.rankers.clone();
     let choose = Callback::new(move |answer| work.decide(answer));
     let (before, changes) = (screen.answered(), screen.changes());
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("has no score", |it| {
-                item::IN_SENTENCE.of(claim, sides.turn(item::answer_that(it)))
+                item::SENTENCE_LABELS.of(claim, sides.turn(item::answer_for_preference(it)))
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
@@ -315,7 +315,7 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
 }
 
 /// What is said above the question.
-fn over(screen: &DisplayedItem) -> Option<&'static str> {
+fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.offer.part {
         _ if screen.changes() => Some("You have decided on this. Another answer replaces it."),
         AssignmentPhase::Training => Some("To learn by: the right answer comes after yours."),
@@ -332,7 +332,7 @@ fn TrainingFeedbackView(
     answer: shared::annotation::AnnotatorAnswer,
 ) -> impl IntoView {
     let claim = screen.item.content.claim;
-    let on_screen = |it| item::IN_SENTENCE.of(claim, screen.item.offer.sides.turn(it));
+    let on_screen = |it| item::SENTENCE_LABELS.of(claim, screen.item.offer.sides.turn(it));
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {
@@ -343,8 +343,8 @@ fn TrainingFeedbackView(
     let why = feedback.map(|it| it.why).unwrap_or_default();
     view! {
         <div class="dock">
-            <section class="telling" aria-labelledby=TOLD>
-                <h2 id=TOLD tabindex="-1"><span class=class>{heading}</span></h2>
+            <section class="telling" aria-labelledby=FEEDBACK_ID>
+                <h2 id=FEEDBACK_ID tabindex="-1"><span class=class>{heading}</span></h2>
                 {(!right).then(|| view! { <p>"You said: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>

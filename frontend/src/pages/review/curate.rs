@@ -63,7 +63,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
         study: study.clone(),
     }
     .href();
-    let state = move || labels::state(desk.whole.with(|it| it.card.state));
+    let state = move || labels::state_label(desk.whole.with(|it| it.card.state));
     let body = move || match part.get() {
         CurationTab::Overview => view! { <Overview desk/> }.into_any(),
         CurationTab::Progress => view! { <Progress desk/> }.into_any(),

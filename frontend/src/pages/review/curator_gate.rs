@@ -15,9 +15,9 @@ enum AccessState {
     Failed(Error),
 }
 
-async fn look() -> AccessState {
+async fn fetch_access() -> AccessState {
     // A host of files has nobody to ask.
-    match api::server().await {
+    match api::fetch_server_info().await {
         Ok(None) => AccessState::NoServer,
         Err(error) => AccessState::Failed(error),
         Ok(Some(_)) => match api::call(&GetSessionRequest {}).await {

@@ -6,10 +6,10 @@ use crate::api::{self, Error, NO_SERVER};
 use crate::outbox;
 
 /// Who the server takes us for; none on a host of files only.
-pub(crate) async fn who() -> Result<Option<SessionResponse>, Error> {
+pub(crate) async fn fetch_identity() -> Result<Option<SessionResponse>, Error> {
     match api::call(&GetSessionRequest {}).await {
         Ok(who) => {
-            known(&who).await;
+            set_identity(&who).await;
             Ok(Some(who))
         }
         Err(error) if error.is(NO_SERVER) => Ok(None),
@@ -18,8 +18,8 @@ pub(crate) async fn who() -> Result<Option<SessionResponse>, Error> {
 }
 
 /// Hears who it is from another reply.
-pub(crate) async fn known(who: &SessionResponse) {
+pub(crate) async fn set_identity(who: &SessionResponse) {
     if let Some(person) = &who.person {
-        outbox::begin(person.no).await;
+        outbox::open_for(person.no).await;
     }
 }

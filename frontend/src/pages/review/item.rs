@@ -32,7 +32,7 @@ pub(super) fn ItemQuestion(
         ..
     } = content;
     let shown = move || {
-        let (marked, terms) = (bare_unless(marks.get(), &query), terms.clone());
+        let (marked, terms) = (with_optional_highlights(marks.get(), &query), terms.clone());
         view! { <HighlightedTextView marked terms/> }
     };
     view! {
@@ -111,7 +111,7 @@ pub(super) fn ItemDocuments(
         ..
     } = content;
     let three = texts.len() == 3;
-    let texts = on_screen(texts, sides);
+    let texts = in_screen_order(texts, sides);
     let each = texts.into_iter().zip(LETTERS).map(|(marked, letter)| {
         let terms = terms.clone();
         let body = match marked.text.trim().is_empty() {
@@ -122,7 +122,10 @@ pub(super) fn ItemDocuments(
             true => view! { <p class="note">"This text is empty."</p> }.into_any(),
             false => {
                 let shown = move || {
-                    let (marked, terms) = (bare_unless(marks.get(), &marked), terms.clone());
+                    let (marked, terms) = (
+                        with_optional_highlights(marks.get(), &marked),
+                        terms.clone(),
+                    );
                     view! { <HighlightedTextView marked terms/> }
                 };
                 view! { <p class="text" dir="auto">{shown}</p> }.into_any()
@@ -148,11 +151,11 @@ pub(super) fn AnswerButtons(
     /// Takes an answer about the screen.
     choose: Callback<AnnotatorAnswer>,
 ) -> impl IntoView {
-    let each = ON_SCREEN.iter().zip(1..).map(|(&answer, key)| {
+    let each = ANSWERS.iter().zip(1..).map(|(&answer, key)| {
         let was = before == Some(answer);
         view! {
             <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
-                {ON_BUTTONS.of(claim, answer)} " " <kbd>{key}</kbd>
+                {BUTTON_LABELS.of(claim, answer)} " " <kbd>{key}</kbd>
                 {was.then(|| view! { <span class="label">"before"</span> })}
             </button>
         }
@@ -163,7 +166,7 @@ pub(super) fn AnswerButtons(
 }
 
 /// The answers in the order of their keys.
-const ON_SCREEN: [AnnotatorAnswer; 4] = [
+const ANSWERS: [AnnotatorAnswer; 4] = [
     AnnotatorAnswer::First,
     AnnotatorAnswer::Equal,
     AnnotatorAnswer::Second,
@@ -173,9 +176,9 @@ const ON_SCREEN: [AnnotatorAnswer; 4] = [
 const LETTERS: [&str; 3] = ["A", "B", "C"];
 
 /// The answer that a key gives, as the texts stand on the screen.
-pub(super) fn answer_of(key: &str) -> Option<AnnotatorAnswer> {
+pub(super) fn answer_for_key(key: &str) -> Option<AnnotatorAnswer> {
     let place: usize = key.parse().ok()?;
-    ON_SCREEN.get(place.checked_sub(1)?).copied()
+    ANSWERS.get(place.checked_sub(1)?).copied()
 }
 
 /// What is asked.
@@ -213,13 +216,13 @@ impl AnswerLabels {
 }
 
 /// The answers about the screen, as they stand on the buttons.
-pub(super) const ON_BUTTONS: AnswerLabels = AnswerLabels {
+pub(super) const BUTTON_LABELS: AnswerLabels = AnswerLabels {
     texts: ["A is better", "Equal", "B is better", "Cannot say"],
     steps: ["A to B", "Equal", "B to C", "Cannot say"],
 };
 
 /// The answers about the screen, as they stand within a sentence.
-pub(super) const IN_SENTENCE: AnswerLabels = AnswerLabels {
+pub(super) const SENTENCE_LABELS: AnswerLabels = AnswerLabels {
     texts: [
         "A is better",
         "both are equal",
@@ -235,7 +238,7 @@ pub(super) const IN_SENTENCE: AnswerLabels = AnswerLabels {
 };
 
 /// The answers about the texts in the order of the claim.
-pub(super) const IN_CLAIM_ORDER: AnswerLabels = AnswerLabels {
+pub(super) const CLAIM_ORDER_LABELS: AnswerLabels = AnswerLabels {
     texts: [
         "text 1 is better",
         "equal",
@@ -251,7 +254,7 @@ pub(super) const IN_CLAIM_ORDER: AnswerLabels = AnswerLabels {
 };
 
 /// The answer that prefers so.
-pub(super) fn answer_that(prefers: Preference) -> AnnotatorAnswer {
+pub(super) fn answer_for_preference(prefers: Preference) -> AnnotatorAnswer {
     match prefers {
         Preference::First => AnnotatorAnswer::First,
         Preference::Equal => AnnotatorAnswer::Equal,
@@ -260,14 +263,14 @@ pub(super) fn answer_that(prefers: Preference) -> AnnotatorAnswer {
 }
 
 /// The texts in the order of the screen.
-fn on_screen(mut texts: Vec<HighlightedText>, sides: DisplayOrder) -> Vec<HighlightedText> {
+fn in_screen_order(mut texts: Vec<HighlightedText>, sides: DisplayOrder) -> Vec<HighlightedText> {
     if sides == DisplayOrder::Swapped {
         texts.reverse();
     }
     texts
 }
 
-fn bare_unless(marks: bool, marked: &HighlightedText) -> HighlightedText {
+fn with_optional_highlights(marks: bool, marked: &HighlightedText) -> HighlightedText {
     let mut shown = marked.clone();
     if !marks {
         shown.marks.clear();
@@ -286,7 +289,7 @@ pub(super) fn focus(id: &'static str) {
 }
 
 /// Whether a dialog is open: the keys of the page rest.
-pub(super) fn in_dialog() -> bool {
+pub(super) fn is_dialog_open() -> bool {
     document()
         .query_selector("dialog[open]")
         .ok()
@@ -295,7 +298,7 @@ pub(super) fn in_dialog() -> bool {
 }
 
 /// Whether Enter would press a button or follow a link.
-pub(super) fn on_button() -> bool {
+pub(super) fn is_button_focused() -> bool {
     let active = document().active_element();
     active.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY" | "INPUT"))
 }
@@ -328,8 +331,11 @@ mod tests {
             marks: Vec::new(),
         };
         let texts = vec![text("claimed first"), text("claimed second")];
-        let swapped = on_screen(texts.clone(), DisplayOrder::Swapped);
+        let swapped = in_screen_order(texts.clone(), DisplayOrder::Swapped);
         assert_eq!(swapped[0].text, "claimed second");
-        assert_eq!(on_screen(texts.clone(), DisplayOrder::AsClaimed), texts);
+        assert_eq!(
+            in_screen_order(texts.clone(), DisplayOrder::AsClaimed),
+            texts
+        );
     }
 }

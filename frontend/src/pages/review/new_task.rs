@@ -92,7 +92,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
     };
     let fresh = move |_| {
         form.tried.set(false);
-        draft::forget();
+        draft::delete_draft();
         form.draft.update(|it| *it = TaskDraft::of(&it.study));
     };
     view! {

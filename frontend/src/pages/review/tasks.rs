@@ -6,7 +6,7 @@ use shared::api::annotation::{ListTasksRequest, TaskProgressSummary, TaskStatus,
 use shared::api::people::{AccessRole, SessionResponse};
 use shared::study::overview::StudySummary;
 
-use super::identity::who;
+use super::identity::fetch_identity;
 use crate::api::{self, Error};
 use crate::number_format::{count, plural};
 use crate::outbox::{OutboxSummary, RejectedEvents};
@@ -67,8 +67,8 @@ struct TasksPageData {
     studies: Vec<StudySummary>,
 }
 
-async fn look() -> Result<TasksPageData, Error> {
-    let who = who().await?;
+async fn load() -> Result<TasksPageData, Error> {
+    let who = fetch_identity().await?;
     let works = who.as_ref().is_some_and(|it| it.role > AccessRole::Visitor);
     let tasks = match works {
         true => api::call(&ListTasksRequest {}).await?,
@@ -84,7 +84,7 @@ async fn look() -> Result<TasksPageData, Error> {
 }
 
 /// What reviewing is.
-const WHAT: &str = "An axiom says which of two texts a good ranker should put first. Whether it is \
+const INTRODUCTION: &str = "An axiom says which of two texts a good ranker should put first. Whether it is \
                     right on real texts, people say: one query, two texts, which answers it better.";
 
 /// Whoever has no account, or no server to have one on.
@@ -94,7 +94,7 @@ fn VisitorIntroduction(
     children: Children,
 ) -> impl IntoView {
     view! {
-        <p class="lead">{WHAT}</p>
+        <p class="lead">{INTRODUCTION}</p>
         <p>{children()}</p>
     }
 }
@@ -201,7 +201,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
             <div class="told">
                 <h2>{card.title}</h2>
                 <p class="facts">
-                    <span>{state_word(state)}</span>
+                    <span>{state_label(state)}</span>
                     <span>"study " {card.study}</span>
                     <span>{axioms.join(", ")}</span>
                 </p>
@@ -232,7 +232,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     }
 }
 
-fn state_word(state: TaskStatus) -> &'static str {
+fn state_label(state: TaskStatus) -> &'static str {
     match state {
         TaskStatus::Draft => "draft: only curators see it",
         TaskStatus::Open => "open",

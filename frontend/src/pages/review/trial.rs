@@ -76,7 +76,7 @@ impl TrialState {
         if let (Some(sides), false) = (sides, self.told.get_untracked()) {
             self.answers.update(|it| it.push(sides.turn(answer)));
             self.told.set(true);
-            item::focus(TOLD);
+            item::focus(FEEDBACK_ID);
         }
     }
 
@@ -99,7 +99,7 @@ impl TrialState {
     }
 }
 
-const TOLD: &str = "told";
+const FEEDBACK_ID: &str = "told";
 
 #[component]
 fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView {
@@ -120,15 +120,15 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
         told: RwSignal::new(false),
         marks: RwSignal::new(true),
     };
-    keyboard::on_stroke(move |key| {
-        if item::in_dialog() {
+    keyboard::on_key_once(move |key| {
+        if item::is_dialog_open() {
             return KeyOutcome::Passed;
         }
         match key {
-            "Enter" if !item::on_button() => way.go_on(),
+            "Enter" if !item::is_button_focused() => way.go_on(),
             "u" => way.undo(),
             "h" => way.marks.update(|it| *it = !*it),
-            other => match item::answer_of(other) {
+            other => match item::answer_for_key(other) {
                 Some(answer) => way.decide(answer),
                 None => return KeyOutcome::Passed,
             },
@@ -198,10 +198,10 @@ fn TrialFeedback(
 ) -> impl IntoView {
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
-    let on_screen = move |it| item::IN_SENTENCE.of(claim, sides.turn(it));
+    let on_screen = move |it| item::SENTENCE_LABELS.of(claim, sides.turn(it));
     let href = PageRoute::instance(study, tried.place).href();
     let about = tried.place.probe.about();
-    let (class, heading) = match agreement(&tried, answer) {
+    let (class, heading) = match agrees_with_axiom(&tried, answer) {
         _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
         Some(true) => ("verdict ok", "You are with the axiom"),
         Some(false) => ("verdict bad", "You are not with the axiom"),
@@ -211,20 +211,20 @@ fn TrialFeedback(
         let all = [Preference::First, Preference::Equal, Preference::Second];
         let expected = all.into_iter().filter(|it| it.agrees(claim));
         let words: Vec<&str> = expected
-            .map(|it| on_screen(item::answer_that(it)))
+            .map(|it| on_screen(item::answer_for_preference(it)))
             .collect();
         words.join(", or ")
     });
     let rankers = tried.content.rankers.iter().map(|it| {
-        let prefers = it
-            .preference
-            .map_or("has no score", |it| on_screen(item::answer_that(it)));
+        let prefers = it.preference.map_or("has no score", |it| {
+            on_screen(item::answer_for_preference(it))
+        });
         view! { <li>{it.name.clone()} ": " {prefers}</li> }
     });
     let rankers = rankers.collect_view();
     view! {
-        <section class="telling" aria-labelledby=TOLD>
-            <h2 id=TOLD tabindex="-1"><span class=class>{heading}</span></h2>
+        <section class="telling" aria-labelledby=FEEDBACK_ID>
+            <h2 id=FEEDBACK_ID tabindex="-1"><span class=class>{heading}</span></h2>
             <p>"You said: " {on_screen(answer)} "."</p>
             <p>
                 <b>{tried.place.probe.name()}</b> ": " {about.statement}
@@ -249,8 +249,8 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         let place = tried.place;
         let href = PageRoute::instance(study.clone(), place).href();
         let claim = tried.content.claim;
-        let said = item::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
-        let (class, word) = match agreement(tried, answer) {
+        let said = item::BUTTON_LABELS.of(claim, tried.offer.sides.turn(answer));
+        let (class, word) = match agrees_with_axiom(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
             Some(true) => ("verdict ok", "with it"),
             Some(false) => ("verdict bad", "against it"),
@@ -300,7 +300,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
 }
 
 /// Whether an answer is with the axiom; none if it is no vote.
-fn agreement(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
+fn agrees_with_axiom(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
     answer.preference().map(|it| it.agrees(tried.content.claim))
 }
 

@@ -111,7 +111,7 @@ impl StudyView {
             FigureDisplay::Map
         };
         StudyView {
-            dials: dials(get),
+            dials: controls_from_address(get),
             cell: get("cell").as_deref().and_then(spot),
             shape,
             behaving: BehavioralTestsView::read(get),
@@ -120,8 +120,8 @@ impl StudyView {
 
     /// The address.
     pub(crate) fn href(&self, study: &str) -> String {
-        let mut pairs = dials_pairs(&self.dials);
-        pairs.extend(self.cell.map(|it| ("cell", spot_word(it))));
+        let mut pairs = controls_parameters(&self.dials);
+        pairs.extend(self.cell.map(|it| ("cell", position_parameter(it))));
         if self.shape == FigureDisplay::Table {
             pairs.push(("show", "table".to_owned()));
         }
@@ -173,7 +173,7 @@ impl BehavioralTestsView {
 }
 
 /// A width of δ as it is typed; none if it is none.
-pub(crate) fn width(text: &str) -> Option<f64> {
+pub(crate) fn parse_threshold(text: &str) -> Option<f64> {
     let width: f64 = text.trim().replace(',', ".").parse().ok()?;
     (width.is_finite() && width >= 0.0).then_some(width)
 }
@@ -185,7 +185,7 @@ impl InstanceListView {
         let sort = get("sort");
         let number = |key: &str| get(key)?.parse::<f64>().ok().filter(|it| it.is_finite());
         InstanceListView {
-            dials: dials(get),
+            dials: controls_from_address(get),
             outcome: OUTCOMES
                 .iter()
                 .find(|it| outcome.as_deref() == Some(it.1))
@@ -232,10 +232,10 @@ impl InstanceListView {
     }
 
     fn pairs(&self) -> Vec<QueryParameter> {
-        let mut pairs = dials_pairs(&self.dials);
+        let mut pairs = controls_parameters(&self.dials);
         pairs.extend(
             self.outcome
-                .map(|it| ("outcome", outcome_word(it).to_owned())),
+                .map(|it| ("outcome", outcome_parameter(it).to_owned())),
         );
         if !self.query.is_empty() {
             pairs.push(("q", self.query.clone()));
@@ -243,7 +243,7 @@ impl InstanceListView {
         pairs.extend(self.from.map(|it| ("from", it.to_string())));
         pairs.extend(self.to.map(|it| ("to", it.to_string())));
         if self.sort != InstanceSort::default() {
-            pairs.push(("sort", sort_word(self.sort).to_owned()));
+            pairs.push(("sort", sort_parameter(self.sort).to_owned()));
         }
         pairs
     }
@@ -304,7 +304,7 @@ const SORTS: [(InstanceSort, &str); 4] = [
 ];
 
 /// An outcome in an address.
-pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome_parameter(outcome: Outcome) -> &'static str {
     OUTCOMES
         .iter()
         .find(|it| it.0 == outcome)
@@ -312,12 +312,12 @@ pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
 }
 
 /// An order in an address.
-pub(crate) fn sort_word(sort: InstanceSort) -> &'static str {
+pub(crate) fn sort_parameter(sort: InstanceSort) -> &'static str {
     SORTS.iter().find(|it| it.0 == sort).map_or("", |it| it.1)
 }
 
 /// An order by its word.
-pub(crate) fn sort_of(word: &str) -> InstanceSort {
+pub(crate) fn parse_sort(word: &str) -> InstanceSort {
     SORTS
         .iter()
         .find(|it| it.1 == word)
@@ -325,7 +325,7 @@ pub(crate) fn sort_of(word: &str) -> InstanceSort {
 }
 
 /// The dials in an address.
-pub(crate) fn dials(get: ParameterLookup<'_>) -> StudyControls {
+pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
     let mode = get("mode");
     StudyControls {
         mode: AxiomVariant::ALL
@@ -346,7 +346,7 @@ pub(crate) fn dials(get: ParameterLookup<'_>) -> StudyControls {
 }
 
 /// The dials as they stand in an address.
-pub(crate) fn dials_pairs(dials: &StudyControls) -> Vec<QueryParameter> {
+pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
     pairs.extend(dials.mode.map(|it| ("mode", it.name().to_owned())));
     pairs.extend(dials.delta.map(|it| ("delta", it.to_string())));
@@ -360,7 +360,7 @@ pub(crate) fn dials_pairs(dials: &StudyControls) -> Vec<QueryParameter> {
     pairs
 }
 
-fn spot(word: &str) -> Option<MapPosition> {
+fn parse_position(word: &str) -> Option<MapPosition> {
     let (probe, who) = word.split_once('.')?;
     let probe = probe.parse().ok()?;
     let who = match who {
@@ -370,7 +370,7 @@ fn spot(word: &str) -> Option<MapPosition> {
     Some(MapPosition { who, probe })
 }
 
-fn spot_word(spot: MapPosition) -> String {
+fn position_parameter(spot: MapPosition) -> String {
     match spot.who {
         MapRow::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
         MapRow::Relevance => format!("{}.relevance", spot.probe.slug()),

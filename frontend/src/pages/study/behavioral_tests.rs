@@ -76,10 +76,10 @@ pub(crate) fn BehavioralTests(
         let Some(found) = latest.get_untracked() else {
             return;
         };
-        let tables = report::of_behaviours(&found);
+        let tables = report::behavioral_test_tables(&found);
         if let Some(effects) = tables.iter().find(|it| it.name == "effects") {
             let name = format!("{}-effects.csv", found.name);
-            download::save(&name, "text/csv", &report::to_csv(effects));
+            download::save_text(&name, "text/csv", &report::to_csv(effects));
         }
     });
     view! {
@@ -99,7 +99,10 @@ pub(crate) fn BehavioralTests(
 }
 
 /// The cell of the address if there is one, or else the first.
-fn select(found: &BehavioralTestResults, wanted: &BehavioralTestsView) -> Option<EffectCell> {
+fn selected_cell(
+    found: &BehavioralTestResults,
+    wanted: &BehavioralTestsView,
+) -> Option<EffectCell> {
     let spots = || {
         BehavioralTestKind::ALL.iter().flat_map(|part| {
             let grid = part.layout(found, wanted);

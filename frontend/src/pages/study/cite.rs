@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::overview::StudyOverview;
 
-use crate::widgets::clipboard::copy;
+use crate::widgets::clipboard::copy_text;
 
 /// The dialog.
 #[component]
@@ -56,7 +56,7 @@ fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
     let state = RwSignal::new("");
     let copy = move |_| {
         leptos::task::spawn_local(async move {
-            let said = match copy(&text.get_untracked()).await {
+            let said = match copy_text(&text.get_untracked()).await {
                 true => "Copied",
                 false => "The browser does not let it be copied: select the text",
             };

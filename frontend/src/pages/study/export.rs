@@ -24,7 +24,7 @@ pub(super) fn ExportDialog(
     let waits = RwSignal::new(false);
     let save = move |format: ExportFormat| {
         let overview = overview.get_untracked();
-        download::save(
+        download::save_text(
             &format.file(&overview),
             format.media(),
             &format.make(&overview),
@@ -41,7 +41,7 @@ pub(super) fn ExportDialog(
             .await
             {
                 Ok(text) => {
-                    download::save(&format!("{study}-study.json"), "application/json", &text);
+                    download::save_text(&format!("{study}-study.json"), "application/json", &text);
                 }
                 Err(error) => {
                     let _ = failed.try_set(Some(error));
@@ -168,8 +168,8 @@ impl ExportFormat {
     }
 
     fn make(self, overview: &StudyOverview) -> String {
-        let tables = report::of_overview(overview);
-        let svg = |theme| plot::to_svg(&plot::heatmap(overview), theme);
+        let tables = report::study_tables(overview);
+        let svg = |theme| plot::to_svg(&plot::draw_heatmap(overview), theme);
         match self {
             ExportFormat::Markdown => report::to_markdown(&tables),
             ExportFormat::Csv => tables

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::report::format;
 use shared::stats::Estimate;
-use shared::study::findings::{StudyFinding, findings};
+use shared::study::findings::{StudyFinding, find_notable_results};
 use shared::study::overview::StudyOverview;
 
 use super::address::StudyView;
 use crate::widgets::heatmap::{MapPosition, MapRow};
 
 /// How many are told.
-const N: usize = 3;
+const MAX_FINDINGS: usize = 3;
 
 /// The largest findings, for the dials as they stand.
 #[component]
@@ -26,17 +26,17 @@ pub(super) fn Findings(
 ) -> impl IntoView {
     let items = move || {
         let overview = overview.get();
-        let found = findings(&overview, N);
+        let found = find_notable_results(&overview, MAX_FINDINGS);
         if found.is_empty() {
             let said = "No cell of this study is told apart from chance.";
             return view! { <p class="note">{said}</p> }.into_any();
         }
         let items = found.iter().map(|finding| {
             let view = StudyView {
-                cell: Some(spot(finding)),
+                cell: Some(finding_position(finding)),
                 ..view.get()
             };
-            let (gist, rest) = said(finding, &overview);
+            let (gist, rest) = finding_text(finding, &overview);
             view! {
                 <li>
                     <a href=view.href(&study)>{gist}</a>
@@ -56,7 +56,7 @@ pub(super) fn Findings(
 }
 
 /// The cell that shows it.
-fn spot(finding: &StudyFinding) -> MapPosition {
+fn finding_position(finding: &StudyFinding) -> MapPosition {
     let who = match finding {
         StudyFinding::Against { ranker, .. } | StudyFinding::Follows { ranker, .. } => {
             MapRow::Ranker(*ranker)
@@ -71,7 +71,7 @@ fn spot(finding: &StudyFinding) -> MapPosition {
 }
 
 /// What is the matter, and its numbers.
-fn said(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
+fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
     let label = |row: usize| overview.rankers[row].ranker.label.clone();
     let probe = finding.probe().name();
     let ordered = |n_judged: u64, fraction: &Estimate| {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::report::{format, of_overview};
+use shared::report::{format, study_tables};
 use shared::score::RankerKind;
 use shared::study::overview::StudyOverview;
 
-use super::address::{dials_pairs, query_string};
+use super::address::{controls_parameters, query_string};
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
 use crate::number_format::plural;
@@ -33,7 +33,7 @@ pub(super) fn StudyHeader(
         let page = PageRoute::Figures {
             study: overview.name.clone(),
         };
-        page.href() + &query_string(dials_pairs(&overview.dials))
+        page.href() + &query_string(controls_parameters(&overview.dials))
     };
     // A formula has no inside that could be looked into.
     let has_model = it
@@ -66,7 +66,7 @@ pub(super) fn StudyHeader(
     });
     let gap = it.limits.length_gap_terms;
     let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
-    let made = made(&it);
+    let made = provenance(&it);
     let made = made
         .into_iter()
         .map(|it| view! { <li>{it}</li> })
@@ -94,7 +94,7 @@ pub(super) fn StudyHeader(
                     {n_instances}
                     <span>{format::date(&it.made)}</span>
                     <span class="hash" title="Hash of the instances">
-                        {format::hash(&it.hash)}
+                        {format::short_hash(&it.hash)}
                     </span>
                 </p>
                 {description}
@@ -127,8 +127,8 @@ pub(super) fn StudyHeader(
 }
 
 /// Everything that is needed to make the study again.
-fn made(overview: &StudyOverview) -> Vec<String> {
-    let tables = of_overview(overview);
+fn provenance(overview: &StudyOverview) -> Vec<String> {
+    let tables = study_tables(overview);
     let notes = tables
         .into_iter()
         .next()

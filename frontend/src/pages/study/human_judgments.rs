@@ -7,7 +7,7 @@ use shared::annotation::tables;
 use shared::api::GetStudyRequest;
 use shared::api::annotation::{ListHumanJudgmentsRequest, TaskId, TaskResults, TaskStatus};
 use shared::api::people::{AccessRole, GetSessionRequest};
-use shared::api::worker::LOCAL;
+use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
 use shared::report::{self, format};
 use shared::study::controls::StudyControls;
@@ -33,8 +33,8 @@ struct HumanJudgmentsData {
 }
 
 /// None where nobody could have said anything: on a host of files, of a study in this browser.
-async fn look(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
-    if study == LOCAL || api::server().await?.is_none() {
+async fn load(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
+    if study == LOCAL_STUDY || api::fetch_server_info().await?.is_none() {
         return Ok(None);
     }
     let curates = api::call(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
@@ -178,23 +178,23 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
 /// The numbers as a table, or as a figure in its place.
 #[component]
 fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
-    let mut all = tables::of_estimates(&found, &rankers);
+    let mut all = tables::estimate_tables(&found, &rankers);
     let Some(details) = all.pop() else {
         return ().into_any();
     };
     let table = all.swap_remove(0);
-    let figure = plot::annotation::results(&found, &rankers);
+    let figure = plot::annotation::draw_annotation_results(&found, &rankers);
     let width = format!("{}px", figure.width + 2.0 * figure.margin);
     let as_table = RwSignal::new(true);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let drawn = figure.clone();
     let svg = Callback::new(move |()| {
         let text = plot::to_svg(&drawn, FigureTheme::Light);
-        download::save(&format!("people-{}.svg", no.0), "image/svg+xml", &text);
+        download::save_text(&format!("people-{}.svg", no.0), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {
         let text = report::to_csv(&details);
-        download::save(&format!("people-{}.csv", no.0), "text/csv", &text);
+        download::save_text(&format!("people-{}.csv", no.0), "text/csv", &text);
     });
     let body = move || match as_table.get() {
         true => view! { <DataTable table=table.clone()/> }.into_any(),

@@ -9,8 +9,8 @@ use shared::api::{GetStudyRequest, ListInstancesRequest};
 use shared::plot;
 use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::report::format;
-use shared::stats::FEW_UNITS;
-use shared::stats::multiple_testing::LEVEL;
+use shared::stats::MIN_BOOTSTRAP_UNITS;
+use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::controls::{InstanceSubset, StudyControls};
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
 use shared::study::overview::{OverviewCell, StudyOverview};
@@ -18,7 +18,7 @@ use shared::verdict::Outcome;
 
 use super::address::{InstanceListView, InstanceView};
 use crate::api;
-use crate::number_format::{p_said, plural};
+use crate::number_format::{format_p_value, plural};
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::figure::FigureView;
 use crate::widgets::heatmap::{MapPosition, MapRow};
@@ -43,7 +43,13 @@ pub(crate) fn CellPanel(
     let name = study.clone();
     let cases = LocalResource::new(move || {
         let (study, spot, dials) = (name.clone(), spot.get(), dials.get());
-        async move { (spot, dials.clone(), cases(&study, spot, &dials).await) }
+        async move {
+            (
+                spot,
+                dials.clone(),
+                fetch_violation_examples(&study, spot, &dials).await,
+            )
+        }
     });
     let name = study.clone();
     let besides = LocalResource::new(move || {
@@ -53,7 +59,7 @@ pub(crate) fn CellPanel(
             .rankers
             .iter()
             .any(|it| it.n_truncated > 0);
-        async move { besides(study, dials, truncated).await }
+        async move { fetch_filtered_overviews(study, dials, truncated).await }
     });
     let stale = move || {
         let now = (spot.get(), dials.get());
@@ -114,7 +120,7 @@ struct ViolationExamples {
 }
 
 /// Asks for the clearest, the middle and the closest violation. None where nobody ranks.
-async fn cases(
+async fn fetch_violation_examples(
     study: &str,
     spot: MapPosition,
     dials: &StudyControls,
@@ -122,14 +128,14 @@ async fn cases(
     let MapRow::Ranker(ranker) = spot.who else {
         return Ok(None);
     };
-    let view = violations(dials);
+    let view = violations_view(dials);
     let ask = |at: u64| ListInstancesRequest {
         study: study.to_owned(),
         listing: view.listing(spot.probe, ranker, at..at + 1),
     };
     let first = api::call(&ask(0)).await?;
     let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
-    for at in others(first.n_instances) {
+    for at in example_positions(first.n_instances) {
         let page = api::call(&ask(at)).await?;
         lines.extend(page.rows.into_iter().map(|it| (at, it)));
     }
@@ -141,7 +147,7 @@ async fn cases(
 }
 
 /// The places of the middle and the closest of so many violations.
-fn others(n: u64) -> Vec<u64> {
+fn example_positions(n: u64) -> Vec<u64> {
     match n {
         0 | 1 => Vec::new(),
         2 => vec![1],
@@ -149,7 +155,7 @@ fn others(n: u64) -> Vec<u64> {
     }
 }
 
-fn violations(dials: &StudyControls) -> InstanceListView {
+fn violations_view(dials: &StudyControls) -> InstanceListView {
     InstanceListView {
         dials: dials.clone(),
         outcome: Some(Outcome::Violated),
@@ -166,7 +172,7 @@ struct FilteredOverviews {
 }
 
 /// Waits until the dials rest, then asks. None where a dial already chooses instances.
-async fn besides(
+async fn fetch_filtered_overviews(
     study: String,
     dials: StudyControls,
     truncated: bool,
@@ -204,11 +210,11 @@ fn CellDetails(
     let value = format::fraction_within(cell.micro.value, cell.micro.interval);
     let interval = format::interval(cell.micro.interval);
     let queries = plural(cell.n_queries, "query as unit", "queries as units");
-    let few = (cell.n_queries < FEW_UNITS).then(|| {
-        let said = format!("with fewer than {FEW_UNITS} queries the bounds are rough");
+    let few = (cell.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
+        let said = format!("with fewer than {MIN_BOOTSTRAP_UNITS} queries the bounds are rough");
         view! { <br/> {said} }
     });
-    let ways = ways(&study, &cell, spot, dials);
+    let ways = instance_links(&study, &cell, spot, dials);
     let below = match spot.who {
         MapRow::Ranker(_) => {
             view! { <ViolationSection study cases mode=overview.mode/> }.into_any()
@@ -239,7 +245,7 @@ fn CellDetails(
     view! {
         <div class="sum">
             <span class="big">{value}</span>
-            <p class="note">{interval} ", " {queries} <br/> {chance(&cell)} {few}</p>
+            <p class="note">{interval} ", " {queries} <br/> {significance_text(&cell)} {few}</p>
         </div>
         <div>
             <div class="split" aria-hidden="true">
@@ -266,8 +272,13 @@ struct TallyText {
 
 impl TallyText {
     fn of(cell: &OverviewCell) -> TallyText {
-        let said =
-            |n: u64, outcome| format!("{} {}", format::count(n), verdict::word(Some(outcome)));
+        let said = |n: u64, outcome| {
+            format!(
+                "{} {}",
+                format::count(n),
+                verdict::outcome_label(Some(outcome))
+            )
+        };
         TallyText {
             satisfied: said(cell.tally.satisfied, Outcome::Satisfied),
             tied: said(cell.tally.tied, Outcome::Tied),
@@ -276,16 +287,16 @@ impl TallyText {
     }
 }
 
-fn chance(cell: &OverviewCell) -> String {
-    let p = p_said(cell.p_holm);
-    match cell.p_holm < LEVEL {
+fn significance_text(cell: &OverviewCell) -> String {
+    let p = format_p_value(cell.p_holm);
+    match cell.p_holm < FAMILY_WISE_ERROR_RATE {
         true => format!("differs from chance, {p}"),
         false => format!("not told apart from chance, {p}"),
     }
 }
 
 /// The way down to the violations, or to what there is instead.
-fn ways(
+fn instance_links(
     study: &str,
     cell: &OverviewCell,
     spot: MapPosition,
@@ -294,7 +305,7 @@ fn ways(
     let MapRow::Ranker(ranker) = spot.who else {
         return None;
     };
-    let view = violations(&dials.get());
+    let view = violations_view(&dials.get());
     let href = |outcome| {
         InstanceListView {
             outcome,
@@ -345,7 +356,7 @@ fn ViolationSection(
             view! { <div class="below"><ErrorMessage error retry/></div> }.into_any()
         }
         Some((spot, dials, Ok(Some(found)))) => {
-            let list = violations(&dials);
+            let list = violations_view(&dials);
             view! { <ViolationList study=study.clone() found list spot mode/> }.into_any()
         }
     }
@@ -371,7 +382,7 @@ fn ViolationList(
                 <figcaption>
                     <p class="label">{margin_label(spot.probe)}</p>
                 </figcaption>
-                <FigureView figure=plot::histogram(&histogram)/>
+                <FigureView figure=plot::draw_margin_histogram(&histogram)/>
             </figure>
         }
     });
@@ -388,8 +399,8 @@ fn ViolationList(
             list: list.clone(),
         };
         let href = view.href(&study, spot.probe, mode, line.number);
-        let margin = margin(line.margin, digits);
-        let below = texts_said(&line);
+        let margin = format_margin(line.margin, digits);
+        let below = documents_text(&line);
         view! { <li><a href=href>{line.query} <b>{margin}</b> <span>{below}</span></a></li> }
     });
     let items = items.collect_view();
@@ -405,7 +416,7 @@ fn ViolationList(
 }
 
 /// A margin, or the dash of one that is not known.
-pub(crate) fn margin(margin: Option<f64>, digits: u8) -> String {
+pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
     // One that is not 0 is not shown as 0.
     let enough = |it: f64| {
         let told = |digits: &u8| it.abs() * 10_f64.powi((*digits).into()) >= 0.5;
@@ -417,7 +428,7 @@ pub(crate) fn margin(margin: Option<f64>, digits: u8) -> String {
 }
 
 /// `d12 over d7, relevance 2 and 0`
-pub(crate) fn texts_said(line: &ListedInstance) -> String {
+pub(crate) fn documents_text(line: &ListedInstance) -> String {
     let order = match line.texts.as_slice() {
         [winner, loser] => format!("{winner} over {loser}"),
         texts => texts.join(", then "),
@@ -550,8 +561,8 @@ mod tests {
     fn the_middle_and_the_closest_are_others_than_the_clearest() {
         let none: [u64; 0] = [];
         assert_eq!([0, 1].map(others), [none, none]);
-        assert_eq!(others(2), [1]);
-        assert_eq!(others(3), [1, 2]);
-        assert_eq!(others(963), [481, 962]);
+        assert_eq!(example_positions(2), [1]);
+        assert_eq!(example_positions(3), [1, 2]);
+        assert_eq!(example_positions(963), [481, 962]);
     }
 }

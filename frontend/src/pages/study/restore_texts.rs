@@ -33,7 +33,7 @@ pub(super) fn RestoreTexts(
         let files: js_sys::Array = (0..list.length()).filter_map(|at| list.get(at)).collect();
         copy.set(RestoreState::Reading);
         leptos::task::spawn_local(async move {
-            match transport::restore(&name.get_value(), &files).await {
+            match transport::restore_texts(&name.get_value(), &files).await {
                 Ok(()) => done.run(()),
                 Err(error) => {
                     let _ = copy.try_set(RestoreState::Refused(error));

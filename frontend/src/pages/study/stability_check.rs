@@ -17,10 +17,10 @@ pub(super) fn StabilityCheck(
 ) -> impl IntoView {
     move || {
         let overview = overview.get();
-        let table = report::certificates(&overview)?;
+        let table = report::stability_table(&overview)?;
         Some(view! {
             <details class="made certificates">
-                <summary>{gist(&overview)}</summary>
+                <summary>{summary(&overview)}</summary>
                 <p class="note tells">
                     "Some pairs of each neural run were scored once more: alone, in other batches,
                     in fewer bits. The verdicts are of instances all of whose texts are among them."
@@ -32,7 +32,7 @@ pub(super) fn StabilityCheck(
 }
 
 /// The worst of all checks in one line.
-fn gist(overview: &StudyOverview) -> String {
+fn summary(overview: &StudyOverview) -> String {
     let certified = overview
         .rankers
         .iter()
@@ -47,7 +47,7 @@ fn gist(overview: &StudyOverview) -> String {
     format!(
         "Certificates: under other conditions scores move by up to {} of their range, {} of {} \
          verdicts change",
-        format::tiny(worst),
+        format::magnitude(worst),
         format::count(n_changed),
         format::count(n_verdicts)
     )

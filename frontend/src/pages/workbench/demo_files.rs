@@ -14,7 +14,7 @@ use crate::api::transport;
 const NAMES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"];
 
 /// Written for this page; dedicated to the public domain.
-const DOZEN: [&str; 3] = [
+const BUILT_IN_FILES: [&str; 3] = [
     include_str!("sample/corpus.jsonl"),
     include_str!("sample/queries.jsonl"),
     include_str!("sample/qrels.tsv"),
@@ -27,12 +27,12 @@ pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
     let load = move |_| {
         loading.set(true);
         leptos::task::spawn_local(async move {
-            let texts = transport::sample(&NAMES).await;
+            let texts = transport::fetch_demo_files(&NAMES).await;
             let texts = texts.unwrap_or_else(|| DOZEN.map(str::to_owned).to_vec());
             for (name, text) in NAMES.iter().zip(texts) {
                 let parts = Array::of1(&JsValue::from_str(&text));
                 if let Ok(file) = File::new_with_str_sequence(&parts, name) {
-                    files::add(bench, file, None);
+                    files::add_file(bench, file, None);
                 }
             }
             let _ = loading.try_set(false);

@@ -25,7 +25,7 @@ pub(super) async fn text(file: &File) -> Result<String, Error> {
 const PICKER: &str = "files-picker";
 
 /// Opens the browser's dialog.
-pub(super) fn choose() {
+pub(super) fn open_picker() {
     let found = document().get_element_by_id(PICKER);
     if let Some(picker) = found.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) {
         picker.click();
@@ -33,12 +33,12 @@ pub(super) fn choose() {
 }
 
 /// Puts a file on the bench in place of one of the same name, and reads it.
-pub(super) fn add(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
-    leptos::task::spawn_local(async move { read(bench, file, kind).await });
+pub(super) fn add_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
+    leptos::task::spawn_local(async move { read_file(bench, file, kind).await });
 }
 
 /// Reads again what the present worker does not know.
-pub(super) async fn read_stale(bench: WorkbenchState) {
+pub(super) async fn reread_files(bench: WorkbenchState) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
         let known = files
             .iter()
@@ -51,11 +51,11 @@ pub(super) async fn read_stale(bench: WorkbenchState) {
             .collect()
     });
     for (file, kind) in stale {
-        read(bench, file, Some(kind)).await;
+        read_file(bench, file, Some(kind)).await;
     }
 }
 
-async fn read(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
+async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     let name = file.name();
     let size = file.size();
     let generation = worker::generation();
@@ -104,12 +104,12 @@ fn set_state(bench: WorkbenchState, name: &str, state: FileState) {
     });
 }
 
-fn forget(bench: WorkbenchState, name: String) {
+fn remove_file(bench: WorkbenchState, name: String) {
     bench
         .files
         .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
-        let _ = worker::tell(WorkerRequest::Forget { name }, &JsValue::UNDEFINED).await;
+        let _ = worker::post_message(WorkerRequest::Forget { name }, &JsValue::UNDEFINED).await;
     });
 }
 
@@ -122,7 +122,7 @@ fn stop_reading() {
 fn add_all(bench: WorkbenchState, list: Option<FileList>) {
     let Some(list) = list else { return };
     for file in (0..list.length()).filter_map(|at| list.get(at)) {
-        add(bench, file, None);
+        add_file(bench, file, None);
     }
 }
 
@@ -225,7 +225,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                 FileState::Failed(_) => None,
             };
             let options = FileKind::ALL.iter().map(|&it| {
-                view! { <option selected=kind == Some(it)>{kind_name(it)}</option> }
+                view! { <option selected=kind == Some(it)>{kind_label(it)}</option> }
             });
             let options = options.collect_view();
             let file = entry.file.clone();
@@ -235,7 +235,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                     .iter()
                     .copied()
                     .find(|&it| kind_name(it) == chosen);
-                add(bench, file.clone(), kind);
+                add_file(bench, file.clone(), kind);
             };
             Some(view! {
                 <select class="kind" aria-label=kind_label.clone() on:change:target=change>
@@ -387,7 +387,7 @@ fn RejectedRows(
 }
 
 /// `42 MB read in 3 s`.
-fn sum(files: &[WorkbenchFile]) -> String {
+fn reading_summary(files: &[WorkbenchFile]) -> String {
     let (mut bytes, mut ms) = (0.0, 0.0);
     let reads = files.iter().filter_map(|it| match &it.state {
         FileState::Read(read) => Some(read),
@@ -402,13 +402,13 @@ fn sum(files: &[WorkbenchFile]) -> String {
     }
     format!(
         "{} read in {}",
-        number_format::bytes(bytes),
-        number_format::took(ms / 1000.0)
+        number_format::format_bytes(bytes),
+        number_format::format_elapsed(ms / 1000.0)
     )
 }
 
 /// For people.
-fn kind_name(kind: FileKind) -> &'static str {
+fn kind_label(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Corpus => "texts, BEIR",
         FileKind::Passages => "texts, id and text",

@@ -12,7 +12,7 @@ use super::settings::{
     LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, StudyField, WORDPIECE,
 };
 use super::state::{FileState, Presence, WorkbenchState};
-use crate::widgets::analyzer::stemmers;
+use crate::widgets::analyzer::stemmer_options;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{
     FieldErrorMessage, FieldName, FormCheckbox, FormNumberField, FormState, FormStringSelect,
@@ -105,7 +105,7 @@ fn AnalyzerFields(
                 text=|it| &mut it.analyzer.tokenizer
             />
             {vocabulary}
-            <FormStringSelect form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
+            <FormStringSelect form label="Stemmer" options=stemmer_options() text=|it| &mut it.analyzer.stemmer/>
             <FormStringSelect form label="Stop list" options=lists text=|it| &mut it.analyzer.stopwords/>
             {file}
             <FieldErrorMessage form field=StudyField::Analyzer/>
@@ -131,7 +131,9 @@ fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
 #[component]
 fn StopList(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
-        bench.stop_list.set(Some((name, stopwords::list(&text))));
+        bench
+            .stop_list
+            .set(Some((name, stopwords::parse_stop_list(&text))));
     };
     let name = move || bench.stop_list.get().map_or(String::new(), |it| it.0);
     view! { <TextFileField label="One word a line " read=Signal::derive(name) take/> }
@@ -275,7 +277,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
         let on = move || form.values.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
             form.values
-                .update(|it| it.probes = turned(&Probe::minable(true), &it.probes, axiom));
+                .update(|it| it.probes = toggled(&Probe::minable(true), &it.probes, axiom));
         };
         view! {
             <label title=axiom.about().gist>
@@ -288,12 +290,12 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
         let on = move || form.values.with(|it| it.modes.contains(&mode));
         let turn = move |_| {
             form.values
-                .update(|it| it.modes = turned(AxiomVariant::ALL, &it.modes, mode));
+                .update(|it| it.modes = toggled(AxiomVariant::ALL, &it.modes, mode));
         };
         view! {
             <label>
                 <input type="checkbox" prop:checked=on on:change=turn/>
-                {mode_name(mode)}
+                {variant_label(mode)}
             </label>
         }
     });
@@ -328,14 +330,14 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
 }
 
 /// `chosen` with one turned on or off, in the order of `all`.
-fn turned<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
+fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
     all.iter()
         .copied()
         .filter(|it| chosen.contains(it) != (*it == one))
         .collect()
 }
 
-fn mode_name(mode: AxiomVariant) -> &'static str {
+fn variant_label(mode: AxiomVariant) -> &'static str {
     match mode {
         AxiomVariant::Fixed => "as the axiom says",
         AxiomVariant::PaperRennings2019 => "as printed, Rennings 2019",
@@ -352,7 +354,7 @@ fn PoolFields(
 ) -> impl IntoView {
     let options = move || {
         let now = bench.settings.with(|it| it.pool.clone());
-        let mut options = pools(bench);
+        let mut options = pool_options(bench);
         if !options.iter().any(|it| it.0 == now) {
             options.push((now.clone(), now.clone()));
         }
@@ -386,7 +388,7 @@ fn PoolFields(
 }
 
 /// Words and names of every pool that the files allow.
-fn pools(bench: WorkbenchState) -> Vec<(String, String)> {
+fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
     let mut pools = vec![
         ("rank:bm25".to_owned(), "the first of BM25".to_owned()),
         ("rank:ql".to_owned(), "the first of QL".to_owned()),
@@ -416,7 +418,7 @@ mod tests {
 
     #[test]
     fn turning_keeps_the_order_of_all() {
-        assert_eq!(turned(&[1, 2, 3], &[3], 1), [1, 3]);
-        assert_eq!(turned(&[1, 2, 3], &[1, 3], 1), [3]);
+        assert_eq!(toggled(&[1, 2, 3], &[3], 1), [1, 3]);
+        assert_eq!(toggled(&[1, 2, 3], &[1, 3], 1), [3]);
     }
 }

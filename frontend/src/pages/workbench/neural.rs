@@ -25,7 +25,7 @@ use crate::widgets::section::Section;
 /// The section of the page.
 #[component]
 pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
-    let server = LocalResource::new(|| async { api::server().await });
+    let server = LocalResource::new(|| async { api::fetch_server_info().await });
     let failed = RwSignal::new(None::<Error>);
     let ways = NeuralSection { bench, failed };
     // What went wrong with a study goes when the study goes.
@@ -95,7 +95,7 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let take = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::tell(WorkerRequest::Pairs, &JsValue::UNDEFINED).await {
+            match worker::post_message(WorkerRequest::Pairs, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("pairs.jsonl", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
@@ -108,7 +108,9 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
         };
         picker.set_value("");
         leptos::task::spawn_local(async move {
-            ways.note(worker::tell(WorkerRequest::Bring { name: file.name() }, &file).await);
+            ways.note(
+                worker::post_message(WorkerRequest::Bring { name: file.name() }, &file).await,
+            );
         });
     };
     let off = move || bench.made.get().is_none();
@@ -131,7 +133,7 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
 }
 
 /// What a visitor needs the token for.
-const WHY: &str = "Only the operator of this server starts jobs on it.";
+const OPERATOR_ONLY: &str = "Only the operator of this server starts jobs on it.";
 
 /// The models of the server and the job that is under way.
 #[component]
@@ -156,7 +158,7 @@ fn ServerScoring(
         None if server.may_create_jobs => {
             view! { <SendPairs ways models=server.models.clone()/> }.into_any()
         }
-        None => view! { <OperatorTokenForm why=WHY again/> }.into_any(),
+        None => view! { <OperatorTokenForm why=OPERATOR_ONLY again/> }.into_any(),
     };
     body.into_any()
 }
@@ -190,7 +192,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
                     failed.set(None);
                     bench.job.set(Some(JobLink {
                         id: job.id,
-                        of: first_of(&hash),
+                        of: hash_prefix(&hash),
                     }));
                 }
                 Err(error) => failed.set(Some(error)),
@@ -219,7 +221,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
     }
 }
 
-fn first_of(hash: &str) -> String {
+fn hash_prefix(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
 
@@ -239,12 +241,12 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
         let _ = job.try_set(Some(heard));
         if ended {
             leptos::task::spawn_local(async move {
-                merge(ways, &id.get_value(), &of.get_value(), &ranker).await
+                merge_scores(ways, &id.get_value(), &of.get_value(), &ranker).await
             });
         }
     };
     let watch = move || {
-        let source = transport::watch(&id.get_value(), hear, move || {
+        let source = transport::watch_job(&id.get_value(), hear, move || {
             let _ = lost.try_set(true);
         });
         match source {
@@ -283,7 +285,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
             }
         });
     };
-    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::done)));
+    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::progress)));
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let close = move |_| {
         watched.set_value(None);
@@ -304,7 +306,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
                 .into_any()
         }
     };
-    let words = move || job.with(|it| it.as_ref().map(job_status::words));
+    let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
     let problem = move || job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
     view! {
         <div class="job">
@@ -332,7 +334,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
 }
 
 /// Puts what was scored into the study, unless it is there.
-async fn merge(ways: NeuralSection, job: &str, of: &str, ranker: &RankerInfo) {
+async fn merge_scores(ways: NeuralSection, job: &str, of: &str, ranker: &RankerInfo) {
     let there = ways.bench.made.with_untracked(|made| {
         let rankers = made.iter().flat_map(|it| &it.rankers);
         rankers

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::GetStudyRequest;
-use shared::api::worker::{CollectionPart, LOCAL, WorkerRequest};
+use shared::api::worker::{CollectionPart, LOCAL_STUDY, WorkerRequest};
 use shared::compare::{ComparisonOptions, RankerRef};
 use shared::study::controls::StudyControls;
 use shared::study::overview::StudyOverview;
@@ -25,7 +25,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
         async move {
             made?;
             let request = GetStudyRequest {
-                study: LOCAL.to_owned(),
+                study: LOCAL_STUDY.to_owned(),
                 dials: StudyControls::default(),
             };
             Some(api::call(&request).await)
@@ -73,7 +73,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
 }
 
 /// Where two runs are compared, once they are here with texts and queries.
-fn two_runs(bench: WorkbenchState) -> Option<String> {
+fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
     let of = |part: CollectionPart| {
         bench.files.with(|files| {
             let files = files.iter().filter(|it| it.part() == Some(part));
@@ -92,7 +92,7 @@ fn two_runs(bench: WorkbenchState) -> Option<String> {
         },
         ..CompareView::default()
     };
-    Some(view.href(LOCAL))
+    Some(view.href(LOCAL_STUDY))
 }
 
 #[component]
@@ -111,14 +111,14 @@ fn StudyLinks() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::tell(WorkerRequest::Export, &JsValue::UNDEFINED).await {
+            match worker::post_message(WorkerRequest::Export, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("study.json", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
         });
     };
     let href = PageRoute::Study {
-        study: LOCAL.to_owned(),
+        study: LOCAL_STUDY.to_owned(),
     }
     .href();
     view! {
@@ -142,8 +142,11 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         let cells = row.cells.iter().map(|cell| match cell {
             Some(cell) => {
                 let [low, high] = cell.micro.interval;
-                let title = format!("95 % interval {}", number_format::interval(low, high));
-                let step = number_format::step(cell.micro.value).to_string();
+                let title = format!(
+                    "95 % interval {}",
+                    number_format::format_interval(low, high)
+                );
+                let step = number_format::color_step(cell.micro.value).to_string();
                 let value = number_format::fraction(cell.micro.value);
                 view! {
                     <td class="num" title=title>

@@ -40,7 +40,7 @@ fn start(bench: WorkbenchState) {
             number: 0,
             steps: Vec::new(),
         });
-        files::read_stale(bench).await;
+        files::reread_files(bench).await;
         let began = js_sys::Date::now();
         let ask = WorkerRequest::Make {
             definition: Box::new(definition),
@@ -64,7 +64,7 @@ fn start(bench: WorkbenchState) {
     });
 }
 
-fn hear(bench: WorkbenchState, step: WorkerProgress) {
+fn apply_step(bench: WorkbenchState, step: WorkerProgress) {
     let _ = bench.run.try_update(|run| {
         if let RunState::Running { steps, .. } = run {
             match steps.iter_mut().find(|it| it.stage == step.stage) {
@@ -88,7 +88,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
             RunState::Idle => None,
             RunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
             RunState::Done { took_s } => Some(
-                view! { <p role="status">"Made in " {number_format::took(took_s)} "."</p> }
+                view! { <p role="status">"Made in " {number_format::format_elapsed(took_s)} "."</p> }
                     .into_any(),
             ),
             RunState::Stopped => {
@@ -139,7 +139,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
 }
 
 /// Why there can be no run, and what to do.
-fn missing(bench: WorkbenchState) -> Option<&'static str> {
+fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
     let reading = bench.files.with(|files| {
         files
             .iter()
@@ -178,10 +178,15 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
         let (of, rate, unit, left) = match now.get() {
             None => (String::new(), "–".to_owned(), "", "–".to_owned()),
             Some(it) => (
-                format!("of {} {}", number_format::count(it.of), unit(it.stage)),
+                format!(
+                    "of {} {}",
+                    number_format::count(it.of),
+                    stage_unit(it.stage)
+                ),
                 number_format::count(it.per_s.round() as u64),
-                unit(it.stage),
-                it.left_s.map_or("–".to_owned(), number_format::duration),
+                stage_unit(it.stage),
+                it.left_s
+                    .map_or("–".to_owned(), number_format::format_duration),
             ),
         };
         view! {
@@ -204,9 +209,9 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
         let words = move || step(stage).map_or_else(String::new, |it| words(&it));
         view! {
             <li class="stage" class:done=move || done.get() == 1.0>
-                <span>{name(stage)}</span>
+                <span>{stage_label(stage)}</span>
                 <span class="label">{words}</span>
-                <Progress label=name(stage) done/>
+                <Progress label=stage_label(stage) done/>
             </li>
         }
     });
@@ -225,7 +230,7 @@ fn share(step: &WorkerProgress) -> f64 {
     }
 }
 
-fn name(stage: WorkerStage) -> &'static str {
+fn stage_label(stage: WorkerStage) -> &'static str {
     match stage {
         WorkerStage::Read => "Read",
         WorkerStage::Index => "Index",
@@ -238,7 +243,7 @@ fn name(stage: WorkerStage) -> &'static str {
     }
 }
 
-fn unit(stage: WorkerStage) -> &'static str {
+fn stage_unit(stage: WorkerStage) -> &'static str {
     match stage {
         WorkerStage::Read => "bytes",
         WorkerStage::Index | WorkerStage::Audit | WorkerStage::Neighbours => "texts",
@@ -247,9 +252,13 @@ fn unit(stage: WorkerStage) -> &'static str {
     }
 }
 
-fn words(step: &WorkerProgress) -> String {
+fn step_text(step: &WorkerProgress) -> String {
     match step.found {
         Some(found) => format!("{} found", number_format::count(found)),
-        None => format!("{} {}", number_format::count(step.done), unit(step.stage)),
+        None => format!(
+            "{} {}",
+            number_format::count(step.done),
+            stage_unit(step.stage)
+        ),
     }
 }

@@ -147,7 +147,7 @@ impl LocalStudySettings {
     }
 }
 
-fn chosen(list: &str) -> Vec<Probe> {
+fn parse_probes(list: &str) -> Vec<Probe> {
     Probe::minable(true)
         .into_iter()
         .filter(|it| list.split(',').any(|word| word == it.slug()))

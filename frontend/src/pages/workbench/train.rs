@@ -180,7 +180,7 @@ fn start(
     };
     leptos::task::spawn_local(async move {
         training.set(TrainingState::Running(0, None));
-        files::read_stale(bench).await;
+        files::reread_files(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
         let asked = worker::ask(
             WorkerRequest::Train { analyzer, settings },
@@ -199,7 +199,7 @@ fn start(
                 (WorkerResponse::Trained(trained), Ok(blob)) => {
                     let parts = js_sys::Array::of1(&blob);
                     if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {
-                        files::add(bench, file, Some(FileKind::Vectors));
+                        files::add_file(bench, file, Some(FileKind::Vectors));
                     }
                     TrainingState::Done(trained, blob)
                 }
@@ -224,7 +224,9 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
     let words = move || match step() {
         None => "Starting".to_owned(),
         Some(it) => {
-            let left = it.left_s.map_or("–".to_owned(), number_format::duration);
+            let left = it
+                .left_s
+                .map_or("–".to_owned(), number_format::format_duration);
             let what = match it.stage {
                 WorkerStage::Index => "Reading texts",
                 WorkerStage::Neighbours => "Counting neighbours",

@@ -7,7 +7,7 @@ use shared::study::overview::StudyOverview;
 use super::MapRow;
 
 /// Rankers that a phone has room for.
-pub(super) const ON_PHONE: usize = 7;
+pub(super) const MAX_PHONE_RANKERS: usize = 7;
 
 /// One row of the grid.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,9 @@ pub(super) enum TrackContent {
 /// Everything that stands on the map, from the top.
 pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
     let heads = [TrackContent::Families, TrackContent::Heads];
-    let rows = heatmap_rows::rows(frame).into_iter().map(TrackContent::Row);
+    let rows = heatmap_rows::heatmap_rows(frame)
+        .into_iter()
+        .map(TrackContent::Row);
     let whats = heads.into_iter().chain(rows);
     let lines = whats.enumerate();
     lines
@@ -37,7 +39,7 @@ pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
 }
 
 /// Rows with cells, from the top.
-pub(super) fn whos(lines: &[GridTrack]) -> Vec<MapRow> {
+pub(super) fn map_rows(lines: &[GridTrack]) -> Vec<MapRow> {
     let cells = lines.iter().filter_map(|it| match it.what {
         TrackContent::Row(HeatmapRow::Ranker(row)) => Some(MapRow::Ranker(row)),
         TrackContent::Row(HeatmapRow::Relevance) => Some(MapRow::Relevance),
@@ -49,11 +51,11 @@ pub(super) fn whos(lines: &[GridTrack]) -> Vec<MapRow> {
 }
 
 /// The tracks of the grid for the sheet: its columns, then columns and rows where both are swapped.
-pub(super) fn tracks(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] {
+pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] {
     let mut wide = "minmax(124px, 1fr)".to_owned();
     let mut turned_rows = "auto".to_owned();
     for (at, column) in frame.probes.iter().enumerate() {
-        let parts = at > 0 && family(frame.probes[at - 1].probe) != family(column.probe);
+        let parts = at > 0 && family_name(frame.probes[at - 1].probe) != family_name(column.probe);
         if parts {
             wide += " 6px";
             turned_rows += " 4px";
@@ -78,7 +80,7 @@ pub(super) fn tracks(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] 
             groups += 1;
             if groups == 1 { "0" } else { "4px" }
         }
-        TrackContent::Row(HeatmapRow::Ranker(row)) if row >= ON_PHONE => "0",
+        TrackContent::Row(HeatmapRow::Ranker(row)) if row >= MAX_PHONE_RANKERS => "0",
         TrackContent::Row(HeatmapRow::Ranker(_) | HeatmapRow::Relevance) => "var(--w)",
     });
     let turned: Vec<&str> = turned.collect();
@@ -90,7 +92,7 @@ pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
     let probes = &frame.probes[..=column];
     let gaps = probes
         .windows(2)
-        .filter(|it| family(it[0].probe) != family(it[1].probe))
+        .filter(|it| family(it[0].probe) != family_name(it[1].probe))
         .count();
     column + 2 + gaps
 }
@@ -106,7 +108,7 @@ pub(super) fn measure_track(frame: &StudyOverview, measure: usize) -> usize {
 }
 
 /// What the axioms of a kind are about.
-pub(crate) fn family(probe: Probe) -> &'static str {
+pub(crate) fn family_name(probe: Probe) -> &'static str {
     match probe {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc) => "Term frequency",
         Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2) => "Length",
@@ -121,10 +123,10 @@ pub(crate) fn family(probe: Probe) -> &'static str {
 }
 
 /// Families with the columns they take, from the left.
-pub(super) fn families(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
+pub(super) fn family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
     for (at, column) in frame.probes.iter().enumerate() {
-        let name = family(column.probe);
+        let name = family_name(column.probe);
         match all.last_mut() {
             Some((last, _, n)) if *last == name => *n += 1,
             Some(_) | None => all.push((name, track(frame, at), 1)),
@@ -135,7 +137,11 @@ pub(super) fn families(frame: &StudyOverview) -> Vec<(&'static str, usize, usize
 
 /// Returns where a key leads in a grid from one of its places, over what is no place and never
 /// off the grid; none if it is no key of a grid.
-pub(crate) fn step<T: Copy + PartialEq>(grid: &[Vec<Option<T>>], from: T, key: &str) -> Option<T> {
+pub(crate) fn move_in_grid<T: Copy + PartialEq>(
+    grid: &[Vec<Option<T>>],
+    from: T,
+    key: &str,
+) -> Option<T> {
     let mut rows = grid.iter().enumerate();
     let (row, column) = rows.find_map(|(at, row)| {
         let column = row.iter().position(|it| *it == Some(from))?;

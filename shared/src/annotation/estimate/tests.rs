@@ -1,7 +1,7 @@
 use super::super::event::{Adjudication, AnnotationAction};
 use super::super::fixture::{self, decided, entries, entry};
 use super::super::judgments::Vote;
-use super::super::sample::draw;
+use super::super::sample::draw_sample;
 use super::super::task::{InstanceRef, ItemRole, MarginWeighting, SamplingDesign};
 use super::super::{AnnotatorAnswer, PersonId, seeded_random};
 use super::*;
@@ -91,7 +91,7 @@ fn check(
 /// 2 + 8 + 2 + 4 + 2 agree, 18 of 26.
 #[test]
 fn both_intervals_are_those_of_a_second_implementation() {
-    let found = estimates(&items(ROWS)).overall;
+    let found = estimate_agreement(&items(ROWS)).overall;
     let axiom = found.axiom_people;
     check(
         axiom.agreement,
@@ -153,10 +153,10 @@ fn both_intervals_are_those_of_a_second_implementation() {
 #[test]
 fn an_adjudication_decides_and_leaves_the_votes() {
     let mut items = items("0 2 12. 1 1\n1 2 11. 1 1");
-    let before = estimates(&items).overall.axiom_people;
+    let before = estimate_agreement(&items).overall.axiom_people;
     assert_eq!(before.agreement.unwrap().n_items, 1);
     items[0].said.adjudicated = vec![AnnotatorAnswer::Second];
-    let after = estimates(&items).overall.axiom_people;
+    let after = estimate_agreement(&items).overall.axiom_people;
     assert_eq!(after.agreement.unwrap().estimate.value, 0.5);
     assert_eq!(after.by_vote, before.by_vote);
 }
@@ -164,7 +164,7 @@ fn an_adjudication_decides_and_leaves_the_votes() {
 #[test]
 fn a_tie_is_with_a_claim_that_allows_it() {
     let mut items = items("0 1 == 1 =\n1 1 == = 1");
-    let found = estimates(&items).overall;
+    let found = estimate_agreement(&items).overall;
     assert_eq!(found.axiom_people.agreement.unwrap().estimate.value, 0.0);
     assert_eq!(found.axiom_people.preferring, None);
     assert_eq!(
@@ -174,19 +174,19 @@ fn a_tie_is_with_a_claim_that_allows_it() {
     items
         .iter_mut()
         .for_each(|it| it.claim = ClaimKind::NotBelow);
-    let found = estimates(&items).overall;
+    let found = estimate_agreement(&items).overall;
     assert_eq!(found.axiom_people.agreement.unwrap().estimate.value, 1.0);
 }
 
 #[test]
 fn too_little_bounds_nothing() {
-    let one = estimates(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
+    let one = estimate_agreement(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
     let agreement = one.axiom_people.agreement.unwrap();
     assert_eq!(agreement.estimate.interval, [0.0, 1.0]);
     assert_eq!(agreement.with_people, Some([0.0, 1.0]));
-    let alone = estimates(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
+    let alone = estimate_agreement(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
     assert_eq!(alone.axiom_people.agreement.unwrap().with_people, None);
-    let nothing = estimates(&[]);
+    let nothing = estimate_agreement(&[]);
     assert_eq!(nothing.overall.axiom_people, AgreementShare::default());
     assert_eq!(nothing.probes, []);
 }
@@ -197,7 +197,7 @@ fn the_share_of_those_who_were_asked() {
     items[0].said.votes[0].matters = Some(ReasonRating::Yes);
     items[0].said.votes[1].matters = Some(ReasonRating::No);
     items[1].said.votes[1].matters = Some(ReasonRating::Yes);
-    let found = estimates(&items).overall.reason_matters.unwrap();
+    let found = estimate_agreement(&items).overall.reason_matters.unwrap();
     // (2 · ½ + 4 · 1) / 6.
     assert!((found.estimate.value - 5.0 / 6.0).abs() < 1e-12);
 }
@@ -233,7 +233,7 @@ fn samples_tell_the_truth_about_the_frame() {
     };
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
-        let drawn = draw(&frame, &design, 60, seed).unwrap();
+        let drawn = draw_sample(&frame, &design, 60, seed).unwrap();
         let drawn = drawn.iter().map(|it| AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ClaimKind::Above,
@@ -257,7 +257,7 @@ fn samples_tell_the_truth_about_the_frame() {
         let drawn: Vec<AnnotatedItem> = drawn.collect();
         let polls = VoteSample::new(&drawn.iter().collect::<Vec<_>>());
         let found =
-            polls.weighted(|it, times| Some(number(it.settled(times)? == Preference::First)));
+            polls.weighted(|it, times| Some(indicator(it.settled(times)? == Preference::First)));
         let found = found.unwrap().estimate;
         sum += found.value;
         let [low, high] = found.interval;
@@ -300,7 +300,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
         }),
     ));
     all.push(entry(10, 1, decided(1, AnnotatorAnswer::Equal, &[])));
-    let found = reviewed(
+    let found = load_annotated_items(
         &study,
         &StudyControls::default(),
         &items,
@@ -317,7 +317,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
     assert!(found.iter().all(|it| it.grades.is_none()));
     let out = [fixture::item(999, 0, ItemRole::Drawn { probability: 0.5 })];
     assert!(
-        reviewed(
+        load_annotated_items(
             &study,
             &StudyControls::default(),
             &out,

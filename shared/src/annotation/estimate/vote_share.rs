@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AgreementShare, AnnotatedItem, WeightedEstimate};
-use crate::annotation::judgments::{Consensus, Vote, settle};
+use crate::annotation::judgments::{Consensus, Vote, majority};
 use crate::annotation::{PersonId, Preference};
 use crate::probe::ClaimKind;
 use crate::stats::Estimate;
-use crate::stats::bootstrap::{BootstrapSampler, DRAWS, STREAM, percentiles};
+use crate::stats::bootstrap::{BootstrapSampler, N_RESAMPLES, STREAM, percentiles};
 
 /// How often queries and people are drawn together. The share beyond a bound, .025, is then known
 /// to ± .0035 (√(.025 × .975 / 2,000)).
-const PEOPLE_DRAWS: usize = 2_000;
+const N_BOOTSTRAP_DRAWS: usize = 2_000;
 
 /// Of so many draws one may be without any item; beyond that nothing is bounded.
 const ONE_EMPTY_IN: usize = 20;
@@ -50,7 +50,7 @@ impl ItemVotes<'_> {
     pub(super) fn settled(&self, times: &[u32]) -> Option<Preference> {
         let settled = match self.item.said.adjudicated.len() {
             1 => self.item.said.settled(),
-            _ => settle(self.votes(times).map(|(vote, times)| (vote.answer, times))),
+            _ => majority(self.votes(times).map(|(vote, times)| (vote.answer, times))),
         };
         match settled {
             Consensus::Prefers(preference) => Some(preference),
@@ -179,7 +179,7 @@ impl<'a> VoteSample<'a> {
         let mut of_queries = BootstrapSampler::new(queries.len());
         let mut of_people = BootstrapSampler::of_stream(self.n_people, STREAM + 1);
         let (mut asked, mut times) = (vec![0_u32; queries.len()], vec![0_u32; self.n_people]);
-        let mut drawn = Vec::with_capacity(PEOPLE_DRAWS);
+        let mut drawn = Vec::with_capacity(N_BOOTSTRAP_DRAWS);
         for _ in 0..PEOPLE_DRAWS {
             asked.fill(0);
             times.fill(0);
@@ -197,7 +197,7 @@ impl<'a> VoteSample<'a> {
             }
             drawn.extend(ratio(sum));
         }
-        if (PEOPLE_DRAWS - drawn.len()) * ONE_EMPTY_IN > PEOPLE_DRAWS {
+        if (N_BOOTSTRAP_DRAWS - drawn.len()) * ONE_EMPTY_IN > N_BOOTSTRAP_DRAWS {
             return [0.0, 1.0];
         }
         percentiles(drawn)
@@ -217,6 +217,6 @@ fn ratio([above, below]: [f64; 2]) -> Option<f64> {
     (below > 0.0).then(|| above / below)
 }
 
-pub(super) fn number(holds: bool) -> f64 {
+pub(super) fn indicator(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }

@@ -106,7 +106,7 @@ fn preferences_are_as_trec_eval_reads_them() {
 
 #[test]
 fn the_table_holds_the_whole_history() {
-    let csv = with_source(|it| to_csv(&to_table(it, &rows(it))));
+    let csv = with_source(|it| to_csv(&to_table(it, &export_rows(it))));
     let short = csv
         .replace("00000000000000000000000000", "")
         .replace("\r\n", "\n");
@@ -129,7 +129,7 @@ fn the_table_holds_the_whole_history() {
 
 #[test]
 fn json_lines_come_back_as_the_log_that_they_are_of() {
-    let lines = with_source(|it| to_jsonl(&rows(it)));
+    let lines = with_source(|it| to_jsonl(&export_rows(it)));
     let read = lines
         .lines()
         .map(|it| serde_json::from_str::<ExportRow>(it).unwrap());

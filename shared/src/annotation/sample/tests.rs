@@ -58,7 +58,7 @@ fn exactly_so_many_are_drawn_each_once() {
     let frame = frame();
     for design in designs() {
         for n in [2, 7, 20, 59, 60, 61, 500] {
-            let drawn = draw(&frame, &design, n, 3).unwrap();
+            let drawn = draw_sample(&frame, &design, n, 3).unwrap();
             assert_eq!(drawn.len(), n.min(60), "{design:?} {n}");
             assert!(drawn.is_sorted_by(|a, b| a.at < b.at));
             assert!(
@@ -66,7 +66,7 @@ fn exactly_so_many_are_drawn_each_once() {
                     .iter()
                     .all(|it| it.probability > 0.0 && it.probability <= 1.0)
             );
-            assert_eq!(drawn, draw(&frame, &design, n, 3).unwrap());
+            assert_eq!(drawn, draw_sample(&frame, &design, n, 3).unwrap());
         }
     }
 }
@@ -84,7 +84,7 @@ fn the_probabilities_are_those_that_are_written() {
         let mut estimates = Vec::new();
         for seed in 0..DRAWS {
             let (mut above, mut below) = (0.0, 0.0);
-            for it in draw(&frame, &design, 15, seed).unwrap() {
+            for it in draw_sample(&frame, &design, 15, seed).unwrap() {
                 let known = probabilities[it.at].get_or_insert(it.probability);
                 assert_eq!(*known, it.probability);
                 times[it.at] += 1;
@@ -167,9 +167,9 @@ fn a_stratum_without_a_chance_is_refused() {
     let design = SamplingDesign::ByProbe {
         share: Allocation::Equal,
     };
-    let error = draw(&frame, &design, 1, 0).unwrap_err().to_string();
+    let error = draw_sample(&frame, &design, 1, 0).unwrap_err().to_string();
     assert!(error.contains("cannot cover 2 strata"), "{error}");
-    assert!(draw(&[], &SamplingDesign::Uniform, 1, 0).is_err());
+    assert!(draw_sample(&[], &SamplingDesign::Uniform, 1, 0).is_err());
 }
 
 #[test]
@@ -182,11 +182,11 @@ fn what_is_known_is_not_drawn() {
     };
     let mut task = fixture::task();
     task.n_items = 500;
-    let all = items(&study, &task).unwrap();
+    let all = sample_items(&study, &task).unwrap();
     assert_eq!(all.items.len() as u64, all.n_candidates);
     task.training = vec![known(1)];
     task.gold = vec![known(0)];
-    let made = items(&study, &task).unwrap();
+    let made = sample_items(&study, &task).unwrap();
     assert_eq!(made.n_candidates, all.n_candidates - 2);
     let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
     assert_eq!(names[..3], ["training", "gold", "drawn"]);
@@ -201,7 +201,7 @@ fn what_is_known_is_not_drawn() {
         );
     }
     task.gold.push(known(1));
-    assert!(items(&study, &task).is_err());
+    assert!(sample_items(&study, &task).is_err());
     task.gold = vec![known(999)];
-    assert!(items(&study, &task).is_err());
+    assert!(sample_items(&study, &task).is_err());
 }

@@ -1,7 +1,7 @@
 use super::*;
-use crate::annotation::agreement::agreements;
+use crate::annotation::agreement::measure_agreement;
 use crate::annotation::fixture::{entries, item};
-use crate::annotation::progress::progress;
+use crate::annotation::progress::measure_progress;
 use crate::annotation::task::{AnnotationItem, ItemRole};
 use crate::annotation::{AnnotationLog, AnnotatorAnswer};
 use AnnotatorAnswer::{Equal, First, Second};
@@ -34,7 +34,7 @@ fn is_square(table: &ReportTable) {
 
 #[test]
 fn agreement_stands_in_three_tables() {
-    let tables = of_agreement(&agreements(&items(), &log()), &called);
+    let tables = agreement_tables(&measure_agreement(&items(), &log()), &called);
     tables.iter().for_each(is_square);
     let [by_probe, pairs, people] = &tables[..] else {
         panic!("{tables:?}")
@@ -50,7 +50,7 @@ fn agreement_stands_in_three_tables() {
 
 #[test]
 fn progress_stands_in_two_tables() {
-    let tables = of_progress(&progress(&items(), 2, &log()), &called);
+    let tables = progress_tables(&measure_progress(&items(), 2, &log()), &called);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].rows.len(), 2);
     assert_eq!(tables[0].rows[0][2], TableValue::Count(3));
@@ -71,7 +71,7 @@ fn estimates_name_their_rankers() {
         overall: line,
         probes: Vec::new(),
     };
-    let tables = of_estimates(&found, &["BM25".to_owned()]);
+    let tables = estimate_tables(&found, &["BM25".to_owned()]);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].columns[3].name, "BM25–people");
     assert_eq!(tables[2].rows.len(), 9);

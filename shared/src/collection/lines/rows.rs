@@ -58,7 +58,7 @@ impl FirstOccurrences {
         self.insert(id, line).map_err(|first| {
             format!(
                 "the id {} is taken since line {first}, and that row is kept",
-                quoted(id)
+                quote_text(id)
             )
         })
     }
@@ -79,7 +79,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
         let n_bytes = id.len();
         return Err(format!(
             "the id {} has {n_bytes} bytes, at most {ID_BYTES} are allowed",
-            quoted(id)
+            quote_text(id)
         ));
     }
     let kind = |it: char| match it {
@@ -92,7 +92,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
         None => Ok(()),
         Some((it, kind)) => Err(format!(
             "the id {} holds {kind} (U+{:04X}): leave it out",
-            quoted(id),
+            quote_text(id),
             it as u32
         )),
     }
@@ -135,7 +135,7 @@ fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
 }
 
 /// A text of a file inside of a message: in backticks, cut short, control characters escaped.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quote_text(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown = String::new();
     for it in text.chars().take(SHOWN) {

@@ -5,7 +5,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::rows::{check_id, quoted};
+use super::rows::{check_id, quote_text};
 use super::{FileSizeLimits, LineReader, TextLine};
 use crate::error::Error;
 
@@ -494,5 +494,5 @@ fn ids_are_whole_words() {
 
 #[test]
 fn a_message_holds_no_raw_text() {
-    expect![[r#"`\u{1b}[31m\u{202e}\u{a}<b>`"#]].assert_eq(&quoted("\u{1B}[31m\u{202E}\n<b>"));
+    expect![[r#"`\u{1b}[31m\u{202e}\u{a}<b>`"#]].assert_eq(&quote_text("\u{1B}[31m\u{202E}\n<b>"));
 }

@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 
-use super::{read_documents, read_passages, read_plain, read_splits};
+use super::{read_documents, read_passages, read_plain_text, read_splits};
 use crate::collection::Document;
 use crate::error::{Error, ReadReport};
 
@@ -60,7 +60,7 @@ fn documents_have_four_columns() {
 fn plain_lines_are_numbered_as_in_an_editor() {
     let file = b"first passage\n\n  third, indented\n\xFF\nfifth\0";
     check(
-        read_plain("notes.txt", &file[..], &mut |_| ()),
+        read_plain_text("notes.txt", &file[..], &mut |_| ()),
         expect![[r#"
         "1" "" "first passage"
         "3" "" "  third, indented"

@@ -3,7 +3,7 @@
 use super::AnswerType;
 
 /// Whether a word stands in a list of words with spaces between.
-pub(super) fn among(list: &str, word: &str) -> bool {
+pub(super) fn contains_word(list: &str, word: &str) -> bool {
     list.split(' ').any(|it| it == word)
 }
 
@@ -41,8 +41,8 @@ fn singular(noun: &str) -> String {
 /// Whether it picks one out of many: `largest`, `most`.
 pub(super) fn is_superlative(word: &str) -> bool {
     let others = "arrest forest guest harvest honest interest modest protest request";
-    among("best worst most least", word)
-        || word.len() > 5 && word.ends_with("est") && !among(others, word)
+    contains_word("best worst most least", word)
+        || word.len() > 5 && word.ends_with("est") && !contains_word(others, word)
 }
 
 const NUMERIC: &str = "\

@@ -208,7 +208,7 @@ impl AxiomFormula {
                 Op::Sign => sign(pop()),
                 Op::Vote(n) | Op::Both(n) | Op::First(n) => {
                     let from = stack.len() - usize::from(n);
-                    let value = among(op, &stack[from..]);
+                    let value = combine(op, &stack[from..]);
                     stack.truncate(from);
                     value
                 }
@@ -266,7 +266,7 @@ fn sign(value: f64) -> f64 {
 }
 
 /// What several values come to.
-fn among(op: Op, values: &[f64]) -> f64 {
+fn combine(op: Op, values: &[f64]) -> f64 {
     let n_for = values.iter().filter(|it| **it > 0.0).count();
     let n_against = values.iter().filter(|it| **it < 0.0).count();
     let least = match op {

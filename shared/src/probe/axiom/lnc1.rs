@@ -30,7 +30,7 @@ pub(super) fn claim() -> ClaimKind {
 }
 
 /// Returns whether the mode reads [`DocumentFeatures::others`].
-pub(super) fn needs_others(mode: AxiomVariant) -> bool {
+pub(super) fn needs_other_terms(mode: AxiomVariant) -> bool {
     match mode {
         AxiomVariant::Fixed => false,
         AxiomVariant::PaperRennings2019

@@ -13,7 +13,7 @@ use crate::probe::{
     AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "TFC1",
     gist: "more terms",
     statement: "Of two texts equally long, the one with more query terms scores higher.",

@@ -62,7 +62,7 @@ pub(super) fn span(source: &ManipulationInput<'_>, tokens: &Range<usize>) -> Ran
     }
 }
 
-pub(super) fn words(
+pub(super) fn reorder_words(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -70,7 +70,7 @@ pub(super) fn words(
     placed(source.text, &words, &order(words.len()))
 }
 
-pub(super) fn sentences(
+pub(super) fn reorder_sentences(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -79,7 +79,7 @@ pub(super) fn sentences(
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn phrases(
+pub(super) fn reorder_phrases(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -87,7 +87,10 @@ pub(super) fn phrases(
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn prepositions(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
+pub(super) fn shuffle_prepositions(
+    source: &ManipulationInput<'_>,
+    draw: &mut SeededDraw,
+) -> String {
     let tokens = source.analysis.tokens.iter();
     let prepositions = tokens.filter(|it| it.tag == PartOfSpeech::Adposition);
     let places: Vec<_> = prepositions.map(|it| it.bytes.clone()).collect();
@@ -95,7 +98,7 @@ pub(super) fn prepositions(source: &ManipulationInput<'_>, draw: &mut SeededDraw
 }
 
 /// As many words as there are noun phrases, in each other's places.
-pub(super) fn swapped(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
+pub(super) fn swap_words(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     let words = all_words(source);
     let n = source.analysis.noun_phrases.len();
     let some = draw.some(words.len(), n);
@@ -136,13 +139,16 @@ fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usiz
     units
 }
 
-pub(super) fn around_phrases(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
+pub(super) fn shuffle_around_phrases(
+    source: &ManipulationInput<'_>,
+    draw: &mut SeededDraw,
+) -> String {
     let units = units(source, 0..source.analysis.tokens.len());
     placed(source.text, &units, &draw.order(units.len()))
 }
 
 /// Each sentence by itself, its last token in its place.
-pub(super) fn in_sentences(
+pub(super) fn shuffle_in_sentences(
     source: &ManipulationInput<'_>,
     keep_phrases: bool,
     draw: &mut SeededDraw,

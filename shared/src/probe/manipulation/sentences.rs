@@ -7,7 +7,7 @@ use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech};
 
 /// Without the sentence that `which` picks among `n`; none of a text with fewer than two.
-pub(super) fn without(
+pub(super) fn delete_sentence(
     source: &ManipulationInput<'_>,
     which: impl FnOnce(usize) -> usize,
 ) -> Option<String> {
@@ -31,7 +31,7 @@ pub(super) fn without(
 
 /// A drawn sentence of a drawn document that is not relevant, but not of this one; none where
 /// there is none.
-pub(super) fn of_another<'a>(
+pub(super) fn draw_other_sentence<'a>(
     source: &ManipulationInput<'a>,
     draw: &mut SeededDraw,
 ) -> Option<&'a str> {
@@ -56,7 +56,7 @@ const NEGATIONS: &[&str] = &[
 ];
 
 /// `not` after the first auxiliary verb of each sentence that has no negation.
-pub(super) fn negated(source: &ManipulationInput<'_>) -> String {
+pub(super) fn negate(source: &ManipulationInput<'_>) -> String {
     let mut made = String::with_capacity(source.text.len() + 16);
     let mut end = 0;
     for sentence in &source.analysis.sentences {

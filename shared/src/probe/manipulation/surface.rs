@@ -19,7 +19,7 @@ const ONE_IN: usize = 5;
 
 /// Without some pieces, ascending and disjoint. Of what stood before and behind a piece the longer
 /// stays; at the beginning and the end of the text neither does.
-pub(super) fn without(text: &str, gone: &[Range<usize>]) -> String {
+pub(super) fn remove_ranges(text: &str, gone: &[Range<usize>]) -> String {
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
     let mut pieces = gone.iter().peekable();
@@ -50,18 +50,18 @@ pub(super) fn without(text: &str, gone: &[Range<usize>]) -> String {
     made
 }
 
-pub(super) fn without_stops(source: &ManipulationInput<'_>) -> String {
+pub(super) fn remove_stop_words(source: &ManipulationInput<'_>) -> String {
     let words = words_of(source, 0..source.analysis.tokens.len()).into_iter();
     let gone = words.filter(|it| source.tools.stops(&source.text[it.clone()]));
-    without(source.text, &gone.collect::<Vec<_>>())
+    remove_ranges(source.text, &gone.collect::<Vec<_>>())
 }
 
-pub(super) fn without_punctuation(text: &str) -> String {
+pub(super) fn remove_punctuation(text: &str) -> String {
     text.replace(|it: char| it.is_ascii_punctuation(), " ")
 }
 
 /// Each token as `write` has it.
-pub(super) fn rewritten<'a>(
+pub(super) fn rewrite_tokens<'a>(
     source: &ManipulationInput<'a>,
     mut write: impl FnMut(usize, &TaggedToken, &'a str) -> Cow<'a, str>,
 ) -> String {
@@ -76,8 +76,8 @@ pub(super) fn rewritten<'a>(
     made
 }
 
-pub(super) fn lemmatized(source: &ManipulationInput<'_>) -> String {
-    rewritten(source, |_, token, word| {
+pub(super) fn lemmatize(source: &ManipulationInput<'_>) -> String {
+    rewrite_tokens(source, |_, token, word| {
         match token.tag == PartOfSpeech::Punctuation || source.tools.stops(word) {
             true => Cow::Borrowed(word),
             false => Cow::Owned(token.lemma(source.text).into_owned()),
@@ -86,8 +86,8 @@ pub(super) fn lemmatized(source: &ManipulationInput<'_>) -> String {
 }
 
 /// Every number, a token of digits alone, as another of as many digits.
-pub(super) fn other_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
-    rewritten(source, |_, _, word| {
+pub(super) fn change_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
+    rewrite_tokens(source, |_, _, word| {
         if !word.bytes().all(|it| it.is_ascii_digit()) {
             return Cow::Borrowed(word);
         }
@@ -108,14 +108,14 @@ pub(super) fn other_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDra
     })
 }
 
-pub(super) fn misspelt(
+pub(super) fn misspell(
     source: &ManipulationInput<'_>,
     outside_stops: bool,
     draw: &mut SeededDraw,
 ) -> String {
     let open = |word: &str| !(outside_stops && source.tools.stops(word));
     if let Some(known) = &source.tools.misspellings {
-        return rewritten(source, |_, _, word| {
+        return rewrite_tokens(source, |_, _, word| {
             match known.get(word).filter(|_| open(word)) {
                 Some(wrong) => Cow::Owned(wrong[draw.below(wrong.len())].clone()),
                 None => Cow::Borrowed(word),
@@ -130,7 +130,7 @@ pub(super) fn misspelt(
     let long: Vec<usize> = long.map(|it| it.0).collect();
     let chosen = draw.some(long.len(), long.len().div_ceil(ONE_IN));
     let chosen: Vec<usize> = chosen.into_iter().map(|it| long[it]).collect();
-    rewritten(source, |at, _, word| match chosen.binary_search(&at) {
+    rewrite_tokens(source, |at, _, word| match chosen.binary_search(&at) {
         Ok(_) => {
             let places = places(word);
             let place = places[draw.below(places.len())];

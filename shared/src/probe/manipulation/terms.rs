@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::surface::rewritten;
-use super::surface::without;
+use super::surface::remove_ranges;
+use super::surface::rewrite_tokens;
 use super::{ManipulationInput, SeededDraw, query_terms};
 use crate::text::linguistics::PartOfSpeech;
 
@@ -14,7 +14,7 @@ const MOST_DRAWS: usize = 1_000;
 
 /// `n` words of the collection that the query does not have, each at a drawn place between two
 /// tokens, before the first or behind the last; none where there are no such words.
-pub(super) fn with_noise(
+pub(super) fn insert_noise_words(
     source: &ManipulationInput<'_>,
     n: u16,
     draw: &mut SeededDraw,
@@ -69,7 +69,7 @@ pub(super) fn with_noise(
 /// At most `n` nouns, verbs, adjectives and adverbs that are in the query in no form, drawn among
 /// those that have a synonym which is not in the query either, each as that; a capital stays one.
 /// None where there is no such word.
-pub(super) fn with_synonyms(
+pub(super) fn replace_synonyms(
     source: &ManipulationInput<'_>,
     n: u16,
     draw: &mut SeededDraw,
@@ -118,7 +118,7 @@ pub(super) fn with_synonyms(
 }
 
 /// Without the terms of the query, after the analyser of the collection.
-pub(super) fn without_query(source: &ManipulationInput<'_>) -> String {
+pub(super) fn drop_query_terms(source: &ManipulationInput<'_>) -> String {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let terms = analyzer.terms(source.text).into_iter();
@@ -128,11 +128,11 @@ pub(super) fn without_query(source: &ManipulationInput<'_>) -> String {
         .collect();
     // Pieces of one word have the same place.
     gone.dedup();
-    without(source.text, &gone)
+    remove_ranges(source.text, &gone)
 }
 
 /// The first so many tokens.
-pub(super) fn truncated(source: &ManipulationInput<'_>, n: u16) -> String {
+pub(super) fn truncate_tokens(source: &ManipulationInput<'_>, n: u16) -> String {
     match source.analysis.tokens.get(usize::from(n)) {
         Some(next) => source.text[..next.bytes.start].trim_end().to_owned(),
         None => source.text.to_owned(),

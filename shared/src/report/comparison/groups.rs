@@ -1,10 +1,11 @@
 //! RR@10 over groups of queries, changes in it, and what two lists have in common, as tables.
 
 use super::{
-    bucket_label, estimate, head, length_label, names, signed, text, turn_label, type_label,
+    answer_type_label, bucket_label, estimate, head, length_label, names, rr_change_label, signed,
+    text,
 };
 use crate::compare::RankerComparison;
-use crate::compare::hypotheses::fall;
+use crate::compare::hypotheses::relative_mrr_drop;
 use crate::compare::query_groups::{FqtBucket, MrrComparison};
 use crate::compare::query_list::RrChangeKind;
 use crate::report::{ColumnKind, ReportTable, TableValue, format};
@@ -26,7 +27,7 @@ pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
     };
     table.rows = found.buckets.iter().map(row).collect();
     let falls = [0, 1].map(|side| {
-        let fall = fall(&found.buckets, side).map(format::signed);
+        let fall = relative_mrr_drop(&found.buckets, side).map(format::signed);
         fall.unwrap_or_else(|| format::MISSING.to_owned())
     });
     table.notes.push(format!(
@@ -70,7 +71,7 @@ pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
 
 pub(super) fn answers(found: &RankerComparison) -> ReportTable {
     let answers = found.answers.iter();
-    let rows = answers.map(|it| both_row(type_label(it.answer), &it.both));
+    let rows = answers.map(|it| both_row(answer_type_label(it.answer), &it.both));
     let what = ["answers", "RR@10 by what is asked for", "type"];
     let mut table = grouped(found, what, rows.collect());
     table.notes.push(
@@ -101,7 +102,7 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
             n => TableValue::Fraction(count as f64 / n as f64),
         };
         vec![
-            text(turn_label(*turn, names(found))),
+            text(rr_change_label(*turn, names(found))),
             TableValue::Count(count),
             share,
         ]

@@ -7,12 +7,13 @@ use crate::report::{to_csv, to_json, to_latex, to_markdown};
 #[test]
 fn every_row_has_a_value_for_every_column() {
     let found = fixture::found();
-    let mut tables = of_differences(&found);
-    tables.push(of_series(&found));
+    let mut tables = comparison_tables(&found);
+    tables.push(rr_difference_table(&found));
     let collection = fixture::collection();
     let source = fixture::source(&collection);
-    let rows = crate::compare::query_list::all(&source, &found.asking).unwrap();
-    tables.push(of_queries(&found, &rows));
+    let rows =
+        crate::compare_fractions::query_list::list_all_queries(&source, &found.asking).unwrap();
+    tables.push(query_table(&found, &rows));
     let names: Vec<&str> = tables.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(
         names.join(" "),
@@ -37,9 +38,9 @@ fn every_row_has_a_value_for_every_column() {
 #[test]
 fn candidates_without_a_score_are_told() {
     let mut found = fixture::found();
-    assert!(unscored(&found).is_empty());
+    assert!(unscored_notes(&found).is_empty());
     found.n_unscored = [0, 7];
-    let said = unscored(&found);
+    let said = unscored_notes(&found);
     let [sentence] = said.as_slice() else {
         panic!("{said:?}")
     };
@@ -48,7 +49,7 @@ fn candidates_without_a_score_are_told() {
         sentence.starts_with(whom) && sentence.contains(" 7 "),
         "{sentence}"
     );
-    assert!(of_differences(&found)[0].notes.contains(sentence));
+    assert!(comparison_tables(&found)[0].notes.contains(sentence));
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn words_name_the_two_rankers() {
         Hypothesis::NovelTerms,
         Hypothesis::LongerQueries,
     ]
-    .map(|it| format!("{} {}\n", it.name(), hypothesis_said(it, names)))
+    .map(|it| format!("{} {}\n", it.name(), hypothesis_statement(it, names)))
     .concat();
     expect![[r#"
         H1 BM25 puts more query terms at the top than BERT

@@ -3,7 +3,7 @@
 use super::neighbor_walk::{self, WalkCounts, WalkVariable};
 use super::{DiscrepancyRows, lemma_filter, preposition_shuffle};
 use crate::report::{TableValue, format};
-use crate::reproduce::study_values::NO_DELTA;
+use crate::reproduce::study_values::ZERO_TOLERANCE;
 use crate::score::{RankerInfo, RankerKind};
 use crate::study::Study;
 use crate::study::behavioral_tests::{
@@ -39,7 +39,7 @@ impl<'a> DiscrepancyRows<'a> {
 
     fn delta(&mut self) {
         let both = self
-            .behaviours(NO_DELTA)
+            .behaviours(ZERO_TOLERANCE)
             .zip(self.behaviours(TieThreshold::Tuned));
         let Some((none, tuned)) = both else { return };
         for (at, asked) in tuned.rankers.iter().enumerate() {
@@ -180,7 +180,7 @@ impl<'a> DiscrepancyRows<'a> {
 
     fn lemmas(&mut self) {
         let whole = self.study.filter(|it| it.withheld.is_none());
-        let of_sets = whole.map(lemma_filter::of_study).unwrap_or_default();
+        let of_sets = whole.map(lemma_filter::count_pairs).unwrap_or_default();
         let mut found: Vec<(String, lemma_filter::LemmaFilterCounts)> = of_sets
             .into_iter()
             .map(|(probe, pairs)| (probe.name().into_owned(), pairs))
@@ -269,7 +269,7 @@ mod tests {
     use crate::probe::Probe;
     use crate::probe::transfer::{TransferQuerySource, TransferSet};
     use crate::report::TableValue;
-    use crate::reproduce::{Paper, PaperTable, replay};
+    use crate::reproduce::{Paper, PaperTable, reproduce_table};
     use crate::study::preparation::InputFiles;
     use crate::study::{Study, TransferFile, fixture};
 
@@ -278,7 +278,7 @@ mod tests {
             paper: Paper::Abnirml,
             table: 3,
         };
-        let mut tables = replay(asked, study).unwrap();
+        let mut tables = reproduce_table(asked, study).unwrap();
         let rows = tables.pop().unwrap().rows.into_iter();
         let is_asked =
             |it: &Vec<TableValue>| matches!(&it[0], TableValue::Text(it) if it.starts_with(what));

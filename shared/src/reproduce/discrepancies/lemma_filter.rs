@@ -25,12 +25,12 @@ pub(super) struct LemmaFilterCounts {
 impl LemmaFilterCounts {
     fn add(&mut self, query: &str, texts: [&str; 2]) {
         self.kept += 1;
-        self.kept_by_theirs += u64::from(shares_as_published(query, texts));
+        self.kept_by_theirs += u64::from(passes_published_filter(query, texts));
     }
 }
 
 /// The samples of the sets of a study whose queries have to share a word with both texts.
-pub(super) fn of_study(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
+pub(super) fn count_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     let files = study.definition.transfers.iter();
     let shared = files.filter(|it| it.queries == TransferQuerySource::Shared);
     let of_set = |probe: Probe| {
@@ -65,7 +65,7 @@ pub(super) fn example() -> LemmaFilterCounts {
 
 /// Whether a word of the query that is no function word, number or punctuation mark stands in both
 /// texts, as the published code compares them.
-fn shares_as_published(query: &str, texts: [&str; 2]) -> bool {
+fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
     let asked = analyze(query);
     let asked = asked.tokens.iter().filter(|it| {
         let word = query[it.bytes.clone()].to_lowercase();
@@ -96,11 +96,14 @@ mod tests {
     fn a_name_is_never_shared_and_a_noun_is() {
         let title = "Old lighthouses of Glasgow";
         let both = ["Glasgow is old.", "They came to Glasgow."];
-        assert!(!shares_as_published(title, both));
+        assert!(!passes_published_filter(title, both));
         let both = ["A lighthouse stood there.", "They saw two lighthouses."];
-        assert!(shares_as_published(title, both));
+        assert!(passes_published_filter(title, both));
         // `of` is a function word, and stands in one text alone besides.
-        assert!(!shares_as_published(title, ["Of bats.", "One of them."]));
+        assert!(!passes_published_filter(
+            title,
+            ["Of bats.", "One of them."]
+        ));
     }
 
     #[test]

@@ -2,14 +2,14 @@
 //! them.
 
 use super::DiscrepancyRows;
-use crate::compare::hypotheses::fall;
+use crate::compare::hypotheses::relative_mrr_drop;
 use crate::compare::paired_means::PairedMeans;
-use crate::compare::query_groups::{EDGES, bucket_of};
+use crate::compare::query_groups::{FQT_EDGES, bucket_of};
 use crate::compare::query_list::QueryRow;
 use crate::report::{TableValue, format};
 use crate::reproduce::comparison::{Bm25Comparison, ComparedRanker, ComparisonStatistic};
-use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, published};
-use crate::stats::bootstrap::DRAWS;
+use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, shuffle_as_published};
+use crate::stats::bootstrap::N_RESAMPLES;
 
 /// Queries of table 1: the small development set.
 const N_DEV: u64 = 6_980;
@@ -65,7 +65,7 @@ impl DiscrepancyRows<'_> {
             ("BM25".to_owned(), TableValue::Count(bm25[last].1)),
         );
         for (name, Bm25Comparison { found, rows, .. }) in self.compared() {
-            let own = fall(&found.buckets, 1);
+            let own = relative_mrr_drop(&found.buckets, 1);
             let Some((own, other)) = own.zip(fall_by_first(rows)) else {
                 continue;
             };
@@ -134,8 +134,11 @@ impl DiscrepancyRows<'_> {
                 },
             ),
             (
-                format!("least p of {} drawn exchanges", format::count(DRAWS as u64)),
-                TableValue::Tiny(1.0 / (DRAWS + 1) as f64),
+                format!(
+                    "least p of {} drawn exchanges",
+                    format::count(N_RESAMPLES as u64)
+                ),
+                TableValue::Tiny(1.0 / (N_RESAMPLES + 1) as f64),
             ),
         );
         for (name, Bm25Comparison { found, .. }) in self.compared() {
@@ -162,7 +165,7 @@ fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
         paper: Paper::Padigela2019,
         table,
     };
-    let mut rows = published::table(asked).rows.iter();
+    let mut rows = published::published_table(asked).rows.iter();
     let row = rows.find(|it| it.what == PublishedRowSubject::Compared(said));
     let cells = row.map_or(&[][..], |it| &it.cells).iter();
     let numbers = cells.map(|it| match it.printed {
@@ -236,9 +239,9 @@ fn falls(means: &[f64]) -> [f64; 2] {
     [last, lowest].map(|it| 1.0 - it / means[0])
 }
 
-/// [`fall`] of the second ranker in buckets of the FQT of the first.
+/// [`relative_mrr_drop`] of the second ranker in buckets of the FQT of the first.
 fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
-    let mut buckets = vec![(0.0, 0.0); EDGES.len() - 1];
+    let mut buckets = vec![(0.0, 0.0); FQT_EDGES.len() - 1];
     for row in rows {
         let values = &row.values;
         if let (Some(rr), Some(fqt)) = (values.rr, values.fqt[0]) {
@@ -257,7 +260,7 @@ mod tests {
     use super::*;
     use crate::compare::query_groups;
     use crate::compare::query_metrics::QueryMetrics;
-    use crate::reproduce::{comparison, replay};
+    use crate::reproduce::{comparison, reproduce_table};
     use crate::study::Study;
 
     /// What and both numbers, as people read them.
@@ -266,7 +269,7 @@ mod tests {
             paper: Paper::Padigela2019,
             table: 2,
         };
-        let rows = replay(asked, study).unwrap().pop().unwrap().rows;
+        let rows = reproduce_table(asked, study).unwrap().pop().unwrap().rows;
         let shown = rows.iter().map(|it| [1, 2, 4].map(|at| it[at].shown()));
         shown.collect()
     }
@@ -333,7 +336,7 @@ mod tests {
                 ..QueryMetrics::default()
             })
             .collect();
-        let found = query_groups::buckets(&rows);
+        let found = query_groups::group_by_fqt(&rows);
         for (side, mrr) in [(0, 0.1765), (1, 0.3660)] {
             let mut n_all = 0;
             let mut sum = 0.0;
@@ -349,8 +352,8 @@ mod tests {
             assert!((over_all - mrr).abs() < 1e-4, "{over_all}");
         }
         // The decreases that its text tells, 34.5 % and 16.7 %.
-        near((fall(&found, 0).unwrap() * 1e3).round(), 345.0);
-        near((fall(&found, 1).unwrap() * 1e3).round(), 167.0);
+        near((relative_mrr_drop(&found, 0).unwrap() * 1e3).round(), 345.0);
+        near((relative_mrr_drop(&found, 1).unwrap() * 1e3).round(), 167.0);
     }
 
     fn near(a: f64, b: f64) {

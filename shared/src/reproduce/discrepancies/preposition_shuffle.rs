@@ -44,7 +44,7 @@ impl ShuffleCounts {
         // Which of them stands where is drawn, how many words are lost is not, but for
         // prepositions that are put over each other.
         let order: Vec<usize> = (0..prepositions).rev().collect();
-        let made = published(text, &analysis, &order);
+        let made = shuffle_as_published(text, &analysis, &order);
         self.put += places(text, &analysis)
             .filter(|&(token, place)| place < tokens.len() && place != token)
             .count() as u64;
@@ -103,7 +103,11 @@ fn tokens<'a>(text: &'a str, analysis: &LinguisticAnalysis) -> Vec<&'a str> {
 
 /// The tokens that the published code joins, with preposition `order[i]` in the place of
 /// preposition `i`.
-fn published<'a>(text: &'a str, analysis: &LinguisticAnalysis, order: &[usize]) -> Vec<&'a str> {
+fn shuffle_as_published<'a>(
+    text: &'a str,
+    analysis: &LinguisticAnalysis,
+    order: &[usize],
+) -> Vec<&'a str> {
     let mut made = tokens(text, analysis);
     let words: Vec<&str> = prepositions(analysis)
         .map(|it| &text[it.1.bytes.clone()])
@@ -137,7 +141,7 @@ mod tests {
     use super::*;
 
     fn made(text: &str, order: &[usize]) -> String {
-        published(text, &analyze(text), order).join(" ")
+        shuffle_as_published(text, &analyze(text), order).join(" ")
     }
 
     #[test]

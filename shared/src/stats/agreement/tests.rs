@@ -43,17 +43,17 @@ fn check(found: Option<AgreementCoefficient>, value: f64, interval: [f64; 2]) {
 #[test]
 fn krippendorffs_two_observers_of_binary_data() {
     let rated = rated(&["0100000010", "1110010000"]);
-    let found = krippendorff(&rated, MeasurementLevel::Nominal);
+    let found = krippendorff_alpha(&rated, MeasurementLevel::Nominal);
     check(found, 0.0952, [-0.4615, 0.6275]);
     // Draws of things that both rated 0.
     assert_eq!(found.unwrap().n_undefined, 6);
-    check(cohen(&rated, [0, 1]), 0.0909, [-0.4, 0.6154]);
+    check(cohen_kappa(&rated, [0, 1]), 0.0909, [-0.4, 0.6154]);
 }
 
 /// The same, section B: .692.
 #[test]
 fn krippendorffs_two_observers_of_nominal_data() {
-    let found = krippendorff(
+    let found = krippendorff_alpha(
         &rated(&["aabbdcccedda", "babbbccceddd"]),
         MeasurementLevel::Nominal,
     );
@@ -80,12 +80,12 @@ fn krippendorffs_four_observers_with_missing_data() {
         (MeasurementLevel::Ordinal, 0.8154, [0.4509, 1.0]),
         (MeasurementLevel::Interval, 0.8491, [0.4184, 1.0]),
     ] {
-        check(krippendorff(&rated, metric), value, interval);
+        check(krippendorff_alpha(&rated, metric), value, interval);
     }
-    check(raw(&rated), 0.8182, [0.5909, 1.0]);
-    check(fleiss(&rated), 0.7625, [0.4404, 1.0]);
+    check(raw_agreement(&rated), 0.8182, [0.5909, 1.0]);
+    check(fleiss_kappa(&rated), 0.7625, [0.4404, 1.0]);
     // The last thing has one rating.
-    assert_eq!(raw(&rated).unwrap().n_things, 11);
+    assert_eq!(raw_agreement(&rated).unwrap().n_things, 11);
 }
 
 /// Fleiss (1971), table 1: psychiatrists and diagnoses; P̄ = .556, κ = .430.
@@ -125,8 +125,8 @@ const DIAGNOSES: [&[usize]; 30] = [
 #[test]
 fn fleiss_six_psychiatrists() {
     let rated = counted(&DIAGNOSES);
-    check(raw(&rated), 0.5556, [0.4756, 0.6422]);
-    check(fleiss(&rated), 0.4302, [0.3147, 0.5249]);
+    check(raw_agreement(&rated), 0.5556, [0.4756, 0.6422]);
+    check(fleiss_kappa(&rated), 0.4302, [0.3147, 0.5249]);
 }
 
 /// Five patients to a group: the same value, other bounds.
@@ -134,11 +134,11 @@ fn fleiss_six_psychiatrists() {
 fn things_of_a_group_are_drawn_together() {
     let mut rated = counted(&DIAGNOSES);
     rated.iter_mut().for_each(|it| it.group /= 5);
-    check(fleiss(&rated), 0.4302, [0.3356, 0.5008]);
+    check(fleiss_kappa(&rated), 0.4302, [0.3356, 0.5008]);
     let mut rated = four_observers();
     rated.iter_mut().for_each(|it| it.group /= 3);
     check(
-        krippendorff(&rated, MeasurementLevel::Nominal),
+        krippendorff_alpha(&rated, MeasurementLevel::Nominal),
         0.7434,
         [0.5872, 0.8958],
     );
@@ -159,7 +159,7 @@ fn fourteen_raters() {
         &[6, 5, 2, 1, 0],
         &[0, 2, 2, 3, 7],
     ]);
-    check(fleiss(&rated), 0.2099, [0.0422, 0.3694]);
+    check(fleiss_kappa(&rated), 0.2099, [0.0422, 0.3694]);
 }
 
 /// Cohen (1960), table 2: p_o = .70, p_e = .41, κ = .492.
@@ -177,31 +177,32 @@ fn cohens_two_judges() {
         .zip(0..)
         .map(|(ratings, group)| RatedItem { group, ratings })
         .collect();
-    check(cohen(&rated, [0, 1]), 0.4915, [0.3902, 0.5917]);
-    assert_eq!(raw(&rated).unwrap().estimate.value, 0.7);
+    check(cohen_kappa(&rated, [0, 1]), 0.4915, [0.3902, 0.5917]);
+    assert_eq!(raw_agreement(&rated).unwrap().estimate.value, 0.7);
 }
 
 #[test]
 fn one_category_or_no_pair_leaves_nothing_to_say() {
     let same = rated(&["0000", "0000"]);
-    assert_eq!(cohen(&same, [0, 1]), None);
-    assert_eq!(fleiss(&same), None);
-    assert_eq!(krippendorff(&same, MeasurementLevel::Ordinal), None);
-    check(raw(&same), 1.0, [1.0, 1.0]);
+    assert_eq!(cohen_kappa(&same, [0, 1]), None);
+    assert_eq!(fleiss_kappa(&same), None);
+    assert_eq!(krippendorff_alpha(&same, MeasurementLevel::Ordinal), None);
+    check(raw_agreement(&same), 1.0, [1.0, 1.0]);
     let apart = rated(&["01..", "..10"]);
-    assert_eq!(raw(&apart), None);
-    assert_eq!(cohen(&apart, [0, 1]), None);
-    assert_eq!(fleiss(&[]), None);
-    assert_eq!(krippendorff(&apart, MeasurementLevel::Nominal), None);
+    assert_eq!(raw_agreement(&apart), None);
+    assert_eq!(cohen_kappa(&apart, [0, 1]), None);
+    assert_eq!(fleiss_kappa(&[]), None);
+    assert_eq!(krippendorff_alpha(&apart, MeasurementLevel::Nominal), None);
 }
 
 /// A third of the draws lack the one thing that differs, and are undefined.
 #[test]
 fn too_many_undefined_draws_bound_nothing() {
-    let found = krippendorff(&rated(&["000000", "001000"]), MeasurementLevel::Nominal).unwrap();
+    let found =
+        krippendorff_alpha(&rated(&["000000", "001000"]), MeasurementLevel::Nominal).unwrap();
     assert_eq!(found.n_undefined, 3305);
     assert_eq!(found.estimate.interval, [-1.0, 1.0]);
     let mut one = rated(&["01", "00"]);
     one[1].group = 0;
-    assert_eq!(raw(&one).unwrap().estimate.interval, [0.0, 1.0]);
+    assert_eq!(raw_agreement(&one).unwrap().estimate.interval, [0.0, 1.0]);
 }

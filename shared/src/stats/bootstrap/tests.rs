@@ -7,7 +7,7 @@ fn check(counts: &[(u64, u64)], expect: Expect) {
         .iter()
         .map(|&(agreeing, judged)| VerdictCounts { agreeing, judged })
         .collect();
-    let found = match fraction(&queries) {
+    let found = match bootstrap_fraction(&queries) {
         None => "nothing judged".to_owned(),
         Some(it) => format!(
             "{} {:?}\n{} {:?}\np {} from {} queries\n",

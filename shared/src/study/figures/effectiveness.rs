@@ -14,7 +14,7 @@ use crate::study::controls::InstanceFilter;
 use crate::study::overview::MEASURES;
 
 /// A ranker is better than another below this `p`, as in the paper: not corrected.
-pub const LEVEL: f64 = 0.05;
+pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 /// Rankers × measures, over the pools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl EffectivenessTable {
 fn rated(per_query: &PerQueryValues, row: usize, measure: usize) -> Option<EffectivenessCell> {
     let own = per_query[row].as_ref()?;
     let values: Vec<f64> = own.values().map(|it| it[measure]).collect();
-    let mean = bootstrap::mean(&values)?;
+    let mean = bootstrap::bootstrap_mean(&values)?;
     let is_better = |other: &BTreeMap<String, Vec<f64>>| {
         let both = own.iter().filter_map(|(query, values)| {
             let theirs = other.get(query)?;
@@ -105,7 +105,7 @@ fn rated(per_query: &PerQueryValues, row: usize, measure: usize) -> Option<Effec
         });
         let (ours, theirs): (Vec<f64>, Vec<f64>) = both.unzip();
         let ahead = ours.iter().sum::<f64>() > theirs.iter().sum::<f64>();
-        ahead && wilcoxon::p(&ours, &theirs) < LEVEL
+        ahead && wilcoxon::signed_rank_p_value(&ours, &theirs) < SIGNIFICANCE_LEVEL
     };
     let others = per_query.iter().enumerate().filter(|(at, other)| {
         let other = other.as_ref().filter(|_| *at != row);

@@ -34,7 +34,7 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64;
 
 /// How many candidates of an axiom are asked which premise fails.
-pub const ASKED: u64 = 20_000;
+pub const MAX_CHECKED_CANDIDATES: u64 = 20_000;
 
 /// The way to one axiom's instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -362,7 +362,7 @@ fn steps_of_one(
     n
 }
 
-/// What fails, over all candidates or [`ASKED`] drawn ones; and how many were asked.
+/// What fails, over all candidates or [`MAX_CHECKED_CANDIDATES`] drawn ones; and how many were asked.
 fn missed(
     probe: Probe,
     mode: AxiomVariant,
@@ -382,8 +382,8 @@ fn missed(
     for case in cases {
         let n = candidates(case);
         // A query has its share of what is asked, at least one if it has any.
-        let share = match all > ASKED {
-            true => (n * ASKED).div_ceil(all),
+        let share = match all > MAX_CHECKED_CANDIDATES {
+            true => (n * MAX_CHECKED_CANDIDATES).div_ceil(all),
             false => n,
         };
         for at in 0..share {

@@ -67,7 +67,7 @@ impl QueryOverlapFigure {
                         let values = values.get(&study.queries[it.0].id)?;
                         Some(values[measure])
                     });
-                    bootstrap::mean(&found.collect::<Vec<f64>>())
+                    bootstrap::bootstrap_mean(&found.collect::<Vec<f64>>())
                 })
             };
             OverlapThirds {

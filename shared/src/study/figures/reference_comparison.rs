@@ -40,7 +40,7 @@ impl Study {
         let row = |(at, scores): (usize, &Scores)| -> Vec<Option<FractionDifference>> {
             let others = shown.iter().map(|instances| {
                 let other = self.scores.get(reference).filter(|_| at != reference)?;
-                permutation::compare(&judging.paired(instances, scores, other))
+                permutation::compare_fractions(&judging.paired(instances, scores, other))
             });
             others.collect()
         };

@@ -116,7 +116,7 @@ pub(super) struct InstanceVerdict {
 }
 
 /// What an instance is sorted by; those without a verdict come last.
-pub(super) fn key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
+pub(super) fn sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
     match (sort, verdict.map(|it| it.margin)) {
         (InstanceSort::Query, _) => 0.0,
         (_, None) => f64::INFINITY,
@@ -260,7 +260,7 @@ impl<'a> InstanceLister<'a> {
                 None => {}
             }
             if self.listing.keeps(judged.verdict) {
-                let key = key(self.listing.sort, judged.verdict);
+                let key = sort_key(self.listing.sort, judged.verdict);
                 found.magnitudes[magnitude(key)].add(Magnitude {
                     n: 1,
                     least: key,
@@ -352,7 +352,7 @@ impl<'a> InstanceLister<'a> {
                 let bins = wanted.bins;
                 found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
             }
-            let magnitude = magnitude(key(self.listing.sort, judged.verdict));
+            let magnitude = magnitude(sort_key(self.listing.sort, judged.verdict));
             if !(wanted.between[0]..=wanted.between[1]).contains(&magnitude)
                 || !self.listing.keeps(judged.verdict)
             {

@@ -9,14 +9,14 @@ use std::borrow::Cow;
 use super::{PartOfSpeech, lexicon};
 
 /// The base form, in lower case; a proper noun as it is written.
-pub(super) fn of(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
+pub(super) fn lemma(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
     if matches!(tag, PartOfSpeech::ProperNoun | PartOfSpeech::Other) {
         return Cow::Borrowed(form);
     }
-    let spelt = lexicon::spelt(form);
+    let spelt = lexicon::normalize_form(form);
     let base = match tag {
-        PartOfSpeech::Noun => of_noun(&spelt),
-        PartOfSpeech::Verb | PartOfSpeech::Auxiliary => of_verb(&spelt),
+        PartOfSpeech::Noun => noun_lemma(&spelt),
+        PartOfSpeech::Verb | PartOfSpeech::Auxiliary => verb_lemma(&spelt),
         PartOfSpeech::Adjective => of_degree(&spelt, irregular::adjective(&spelt)),
         PartOfSpeech::Adverb => of_degree(&spelt, irregular::adverb(&spelt)),
         PartOfSpeech::Particle if spelt == "n't" => Cow::Borrowed("not"),
@@ -40,12 +40,12 @@ pub(super) fn of(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
 }
 
 /// The singular of a noun in lower case.
-pub(super) fn of_noun(form: &str) -> Cow<'_, str> {
+pub(super) fn noun_lemma(form: &str) -> Cow<'_, str> {
     if let Some(base) = irregular::noun(form) {
         return Cow::Borrowed(base);
     }
     if let Some((head, last)) = form.rsplit_once('-')
-        && let base = of_noun(last)
+        && let base = noun_lemma(last)
         && *base != *last
     {
         return Cow::Owned(format!("{head}-{base}"));
@@ -73,7 +73,7 @@ pub(super) fn of_noun(form: &str) -> Cow<'_, str> {
 }
 
 /// The infinitive of a verb in lower case.
-pub(super) fn of_verb(form: &str) -> Cow<'_, str> {
+pub(super) fn verb_lemma(form: &str) -> Cow<'_, str> {
     if let Some(base) = irregular::verb(form) {
         return Cow::Borrowed(base);
     }
@@ -119,7 +119,7 @@ fn of_degree<'a>(form: &'a str, irregular: Option<&'static str>) -> Cow<'a, str>
     let is_base = |it: &str| {
         it.len() > 2
             && matches!(
-                lexicon::commonest(it),
+                lexicon::most_frequent_tag(it),
                 Some(PartOfSpeech::Adjective | PartOfSpeech::Adverb)
             )
     };
@@ -222,11 +222,11 @@ fn asks_for_e(stem: &str) -> bool {
 }
 
 fn is_verb(form: &str) -> bool {
-    lexicon::commonest(form) == Some(PartOfSpeech::Verb)
+    lexicon::most_frequent_tag(form) == Some(PartOfSpeech::Verb)
 }
 
 fn is_known(form: &str) -> bool {
-    lexicon::commonest(form)
+    lexicon::most_frequent_tag(form)
         .is_some_and(|it| !matches!(it, PartOfSpeech::ProperNoun | PartOfSpeech::Other))
 }
 

@@ -9,13 +9,13 @@ use super::PartOfSpeech;
 use crate::text::interner::StringInterner;
 
 /// The commonest class of a form in lower case.
-pub(super) fn commonest(form: &str) -> Option<PartOfSpeech> {
+pub(super) fn most_frequent_tag(form: &str) -> Option<PartOfSpeech> {
     let lexicon = &*LEXICON;
     lexicon.forms.find(form).map(|it| lexicon.tags[it as usize])
 }
 
 /// A form as the tables spell it: in lower case, with straight apostrophes.
-pub(super) fn spelt(form: &str) -> String {
+pub(super) fn normalize_form(form: &str) -> String {
     let lower = form.to_lowercase();
     if lower.contains('’') {
         return lower.replace('’', "'");
@@ -33,7 +33,7 @@ struct Lexicon {
 /// Returns the library's tables as it writes them. It shows neither its dictionary nor a way to put
 /// its rules on another one, but it writes and reads both. It writes in any order, which decides
 /// nothing: forms are only looked up.
-pub(super) fn written() -> String {
+pub(super) fn serialize_tables() -> String {
     let written = serde_json::to_string(&*harper_brill::brill_tagger());
     written.expect("maps of strings are JSON")
 }
@@ -47,7 +47,7 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     struct Mapping {
         mapping: Lexicon,
     }
-    let whole: Whole = serde_json::from_str(&written()).expect("the library wrote it");
+    let whole: Whole = serde_json::from_str(&serialize_tables()).expect("the library wrote it");
     whole.base.mapping
 });
 

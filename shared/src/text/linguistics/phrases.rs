@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::{PartOfSpeech, tagger};
 
 /// Words of each phrase, in order.
-pub(super) fn find(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Range<usize>> {
+pub(super) fn find_noun_phrases(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Range<usize>> {
     let sentence = Sentence {
         forms: forms.iter().map(|it| it.to_lowercase()).collect(),
         tags,

@@ -10,7 +10,7 @@ use super::tokens::{self, AbbreviationPeriod};
 use super::{PartOfSpeech, lexicon};
 
 /// Tokens of each sentence.
-pub(super) fn find(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(super) fn find_sentences(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     let text = Text {
         text,
         words,
@@ -57,7 +57,7 @@ impl Text<'_> {
     fn may_end(&self, at: usize) -> bool {
         let form = self.form(at);
         let marks = form.trim_end_matches(['.', '!', '?', '…', '。', '！', '？', '।']);
-        marks.is_empty() || tokens::abbreviation(form).is_some()
+        marks.is_empty() || tokens::abbreviation_period(form).is_some()
     }
 
     /// Whether a token closes what the sentence has opened.
@@ -98,7 +98,7 @@ impl Text<'_> {
         if self.has_capitals && form.starts_with(char::is_lowercase) {
             return false;
         }
-        match tokens::abbreviation(self.form(mark)) {
+        match tokens::abbreviation_period(self.form(mark)) {
             None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
             Some(AbbreviationPeriod::Leads | AbbreviationPeriod::LeadsNumber) => false,
             Some(AbbreviationPeriod::MayEnd) => {
@@ -110,7 +110,7 @@ impl Text<'_> {
 
 /// Whether a word in capitals has them because it begins a sentence.
 fn is_of_closed_class(form: &str) -> bool {
-    lexicon::commonest(&lexicon::spelt(form)).is_some_and(|it| match it {
+    lexicon::most_frequent_tag(&lexicon::normalize_form(form)).is_some_and(|it| match it {
         PartOfSpeech::Adposition
         | PartOfSpeech::Adverb
         | PartOfSpeech::Auxiliary

@@ -19,8 +19,9 @@ use super::{PartOfSpeech, lemmas, lexicon};
 struct Base;
 
 /// They correct the classes of single words by their neighbours.
-static RULES: LazyLock<BrillTagger<Base>> =
-    LazyLock::new(|| serde_json::from_str(&lexicon::written()).expect("the library wrote it"));
+static RULES: LazyLock<BrillTagger<Base>> = LazyLock::new(|| {
+    serde_json::from_str(&lexicon::serialize_tables()).expect("the library wrote it")
+});
 
 impl Tagger for Base {
     fn tag_sentence(&self, sentence: &[String]) -> Vec<Option<UPOS>> {
@@ -40,7 +41,7 @@ impl<'de> Deserialize<'de> for Base {
 }
 
 /// Classes of the words of a sentence.
-pub(super) fn of(forms: &[&str]) -> Vec<PartOfSpeech> {
+pub(super) fn tag_words(forms: &[&str]) -> Vec<PartOfSpeech> {
     let spelt: Vec<String> = forms.iter().map(|it| it.replace('’', "'")).collect();
     let found = RULES.tag_sentence(&spelt);
     let found = found
@@ -53,7 +54,7 @@ pub(super) fn of(forms: &[&str]) -> Vec<PartOfSpeech> {
         }
     }
     let lower = spelt.iter().map(|it| it.to_lowercase()).collect();
-    corrections::sentence(lower, tags)
+    corrections::correct_tags(lower, tags)
 }
 
 /// The class of each word of a sentence before its neighbours are seen.
@@ -72,7 +73,7 @@ fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
     for (at, form) in sentence.iter().enumerate() {
         let tag = by_characters(form).unwrap_or_else(|| {
             let lower = form.to_lowercase();
-            let found = lexicon::commonest(&lower);
+            let found = lexicon::most_frequent_tag(&lower);
             if !is_capital(form) {
                 return match found {
                     Some(PartOfSpeech::ProperNoun) if lower_is_common => by_ending(&lower),
@@ -109,8 +110,8 @@ fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
 
 /// Whether `which` or `what` belongs to the noun after it: `which countries`, but `what causes`.
 fn asks_for(word: &str, next: &str) -> bool {
-    let is_noun = lexicon::commonest(next) == Some(PartOfSpeech::Noun);
-    let may_be_verb = next.ends_with('s') && lemmas::can_be_verb(&lemmas::of_verb(next));
+    let is_noun = lexicon::most_frequent_tag(next) == Some(PartOfSpeech::Noun);
+    let may_be_verb = next.ends_with('s') && lemmas::can_be_verb(&lemmas::verb_lemma(next));
     is_noun && (word == "which" || !may_be_verb)
 }
 
@@ -166,8 +167,8 @@ fn by_characters(form: &str) -> Option<PartOfSpeech> {
 /// The class of a form in lower case that the dictionary does not have, or has as a name only.
 fn by_ending(lower: &str) -> PartOfSpeech {
     if let Some((head, last)) = lower.rsplit_once(['-', '\u{2010}', '\u{2011}']) {
-        let number = lexicon::commonest(head) == Some(PartOfSpeech::Numeral);
-        return match lexicon::commonest(last).unwrap_or_else(|| by_ending(last)) {
+        let number = lexicon::most_frequent_tag(head) == Some(PartOfSpeech::Numeral);
+        return match lexicon::most_frequent_tag(last).unwrap_or_else(|| by_ending(last)) {
             PartOfSpeech::Noun if number => PartOfSpeech::Adjective,
             PartOfSpeech::Verb if last.ends_with("ed") || last.ends_with("ing") => {
                 PartOfSpeech::Adjective
@@ -178,9 +179,9 @@ fn by_ending(lower: &str) -> PartOfSpeech {
             _ => PartOfSpeech::Adjective,
         };
     }
-    let is_verb = |form: &str| lexicon::commonest(form) == Some(PartOfSpeech::Verb);
+    let is_verb = |form: &str| lexicon::most_frequent_tag(form) == Some(PartOfSpeech::Verb);
     if lower.len() > 3 && lower.ends_with('s') && !lower.ends_with("ss") {
-        let base = lemmas::of_verb(lower);
+        let base = lemmas::verb_lemma(lower);
         return if is_verb(&base) {
             PartOfSpeech::Verb
         } else {
@@ -206,7 +207,7 @@ fn by_ending(lower: &str) -> PartOfSpeech {
     for prefix in ["un", "re", "over", "under", "mis", "out", "dis", "pre"] {
         if let Some(base) = lower.strip_prefix(prefix).filter(|it| it.len() > 2)
             && let Some(tag @ (PartOfSpeech::Verb | PartOfSpeech::Adjective)) =
-                lexicon::commonest(base)
+                lexicon::most_frequent_tag(base)
         {
             return tag;
         }
@@ -217,7 +218,7 @@ fn by_ending(lower: &str) -> PartOfSpeech {
 /// An unknown word in capitals, at the start of a sentence: a name, unless it is formed like
 /// another word.
 fn first_unknown(lower: &str) -> PartOfSpeech {
-    let singular = lemmas::of_noun(lower);
+    let singular = lemmas::noun_lemma(lower);
     if *singular != *lower {
         return PartOfSpeech::Noun;
     }

@@ -39,7 +39,7 @@ pub(super) enum AbbreviationPeriod {
 }
 
 /// Whether a token ends in the period of an abbreviation.
-pub(super) fn abbreviation(form: &str) -> Option<AbbreviationPeriod> {
+pub(super) fn abbreviation_period(form: &str) -> Option<AbbreviationPeriod> {
     let body = form.strip_suffix('.').filter(|it| !it.is_empty())?;
     let lower = body.to_lowercase();
     if is_initial(body) || has_single_letters(body) && !LEADING.contains(&lower.as_str()) {
@@ -55,7 +55,7 @@ pub(super) fn abbreviation(form: &str) -> Option<AbbreviationPeriod> {
 }
 
 /// Byte ranges of the tokens of a text. They cover all that is not white space.
-pub(super) fn cut(text: &str) -> Vec<Range<usize>> {
+pub(super) fn tokenize(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = None;
     for (at, letter) in text.char_indices() {
@@ -132,7 +132,7 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
             // A period that a letter follows at once ends no abbreviation.
             let is_inside = rest.starts_with(char::is_alphabetic);
             let next = text[after.end..].trim_start().chars().next();
-            return match abbreviation(&format!("{left}.")) {
+            return match abbreviation_period(&format!("{left}.")) {
                 Some(AbbreviationPeriod::LeadsNumber) => next.is_some_and(char::is_numeric),
                 Some(AbbreviationPeriod::Leads | AbbreviationPeriod::MayEnd) => !is_inside,
                 None => false,
@@ -179,7 +179,7 @@ fn start_of_clitic(form: &str) -> Option<usize> {
     if !form.contains(['\'', '’']) {
         return None;
     }
-    let spelt = lexicon::spelt(form);
+    let spelt = lexicon::normalize_form(form);
     let n_letters = form.chars().count();
     if spelt.chars().count() != n_letters {
         return None;

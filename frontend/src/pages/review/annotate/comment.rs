@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::annotation::ReasonRating;
 use shared::annotation::event::AnswerComment;
 use shared::probe::Probe;
-use shared::user_text::{LONGEST_NOTE, LONGEST_TAG, check_tag};
+use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, check_tag};
 
 use crate::pages::review::item;
 use crate::widgets::form::RadioButton;
@@ -146,7 +146,7 @@ pub(super) fn CommentFields(
                     <textarea
                         id=NOTE
                         rows="2"
-                        maxlength=LONGEST_NOTE.to_string()
+                        maxlength=MAX_NOTE_CHARS.to_string()
                         prop:value=move || words.read().note.clone()
                         on:input:target=move |event| {
                             words.update(|it| it.note = event.target().value());
@@ -173,7 +173,7 @@ pub(super) fn CommentFields(
                         <span class="label">"Tag in your words"</span>
                         <input
                             type="text"
-                            maxlength=LONGEST_TAG.to_string()
+                            maxlength=MAX_TAG_CHARS.to_string()
                             prop:value=move || typed.get()
                             on:input:target=move |event| typed.set(event.target().value())
                         />

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::event::SkipReason;
 use shared::probe::{Axiom, Probe};
-use shared::user_text::LONGEST_NOTE;
+use shared::user_text::MAX_NOTE_CHARS;
 
 use crate::pages::about::worked_example::WorkedExample;
 use crate::pages::review::item::{self, KeyButton};
@@ -97,7 +97,7 @@ pub(super) fn SkipDialog(
                 <textarea
                     id="skip-note"
                     rows="2"
-                    maxlength=LONGEST_NOTE.to_string()
+                    maxlength=MAX_NOTE_CHARS.to_string()
                     prop:value=move || note.get()
                     on:input:target=move |event| note.set(event.target().value())
                 ></textarea>
@@ -134,7 +134,7 @@ pub(super) fn ReportDialog(
                         rows="3"
                         required
                         autofocus
-                        maxlength=LONGEST_NOTE.to_string()
+                        maxlength=MAX_NOTE_CHARS.to_string()
                         prop:value=move || note.get()
                         on:input:target=move |event| note.set(event.target().value())
                     ></textarea>

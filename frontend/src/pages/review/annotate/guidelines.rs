@@ -14,7 +14,7 @@ use crate::widgets::progress::Progress;
 pub(super) const GUIDE: &str = "guide-title";
 
 /// So many acts can be looked at again here; undo reaches further.
-const SHOWN: usize = 12;
+const RECENT_ACTIONS: usize = 12;
 
 /// The panel.
 #[component]
@@ -62,7 +62,7 @@ pub(super) fn GuidelinesPanel(
 fn RecentActions(work: AnnotationState) -> impl IntoView {
     let acts = Memo::new(move |_| {
         let course = work.course.read();
-        let last = course.done().iter().rev().take(SHOWN).cloned();
+        let last = course.done().iter().rev().take(RECENT_ACTIONS).cloned();
         last.collect::<Vec<UndoableAction>>()
     });
     let rows = move |act: UndoableAction| {
@@ -97,7 +97,7 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
 }
 
 /// `412 of 720 decisions, by 6 people.`
-fn everybody(standing: &TaskProgressSummary) -> String {
+fn overall_progress(standing: &TaskProgressSummary) -> String {
     let people = plural(u64::from(standing.n_people), "person", "people");
     format!(
         "{} of {} decisions are there, by {people}.",
@@ -107,7 +107,7 @@ fn everybody(standing: &TaskProgressSummary) -> String {
 }
 
 /// Shows the panel and moves there, or hides it.
-pub(super) fn turn(guide: RwSignal<bool>) {
+pub(super) fn toggle(guide: RwSignal<bool>) {
     let shows = !guide.get_untracked();
     guide.set(shows);
     item::focus(if shows { GUIDE } else { item::ITEM });
@@ -126,7 +126,7 @@ mod tests {
             ..TaskProgressSummary::default()
         };
         assert_eq!(
-            everybody(&standing),
+            overall_progress(&standing),
             "412 of 1,720 decisions are there, by 1 person."
         );
     }

@@ -3,17 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use shared::annotation::assignment::{AssignmentPhase, PREFETCH};
-use shared::annotation::event::{AnnotationAction, AnswerComment, Decision, MOST_REPLACED};
+use shared::annotation::assignment::{AssignmentPhase, N_PREFETCHED};
+use shared::annotation::event::{AnnotationAction, AnswerComment, Decision, MAX_REPLACED_EVENTS};
 use shared::annotation::log::EventStatus;
 use shared::annotation::{AnnotationEvent, AnnotatorAnswer, EventKey, ItemNo};
-use shared::api::annotation::{AssignedItem, EventRecord, LeaseItemsResponse, MOST_OFFERS};
+use shared::api::annotation::{
+    AssignedItem, EventRecord, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
+};
 
 /// With fewer items than these at hand, more are asked for.
-const FEW: usize = 5;
+const LOW_STOCK: usize = 5;
 
 /// So many items that were decided on are kept, to be shown again without a network.
-const MOST_SEEN: usize = 60;
+const MAX_CACHED_ITEMS: usize = 60;
 
 /// The item on the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -194,8 +196,8 @@ impl AnnotationSession {
     /// those whose decisions it does not have. None while there are enough.
     pub(crate) fn wants(&self, n_unsent: usize) -> Option<u32> {
         let n_held = self.n_held();
-        let wanted = (n_held + n_unsent + PREFETCH).min(MOST_OFFERS as usize);
-        (n_held < FEW && !self.ended).then_some(wanted as u32)
+        let wanted = (n_held + n_unsent + N_PREFETCHED).min(MAX_ITEMS_PER_REQUEST as usize);
+        (n_held < LOW_STOCK && !self.ended).then_some(wanted as u32)
     }
 
     /// Asks again although there was nothing more.
@@ -235,7 +237,7 @@ impl AnnotationSession {
         let number = screen.number();
         self.seen.retain(|it| it.offer.item != number);
         self.seen.push_back(screen.item.clone());
-        if self.seen.len() > MOST_SEEN {
+        if self.seen.len() > MAX_CACHED_ITEMS {
             self.seen.pop_front();
         }
         match (event.what.answer(), &screen.item.feedback) {
@@ -276,7 +278,7 @@ impl AnnotationSession {
         self.ahead.retain(|it| it.number() != act.item);
         let same = self.done.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
-        let stand: Vec<EventKey> = stand.take(MOST_REPLACED).collect();
+        let stand: Vec<EventKey> = stand.take(MAX_REPLACED_EVENTS).collect();
         let before = act
             .decision
             .clone()

@@ -12,14 +12,14 @@ use super::comment::CommentDraft;
 use super::guidelines;
 use super::session::{AnnotationSession, UndoableAction};
 use crate::api;
-use crate::api::mutation::{MutationState, once};
+use crate::api::mutation::{MutationState, run_exclusive};
 use crate::debounce::Debounce;
 use crate::outbox;
 use crate::pages::review::item;
 use crate::pages::review::item_timer::ItemTimer;
 
 /// Between two looks at what others may have given back.
-const PAUSE_MS: u64 = 60_000;
+const POLL_MS: u64 = 60_000;
 
 /// Everything on the page.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl AnnotationState {
             action: MutationState::new(),
             wrong: RwSignal::new(None),
             clock: StoredValue::new(ItemTimer::start(now_ms())),
-            later: Debounce::after_ms(PAUSE_MS),
+            later: Debounce::after_ms(POLL_MS),
         }
     }
 
@@ -102,7 +102,7 @@ impl AnnotationState {
             let words = self.comment.words();
             Some((
                 screen.decide(answer, words, took),
-                item::ON_BUTTONS.of(claim, answer),
+                item::BUTTON_LABELS.of(claim, answer),
             ))
         });
         if let Some((what, word)) = what {
@@ -156,7 +156,7 @@ impl AnnotationState {
         };
         match event.checked(self.sheet.with_value(|it| it.n_items)) {
             Ok(event) => {
-                outbox::put(self.task(), event.clone());
+                outbox::enqueue(self.task(), event.clone());
                 self.wrong.set(None);
                 Some(event)
             }
@@ -232,7 +232,7 @@ impl AnnotationState {
         let told = self
             .course
             .with_untracked(|it| it.screen().is_some_and(|it| it.told.is_some()));
-        item::focus(if told { TOLD } else { item::ITEM });
+        item::focus(if told { FEEDBACK_ID } else { item::ITEM });
     }
 
     fn start(self) {
@@ -246,14 +246,14 @@ impl AnnotationState {
 
     /// Asks for items, if there are few left.
     pub(super) fn ask(self) {
-        let n_unsent = outbox::unsent(self.task()).len();
+        let n_unsent = outbox::unsent_events(self.task()).len();
         let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
         let Some(n) = wanted.filter(|_| self.is_open()) else {
             return;
         };
         let task = self.task();
         let found = async move { api::call(&LeaseItemsRequest { task, n }).await };
-        once(self.action.busy, found, move |found| match found {
+        run_exclusive(self.action.busy, found, move |found| match found {
             Ok(handed) => self.take(handed, n),
             Err(error) => {
                 // What is at hand can be decided without a network.
@@ -305,7 +305,7 @@ impl AnnotationState {
 
     /// Shows or hides the guidelines.
     pub(super) fn turn_guide(self) {
-        guidelines::turn(self.guide);
+        guidelines::toggle(self.guide);
     }
 
     /// An act in words.
@@ -320,14 +320,14 @@ impl AnnotationState {
         });
         let answer = decision.sides.turn(decision.answer);
         match claim {
-            Some(claim) => format!("Item {n}: {}", item::ON_BUTTONS.of(claim, answer)),
+            Some(claim) => format!("Item {n}: {}", item::BUTTON_LABELS.of(claim, answer)),
             None => format!("Item {n}: {}", answer.name()),
         }
     }
 }
 
 /// The heading of what training tells.
-pub(super) const TOLD: &str = "told";
+pub(super) const FEEDBACK_ID: &str = "told";
 
 /// Now, in milliseconds since 1970, by the clock of the browser.
 pub(super) fn now_ms() -> u64 {

@@ -93,14 +93,14 @@ impl AdjudicationState {
 
     fn look(self, item: ItemNo) {
         self.sending.clear();
-        location::go(&self.href(item));
+        location::navigate(&self.href(item));
     }
 
     /// So many further in the queue.
     fn step(self, by: isize) {
         let queue = self.queue.get_untracked().unwrap_or_default();
         let items: Vec<ItemNo> = queue.iter().map(|it| it.item).collect();
-        if let Some(next) = beside(&items, self.item.get_untracked(), by) {
+        if let Some(next) = neighbor_item(&items, self.item.get_untracked(), by) {
             self.look(next);
         }
     }
@@ -108,7 +108,7 @@ impl AdjudicationState {
 
 /// The item so many places from another in the queue, round and round; the first where the other
 /// is not in it.
-fn beside(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<ItemNo> {
+fn neighbor_item(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<ItemNo> {
     let at = items.iter().position(|it| Some(*it) == from);
     let at = match at {
         Some(at) => (at as isize + by).rem_euclid(items.len() as isize) as usize,
@@ -143,7 +143,7 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
             <li>
                 <a href=court.href(item) aria-current=current>
                     <b>{format!("Item {}", item.0)}</b>
-                    <span>{labels::reason(it.reason)} ", " {votes}</span>
+                    <span>{labels::dispute_reason_label(it.reason)} ", " {votes}</span>
                 </a>
             </li>
         }
@@ -233,7 +233,7 @@ fn AdjudicationForm(
     again: Callback<()>,
 ) -> impl IntoView {
     let claim = found.content.claim;
-    let replaces = StoredValue::new(standing(&found));
+    let replaces = StoredValue::new(active_adjudications(&found));
     let before = replaces.with_value(Vec::len);
     let head = NodeRef::<html::H2>::new();
     let field = NodeRef::<html::Textarea>::new();
@@ -286,7 +286,7 @@ fn AdjudicationForm(
     let buttons = KEYS.map(|(key, answer)| {
         view! {
             <KeyButton class="btn" key press=move || decide(answer) disabled>
-                {labels::answer(answer, claim)}
+                {labels::answer_label(answer, claim)}
             </KeyButton>
         }
     });
@@ -350,7 +350,7 @@ fn AdjudicationForm(
 }
 
 /// The adjudications that a new one replaces.
-fn standing(found: &ItemHistoryResponse) -> Vec<EventKey> {
+fn active_adjudications(found: &ItemHistoryResponse) -> Vec<EventKey> {
     let done = found.done.iter().filter(|it| {
         let made = matches!(it.entry.event.what, AnnotationAction::Adjudicated(_));
         made && matches!(it.fate, EventStatus::Stands | EventStatus::Conflict)
@@ -371,6 +371,6 @@ mod tests {
             [Some(7), Some(4), Some(9)]
         );
         assert_eq!(next(5, 1), Some(4));
-        assert_eq!(beside(&[], None, 1), None);
+        assert_eq!(neighbor_item(&[], None, 1), None);
     }
 }

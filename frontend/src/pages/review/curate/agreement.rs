@@ -5,7 +5,7 @@ use shared::annotation::tables;
 use shared::api::annotation::{AgreementResponse, GetAgreementRequest};
 use shared::plot;
 
-use super::state::{CurationState, called};
+use super::state::{CurationState, person_name};
 use crate::api;
 use crate::routes::PageRoute;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
@@ -32,7 +32,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
         }
         .into_any();
     }
-    let tables = tables::of_agreement(&agreements, &|it| called(&names, it));
+    let tables = tables::agreement_tables(&agreements, &|it| called(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let about = format!("{}#reviewing", PageRoute::About.href());
     view! {
@@ -41,7 +41,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
             id="agreement"
             name="How far people agree"
             said="Raw agreement, and three coefficients that take chance out of it."
-            drawing=Some(InteractiveFigure::still(plot::annotation::agreement(&agreements)))
+            drawing=Some(InteractiveFigure::still(plot::annotation::draw_agreement(&agreements)))
             table=table("agreement")
         />
         <p class="note"><a href=about>"What these numbers are"</a></p>

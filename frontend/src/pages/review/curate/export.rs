@@ -77,7 +77,7 @@ pub(super) fn Export(desk: CurationState) -> impl IntoView {
             };
             let name = format!("review-{}.{ending}", desk.task.0);
             let text = async move { api::call_text(&asked).await };
-            action.run(text, move |text| download::save(&name, kind, &text));
+            action.run(text, move |text| download::save_text(&name, kind, &text));
         };
         view! {
             <li>

@@ -7,10 +7,10 @@ use shared::api::annotation::{EventRecord, ItemHistoryResponse, PersonName};
 use shared::probe::ClaimKind;
 
 use super::labels;
-use super::state::called;
-use crate::number_format::took;
-use crate::pages::people::minute;
-use crate::widgets::controls::mode_word;
+use super::state::person_name;
+use crate::number_format::format_elapsed;
+use crate::pages::people::format_minute;
+use crate::widgets::controls::variant_label;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
@@ -22,12 +22,12 @@ pub(super) fn ItemHistoryView(
 ) -> impl IntoView {
     let claim = found.content.claim;
     let content = &found.content;
-    let probe = format!("{}, {}", content.probe.name(), mode_word(content.mode));
-    let together = labels::settled(found.said.settled(), claim);
+    let probe = format!("{}, {}", content.probe.name(), variant_label(content.mode));
+    let together = labels::consensus_label(found.said.settled(), claim);
     let rankers = content.rankers.iter().map(|it| {
         let prefers = it
             .preference
-            .map_or("not scored", |it| labels::preference(it, claim));
+            .map_or("not scored", |it| labels::preference_label(it, claim));
         view! { <li><b>{it.name.clone()}</b> " " {prefers}</li> }
     });
     let rankers = rankers.collect_view();
@@ -36,7 +36,7 @@ pub(super) fn ItemHistoryView(
     view! {
         <p class="facts">
             <span>{probe}</span>
-            <span>{labels::role(&found.item.role, claim)}</span>
+            <span>{labels::item_role_label(&found.item.role, claim)}</span>
             <span>"people: " {together}</span>
         </p>
         <ItemContentView content=found.content.clone()/>
@@ -99,31 +99,31 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
 }
 
 /// One event.
-fn row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
+fn event_row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
     let event = &done.entry.event;
-    let (what, note) = said(&event.what, names, claim);
+    let (what, note) = event_text(&event.what, names, claim);
     let spent = match &event.what {
-        AnnotationAction::Decided(it) => Some(took(it.took_ms as f64 / 1_000.0)),
+        AnnotationAction::Decided(it) => Some(format_elapsed(it.took_ms as f64 / 1_000.0)),
         _ => None,
     };
     view! {
         <tr>
-            <th scope="row"><bdi>{called(names, done.entry.person)}</bdi></th>
+            <th scope="row"><bdi>{person_name(names, done.entry.person)}</bdi></th>
             <td>{what}</td>
             <td class="noted" dir="auto">{note}</td>
             <td class="num">{spent}</td>
-            <td>{minute(done.entry.at_ms)}</td>
-            <td>{labels::fate(done.fate)}</td>
+            <td>{format_minute(done.entry.at_ms)}</td>
+            <td>{labels::event_status_label(done.fate)}</td>
         </tr>
     }
 }
 
 /// An event in words, and what was written with it.
-fn said(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (String, String) {
+fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (String, String) {
     match what {
         AnnotationAction::Decided(it) => {
-            let answer = labels::answer(it.answer, claim);
-            let matters = it.comment.matters.map(labels::matters);
+            let answer = labels::answer_label(it.answer, claim);
+            let matters = it.comment.matters.map(labels::reason_vote_label);
             let mut said = vec![answer];
             said.extend(matters);
             let mut noted = it.comment.tags.clone();
@@ -132,21 +132,21 @@ fn said(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (Str
             (said.join("; "), noted.join(" · "))
         }
         AnnotationAction::Skipped(it) => (
-            format!("skipped: {}", labels::skip(it.reason)),
+            format!("skipped: {}", labels::skip_reason_label(it.reason)),
             it.note.clone(),
         ),
         AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
         AnnotationAction::Undone { .. } => ("took it back".to_owned(), String::new()),
         AnnotationAction::Adjudicated(it) => {
-            let answer = labels::answer(it.answer, claim);
+            let answer = labels::answer_label(it.answer, claim);
             (format!("settled: {answer}"), it.note.clone())
         }
         AnnotationAction::Excluded(it) => {
-            let who = called(names, it.person);
+            let who = person_name(names, it.person);
             (format!("left out {who}"), it.reason.clone())
         }
         AnnotationAction::Included(it) => {
-            let who = called(names, it.person);
+            let who = person_name(names, it.person);
             (format!("took in {who}"), it.reason.clone())
         }
     }
@@ -166,7 +166,7 @@ mod tests {
             note: "the same text twice".to_owned(),
             replaces: Vec::new(),
         });
-        let (what, note) = said(&made, &[], ClaimKind::Above);
+        let (what, note) = event_text(&made, &[], ClaimKind::Above);
         assert_eq!(what, "settled: equal");
         assert_eq!(note, "the same text twice");
     }

@@ -13,12 +13,12 @@ use shared::probe::ClaimKind;
 use shared::report::format;
 use shared::study::controls::InstanceSubset;
 
-use crate::pages::review::item::{IN_CLAIM_ORDER, answer_that};
-use crate::widgets::controls::mode_word;
+use crate::pages::review::item::{CLAIM_ORDER_LABELS, answer_for_preference};
+use crate::widgets::controls::variant_label;
 use crate::widgets::verdict;
 
 /// Class and word of a state.
-pub(super) fn state(state: TaskStatus) -> (&'static str, &'static str) {
+pub(super) fn state_label(state: TaskStatus) -> (&'static str, &'static str) {
     match state {
         TaskStatus::Draft => ("out quiet", "draft"),
         TaskStatus::Open => ("ok", "open"),
@@ -27,19 +27,19 @@ pub(super) fn state(state: TaskStatus) -> (&'static str, &'static str) {
 }
 
 /// An answer to the question of a claim; texts are counted in its order.
-pub(super) fn answer(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
-    IN_CLAIM_ORDER.of(claim, answer)
+pub(super) fn answer_label(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
+    CLAIM_ORDER_LABELS.of(claim, answer)
 }
 
 /// What somebody prefers.
-pub(super) fn preference(of: Preference, claim: ClaimKind) -> &'static str {
-    answer(answer_that(of), claim)
+pub(super) fn preference_label(of: Preference, claim: ClaimKind) -> &'static str {
+    answer_label(answer_for_preference(of), claim)
 }
 
 /// What people say together.
-pub(super) fn settled(of: Consensus, claim: ClaimKind) -> &'static str {
+pub(super) fn consensus_label(of: Consensus, claim: ClaimKind) -> &'static str {
     match of {
-        Consensus::Prefers(it) => preference(it, claim),
+        Consensus::Prefers(it) => preference_label(it, claim),
         Consensus::CannotSay => "cannot say",
         Consensus::Split => "split",
         Consensus::Open => "nobody has answered",
@@ -47,7 +47,7 @@ pub(super) fn settled(of: Consensus, claim: ClaimKind) -> &'static str {
 }
 
 /// Whether the reason of the axiom matters.
-pub(super) fn matters(of: ReasonRating) -> &'static str {
+pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
     match of {
         ReasonRating::Yes => "the reason matters",
         ReasonRating::No => "the reason does not matter",
@@ -55,7 +55,7 @@ pub(super) fn matters(of: ReasonRating) -> &'static str {
 }
 
 /// Why an item is in the queue.
-pub(super) fn reason(of: DisputeReason) -> &'static str {
+pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
     match of {
         DisputeReason::Adjudications => "two adjudications",
         DisputeReason::Conflict => "contradicts themselves",
@@ -67,7 +67,7 @@ pub(super) fn reason(of: DisputeReason) -> &'static str {
 }
 
 /// Why an item was passed over.
-pub(super) fn skip(of: SkipReason) -> &'static str {
+pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
     match of {
         SkipReason::NotUnderstood => "not understood",
         SkipReason::Broken => "a text is broken",
@@ -78,7 +78,7 @@ pub(super) fn skip(of: SkipReason) -> &'static str {
 }
 
 /// What has become of an event.
-pub(super) fn fate(of: EventStatus) -> &'static str {
+pub(super) fn event_status_label(of: EventStatus) -> &'static str {
     match of {
         EventStatus::Stands => "stands",
         EventStatus::Conflict => "stands against another",
@@ -89,10 +89,10 @@ pub(super) fn fate(of: EventStatus) -> &'static str {
 }
 
 /// What an item is there for.
-pub(super) fn role(of: &ItemRole, claim: ClaimKind) -> String {
+pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
     match of {
-        ItemRole::Training { answer: it, .. } => format!("training: {}", answer(*it, claim)),
-        ItemRole::Gold { answer: it } => format!("gold: {}", answer(*it, claim)),
+        ItemRole::Training { answer: it, .. } => format!("training: {}", answer_label(*it, claim)),
+        ItemRole::Gold { answer: it } => format!("gold: {}", answer_label(*it, claim)),
         ItemRole::Drawn { probability } => {
             format!("drawn with π {}", format::fraction(*probability))
         }
@@ -100,13 +100,13 @@ pub(super) fn role(of: &ItemRole, claim: ClaimKind) -> String {
 }
 
 /// A ranker by its place.
-pub(super) fn ranker(rankers: &[String], at: usize) -> String {
+pub(super) fn ranker_label(rankers: &[String], at: usize) -> String {
     let name = rankers.get(at).cloned();
     name.unwrap_or_else(|| format!("ranker {at}"))
 }
 
 /// With which chances items were drawn.
-pub(super) fn design(of: SamplingDesign, rankers: &[String]) -> String {
+pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
         SamplingDesign::Uniform => "every instance with the same chance".to_owned(),
         SamplingDesign::ByProbe {
@@ -120,28 +120,32 @@ pub(super) fn design(of: SamplingDesign, rankers: &[String]) -> String {
                 MarginWeighting::Close => "close calls",
                 MarginWeighting::Clear => "clear calls",
             };
-            format!("{favour} of {} more often", ranker(rankers, at))
+            format!("{favour} of {} more often", ranker_label(rankers, at))
         }
         SamplingDesign::DisagreementFirst { between, share } => {
             let between = match between {
                 DisagreementPair::AxiomAndRanker { ranker: at } => {
-                    format!("axiom and {}", ranker(rankers, at))
+                    format!("axiom and {}", ranker_label(rankers, at))
                 }
                 DisagreementPair::Rankers { first, second } => {
-                    let first = ranker(rankers, first);
-                    format!("{first} and {}", ranker(rankers, second))
+                    let first = ranker_label(rankers, first);
+                    format!("{first} and {}", ranker_label(rankers, second))
                 }
             };
-            format!("{} where {between} disagree", format::per_cent(share))
+            format!("{} where {between} disagree", format::percent(share))
         }
     }
 }
 
 /// Which instances were drawn from.
-pub(super) fn wanted(of: &TaskFilter, rankers: &[String]) -> String {
+pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
     let dials = &of.dials;
     let mut said = Vec::new();
-    said.extend(dials.mode.map(|it| format!("reading {}", mode_word(it))));
+    said.extend(
+        dials
+            .mode
+            .map(|it| format!("reading {}", variant_label(it))),
+    );
     said.extend(dials.delta.map(|it| format!("δ at most {it}")));
     said.extend(dials.delta_score.map(|it| format!("ties within {it}")));
     match dials.only {
@@ -151,8 +155,8 @@ pub(super) fn wanted(of: &TaskFilter, rankers: &[String]) -> String {
     }
     said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
     if let Some(at) = of.ranker {
-        let name = ranker(rankers, at);
-        let outcome = of.outcome.map(|it| verdict::word(Some(it)));
+        let name = ranker_label(rankers, at);
+        let outcome = of.outcome.map(|it| verdict::outcome_label(Some(it)));
         said.extend(outcome.map(|it| format!("{it} by {name}")));
         let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
         if of.margin_from.is_some() || of.margin_to.is_some() {
@@ -176,20 +180,20 @@ mod tests {
         let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
         let share = 0.7;
         assert_eq!(
-            design(
+            design_text(
                 SamplingDesign::DisagreementFirst { between, share },
                 &rankers
             ),
             "70 % where axiom and BM25 disagree"
         );
-        assert_eq!(wanted(&TaskFilter::default(), &rankers), "all");
+        assert_eq!(selection_text(&TaskFilter::default(), &rankers), "all");
         let close = TaskFilter {
             ranker: Some(1),
             margin_to: Some(0.5),
             ..TaskFilter::default()
         };
         assert_eq!(
-            wanted(&close, &rankers),
+            selection_text(&close, &rankers),
             "margin of ranker 1 from any to 0.5"
         );
     }

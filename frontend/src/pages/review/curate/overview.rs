@@ -21,7 +21,7 @@ pub(super) fn Overview(desk: CurationState) -> impl IntoView {
 }
 
 /// What changes nothing.
-fn nothing(desk: CurationState) -> UpdateTaskRequest {
+fn no_change(desk: CurationState) -> UpdateTaskRequest {
     UpdateTaskRequest {
         task: desk.task,
         state: None,
@@ -128,8 +128,11 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
         let rows = [
             ("Drawn", drawn),
             ("Of each probe", probes.join(", ")),
-            ("Which instances", labels::wanted(&task.wanted, &rankers)),
-            ("How", labels::design(task.design, &rankers)),
+            (
+                "Which instances",
+                labels::selection_text(&task.wanted, &rankers),
+            ),
+            ("How", labels::design_text(task.design, &rankers)),
             ("People for each item", task.overlap.to_string()),
             ("Training items", made.n_training.to_string()),
             ("Gold items", gold),

@@ -9,11 +9,11 @@ use shared::api::annotation::{GetTaskProgressRequest, TaskProgressResponse};
 use shared::plot;
 use shared::report::format;
 
-use super::state::{CurationState, called};
+use super::state::{CurationState, person_name};
 use super::submission::{EventSubmission, SubmissionError};
 use crate::api;
 use crate::number_format::{count, plural};
-use crate::pages::people::minute;
+use crate::pages::people::format_minute;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::form::TextField;
 use crate::widgets::progress::Progress as Bar;
@@ -43,7 +43,7 @@ fn ProgressTables(
     again: Callback<()>,
 ) -> impl IntoView {
     let TaskProgressResponse { progress, names } = found;
-    let tables = tables::of_progress(&progress, &|it| called(&names, it));
+    let tables = tables::progress_tables(&progress, &|it| called(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let tally = [
         (progress.n_begun, "items begun"),
@@ -62,7 +62,7 @@ fn ProgressTables(
         "{} of {} decisions ({}), on {}",
         count(progress.n_filled),
         count(progress.n_slots),
-        format::per_cent(done),
+        format::percent(done),
         plural(progress.n_items, "item", "items")
     );
     let header = {
@@ -70,9 +70,9 @@ fn ProgressTables(
         move || view! { <p class="note">{said.clone()}</p> }
     };
     let days = (!progress.days.is_empty())
-        .then(|| InteractiveFigure::still(plot::annotation::days(&progress)));
+        .then(|| InteractiveFigure::still(plot::annotation::draw_decisions_per_day(&progress)));
     let people = progress.people.into_iter().map(|it| {
-        let name = called(&names, it.person);
+        let name = person_name(&names, it.person);
         view! { <ExclusionRow desk of=it name again/> }
     });
     let people = people.collect_view();
@@ -192,7 +192,7 @@ fn ExclusionRow(
                 <p class="facts">
                     {excluded.then(|| view! { <span class="verdict out quiet">"left out"</span> })}
                     <span>{plural(of.n_decided, "decision", "decisions")}</span>
-                    <span>"last " {minute(of.last_ms)}</span>
+                    <span>"last " {format_minute(of.last_ms)}</span>
                 </p>
             </div>
             <div class="act">{form}</div>

@@ -34,9 +34,10 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
     };
     let shown = move || {
         let rankers = desk.rankers.get();
-        let tables = tables::of_estimates(&found, &rankers);
+        let tables = tables::estimate_tables(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-        let drawn = InteractiveFigure::still(plot::annotation::results(&found, &rankers));
+        let drawn =
+            InteractiveFigure::still(plot::annotation::draw_annotation_results(&found, &rankers));
         view! {
             <FigureSection
                 of="review-"

@@ -109,7 +109,7 @@ impl CurationState {
 }
 
 /// What people are called in tables.
-pub(super) fn called(names: &[PersonName], person: PersonId) -> String {
+pub(super) fn person_name(names: &[PersonName], person: PersonId) -> String {
     let found = names.iter().find(|it| it.person == person);
     found.map_or_else(|| format!("person {}", person.0), |it| it.name.clone())
 }
@@ -134,7 +134,7 @@ mod tests {
             name: "Ada".to_owned(),
         };
         let names = [named];
-        assert_eq!(called(&names, PersonId(2)), "Ada");
-        assert_eq!(called(&names, PersonId(3)), "person 3");
+        assert_eq!(person_name(&names, PersonId(2)), "Ada");
+        assert_eq!(person_name(&names, PersonId(3)), "person 3");
     }
 }

@@ -7,7 +7,7 @@ use shared::annotation::{AnnotationEvent, EventKey};
 use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
 
 use crate::api;
-use crate::api::mutation::once;
+use crate::api::mutation::run_exclusive;
 
 /// One act at a time.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl EventSubmission {
             events: vec![event],
         };
         let sent = async move { api::call(&asked).await };
-        once(self.busy, sent, move |sent| {
+        run_exclusive(self.busy, sent, move |sent| {
             let outcome = sent.map(|it| it.taken.into_iter().next().map(|it| it.outcome));
             match outcome {
                 Ok(Some(EventOutcome::Kept | EventOutcome::Known)) => {

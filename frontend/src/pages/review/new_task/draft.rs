@@ -247,11 +247,11 @@ impl TaskDraft {
             study: self.study.clone(),
             probes: self.probes.clone(),
             wanted,
-            n_items: whole(TaskField::Items, &self.n_items, &mut wrong),
+            n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
             design: self.design(&mut wrong),
-            overlap: whole(TaskField::Overlap, &self.overlap, &mut wrong),
-            seed: whole(TaskField::Seed, &self.seed, &mut wrong),
-            gold_every: whole(TaskField::GoldEvery, &self.gold_every, &mut wrong),
+            overlap: parse_integer(TaskField::Overlap, &self.overlap, &mut wrong),
+            seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
+            gold_every: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
             blind: self.blind,
             mark_terms: self.mark_terms,
             tags: self.tags(),
@@ -311,7 +311,7 @@ impl TaskDraft {
     }
 }
 
-fn whole<T: std::str::FromStr + Default>(
+fn parse_integer<T: std::str::FromStr + Default>(
     field: TaskField,
     text: &str,
     wrong: &mut Vec<TaskFieldError>,
@@ -323,7 +323,7 @@ fn whole<T: std::str::FromStr + Default>(
 }
 
 /// Empty is no bound.
-fn margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Option<f64> {
+fn parse_margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Option<f64> {
     let text = text.trim();
     if text.is_empty() {
         return None;
@@ -336,16 +336,16 @@ fn margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Opti
 }
 
 /// Where the draft stays until the tab is closed.
-const KEPT: &str = "axioscope-new-task";
+const STORAGE_KEY: &str = "axioscope-new-task";
 
 fn session() -> Option<web_sys::Storage> {
     leptos::prelude::window().session_storage().ok().flatten()
 }
 
 /// The draft of this tab, if it is of the study that the address names, or else a new one.
-pub(super) fn begin(wanted: Option<String>, studies: &[StudySummary]) -> TaskDraft {
+pub(super) fn restore_or_new(wanted: Option<String>, studies: &[StudySummary]) -> TaskDraft {
     let is_there = |name: &String| studies.iter().any(|it| it.name == *name);
-    let kept = session().and_then(|it| it.get_item(KEPT).ok().flatten());
+    let kept = session().and_then(|it| it.get_item(STORAGE_KEY).ok().flatten());
     // One of another version is none.
     let kept = kept.and_then(|it| serde_json::from_str::<TaskDraft>(&it).ok());
     let kept = kept.filter(|it| is_there(&it.study));
@@ -366,16 +366,16 @@ pub(super) fn begin(wanted: Option<String>, studies: &[StudySummary]) -> TaskDra
 }
 
 /// Keeps a draft until the tab is closed.
-pub(super) fn keep(draft: &TaskDraft) {
+pub(super) fn store_draft(draft: &TaskDraft) {
     if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
-        let _ = session.set_item(KEPT, &text);
+        let _ = session.set_item(STORAGE_KEY, &text);
     }
 }
 
 /// Forgets it.
-pub(super) fn forget() {
+pub(super) fn delete_draft() {
     if let Some(session) = session() {
-        let _ = session.remove_item(KEPT);
+        let _ = session.remove_item(STORAGE_KEY);
     }
 }
 

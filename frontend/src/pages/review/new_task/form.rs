@@ -9,7 +9,7 @@ use shared::study::controls::StudyControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 
 use super::draft::{self, TaskDraft, TaskField, TaskFieldError};
-use crate::api::mutation::{MutationState, once};
+use crate::api::mutation::{MutationState, run_exclusive};
 use crate::api::{self, Error};
 use crate::debounce::Debounce;
 use crate::location::{self, PageLocation};
@@ -39,7 +39,7 @@ pub(super) struct NewTaskForm {
 impl NewTaskForm {
     pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
         let wanted = PageLocation::here().word("study");
-        let draft = draft::begin(wanted, studies);
+        let draft = draft::restore_or_new(wanted, studies);
         let draft = RwSignal::new(draft);
         let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
         let refused = RwSignal::new(None);
@@ -86,7 +86,7 @@ impl NewTaskForm {
             if before.is_some() {
                 self.refused.set(None);
             }
-            rest.run(move || draft::keep(&draft));
+            rest.run(move || draft::store_draft(&draft));
         });
     }
 
@@ -166,10 +166,10 @@ impl NewTaskForm {
             return;
         };
         let made = async move { api::call(&CreateTaskRequest { task }).await };
-        once(self.action.busy, made, move |made| match made {
+        run_exclusive(self.action.busy, made, move |made| match made {
             Ok(TaskDefinitionResponse { card, .. }) => {
-                draft::forget();
-                location::go(&PageRoute::Curate { task: card.task }.href());
+                draft::delete_draft();
+                location::navigate(&PageRoute::Curate { task: card.task }.href());
             }
             Err(error) => self.refuse(error),
         });

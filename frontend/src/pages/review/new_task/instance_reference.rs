@@ -7,7 +7,7 @@ use shared::probe::AxiomVariant;
 use crate::routes::PageRoute;
 
 /// The instance that is meant: by the address of its page, or as `tfc1 fixed 12`.
-pub(super) fn place(text: &str, study: &str) -> Result<InstanceRef, String> {
+pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, String> {
     let help = "paste the address of an instance of this study, or write probe, reading and \
                 number: tfc1 fixed 12";
     let text = text.trim();
@@ -53,10 +53,14 @@ mod tests {
     #[test]
     fn an_instance_is_found_by_its_address() {
         let address = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
-        let found = place(address, "demo").unwrap();
+        let found = parse_instance(address, "demo").unwrap();
         assert_eq!((found.probe, found.number), (Probe::Axiom(Axiom::Tfc1), 12));
-        assert_eq!(place("TFC1 fixed 12", "demo").unwrap(), found);
-        assert!(place(address, "other").unwrap_err().contains("demo"));
+        assert_eq!(parse_instance("TFC1 fixed 12", "demo").unwrap(), found);
+        assert!(
+            parse_instance(address, "other")
+                .unwrap_err()
+                .contains("demo")
+        );
         for none in [
             "",
             "tfc1 fixed",
@@ -64,7 +68,7 @@ mod tests {
             "nothing fixed 1",
             "tfc1 fixed x",
         ] {
-            assert!(place(none, "demo").is_err(), "{none}");
+            assert!(parse_instance(none, "demo").is_err(), "{none}");
         }
     }
 }

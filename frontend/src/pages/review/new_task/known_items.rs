@@ -7,12 +7,12 @@ use shared::annotation::task::ReferenceAnswer;
 use super::draft::{TaskDraft, TaskField};
 use super::form::NewTaskForm;
 use super::instance_reference;
-use crate::pages::review::item::{AnswerLabels, IN_CLAIM_ORDER};
+use crate::pages::review::item::{AnswerLabels, CLAIM_ORDER_LABELS};
 use crate::routes::PageRoute;
 use crate::widgets::form::{FieldErrorMessage, FieldName, InputError, SelectField, TextField};
 
 /// The answers as the list shows them, whichever the claim.
-const LISTED: AnswerLabels = AnswerLabels {
+const LIST_LABELS: AnswerLabels = AnswerLabels {
     steps: [
         "first step helps more",
         "equal",
@@ -38,7 +38,7 @@ pub(super) fn KnownItems(
     let wrong = RwSignal::new(None::<String>);
     let add = move || {
         let study = form.draft.with_untracked(|it| it.study.clone());
-        let place = match instance_reference::place(&address.get_untracked(), &study) {
+        let place = match instance_reference::parse_instance(&address.get_untracked(), &study) {
             Ok(place) => place,
             Err(reason) => return wrong.set(Some(reason)),
         };
@@ -76,7 +76,7 @@ pub(super) fn KnownItems(
             view! {
                 <li>
                     <a href=page.href() target="_blank" rel="noopener">{called}</a>
-                    <span>{LISTED.of(place.claim(), known.answer)}</span>
+                    <span>{LIST_LABELS.of(place.claim(), known.answer)}</span>
                     <span class="note" dir="auto">{known.why}</span>
                     <button class="btn bare" type="button" aria-label=label on:click=drop>
                         "Remove"

@@ -13,7 +13,7 @@ use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// The hand rests so long before the server is asked.
-const PAUSE_MS: u64 = 700;
+const DEBOUNCE_MS: u64 = 700;
 
 /// What was asked last, and the answer once it is there.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ struct PreviewState {
 #[component]
 pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
     let seen = RwSignal::new(None::<PreviewState>);
-    let later = Debounce::after_ms(PAUSE_MS);
+    let later = Debounce::after_ms(DEBOUNCE_MS);
     // Words for people change nothing of what is drawn.
     let task = Memo::new(move |_| {
         form.draft.with(|it| {
@@ -71,7 +71,7 @@ pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
     }
 }
 
-fn ask(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<PreviewState>>) {
+fn fetch_preview(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<PreviewState>>) {
     leptos::task::spawn_local(async move {
         let found = api::call(&PreviewTaskRequest { task: task.clone() }).await;
         match found {
@@ -94,7 +94,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         0 => None,
         n => Some(f64::from(made.n_drawn) / n as f64),
     };
-    let chance = chance.map(|it| format!("{} of them are drawn in the mean", per_cent(it)));
+    let chance = chance.map(|it| format!("{} of them are drawn in the mean", percent(it)));
     let rows = made.probes.iter().map(|(probe, n)| {
         view! {
             <tr>
@@ -135,7 +135,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
 }
 
 /// A share of which little is drawn: `3.2 %`, `0.04 %`.
-fn per_cent(share: f64) -> String {
+fn percent(share: f64) -> String {
     match share * 100.0 {
         it if it >= 10.0 => format!("{it:.0} %"),
         it if it >= 1.0 => format!("{it:.1} %"),

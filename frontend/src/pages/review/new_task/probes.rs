@@ -11,7 +11,7 @@ use super::ranker::RankerSelect;
 use crate::number_format;
 use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls};
 use crate::widgets::form::{FieldErrorMessage, FormSelect};
-use crate::widgets::heatmap::family;
+use crate::widgets::heatmap::family_name;
 
 /// Probes, and which of their instances.
 #[component]

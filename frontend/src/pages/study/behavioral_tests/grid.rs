@@ -2,7 +2,7 @@
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::plot::step_of_effect;
+use shared::plot::color_step_of_effect;
 use shared::report::format;
 use shared::study::behavioral_tests::BehavioralEffect;
 use wasm_bindgen::JsCast;
@@ -151,20 +151,20 @@ fn GridCellView(
             id=id(spot)
             class="cell"
             class:part=part
-            data-step=step_of_effect(effect.score.value).to_string()
+            data-step=color_step_of_effect(effect.score.value).to_string()
             aria-pressed=move || selected().to_string()
             tabindex=tabindex
             on:focus=move |_| current.set(Some(spot))
             on:click=move |_| scene.select(spot)
         >
-            {score(&effect)} <span>{detail}</span> <span class="unseen">{said(&at, &effect)}</span>
+            {score(&effect)} <span>{detail}</span> <span class="unseen">{cell_description(&at, &effect)}</span>
         </button>
     }
     .into_any()
 }
 
 /// Everything, for those who do not see the cell.
-fn said(at: &str, effect: &BehavioralEffect) -> String {
+fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
     let [low, high] = effect.score.interval.map(format::signed);
     let mut said = format!(
         "{at}: score {}, 95 % interval {low} to {high}, {} samples of {} queries",

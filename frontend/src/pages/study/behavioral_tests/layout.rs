@@ -8,7 +8,7 @@ use shared::study::behavioral_tests::{BehavioralEffect, BehavioralTestResults, B
 use super::super::address::BehavioralTestsView;
 use super::state::EffectCell;
 use crate::number_format::plural;
-use crate::widgets::heatmap::step;
+use crate::widgets::heatmap::move_in_grid;
 
 /// A kind of behaviours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl EffectGridLayout {
         let rows = self.rows.iter();
         let grid = rows.map(|it| it.1.iter().map(GridCell::spot).collect());
         let grid: Vec<Vec<Option<EffectCell>>> = grid.collect();
-        step(&grid, from, key).filter(|it| *it != from)
+        move_in_grid(&grid, from, key).filter(|it| *it != from)
     }
 }
 
@@ -219,7 +219,7 @@ fn rows(
     let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
         let head = GridHeading {
             name: row.probe.name().into_owned(),
-            details: vec![samples(found, row)],
+            details: vec![samples_text(found, row)],
         };
         let squares = (0..found.rankers.len()).map(|it| GridCell::of(row, it, interval));
         (head, squares.collect())
@@ -232,7 +232,7 @@ fn rows(
 }
 
 /// How many samples there are, and what is not among them.
-fn samples(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
+fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
     let mut said = plural(row.n_samples, "sample", "samples");
     if row.sampled < 1.0 {
         said += &format!(", {} of all, drawn", format::fraction(row.sampled));

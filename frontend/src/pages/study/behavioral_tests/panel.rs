@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::api::ListInstancesRequest;
 use shared::plot;
 use shared::report::format;
-use shared::stats::FEW_UNITS;
+use shared::stats::MIN_BOOTSTRAP_UNITS;
 use shared::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, RelevanceSlice, TieThreshold,
 };
@@ -15,7 +15,7 @@ use super::super::address::InstanceListView;
 use super::layout::{interval, score};
 use super::state::{BehavioralTestsState, EffectCell};
 use crate::api;
-use crate::number_format::{p_said, plural};
+use crate::number_format::{format_p_value, plural};
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::figure::FigureView;
 
@@ -83,8 +83,8 @@ fn MeasuredEffect(
     let asked = found.rankers.get(spot.ranker);
     let delta = asked.and_then(|it| it.delta);
     let queries = plural(effect.n_queries, "query as unit", "queries as units");
-    let few = (effect.n_queries < FEW_UNITS).then(|| {
-        let said = format!("with fewer than {FEW_UNITS} queries the bounds are rough");
+    let few = (effect.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
+        let said = format!("with fewer than {MIN_BOOTSTRAP_UNITS} queries the bounds are rough");
         view! { <br/> {said} }
     });
     let counts = [
@@ -123,7 +123,7 @@ fn MeasuredEffect(
         <div class="sum">
             <span class="big">{score(&effect)}</span>
             <p class="note">
-                {interval(&effect)} ", " {queries} <br/> {p_said(effect.p_queries)} {few}
+                {interval(&effect)} ", " {queries} <br/> {format_p_value(effect.p_queries)} {few}
             </p>
         </div>
         <div>
@@ -133,14 +133,14 @@ fn MeasuredEffect(
             <p class="keys">{words}</p>
         </div>
         <DifferenceHistogram slice=spot.slice delta=delta.unwrap_or(0.0) histogram/>
-        {marks(&effect)}
+        {significance_note(&effect)}
         <a class="btn main" href=href>{way}</a>
         <EffectFacts effect found=(*found).clone() delta/>
     }
 }
 
 /// What the marks of the cell say here.
-fn marks(effect: &BehavioralEffect) -> Option<AnyView> {
+fn significance_note(effect: &BehavioralEffect) -> Option<AnyView> {
     let said = match (effect.is_significant(), effect.is_disputed()) {
         (true, false) => "* Samples and queries as units both find an effect.",
         (true, true) => "*† With samples as units there is an effect; with queries as units, not.",
@@ -176,7 +176,7 @@ fn DifferenceHistogram(
                 <figcaption>
                     <p class="label">{label}</p>
                 </figcaption>
-                <FigureView figure=plot::differences(&histogram, delta)/>
+                <FigureView figure=plot::draw_difference_histogram(&histogram, delta)/>
             </figure>
         }
         .into_any(),
@@ -195,7 +195,7 @@ fn EffectFacts(
         true => format!("+{}", format::score(value, digits)),
         false => format::score(value, digits),
     };
-    let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p);
+    let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p_value);
     let tuned = match found.asking.delta {
         TieThreshold::Tuned => ", tuned",
         TieThreshold::Given { .. } => "",
@@ -218,7 +218,7 @@ fn EffectFacts(
             <dt>{tests}</dt>
             <dd>{p(effect.p_bonferroni)}</dd>
             <dt>"p by queries"</dt>
-            <dd>{format::p(effect.p_queries)}</dd>
+            <dd>{format::p_value(effect.p_queries)}</dd>
             <dt>"Queries"</dt>
             <dd>{format::count(effect.n_queries)}</dd>
             <dt>"δ"</dt>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::study::behavioral_tests::TieThreshold;
 
-use super::super::address::width;
+use super::super::address::parse_threshold;
 use crate::debounce::Debounce;
 use crate::widgets::form::RadioButton;
 
@@ -62,7 +62,7 @@ pub(super) fn ThresholdControl(
             ThresholdChoice::Given => {}
         }
     };
-    let typed = move |text: String| match width(&text) {
+    let typed = move |text: String| match parse_threshold(&text) {
         Some(width) => {
             wrong.set(false);
             later.run(move || settle.run(TieThreshold::Given { width }));

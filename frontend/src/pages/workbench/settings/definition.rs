@@ -1,6 +1,6 @@
 //! The definition that settings make, or everything that is wrong and where it stands.
 
-use shared::api::worker::LOCAL;
+use shared::api::worker::LOCAL_STUDY;
 use shared::error::Error;
 use shared::probe::{Limits, Probe};
 use shared::study::{LookupFiles, StudyDefinition};
@@ -113,13 +113,19 @@ impl LocalStudySettings {
         let delta = match self.delta.trim() {
             "inf" => Some(None),
             text => wrong
-                .take(StudyField::Delta, whole(text, 0, ", or inf for any gap"))
+                .take(
+                    StudyField::Delta,
+                    parse_integer(text, 0, ", or inf for any gap"),
+                )
                 .map(Some),
         };
-        let min_terms = wrong.take(StudyField::MinTerms, whole(&self.min_terms, 0, ""));
-        let per_query = wrong.take(StudyField::PerQuery, optional(&self.per_query));
-        let seed = wrong.take(StudyField::Seed, whole(&self.seed, 0, ""));
-        let n_queries = wrong.take(StudyField::Queries, optional(&self.n_queries));
+        let min_terms = wrong.take(StudyField::MinTerms, parse_integer(&self.min_terms, 0, ""));
+        let per_query = wrong.take(
+            StudyField::PerQuery,
+            parse_optional_integer(&self.per_query),
+        );
+        let seed = wrong.take(StudyField::Seed, parse_integer(&self.seed, 0, ""));
+        let n_queries = wrong.take(StudyField::Queries, parse_optional_integer(&self.n_queries));
         match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
             (
                 Some(analyzer),
@@ -131,7 +137,7 @@ impl LocalStudySettings {
                 Some(n),
             ) if wrong.0.is_empty() => Ok(StudyDefinition {
                 format: 1,
-                name: LOCAL.to_owned(),
+                name: LOCAL_STUDY.to_owned(),
                 title: "Local study".to_owned(),
                 description: format!("Made in this browser from {}.", files.texts.join(", ")),
                 collection: files.texts.join(", "),
@@ -241,7 +247,7 @@ impl FieldErrors {
     }
 }
 
-fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {
+fn parse_integer<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {
     let text = text.trim();
     let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
     match text.parse() {
@@ -254,11 +260,11 @@ fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, St
 }
 
 /// Empty, or a whole number of at least 1.
-fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
+fn parse_optional_integer<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
     if text.trim().is_empty() {
         Ok(None)
     } else {
-        whole(text, 1, ", nor empty").map(Some)
+        parse_integer(text, 1, ", nor empty").map(Some)
     }
 }
 

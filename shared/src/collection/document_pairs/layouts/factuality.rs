@@ -32,7 +32,9 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{ConvertedDataset, DocumentPair, RowExclusion};
-use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
+use crate::collection::lines::rows::{
+    FirstOccurrences, RowWarnings, check_id, quote_text, read_rows,
+};
 use crate::error::Error;
 
 /// The longest answer, in bytes; those of Natural Questions have five tokens at most.
@@ -78,7 +80,7 @@ type Pools = BTreeMap<(Entity, usize), Vec<(String, String)>>;
 
 /// Reads rows and alters their passages. A row that gives no pair is counted by the first reason
 /// why. `progress` hears how many bytes of the file have been read.
-pub fn read(
+pub fn read_factuality(
     name: &str,
     seed: u64,
     bytes: impl Read,
@@ -120,17 +122,17 @@ fn parse(text: &str) -> Result<AnswerRow, String> {
     check_id(&row.id)?;
     for (field, text) in [("question", &row.question), ("passage", &row.passage)] {
         if text.trim().is_empty() {
-            return Err(format!("{} is empty", quoted(field)));
+            return Err(format!("{} is empty", quote_text(field)));
         }
     }
     let answer = match &row.answers[..] {
         [one] if n_tokens(one) == 0 => {
-            return Err(format!("the answer {} has no word", quoted(one)));
+            return Err(format!("the answer {} has no word", quote_text(one)));
         }
         [one] if one.len() > ANSWER_BYTES => {
             return Err(format!(
                 "the answer {} has {} bytes, at most {ANSWER_BYTES} are allowed",
-                quoted(one),
+                quote_text(one),
                 one.len()
             ));
         }
@@ -170,7 +172,7 @@ impl Question {
             false => Err(format!(
                 "{} has another question, other answers or another type than in line {}: `_id` is \
                  that of the question",
-                quoted(&row.id),
+                quote_text(&row.id),
                 self.line
             )),
         }

@@ -35,7 +35,7 @@ pub enum PreferredSide {
 }
 
 /// Reads a file of one sentence a line. `progress` hears how many bytes of the file have been read.
-pub fn read_texts(
+pub fn read_sentences(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
@@ -92,7 +92,7 @@ pub fn align(
     preferred: PreferredSide,
 ) -> Result<ConvertedDataset, Error> {
     check_id(set).map_err(|it| Error::file(source.name(), it))?;
-    let n_lines = length(source, references)?;
+    let n_lines = count_aligned_lines(source, references)?;
     let (mut converted, mut reading) = (ConvertedDataset::default(), ReadReport::default());
     for at in 0..n_lines {
         let line = at as u64 + 1;
@@ -136,7 +136,10 @@ pub fn align(
 
 /// How many lines all files have; blank lines at the end of one count only where all have them.
 /// Files of different length are an error.
-pub fn length(source: &SentenceFile, references: &[SentenceFile]) -> Result<usize, Error> {
+pub fn count_aligned_lines(
+    source: &SentenceFile,
+    references: &[SentenceFile],
+) -> Result<usize, Error> {
     let n_lines = source.lines.len();
     if references.iter().all(|it| it.lines.len() == n_lines) {
         return Ok(n_lines);
@@ -157,15 +160,15 @@ pub fn length(source: &SentenceFile, references: &[SentenceFile]) -> Result<usiz
 }
 
 /// Puts the brackets back that the Penn Treebank writes as `-LRB-` or `-lrb-`.
-pub fn unescape(converted: &mut ConvertedDataset) {
+pub fn unescape_brackets(converted: &mut ConvertedDataset) {
     for pair in &mut converted.pairs {
-        pair.a = brackets(&pair.a);
-        pair.b = brackets(&pair.b);
+        pair.a = restore_brackets(&pair.a);
+        pair.b = restore_brackets(&pair.b);
     }
 }
 
 /// A sentence with its brackets.
-pub(super) fn brackets(text: &str) -> String {
+pub(super) fn restore_brackets(text: &str) -> String {
     const ESCAPED: [(&str, &str); 12] = [
         ("-LRB-", "("),
         ("-RRB-", ")"),
@@ -192,7 +195,7 @@ mod tests {
     use super::*;
 
     fn texts(name: &str, bytes: &[u8]) -> SentenceFile {
-        read_texts(name, bytes, &mut |_| {}).unwrap()
+        read_sentences(name, bytes, &mut |_| {}).unwrap()
     }
 
     fn shown(converted: &ConvertedDataset) -> Vec<(&str, &str, &str, &str)> {
@@ -279,7 +282,7 @@ mod tests {
         let norm = texts("norm", b"the -lrb- old -rrb- river\n");
         let turk = [texts("turk.0", b"a -LSB- b -RCB- -lr b-\n")];
         let mut found = align("tune", &norm, &turk, PreferredSide::Reference).unwrap();
-        unescape(&mut found);
+        unescape_brackets(&mut found);
         let expected = [("tune-1:0", "tune-1", "a [ b } -lr b-", "the ( old ) river")];
         assert_eq!(shown(&found), expected);
     }

@@ -13,7 +13,7 @@ use std::io::Read;
 use sha2::{Digest, Sha256};
 
 use super::{ConvertedDataset, DocumentPair};
-use crate::collection::lines::rows::{check_id, quoted};
+use crate::collection::lines::rows::{check_id, quote_text};
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::Error;
 
@@ -121,7 +121,7 @@ fn xsum(lines: &[String]) -> Result<Parts, Refused> {
             continue;
         };
         if begins[place].is_some() {
-            return Err((at as u64 + 1, format!("a second {}", quoted(line))));
+            return Err((at as u64 + 1, format!("a second {}", quote_text(line))));
         }
         begins[place] = Some(at);
     }

@@ -14,10 +14,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::RangeBounds;
 
-use super::parallel::brackets;
+use super::parallel::restore_brackets;
 use super::{ConversionResult, ConvertedDataset, DocumentPair, RowExclusion};
 use crate::collection::ByteProgress;
-use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_id, quoted, read_rows};
+use crate::collection::lines::rows::{
+    FirstOccurrences, RowWarnings, check_id, quote_text, read_rows,
+};
 
 /// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
 /// `progress` hears how many bytes of the file have been read.
@@ -51,7 +53,7 @@ pub fn read_mspc(
                 });
             }
             "0" => found.leave_out(RowExclusion::NoParaphrase),
-            _ => return Err(format!("Quality is {}, not 0 or 1", quoted(quality))),
+            _ => return Err(format!("Quality is {}, not 0 or 1", quote_text(quality))),
         }
         Ok(RowWarnings::new())
     })?;
@@ -76,7 +78,7 @@ pub fn read_wikiturk(
     read_table(name, bytes, progress, layout, |found, line, cells| {
         let [id, source, simple @ ..]: [&str; 10] = cells;
         let [source] = filled([("the sentence", source)])?;
-        let source = brackets(&source);
+        let source = restore_brackets(&source);
         let group = format!("{set}-{id}");
         seen.take(&group, line)?;
         let mut warnings = RowWarnings::new();
@@ -88,7 +90,7 @@ pub fn read_wikiturk(
             found.pairs.push(DocumentPair {
                 id: format!("{group}:{number}"),
                 query: None,
-                a: brackets(text),
+                a: restore_brackets(text),
                 b: source.clone(),
                 group: Some(group.clone()),
             });

@@ -2,7 +2,7 @@
 
 use super::super::ProbeDescription;
 
-const REGULARISED: &str = "Zheng & Fang, ECIR 2010; as in ir_axioms";
+const REGULARIZATION_SOURCE: &str = "Zheng & Fang, ECIR 2010; as in ir_axioms";
 const AND_SOURCE: &str = "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as in ir_axioms";
 
 pub(super) const REG: ProbeDescription = ProbeDescription {
@@ -12,7 +12,7 @@ pub(super) const REG: ProbeDescription = ProbeDescription {
                 like the others scores higher.",
     formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the least Σ cos(w, w') ⇒ \
               S(d1) > S(d2)",
-    source: REGULARISED,
+    source: REGULARIZATION_SOURCE,
     troubles: "Likeness is that of word vectors; the package has WordNet or fastText. It \
                divides counts by the length of the text, and its condition on length is never \
                asked (mode code).",
@@ -38,7 +38,7 @@ pub(super) const ASPECT_REG: ProbeDescription = ProbeDescription {
                 terms of the query must be about equally rare.",
     formula: "idf equal over Q (10 %), more clusters of {w ∈ Q: cos above its mean} with a term in \
               d1 than in d2 ⇒ S(d1) > S(d2)",
-    source: REGULARISED,
+    source: REGULARIZATION_SOURCE,
     troubles: "The package asks only whether a text covers any aspect, which every query term \
                does (mode code), and its clusters depend on the order of a set.",
     example: &[],

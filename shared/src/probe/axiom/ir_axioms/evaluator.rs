@@ -132,9 +132,9 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 let either = (n_terms + text.others.len()) as f64;
                 first(if both == 0.0 { 0.0 } else { -both / either })
             }
-            IrAxiomsAxiom::Prox1 => first(-proximity::between_first(text)),
-            IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first(text)),
-            IrAxiomsAxiom::Prox3 => first(-proximity::phrase(text, self.case.query)),
+            IrAxiomsAxiom::Prox1 => first(-proximity::mean_first_distance(text)),
+            IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first_positions(text)),
+            IrAxiomsAxiom::Prox3 => first(-proximity::phrase_position(text, self.case.query)),
             IrAxiomsAxiom::Prox4 => match proximity::closest_grouping(text) {
                 Some((n_others, n_groups)) => [-f64::from(n_others), f64::from(n_groups)],
                 None => [0.0; 2],

@@ -78,14 +78,14 @@ pub(super) const PROX5: ProbeDescription = ProbeDescription {
 };
 
 /// First positions of the query terms that a text holds.
-fn firsts(text: &DocumentFeatures) -> Vec<f64> {
+fn first_positions(text: &DocumentFeatures) -> Vec<f64> {
     let firsts = text.positions.iter().filter_map(|it| it.first());
     firsts.map(|&it| f64::from(it)).collect()
 }
 
 /// Mean number of words between the first occurrences of two terms; 0 for fewer than two.
-pub(super) fn between_first(text: &DocumentFeatures) -> f64 {
-    let firsts = firsts(text);
+pub(super) fn mean_first_distance(text: &DocumentFeatures) -> f64 {
+    let firsts = first_positions(text);
     let pairs = firsts
         .iter()
         .enumerate()
@@ -95,28 +95,28 @@ pub(super) fn between_first(text: &DocumentFeatures) -> f64 {
 }
 
 /// Σ of first positions, from 0.
-pub(super) fn sum_of_first(text: &DocumentFeatures) -> f64 {
-    firsts(text).iter().sum()
+pub(super) fn sum_of_first_positions(text: &DocumentFeatures) -> f64 {
+    first_positions(text).iter().sum()
 }
 
 /// The position of a phrase that is not there.
-pub(super) const NEVER: f64 = u32::MAX as f64;
+pub(super) const PHRASE_ABSENT: f64 = u32::MAX as f64;
 
 /// The position of the whole query as a phrase.
-pub(super) fn phrase(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
+pub(super) fn phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (term, it) in query.iter().enumerate() {
         order.extend(it.places.iter().map(|&place| (place, term)));
     }
     order.sort_unstable();
     let Some(&(_, first)) = order.first() else {
-        return NEVER;
+        return PHRASE_ABSENT;
     };
     let found = text.positions[first].iter().find(|&&start| {
         let mut rest = order.iter();
         rest.all(|&(place, term)| text.positions[term].binary_search(&(start + place)).is_ok())
     });
-    found.map_or(NEVER, |&it| f64::from(it))
+    found.map_or(PHRASE_ABSENT, |&it| f64::from(it))
 }
 
 /// For each occurrence of a query term it and the nearest of each other term: first and last

@@ -4,7 +4,7 @@ use super::is_possessive;
 use crate::text::linguistics::{PartOfSpeech, lemmas, lexicon};
 
 /// Corrects the classes of words in lower case, with straight apostrophes.
-pub(super) fn sentence(forms: Vec<String>, tags: Vec<PartOfSpeech>) -> Vec<PartOfSpeech> {
+pub(super) fn correct_tags(forms: Vec<String>, tags: Vec<PartOfSpeech>) -> Vec<PartOfSpeech> {
     let mut sentence = Sentence { forms, tags };
     let n_words = sentence.tags.len();
     for at in 0..n_words {
@@ -83,8 +83,9 @@ impl Sentence {
         if self.tags[at] != PartOfSpeech::Noun || at == 0 || !form.ends_with('s') {
             return;
         }
-        let base = lemmas::of_verb(form);
-        let is_verb = *base != *form && lexicon::commonest(&base) == Some(PartOfSpeech::Verb);
+        let base = lemmas::verb_lemma(form);
+        let is_verb =
+            *base != *form && lexicon::most_frequent_tag(&base) == Some(PartOfSpeech::Verb);
         let can_be = *base != *form && lemmas::can_be_verb(&base);
         let previous = self.form(at - 1);
         let subject = match self.tags[at - 1] {
