@@ -57,7 +57,7 @@ struct Parts {
 pub(crate) struct EventSender {
     pub person: PersonId,
     /// What they may do.
-    pub actor: ActorRole,
+    pub role: ActorRole,
 }
 
 impl AnnotationTasks {
@@ -87,7 +87,7 @@ impl AnnotationTasks {
     }
 
     /// One task, read when somebody first asks for it.
-    pub(crate) async fn desk(&self, task: TaskId) -> Result<Arc<TaskState>, Error> {
+    pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<TaskState>, Error> {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
@@ -102,13 +102,13 @@ impl AnnotationTasks {
     }
 
     /// Makes a task of what was drawn, as a draft.
-    pub(crate) async fn make(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
+    pub(crate) async fn create(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
         let task = self.0.store.add_review_task(new).await?;
         self.desk(task).await
     }
 
     /// Changes what is said of a task.
-    pub(crate) async fn change(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
+    pub(crate) async fn update(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
         let desk = self.desk(asked.task).await?;
         // Nobody else changes it or hands out items meanwhile.
         let turn = desk.turn.lock().await;
@@ -135,7 +135,7 @@ impl AnnotationTasks {
     }
 
     /// The next items for somebody, promised.
-    pub(crate) async fn next(
+    pub(crate) async fn assign_items(
         &self,
         desk: &Arc<TaskState>,
         person: PersonId,
@@ -156,7 +156,7 @@ impl AnnotationTasks {
     }
 
     /// Keeps what somebody did, event by event. What it calls kept or known is on the disk.
-    pub(crate) async fn send(
+    pub(crate) async fn append_events(
         &self,
         desk: &Arc<TaskState>,
         sender: EventSender,
@@ -168,11 +168,11 @@ impl AnnotationTasks {
         let mut sound = Vec::new();
         for event in events {
             let checked = match (event.what.actor(), sender.actor) {
-                (ActorRole::Curator, ActorRole::Annotator) => Err(EventOutcome::Refused {
+                (ActorRole::Curator, ActorRole::Annotator) => Err(EventOutcome::Rejected {
                     reason: "only curators may do this".to_owned(),
                 }),
                 (ActorRole::Annotator, _) | (ActorRole::Curator, ActorRole::Curator) => {
-                    event.checked(n_items).map_err(|it| EventOutcome::Refused {
+                    event.checked(n_items).map_err(|it| EventOutcome::Rejected {
                         reason: it.to_string(),
                     })
                 }
@@ -181,7 +181,7 @@ impl AnnotationTasks {
             outcomes.push(checked.as_ref().err().cloned());
             sound.extend(checked.map(|event| LogEntry {
                 person: sender.person,
-                at_ms,
+                received_ms: at_ms,
                 event,
             }));
         }
@@ -251,9 +251,9 @@ impl AnnotationTasks {
                 Ok(Arc::new(TaskResults {
                     task: row.no,
                     title: row.task.title.clone(),
-                    state: row.state,
-                    public: row.results_public,
-                    outdated,
+                    status: row.state,
+                    is_public: row.results_public,
+                    is_outdated: outdated,
                     n_people: desk.n_people(),
                     agreement: agreement::overall_coefficients(items, &log),
                     estimates: estimates.transpose()?,
@@ -264,8 +264,8 @@ impl AnnotationTasks {
         let found = self.0.results.get_or_make(key, compute).await?;
         // These may change without an event.
         Ok(TaskResults {
-            state: row.state,
-            public: row.results_public,
+            status: row.state,
+            is_public: row.results_public,
             ..(*found).clone()
         })
     }

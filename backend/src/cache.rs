@@ -45,7 +45,7 @@ impl<K: Ord + Clone, V: Clone> LruCache<K, V> {
     }
 
     /// The value of a key, made if it is not there. One that cannot be made is tried again.
-    pub(crate) async fn get_or_make(
+    pub(crate) async fn get_or_compute(
         &self,
         key: K,
         make: impl Future<Output = Result<V, Error>>,

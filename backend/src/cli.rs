@@ -142,7 +142,7 @@ pub(crate) enum CommandOutcome {
     /// All done.
     Done,
     /// A check found a difference.
-    Differs,
+    DifferenceFound,
 }
 
 /// Prints one JSON value on standard output, and nothing else.

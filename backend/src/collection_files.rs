@@ -27,9 +27,9 @@ pub(crate) struct LoadedCollection {
     /// Queries, documents, judgements.
     pub collection: Collection,
     /// Rows taken, refused and warned about, over all files.
-    pub reading: ReadReport,
+    pub report: ReadReport,
     /// What a file names and is not there, with what the file holds: `qrels`.
-    pub unknown: Vec<(&'static str, UnknownIds)>,
+    pub unknown_ids: Vec<(&'static str, UnknownIds)>,
     /// Where it lies; runs are looked up in its `runs/`.
     pub folder: PathBuf,
 }
@@ -89,7 +89,7 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    Err(Error::NoCollection {
+    Err(Error::CollectionNotFound {
         named: named.to_owned(),
     })
 }
@@ -219,7 +219,7 @@ pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
         .iter()
         .flat_map(|it| packed(it))
         .find(|it| it.is_file());
-    found.ok_or_else(|| Error::NoFile {
+    found.ok_or_else(|| Error::FileNotFound {
         file: file.to_owned(),
         looked_in: folder.join("runs"),
     })
@@ -318,7 +318,7 @@ fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     let found = packed(&folder.join(name))
         .into_iter()
         .find(|it| it.is_file());
-    found.ok_or_else(|| Error::NoFile {
+    found.ok_or_else(|| Error::FileNotFound {
         file: name.to_owned(),
         looked_in: folder.to_owned(),
     })

@@ -20,20 +20,20 @@ use crate::vocabulary;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RankerSpec {
     /// A formula over term counts.
-    Formula(LexicalRanker),
+    Lexical(LexicalRanker),
     /// A file of scores.
     Scores(String),
     /// A model, with what it is used for.
     Model(String),
     /// A ranker behind an address.
-    Service(RemoteRanker),
+    Remote(RemoteRanker),
 }
 
 impl RankerSpec {
     /// As [`shared::score::RankerInfo::spec`] will have it.
     pub(crate) fn name(&self, models: &ModelRegistry) -> String {
         match self {
-            RankerSpec::Formula(it) => it.to_string(),
+            RankerSpec::Lexical(it) => it.to_string(),
             RankerSpec::Scores(file) => {
                 let name = PathBuf::from(file);
                 format!(
@@ -42,7 +42,7 @@ impl RankerSpec {
                 )
             }
             RankerSpec::Model(spec) => models.full_spec(spec),
-            RankerSpec::Service(it) => it.name(),
+            RankerSpec::Remote(it) => it.name(),
         }
     }
 }
@@ -54,12 +54,12 @@ impl FromStr for RankerSpec {
     fn from_str(spec: &str) -> Result<RankerSpec, Error> {
         let name = spec.split(':').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
-            "bm25" | "ql" => Ok(RankerSpec::Formula(spec.parse()?)),
+            "bm25" | "ql" => Ok(RankerSpec::Lexical(spec.parse()?)),
             "scores" => match spec.split_once(':') {
                 Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
                 _ => Err(InputError::missing("ranker", "scores:FILE needs a file").into()),
             },
-            _ if RemoteRanker::is_meant(spec) => Ok(RankerSpec::Service(spec.parse()?)),
+            _ if RemoteRanker::is_remote_spec(spec) => Ok(RankerSpec::Remote(spec.parse()?)),
             "" => Err(InputError::missing("ranker", "give a ranker").into()),
             _ => Ok(RankerSpec::Model(spec.to_owned())),
         }
@@ -153,7 +153,7 @@ pub(crate) struct MiningInput {
     /// A file of word vectors.
     pub vectors: Option<String>,
     /// Members of the given groups that are not mined, since they need word vectors.
-    pub left_out: Vec<Probe>,
+    pub skipped: Vec<Probe>,
 }
 
 impl MiningArgs {
@@ -204,14 +204,14 @@ impl MiningArgs {
         Ok(MiningInput {
             settings,
             vectors: self.vectors.clone(),
-            left_out,
+            skipped: left_out,
         })
     }
 }
 
 impl AnalyzerArgs {
     /// Whether any of it was given.
-    pub(crate) fn any(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.tokenizer.is_some()
             || self.stopwords.is_some()
             || self.stemmer.is_some()
@@ -219,13 +219,13 @@ impl AnalyzerArgs {
     }
 
     /// The file of the stop list, if it is one.
-    pub(crate) fn stop_list(&self) -> Option<&str> {
+    pub(crate) fn stopwords_file(&self) -> Option<&str> {
         let given = self.stopwords.as_deref();
         given.filter(|it| !matches!(*it, "none" | "en-function"))
     }
 
     /// With these in the place of what was not typed.
-    pub(crate) fn or(&self, tokenizer: Tokenizer, stemmer: Stemmer) -> AnalyzerArgs {
+    pub(crate) fn with_defaults(&self, tokenizer: Tokenizer, stemmer: Stemmer) -> AnalyzerArgs {
         AnalyzerArgs {
             tokenizer: self.tokenizer.clone().or(Some(tokenizer)),
             stemmer: self.stemmer.or(Some(stemmer)),
@@ -260,7 +260,7 @@ impl AnalyzerArgs {
             tokenizer,
             stopwords,
             stemmer: self.stemmer.unwrap_or(stemmer),
-            first_tokens: self.first_tokens.or(first_tokens),
+            max_tokens: self.first_tokens.or(first_tokens),
         };
         vocabulary::load_vocabulary(&mut analyzer)?;
         Ok(analyzer)

@@ -101,7 +101,7 @@ pub(crate) struct PendingDemoScores {
 impl PendingDemoScores {
     /// Adds it in a thread of its own, which ends with the process. The next start goes on where it
     /// was interrupted. What is returned hears of the end, if there was anything to tell.
-    pub(crate) fn add_in_background(self) -> oneshot::Receiver<()> {
+    pub(crate) fn score_in_background(self) -> oneshot::Receiver<()> {
         if self.study.n_unscored_rankers() > 0 {
             eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
         }
@@ -156,18 +156,18 @@ impl PendingDemoScores {
                 pool: &definition.pool,
                 folder: &self.folder.demo()?,
                 ranker: &ranker,
-                before: None,
+                base_model: None,
                 head: LateInteractionHeader {
                     name: definition.name.clone(),
                     title: definition.title.clone(),
                     collection: definition.collection.clone(),
                     pool: definition.pool.to_string(),
                     ranker: ranker.about.clone(),
-                    made: pipeline::today(),
+                    created: pipeline::today(),
                     queries: Vec::new(),
                     n_pairs: 0,
-                    n_texts: 0,
-                    floor: FLOOR,
+                    n_docs: 0,
+                    min_occurrences: FLOOR,
                 },
             })?;
             late_interaction::save(&self.folder, &definition.name, &found)?;

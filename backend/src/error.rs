@@ -15,25 +15,25 @@ pub(crate) enum Error {
 
     /// A request that is no JSON.
     #[error("{place} is not JSON: {reason}")]
-    NotJson { place: &'static str, reason: String },
+    InvalidJson { place: &'static str, reason: String },
 
     /// A request whose JSON is not what this path takes.
     #[error("{place}: {reason}")]
-    WrongJson { place: &'static str, reason: String },
+    UnexpectedJson { place: &'static str, reason: String },
 
     /// A collection that is neither imported nor a folder.
     #[error(
         "there is no collection named `{named}`, and no such folder; `axioscope import FOLDER \
          --to NAME` brings one in"
     )]
-    NoCollection { named: String },
+    CollectionNotFound { named: String },
 
     /// A file that is not where it is looked for.
     #[error(
         "there is no `{file}` (nor packed as .gz or .zst), also not in {}",
         looked_in.display()
     )]
-    NoFile { file: String, looked_in: PathBuf },
+    FileNotFound { file: String, looked_in: PathBuf },
 
     /// More than is taken at once.
     #[error("{found} {what} are too many; {most} at most, so send less at once")]
@@ -52,14 +52,14 @@ pub(crate) enum Error {
 
     /// A request whose body does not come.
     #[error("the body of the request comes too slowly; send it again, or less at once")]
-    SlowBody,
+    BodyTimeout,
 
     /// A request for an answer in no coding that there is.
     #[error(
         "the header `Accept-Encoding` refuses every coding that there is; name `br` or `gzip` in \
          it, or do not refuse `identity`"
     )]
-    NoCoding,
+    NotAcceptableCoding,
 
     /// A request that only the operator may make.
     #[error(
@@ -74,7 +74,7 @@ pub(crate) enum Error {
         "this link lets in nobody: it works once, until the server ends; the server prints a new \
          one each time it starts"
     )]
-    OperatorLinkOver,
+    OperatorLinkExpired,
 
     /// A request of a visitor that is for people with a role.
     #[error("this needs you to be signed in; /join lets you in, or the link of an invitation")]
@@ -82,22 +82,22 @@ pub(crate) enum Error {
 
     /// A request that is kept under a name, of an operator without one.
     #[error("this is kept under a name, and you have none yet; choose one at /join")]
-    NeedsName,
+    NeedsNamedPerson,
 
     /// A request of somebody whose role is not enough.
     #[error("this is for a {} and you are none, your role is {}", least.name(), role.name())]
-    NotYours { role: AccessRole, least: AccessRole },
+    InsufficientRole { role: AccessRole, least: AccessRole },
 
     /// A token that no invitation has.
     #[error(
         "there is no such invitation; see that the link is whole, or ask whoever invited you for \
          another"
     )]
-    NoInvitation,
+    InvitationNotFound,
 
     /// An invitation that cannot be used any more.
     #[error("{over}")]
-    InvitationOver { over: InvitationClosedReason },
+    InvitationClosed { over: InvitationClosedReason },
 
     /// A name that somebody else has.
     #[error(
@@ -111,23 +111,23 @@ pub(crate) enum Error {
         "there is nobody of this name with this password; if you have none or forgot it, ask a \
          curator for a link that lets you in again"
     )]
-    WrongPassword,
+    InvalidCredentials,
 
     /// A request that came by a way that is not trusted.
     #[error("{reason}")]
-    Refused { reason: String },
+    UntrustedRequest { reason: String },
 
     /// No such path, or not by this method.
     #[error("there is nothing at {method} {path}; /api/docs lists what there is")]
-    NoSuchPath { method: String, path: String },
+    PathNotFound { method: String, path: String },
 
     /// The path is there, but takes another method.
     #[error("{path} does not take {method}; /api/docs says what it takes")]
-    WrongMethod { method: String, path: String },
+    MethodNotAllowed { method: String, path: String },
 
     /// One visitor asks too often.
     #[error("too many requests; try again in {retry_after_s} s")]
-    TooOften { retry_after_s: u64 },
+    RateLimited { retry_after_s: u64 },
 
     /// Something that cannot be done as things stand.
     #[error("{reason}")]
@@ -139,7 +139,7 @@ pub(crate) enum Error {
         "too many requests to score texts wait already ({most} at most, {most_of_one} of one \
          address); try again in {retry_after_s} s"
     )]
-    Crowded {
+    ScoringQueueFull {
         most: usize,
         most_of_one: usize,
         retry_after_s: u64,
@@ -147,7 +147,7 @@ pub(crate) enum Error {
 
     /// All places are taken.
     #[error("the server is busy with {what}; try again in {retry_after_s} s")]
-    Busy {
+    ServerBusy {
         what: &'static str,
         retry_after_s: u64,
     },
@@ -157,7 +157,7 @@ pub(crate) enum Error {
         "nothing of this was kept: {reason}; send it again in {retry_after_s} s, as it is: what \
          comes twice is kept once"
     )]
-    NotKept { reason: String, retry_after_s: u64 },
+    NotSaved { reason: String, retry_after_s: u64 },
 
     // Whoever runs it.
     /// A file or folder that cannot be read or written.
@@ -173,19 +173,19 @@ pub(crate) enum Error {
         "{} is in use by another axioscope; stop that one, or take another folder by `--data`",
         path.display()
     )]
-    InUse { path: PathBuf },
+    DataFolderInUse { path: PathBuf },
 
     /// A second server on the same database, from another data folder.
     #[error("{at}: another axioscope works on its jobs; stop that one, or {}", at.another())]
-    JobsInUse { at: DatabaseName },
+    DatabaseInUse { at: DatabaseName },
 
     /// A server of a database that does not answer.
     #[error("{at}: {reason}; start the server, or correct `DATABASE_URL`")]
-    NoServer { at: DatabaseName, reason: String },
+    DatabaseUnreachable { at: DatabaseName, reason: String },
 
     /// A server of a database that refuses what it is asked.
     #[error("{at}: {reason}; {way_out}")]
-    NotLetIn {
+    DatabaseAccessDenied {
         at: DatabaseName,
         reason: String,
         way_out: &'static str,
@@ -193,7 +193,7 @@ pub(crate) enum Error {
 
     /// A server of a database of an early version.
     #[error("{at}: PostgreSQL {found} is too old; {oldest} or later is needed")]
-    TooOld {
+    DatabaseServerTooOld {
         at: DatabaseName,
         found: i64,
         oldest: i64,
@@ -205,7 +205,7 @@ pub(crate) enum Error {
 
     /// The database cannot be written.
     #[error("{at}: cannot be written; {}", at.rights())]
-    ReadOnly { at: DatabaseName },
+    DatabaseReadOnly { at: DatabaseName },
 
     /// The database of a later version.
     #[error(
@@ -213,7 +213,7 @@ pub(crate) enum Error {
          update axioscope, or {}",
         at.another()
     )]
-    Newer {
+    DatabaseTooNew {
         at: DatabaseName,
         found: i64,
         known: i64,
@@ -235,15 +235,15 @@ pub(crate) enum Error {
 
     /// What was stored is not what is read.
     #[error("{what} is damaged: {reason}")]
-    Damaged { what: String, reason: String },
+    CorruptData { what: String, reason: String },
 
     /// A model that is not there, or not whole.
     #[error("model {model}: {reason}")]
-    NoModel { model: String, reason: String },
+    ModelNotFound { model: String, reason: String },
 
     /// A file of a model that cannot be had.
     #[error("model {model}: {reason} ({here})")]
-    NoModelFile {
+    ModelFileNotFound {
         model: String,
         /// Without folders of this machine.
         reason: String,
@@ -260,7 +260,7 @@ pub(crate) enum Error {
 
     /// A ranker behind an address that does not score.
     #[error("{address}: {batch}: {reason}")]
-    Service {
+    RemoteRanker {
         address: String,
         batch: String,
         reason: String,
@@ -280,7 +280,7 @@ pub(crate) enum Error {
     // We.
     /// A part of the program panicked.
     #[error("{what} failed by a fault in axioscope; the log says more")]
-    Crashed { what: &'static str },
+    Panicked { what: &'static str },
 }
 
 /// A database as messages name it.
@@ -294,7 +294,7 @@ pub(crate) enum DatabaseName {
 
 impl DatabaseName {
     /// The name without folders and machines that are nobody's business.
-    fn public(&self) -> String {
+    fn public_name(&self) -> String {
         match self {
             DatabaseName::File(file) => {
                 let name = file.file_name().unwrap_or_default();
@@ -340,7 +340,7 @@ pub(crate) enum InvitationClosedReason {
     /// Somebody did.
     Used,
     /// Whoever made it took it back.
-    TakenBack,
+    Withdrawn,
     /// Its time is over.
     Expired,
 }
@@ -352,7 +352,7 @@ impl fmt::Display for InvitationClosedReason {
                 "this invitation was used already, and each lets in once; if it was not you, tell \
                  whoever invited you, else sign in with your password or ask for another link"
             }
-            InvitationClosedReason::TakenBack => {
+            InvitationClosedReason::Withdrawn => {
                 "this invitation was taken back; ask whoever invited you for another"
             }
             InvitationClosedReason::Expired => {
@@ -380,28 +380,29 @@ impl Error {
     }
 
     /// The message without the folders of this machine, which are nobody's business.
-    pub(crate) fn public(&self) -> String {
+    pub(crate) fn public_message(&self) -> String {
         let whole = self.to_string();
         let path = match self {
             Error::File { path, .. }
-            | Error::InUse { path }
-            | Error::NoFile {
+            | Error::DataFolderInUse { path }
+            | Error::FileNotFound {
                 looked_in: path, ..
             } => path,
-            Error::JobsInUse { at }
-            | Error::NoServer { at, .. }
-            | Error::NotLetIn { at, .. }
-            | Error::TooOld { at, .. }
+            Error::DatabaseInUse { at }
+            | Error::DatabaseUnreachable { at, .. }
+            | Error::DatabaseAccessDenied { at, .. }
+            | Error::DatabaseServerTooOld { at, .. }
             | Error::DiskFull { at }
-            | Error::ReadOnly { at }
-            | Error::Newer { at, .. }
+            | Error::DatabaseReadOnly { at }
+            | Error::DatabaseTooNew { at, .. }
             | Error::Database { at, .. }
             | Error::Migration { at, .. } => return whole.replace(&at.to_string(), &at.public()),
-            Error::Damaged { what, reason } => {
+            Error::CorruptData { what, reason } => {
                 let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
                 return format!("{name} is damaged: {reason}");
             }
-            Error::NoModel { model, reason } | Error::NoModelFile { model, reason, .. } => {
+            Error::ModelNotFound { model, reason }
+            | Error::ModelFileNotFound { model, reason, .. } => {
                 let name = model.rsplit(['/', '\\']).next().unwrap_or(model);
                 return format!("model {name}: {reason}");
             }
@@ -421,7 +422,7 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
         .await
         .unwrap_or_else(|error| {
             tracing::error!("{what}: {error}");
-            Err(Error::Crashed { what })
+            Err(Error::Panicked { what })
         })
 }
 
@@ -435,7 +436,7 @@ mod tests {
         let no_entry = || std::io::Error::from(std::io::ErrorKind::NotFound);
         for (error, public) in [
             (
-                Error::NoModelFile {
+                Error::ModelFileNotFound {
                     model: format!("{home}/tiny"),
                     reason: "config.json cannot be read".to_owned(),
                     here: format!("the cache is {home}"),
@@ -443,7 +444,7 @@ mod tests {
                 "model tiny: config.json cannot be read",
             ),
             (
-                Error::NoModel {
+                Error::ModelNotFound {
                     model: format!("{home}/tiny"),
                     reason: "has no config.json".to_owned(),
                 },

@@ -71,9 +71,9 @@ pub(crate) struct ServerSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperatorTokenPolicy {
     /// The one that was printed at the first start.
-    AsBefore,
+    Keep,
     /// A new one; the one before no longer counts, nor do sessions that links began.
-    New,
+    Renew,
 }
 
 /// What handlers share.
@@ -85,14 +85,14 @@ pub(crate) struct AppParts {
     operator: Option<TokenHash>,
     operator_link: OperatorLink,
     store: Store,
-    shelf: StudyCache,
+    studies: StudyCache,
     models: Arc<ModelRegistry>,
     jobs: JobQueue,
-    reviews: AnnotationTasks,
+    annotation: AnnotationTasks,
     limits: ServerLimits,
     pages: StaticFiles,
     health: health::HealthMonitor,
-    stopping: watch::Receiver<bool>,
+    shutdown: watch::Receiver<bool>,
 }
 
 impl std::ops::Deref for AppState {
@@ -108,7 +108,7 @@ impl std::ops::Deref for AppState {
 pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
-    let store = Store::open(&DatabaseConfig::chosen(&folder)?).await?;
+    let store = Store::open(&DatabaseConfig::from_environment(&folder)?).await?;
     let lock = store.lock_jobs(lock).await?;
     let exposure = settings.exposure;
     let operator = operator(&store, &exposure, settings.token).await?;
@@ -129,14 +129,14 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         operator,
         operator_link,
         store: store.clone(),
-        shelf: StudyCache::new(folder),
+        studies: StudyCache::new(folder),
         models: models.clone(),
         jobs,
-        reviews: AnnotationTasks::new(store.clone()),
+        annotation: AnnotationTasks::new(store.clone()),
         limits: ServerLimits::new(),
         pages: StaticFiles::embedded(),
         health: health::HealthMonitor::default(),
-        stopping: stopping.clone(),
+        shutdown: stopping.clone(),
     }));
     if let Some(lines_below) = settings.lines_below {
         tokio::spawn(announce_again(
@@ -152,7 +152,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let asking = app.clone();
     let limits = ConnectionLimits {
         places: connections::connection_slots(),
-        asker_of: move |peer| asking.exposure.asker_of(peer),
+        client_key: move |peer| asking.exposure.asker_of(peer),
         deadlines: DEADLINES,
     };
     let router = router(app);
@@ -200,9 +200,9 @@ async fn operator(
 ) -> Result<Option<TokenHash>, Error> {
     let known = store.operator().await?;
     let is_needed = match (token, &known) {
-        (OperatorTokenPolicy::New, _) => true,
-        (OperatorTokenPolicy::AsBefore, None) => !exposure.no_auth_on_loopback,
-        (OperatorTokenPolicy::AsBefore, Some(_)) => false,
+        (OperatorTokenPolicy::Renew, _) => true,
+        (OperatorTokenPolicy::Keep, None) => !exposure.no_auth_on_loopback,
+        (OperatorTokenPolicy::Keep, Some(_)) => false,
     };
     if !is_needed {
         return Ok(known);
@@ -222,7 +222,7 @@ fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorLink, S
             "every program and every proxy on this machine is the operator \
              (--no-auth-on-loopback)"
         );
-        return (OperatorLink::closed(), String::new());
+        return (OperatorLink::disabled(), String::new());
     }
     let (link, token) = OperatorLink::new();
     let origin = exposure.origin(address);

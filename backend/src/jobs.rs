@@ -71,7 +71,7 @@ impl JobQueue {
     pub(crate) async fn create(&self, asked: CreateJobRequest) -> Result<Job, Error> {
         let n_unfinished = self.store.unfinished_jobs().await?.len();
         if n_unfinished >= MAX_UNFINISHED {
-            return Err(Error::Busy {
+            return Err(Error::ServerBusy {
                 what: "earlier jobs",
                 retry_after_s: 600,
             });
@@ -149,7 +149,7 @@ impl JobQueue {
             ranker: job.ranker,
             scores,
             truncated,
-            certificate: self.store.job_certificate(id).await?,
+            rescoring: self.store.job_certificate(id).await?,
         })
     }
 
@@ -172,7 +172,7 @@ impl JobQueue {
         if let Some(problem) = stuck.get(&job.id).filter(|_| !job.state.ended()) {
             return Job {
                 state: JobState::Failed,
-                problem: Some(problem.clone()),
+                error: Some(problem.clone()),
                 ..job
             };
         }
@@ -182,7 +182,7 @@ impl JobQueue {
             .filter(|_| job.state == JobState::Running);
         Job {
             pairs_per_s: speed.map_or(0.0, |it| it.pairs_per_s),
-            pieces_per_s: speed.map_or(0.0, |it| it.pieces_per_s),
+            tokens_per_s: speed.map_or(0.0, |it| it.pieces_per_s),
             ..job
         }
     }

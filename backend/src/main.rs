@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         .init();
     match cli::Cli::parse().run() {
         Ok(cli::CommandOutcome::Done) => ExitCode::SUCCESS,
-        Ok(cli::CommandOutcome::Differs) => ExitCode::from(3),
+        Ok(cli::CommandOutcome::DifferenceFound) => ExitCode::from(3),
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -92,7 +92,7 @@ impl ModelRegistry {
         for it in found {
             let place = ModelEntry::parse(&it)?;
             if let Some(other) = places.iter().find(|other| other.name == place.name) {
-                return Err(Error::NoModel {
+                return Err(Error::ModelNotFound {
                     model: it,
                     reason: format!(
                         "there are two of the name `{}`; rename one of the folders",
@@ -120,7 +120,7 @@ impl ModelRegistry {
         computing: impl Into<ComputeTarget>,
     ) -> Result<Arc<NeuralRanker>, Error> {
         let computing = computing.into();
-        let base = ModelSpec::of(spec).name;
+        let base = ModelSpec::parse(spec).name;
         match ModelEntry::parse(base) {
             Ok(place) => {
                 let models = ModelRegistry::new(&[base.to_owned()], computing)?;
@@ -150,7 +150,7 @@ impl ModelRegistry {
     /// Of every use of a model, read whole.
     fn specs_of(&self, place: &ModelEntry) -> Vec<String> {
         let uses = self.uses(place).iter();
-        uses.map(|&it| spec(&place.name, it, PassageStrategy::Whole))
+        uses.map(|&it| spec(&place.name, it, PassageStrategy::Truncate))
             .collect()
     }
 
@@ -159,7 +159,7 @@ impl ModelRegistry {
     fn uses(&self, place: &ModelEntry) -> &'static [ModelUse] {
         let held = || match &place.source {
             Source::Folder(_) => None,
-            Source::Hub(name) => ModelMetadata::in_cache(name)?.uses(),
+            Source::Hub(name) => ModelMetadata::from_hub_cache(name)?.uses(),
         };
         self.known_uses(place)
             .or_else(held)
@@ -170,7 +170,7 @@ impl ModelRegistry {
     /// when the model is loaded. What the cache of the hub holds may not be all of them.
     fn known_uses(&self, place: &ModelEntry) -> Option<&'static [ModelUse]> {
         match &place.source {
-            Source::Folder(folder) => ModelMetadata::in_folder(folder)?.uses(),
+            Source::Folder(folder) => ModelMetadata::from_folder(folder)?.uses(),
             Source::Hub(_) => {
                 let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
                 settled.get(&place.name).copied()
@@ -203,7 +203,7 @@ impl ModelRegistry {
     ) -> Result<ModelUse, Error> {
         match uses.contains(&used) {
             true => Ok(used),
-            false => Err(self.unknown(&spec(&place.name, used, PassageStrategy::Whole))),
+            false => Err(self.unknown(&spec(&place.name, used, PassageStrategy::Truncate))),
         }
     }
 
@@ -211,9 +211,9 @@ impl ModelRegistry {
     pub(crate) fn full_spec(&self, wanted: &str) -> String {
         let ModelSpec {
             name,
-            used,
-            reading,
-        } = ModelSpec::of(wanted);
+            model_use: used,
+            passages: reading,
+        } = ModelSpec::parse(wanted);
         let place = self.places.iter().find(|it| it.name == name);
         let used = used.or_else(|| Some(self.uses(place?)[0]));
         used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
@@ -226,7 +226,7 @@ impl ModelRegistry {
     }
 
     /// Which of [`ModelRegistry::specs`] could not be loaded, with what is wrong.
-    pub(crate) fn failures(&self) -> Vec<(String, String)> {
+    pub(crate) fn load_failures(&self) -> Vec<(String, String)> {
         let specs = self.specs();
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         specs
@@ -237,7 +237,7 @@ impl ModelRegistry {
     }
 
     fn place(&self, wanted: &str) -> Result<&ModelEntry, Error> {
-        let name = ModelSpec::of(wanted).name;
+        let name = ModelSpec::parse(wanted).name;
         let found = self.places.iter().find(|it| it.name == name);
         found.ok_or_else(|| self.unknown(wanted))
     }
@@ -249,16 +249,20 @@ impl ModelRegistry {
         } else {
             format!("` among `{known}")
         };
-        shared::error::Error::unknown("model", format!("{wanted}{among}")).into()
+        shared::error::Error::not_found("model", format!("{wanted}{among}")).into()
     }
 
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<NeuralRanker>, Error> {
-        let ModelSpec { used, reading, .. } = ModelSpec::of(wanted);
+        let ModelSpec {
+            model_use: used,
+            passages: reading,
+            ..
+        } = ModelSpec::parse(wanted);
         let place = self.place(wanted)?;
         let ranker = self.whole(place, used)?;
         Ok(match reading {
-            PassageStrategy::Whole => ranker,
+            PassageStrategy::Truncate => ranker,
             PassageStrategy::Passages(_) => Arc::new(ranker.reading(reading)),
         })
     }
@@ -270,7 +274,7 @@ impl ModelRegistry {
         wanted: Option<ModelUse>,
     ) -> Result<Arc<NeuralRanker>, Error> {
         let used = || wanted.unwrap_or_else(|| self.uses(place)[0]);
-        let spec_of = |used| spec(&place.name, used, PassageStrategy::Whole);
+        let spec_of = |used| spec(&place.name, used, PassageStrategy::Truncate);
         let loaded = |spec: &str| {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(spec).cloned()
@@ -291,7 +295,7 @@ impl ModelRegistry {
         if let Some((when, reason)) = failed().get(&spec)
             && when.elapsed() < PATIENCE
         {
-            return Err(Error::NoModel {
+            return Err(Error::ModelNotFound {
                 model: spec,
                 reason: reason.clone(),
             });
@@ -320,7 +324,9 @@ impl ModelRegistry {
 /// What is wrong with a model, without its name.
 fn reason(error: &Error) -> String {
     match error {
-        Error::NoModel { reason, .. } | Error::NoModelFile { reason, .. } => reason.clone(),
+        Error::ModelNotFound { reason, .. } | Error::ModelFileNotFound { reason, .. } => {
+            reason.clone()
+        }
         Error::Model { source, .. } => source.to_string(),
         other => other.public(),
     }
@@ -345,7 +351,7 @@ impl ModelEntry {
                 name: name.short(),
                 source: Source::Hub(name),
             }),
-            None => Err(Error::NoModel {
+            None => Err(Error::ModelNotFound {
                 model: named.to_owned(),
                 reason: "is neither a folder nor a name on the hub, such as \
                          `sentence-transformers/all-MiniLM-L6-v2`"
@@ -366,7 +372,10 @@ impl ModelEntry {
             said.check().map_err(Error::model(&self.name))?;
             settle(said)
         })?;
-        tracing::info!("loading {}", spec(&self.name, used, PassageStrategy::Whole));
+        tracing::info!(
+            "loading {}",
+            spec(&self.name, used, PassageStrategy::Truncate)
+        );
         let ranker = NeuralRanker::load(self, &files, used, siblings, computing)?;
         Ok(ranker.told_in(computing.precision))
     }

@@ -66,7 +66,7 @@ pub(crate) fn candidate_pools(
     pool.check(collection)?;
     let run = match pool {
         PoolSpec::Run { file, .. } => Some(collection_files::read_run(file, folder)?.0),
-        PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
+        PoolSpec::LexicalRanker { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
     };
     let pools = CandidatePools::new(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();

@@ -16,19 +16,19 @@ impl ProgressBar {
     }
 
     /// Work counted in `unit`.
-    pub(crate) fn of(name: &str, of: u64, unit: &str) -> ProgressBar {
+    pub(crate) fn with_unit(name: &str, of: u64, unit: &str) -> ProgressBar {
         let template =
             format!("{{msg:24}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
         ProgressBar::new(name, of, &template)
     }
 
     /// So much is done.
-    pub(crate) fn at(&self, done: u64) {
+    pub(crate) fn set(&self, done: u64) {
         self.0.set_position(done);
     }
 
     /// One more is done.
-    pub(crate) fn one_more(&self) {
+    pub(crate) fn increment(&self) {
         self.0.inc(1);
     }
 

@@ -44,7 +44,7 @@ pub(crate) enum RemoteScoreKind {
     /// As the model gives them, before they are pressed between 0 and 1.
     Raw,
     /// As the service gives them.
-    AsGiven,
+    ServerDefault,
 }
 
 impl RemoteRanker {
@@ -56,7 +56,7 @@ impl RemoteRanker {
         };
         let numbers = match self.numbers {
             RemoteScoreKind::Raw => "raw scores",
-            RemoteScoreKind::AsGiven => "scores as given",
+            RemoteScoreKind::ServerDefault => "scores as given",
         };
         let model = self.model.as_deref();
         let short = model.and_then(|it| it.rsplit('/').next());
@@ -64,7 +64,7 @@ impl RemoteRanker {
             spec: self.name(),
             label: short.unwrap_or(self.host()).to_owned(),
             detail: format!("a service in the shape of {shape}, {numbers}"),
-            kind: RankerKind::Service,
+            kind: RankerKind::Remote,
             fingerprint: self.fingerprint(),
             note: Some(
                 "a service may change behind its address, and how much of a text it reads is not \
@@ -80,7 +80,7 @@ impl RemoteRanker {
         let mut hasher = Sha256::new();
         let numbers = match self.numbers {
             RemoteScoreKind::Raw => "raw",
-            RemoteScoreKind::AsGiven => "as given",
+            RemoteScoreKind::ServerDefault => "as given",
         };
         let model = self.model.as_deref().unwrap_or_default();
         for part in ["service", &self.url, self.shape.name(), model, numbers] {

@@ -21,7 +21,7 @@ pub(crate) fn with_store<T>(
     folder: &DataFolder,
     work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let database = DatabaseConfig::chosen(folder)?;
+    let database = DatabaseConfig::from_environment(folder)?;
     runtime()?.block_on(async {
         let store = Store::open(&database).await?;
         let done = work(&store).await;

@@ -150,7 +150,7 @@ impl DataFolder {
     }
 
     /// Where the scores of services lie until the command that asked for them has ended.
-    pub(crate) fn drafts(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn partial_scores(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("drafts");
         let way_out = "the data folder must be one that can be written";
         fs::create_dir_all(&path).map_err(Error::file(&path, way_out))?;
@@ -177,7 +177,7 @@ impl DataFolder {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::InUse {
+                return Err(Error::DataFolderInUse {
                     path: self.root.clone(),
                 });
             }
@@ -249,7 +249,7 @@ pub(crate) struct JobsLock {
 
 impl JobsLock {
     /// Makes sure that nobody else may work on the jobs; to be asked again and again.
-    pub(crate) async fn keep(&mut self) -> Result<(), Error> {
+    pub(crate) async fn renew(&mut self) -> Result<(), Error> {
         match &mut self.session {
             Some(session) => session.keep().await,
             None => Ok(()),
@@ -334,7 +334,7 @@ impl Store {
     async fn migrate(&self, layout: i64) -> Result<(), Error> {
         let at = &self.database;
         let known = at.known_layout();
-        let newer = |found| Error::Newer {
+        let newer = |found| Error::DatabaseTooNew {
             at: at.name(),
             found,
             known,
@@ -371,7 +371,7 @@ impl Store {
     pub(crate) async fn lock_jobs(&self, folder: DataFolderLock) -> Result<JobsLock, Error> {
         let session = match &self.database {
             DatabaseConfig::Sqlite(_) => None,
-            DatabaseConfig::Postgres(address) => Some(JobsAdvisoryLock::take(address).await?),
+            DatabaseConfig::Postgres(address) => Some(JobsAdvisoryLock::acquire(address).await?),
         };
         Ok(JobsLock {
             _folder: folder,
@@ -380,7 +380,7 @@ impl Store {
     }
 
     /// Whether the database answers.
-    pub(crate) async fn answers(&self) -> Result<(), Error> {
+    pub(crate) async fn is_reachable(&self) -> Result<(), Error> {
         sqlx::query("SELECT 1 FROM studies LIMIT 1")
             .fetch_optional(&self.pool)
             .await

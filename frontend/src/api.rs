@@ -31,7 +31,7 @@ pub(crate) enum Error {
 
 impl Error {
     /// Whether the server calls it so: [`NO_SERVER`], [`NO_TOKEN`].
-    pub(crate) fn is(&self, error_type: &str) -> bool {
+    pub(crate) fn has_type(&self, error_type: &str) -> bool {
         match self {
             Error::Network(_) | Error::File(_) => false,
             Error::Server(problem) => problem.error_type == error_type,

@@ -76,18 +76,18 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         | PageRoute::Instances { .. }
         | PageRoute::Workbench => None,
         // Sections of the page of a study.
-        PageRoute::Behaviours { .. } | PageRoute::Said { .. } => None,
+        PageRoute::BehavioralTests { .. } | PageRoute::HumanJudgments { .. } => None,
         PageRoute::Figures { .. } => Some("Figures"),
-        PageRoute::Inside { .. } => Some("Inside"),
-        PageRoute::Differ { .. } => Some("Where they differ"),
+        PageRoute::LateInteraction { .. } => Some("Inside"),
+        PageRoute::CompareRankers { .. } => Some("Where they differ"),
         PageRoute::Instance { .. } => Some("Instance"),
-        PageRoute::Replay => Some("Replay"),
+        PageRoute::Reproductions => Some("Replay"),
         PageRoute::Playground => Some("Playground"),
-        PageRoute::Review
-        | PageRoute::Annotate { .. }
-        | PageRoute::Curate { .. }
-        | PageRoute::MakeTask
-        | PageRoute::Try { .. }
+        PageRoute::ReviewTasks
+        | PageRoute::AnnotateTask { .. }
+        | PageRoute::CurateTask { .. }
+        | PageRoute::NewTask
+        | PageRoute::Trial { .. }
         | PageRoute::Join
         | PageRoute::People => Some("Review"),
         PageRoute::Operator => Some("Models and jobs"),
@@ -139,14 +139,14 @@ fn Header() -> impl IntoView {
     keyboard::on_key(move |key| match key {
         "t" => {
             turn();
-            KeyOutcome::Taken
+            KeyOutcome::Handled
         }
         "?" => {
             show_keys();
-            KeyOutcome::Taken
+            KeyOutcome::Handled
         }
         "/" => keyboard::focus_search(),
-        _ => KeyOutcome::Passed,
+        _ => KeyOutcome::Ignored,
     });
     view! {
         <header class="site">

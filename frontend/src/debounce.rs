@@ -7,16 +7,16 @@ use leptos::prelude::*;
 /// A timer that starts anew with each call, and ends with the component that made it.
 #[derive(Clone, Copy)]
 pub(crate) struct Debounce {
-    pause: Duration,
+    delay: Duration,
     timer: StoredValue<Option<TimeoutHandle>>,
 }
 
 impl Debounce {
     /// Of so many milliseconds.
-    pub(crate) fn after_ms(pause: u64) -> Debounce {
+    pub(crate) fn with_delay_ms(pause: u64) -> Debounce {
         let timer = StoredValue::new(None::<TimeoutHandle>);
         let later = Debounce {
-            pause: Duration::from_millis(pause),
+            delay: Duration::from_millis(pause),
             timer,
         };
         on_cleanup(move || later.cancel());
@@ -24,7 +24,7 @@ impl Debounce {
     }
 
     /// Does `work` after the pause, unless something else is asked for before.
-    pub(crate) fn run(self, work: impl FnOnce() + 'static) {
+    pub(crate) fn schedule(self, work: impl FnOnce() + 'static) {
         self.cancel();
         self.timer
             .set_value(set_timeout_with_handle(work, self.pause).ok());

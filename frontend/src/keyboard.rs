@@ -32,9 +32,9 @@ pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyOutcome {
     /// It acted; the browser shall not.
-    Taken,
+    Handled,
     /// It did nothing.
-    Passed,
+    Ignored,
 }
 
 /// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case)
@@ -69,7 +69,7 @@ fn add_key_listener(
         } else {
             key
         };
-        if act(&key) == KeyOutcome::Taken {
+        if act(&key) == KeyOutcome::Handled {
             event.prevent_default();
         }
     });
@@ -85,9 +85,9 @@ pub(crate) fn focus_search() -> KeyOutcome {
     match found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         Some(field) => {
             let _ = field.focus();
-            KeyOutcome::Taken
+            KeyOutcome::Handled
         }
-        None => KeyOutcome::Passed,
+        None => KeyOutcome::Ignored,
     }
 }
 

@@ -39,7 +39,7 @@ pub struct MountedPage {
 
 impl MountedPage {
     /// Takes another address: path, what is behind `?`, what is behind `#`.
-    pub fn moved(&self, path: &str, search: &str, hash: &str) {
+    pub fn set_address(&self, path: &str, search: &str, hash: &str) {
         self.address.take(path, search, hash);
     }
 }
@@ -68,12 +68,12 @@ pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> Moun
 fn page_view(page: PageRoute) -> AnyView {
     match page {
         PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
-        PageRoute::Inside { study } => view! { <LateInteraction study/> }.into_any(),
-        PageRoute::Differ { study } => view! { <CompareRankers study/> }.into_any(),
-        PageRoute::Behaviours { study } => view! { <BehavioralTests study/> }.into_any(),
-        PageRoute::Said { study } => view! { <HumanJudgments study/> }.into_any(),
+        PageRoute::LateInteraction { study } => view! { <LateInteraction study/> }.into_any(),
+        PageRoute::CompareRankers { study } => view! { <CompareRankers study/> }.into_any(),
+        PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),
+        PageRoute::HumanJudgments { study } => view! { <HumanJudgments study/> }.into_any(),
         PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
-        PageRoute::Replay => view! { <Reproductions/> }.into_any(),
+        PageRoute::Reproductions => view! { <Reproductions/> }.into_any(),
         PageRoute::Playground => view! { <Playground/> }.into_any(),
         PageRoute::Operator => view! { <Operator/> }.into_any(),
         PageRoute::About => view! { <About/> }.into_any(),

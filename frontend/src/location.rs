@@ -27,11 +27,11 @@ impl PageLocation {
     }
 
     /// Of the page that calls.
-    pub(crate) fn here() -> PageLocation {
+    pub(crate) fn current() -> PageLocation {
         use_context().unwrap_or_else(PageLocation::new)
     }
 
-    fn read(&self) {
+    fn update_signals(&self) {
         let location = window().location();
         let [path, search, hash] = [location.pathname(), location.search(), location.hash()]
             .map(Result::unwrap_or_default);
@@ -39,7 +39,7 @@ impl PageLocation {
     }
 
     /// Takes another address; only what differs is news.
-    pub(crate) fn take(&self, path: &str, search: &str, hash: &str) {
+    pub(crate) fn set(&self, path: &str, search: &str, hash: &str) {
         let of = |signal: &ArcRwSignal<String>, value: &str| {
             if signal.with_untracked(|it| it != value) {
                 signal.set(value.to_owned());
@@ -51,8 +51,10 @@ impl PageLocation {
     }
 
     /// Reads a choice from the address of the page that calls, and again when its search changes.
-    pub(crate) fn follow<T: Send + Sync + 'static>(read: fn(&PageLocation) -> T) -> RwSignal<T> {
-        let here = PageLocation::here();
+    pub(crate) fn read_from_search<T: Send + Sync + 'static>(
+        read: fn(&PageLocation) -> T,
+    ) -> RwSignal<T> {
+        let here = PageLocation::current();
         let choice = RwSignal::new(read(&here));
         Effect::new(move |_| {
             here.search.track();
@@ -62,7 +64,7 @@ impl PageLocation {
     }
 
     /// The value of a word behind `?`.
-    pub(crate) fn word(&self, key: &str) -> Option<String> {
+    pub(crate) fn query_parameter(&self, key: &str) -> Option<String> {
         word(&self.search.get_untracked(), key)
     }
 }

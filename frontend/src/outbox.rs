@@ -32,30 +32,30 @@ pub(crate) struct OutboxStatus {
     /// The server has them.
     pub(crate) n_saved: usize,
     /// On their way.
-    pub(crate) waiting: Vec<QueuedEvent>,
+    pub(crate) pending: Vec<QueuedEvent>,
     /// The server will not take them as they are.
-    pub(crate) refused: Vec<QueuedEvent>,
+    pub(crate) rejected: Vec<QueuedEvent>,
     /// Why nothing is sent at the moment.
-    pub(crate) trouble: Option<DeliveryProblem>,
+    pub(crate) problem: Option<DeliveryProblem>,
     /// Why the browser keeps nothing, if it does not: what waits is lost with the tab.
-    pub(crate) forgets: Option<String>,
+    pub(crate) storage_error: Option<String>,
     /// Events in this browser that other people did.
-    pub(crate) n_others: usize,
+    pub(crate) n_other_people: usize,
     /// Whether it is known what was left from before.
-    pub(crate) looked: bool,
+    pub(crate) is_loaded: bool,
 }
 
 #[derive(Default)]
 struct Outbox {
     person: Option<PersonId>,
-    line: EventQueue,
+    queue: EventQueue,
     store: Option<Rc<EventStore>>,
     forgets: Option<String>,
     n_others: usize,
     looked: bool,
     /// Only the last timer that was set counts.
-    timer: u64,
-    listens: bool,
+    last_timer: u64,
+    has_listeners: bool,
 }
 
 thread_local! {
@@ -82,7 +82,7 @@ pub(crate) async fn open_for(person: PersonId) {
             *it = Outbox {
                 person: Some(person),
                 store: it.store.take(),
-                listens: true,
+                has_listeners: true,
                 ..Outbox::default()
             };
         }
@@ -107,11 +107,11 @@ pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
         let kept = QueuedEvent {
-            place: event.made_ms.saturating_mul(1_000),
+            position: event.made_ms.saturating_mul(1_000),
             person,
             task,
             event,
-            refused: None,
+            rejection: None,
         };
         Some((it.line.add(kept), it.store.clone()))
     });
@@ -218,9 +218,9 @@ fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option
             .flatten()
     });
     let Some(DeliveryOutcome {
-        gone,
+        delivered: gone,
         refused,
-        pause_ms,
+        retry_after_ms: pause_ms,
     }) = then
     else {
         return;
@@ -276,12 +276,12 @@ fn publish_status() {
             .partition(|it| it.refused.is_some());
         OutboxStatus {
             n_saved: it.line.n_saved(),
-            waiting,
-            refused,
-            trouble: it.line.trouble().cloned(),
-            forgets: it.forgets.clone(),
-            n_others: it.n_others,
-            looked: it.looked,
+            pending: waiting,
+            rejected: refused,
+            problem: it.line.trouble().cloned(),
+            storage_error: it.forgets.clone(),
+            n_other_people: it.n_others,
+            is_loaded: it.looked,
         }
     });
     STATUS.with(|it| {

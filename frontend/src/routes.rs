@@ -24,22 +24,22 @@ pub(crate) enum PageRoute {
         study: String,
     },
     /// A study's rankers in late interaction, from inside.
-    Inside {
+    LateInteraction {
         /// Name of the study.
         study: String,
     },
     /// Where two rankers of a study differ.
-    Differ {
+    CompareRankers {
         /// Name of the study.
         study: String,
     },
     /// The behaviours of a study: a section of its page.
-    Behaviours {
+    BehavioralTests {
         /// Name of the study.
         study: String,
     },
     /// What people say of a study's instances: a section of its page.
-    Said {
+    HumanJudgments {
         /// Name of the study.
         study: String,
     },
@@ -64,27 +64,27 @@ pub(crate) enum PageRoute {
         number: u64,
     },
     /// Tables of papers beside ours.
-    Replay,
+    Reproductions,
     /// Own texts against every axiom.
     Playground,
     /// Own files to a study.
     Workbench,
     /// Review tasks of the caller.
-    Review,
+    ReviewTasks,
     /// The queue of a task.
-    Annotate {
+    AnnotateTask {
         /// Which task.
         task: TaskId,
     },
     /// How far a task is and what came out of it.
-    Curate {
+    CurateTask {
         /// Which task.
         task: TaskId,
     },
     /// A new task.
-    MakeTask,
+    NewTask,
     /// A few instances of a study to try reviewing with.
-    Try {
+    Trial {
         /// Name of the study.
         study: String,
     },
@@ -111,16 +111,16 @@ const ROUTES: &[Route] = &[
         it.study(|study| PageRoute::Figures { study })
     }),
     ("/study/:study/inside", |it| {
-        it.study(|study| PageRoute::Inside { study })
+        it.study(|study| PageRoute::LateInteraction { study })
     }),
     ("/study/:study/differ", |it| {
-        it.study(|study| PageRoute::Differ { study })
+        it.study(|study| PageRoute::CompareRankers { study })
     }),
     ("/study/:study/behaviours", |it| {
-        it.study(|study| PageRoute::Behaviours { study })
+        it.study(|study| PageRoute::BehavioralTests { study })
     }),
     ("/study/:study/said", |it| {
-        it.study(|study| PageRoute::Said { study })
+        it.study(|study| PageRoute::HumanJudgments { study })
     }),
     ("/study/:study/:axiom/:ranker", |it| {
         Some(PageRoute::Instances {
@@ -141,19 +141,19 @@ const ROUTES: &[Route] = &[
             number: it.parsed("number")?,
         })
     }),
-    ("/replay", |_| Some(PageRoute::Replay)),
+    ("/replay", |_| Some(PageRoute::Reproductions)),
     ("/playground", |_| Some(PageRoute::Playground)),
     ("/workbench", |_| Some(PageRoute::Workbench)),
-    ("/review", |_| Some(PageRoute::Review)),
-    ("/review/new", |_| Some(PageRoute::MakeTask)),
+    ("/review", |_| Some(PageRoute::ReviewTasks)),
+    ("/review/new", |_| Some(PageRoute::NewTask)),
     ("/review/:task", |it| {
-        it.task(|task| PageRoute::Annotate { task })
+        it.task(|task| PageRoute::AnnotateTask { task })
     }),
     ("/review/:task/curate", |it| {
-        it.task(|task| PageRoute::Curate { task })
+        it.task(|task| PageRoute::CurateTask { task })
     }),
     ("/review/try/:study", |it| {
-        it.study(|study| PageRoute::Try { study })
+        it.study(|study| PageRoute::Trial { study })
     }),
     ("/join", |_| Some(PageRoute::Join)),
     ("/people", |_| Some(PageRoute::People)),
@@ -183,7 +183,7 @@ impl PathValues {
     }
 
     /// Reads the values of a path; none if it does not follow the pattern.
-    fn read(pattern: &'static str, path: &str) -> Option<PathValues> {
+    fn match_path(pattern: &'static str, path: &str) -> Option<PathValues> {
         let mut values = Vec::new();
         let (mut names, mut parts) = (pattern.split('/'), path.split('/'));
         loop {
@@ -202,7 +202,7 @@ impl PathValues {
 
 impl PageRoute {
     /// Returns the page of an instance of a study.
-    pub(crate) fn instance(study: String, place: InstanceRef) -> PageRoute {
+    pub(crate) fn for_instance(study: String, place: InstanceRef) -> PageRoute {
         PageRoute::Instance {
             study,
             probe: place.probe,
@@ -218,7 +218,7 @@ impl PageRoute {
             _ => path.strip_suffix('/').unwrap_or(path),
         };
         let mut routes = ROUTES.iter();
-        routes.find_map(|(pattern, page)| page(&PathValues::read(pattern, path)?))
+        routes.find_map(|(pattern, page)| page(&PathValues::match_path(pattern, path)?))
     }
 
     /// Returns the path of the page.
@@ -238,22 +238,22 @@ impl PageRoute {
     fn values(&self) -> PathValues {
         PathValues(match self {
             PageRoute::Studies
-            | PageRoute::Replay
+            | PageRoute::Reproductions
             | PageRoute::Playground
             | PageRoute::Workbench
-            | PageRoute::Review
-            | PageRoute::MakeTask
+            | PageRoute::ReviewTasks
+            | PageRoute::NewTask
             | PageRoute::Join
             | PageRoute::People
             | PageRoute::Operator
             | PageRoute::About => Vec::new(),
             PageRoute::Study { study }
             | PageRoute::Figures { study }
-            | PageRoute::Inside { study }
-            | PageRoute::Differ { study }
-            | PageRoute::Behaviours { study }
-            | PageRoute::Said { study }
-            | PageRoute::Try { study } => vec![("study", study.clone())],
+            | PageRoute::LateInteraction { study }
+            | PageRoute::CompareRankers { study }
+            | PageRoute::BehavioralTests { study }
+            | PageRoute::HumanJudgments { study }
+            | PageRoute::Trial { study } => vec![("study", study.clone())],
             PageRoute::Instances {
                 study,
                 probe,
@@ -274,7 +274,7 @@ impl PageRoute {
                 ("mode", mode.name().to_owned()),
                 ("number", number.to_string()),
             ],
-            PageRoute::Annotate { task } | PageRoute::Curate { task } => {
+            PageRoute::AnnotateTask { task } | PageRoute::CurateTask { task } => {
                 vec![("task", task.0.to_string())]
             }
         })
@@ -285,16 +285,16 @@ impl PageRoute {
         (PageRoute::Studies, "Studies"),
         (PageRoute::Playground, "Playground"),
         (PageRoute::Workbench, "Workbench"),
-        (PageRoute::Review, "Review"),
-        (PageRoute::Replay, "Replay"),
+        (PageRoute::ReviewTasks, "Review"),
+        (PageRoute::Reproductions, "Replay"),
         (PageRoute::About, "About"),
     ];
 
     /// Returns whether a path is this page or one below it.
-    pub(crate) fn holds(&self, path: &str) -> bool {
+    pub(crate) fn contains(&self, path: &str) -> bool {
         match self {
             PageRoute::Studies => path == "/" || path.starts_with("/study/"),
-            PageRoute::Review => {
+            PageRoute::ReviewTasks => {
                 let first = path.split('/').nth(1).unwrap_or_default();
                 ["review", "join", "people"].contains(&first) && PageRoute::parse(path).is_some()
             }
@@ -336,13 +336,22 @@ mod tests {
             (PageRoute::Studies, "/"),
             (PageRoute::Study { study: study() }, "/study/demo"),
             (PageRoute::Figures { study: study() }, "/study/demo/figures"),
-            (PageRoute::Inside { study: study() }, "/study/demo/inside"),
-            (PageRoute::Differ { study: study() }, "/study/demo/differ"),
             (
-                PageRoute::Behaviours { study: study() },
+                PageRoute::LateInteraction { study: study() },
+                "/study/demo/inside",
+            ),
+            (
+                PageRoute::CompareRankers { study: study() },
+                "/study/demo/differ",
+            ),
+            (
+                PageRoute::BehavioralTests { study: study() },
                 "/study/demo/behaviours",
             ),
-            (PageRoute::Said { study: study() }, "/study/demo/said"),
+            (
+                PageRoute::HumanJudgments { study: study() },
+                "/study/demo/said",
+            ),
             (
                 PageRoute::Instances {
                     study: study(),
@@ -360,14 +369,14 @@ mod tests {
                 },
                 "/study/demo/match%3Alength%3Arelevance/paper/instance/0",
             ),
-            (PageRoute::Replay, "/replay"),
+            (PageRoute::Reproductions, "/replay"),
             (PageRoute::Playground, "/playground"),
             (PageRoute::Workbench, "/workbench"),
-            (PageRoute::Review, "/review"),
-            (PageRoute::Annotate { task }, "/review/7"),
-            (PageRoute::Curate { task }, "/review/7/curate"),
-            (PageRoute::MakeTask, "/review/new"),
-            (PageRoute::Try { study: study() }, "/review/try/demo"),
+            (PageRoute::ReviewTasks, "/review"),
+            (PageRoute::AnnotateTask { task }, "/review/7"),
+            (PageRoute::CurateTask { task }, "/review/7/curate"),
+            (PageRoute::NewTask, "/review/new"),
+            (PageRoute::Trial { study: study() }, "/review/try/demo"),
             (PageRoute::Join, "/join"),
             (PageRoute::People, "/people"),
             (PageRoute::Operator, "/operator"),
@@ -396,9 +405,9 @@ mod tests {
 
     #[test]
     fn a_page_below_another_belongs_to_it() {
-        assert!(PageRoute::Review.holds("/review/7"));
-        assert!(PageRoute::Review.holds("/people"));
-        assert!(!PageRoute::Review.holds("/replay"));
+        assert!(PageRoute::ReviewTasks.holds("/review/7"));
+        assert!(PageRoute::ReviewTasks.holds("/people"));
+        assert!(!PageRoute::ReviewTasks.holds("/replay"));
         let page = PageRoute::Instances {
             study: study(),
             probe: Probe::Axiom(Axiom::Tfc1),

@@ -25,15 +25,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         config: read("config.json")?,
         tokenizer: read("tokenizer.json")?,
         weights: read("model.safetensors")?,
-        artifact: read("artifact.metadata").ok(),
-        ranker: read("ranker.toml").ok(),
+        colbert_metadata: read("artifact.metadata").ok(),
+        ranker_config: read("ranker.toml").ok(),
         ..ModelFiles::default()
     };
     let model = Colbert::load(&files, Device::Cpu)?;
     let texts = std::fs::read_to_string(texts)?;
     let cut = |side| texts.lines().map(move |it| (side, it));
     let first = cut(InputRole::Query).take(1);
-    let pieces = first.chain(cut(InputRole::Text));
+    let pieces = first.chain(cut(InputRole::Document));
     let pieces = pieces.map(|(side, it)| model.tokenize(side, it));
     let pieces = pieces.collect::<Result<Vec<TokenizedText>, _>>()?;
     let encoded = model.encode(&pieces.iter().collect::<Vec<_>>())?;

@@ -139,7 +139,7 @@ fn encode(
     let model = EmbeddingModel::load(files, EmbeddingKind::BiEncoder, max_pieces, computing)?;
     let texts = lines
         .lines()
-        .map(|text| model.tokenize(InputRole::Text, text))
+        .map(|text| model.tokenize(InputRole::Document, text))
         .collect::<Result<Vec<TokenizedText>, _>>()?;
     let lengths = texts.iter().map(|text| text.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
@@ -159,7 +159,7 @@ fn score(
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
         let query = model.tokenize(InputRole::Query, &query)?;
-        let text = model.tokenize(InputRole::Text, &text)?;
+        let text = model.tokenize(InputRole::Document, &text)?;
         Ok(model.pair(&query, &text))
     });
     let pairs: Vec<TokenizedPair> = pairs.collect::<Result<_, Box<dyn Error>>>()?;

@@ -83,7 +83,7 @@ impl LinearLayer {
     }
 
     /// Multiplies the first so many numbers that come out by `factor`.
-    pub(crate) fn scale_first(&mut self, n: usize, factor: f32) {
+    pub(crate) fn scale_outputs(&mut self, n: usize, factor: f32) {
         let rows = self.weight.chunks_exact_mut(self.bias.len());
         let first = rows
             .chain([self.bias.as_mut_slice()])
@@ -234,13 +234,13 @@ impl Names {
 pub(crate) struct BertParameters {
     pub(crate) config: EncoderConfig,
     /// `[vocabulary, e]`, `e` units of an embedding.
-    pub(crate) words: Vec<f32>,
+    pub(crate) token_embeddings: Vec<f32>,
     /// For each segment, two at most, `[pieces, e]`: its own embedding and that of each position.
-    pub(crate) positions: Vec<Vec<f32>>,
+    pub(crate) position_embeddings: Vec<Vec<f32>>,
     /// Over `e` units.
-    pub(crate) norm: LayerNorm,
+    pub(crate) embedding_norm: LayerNorm,
     /// `e` to `h`, where they differ.
-    pub(crate) project: Option<LinearLayer>,
+    pub(crate) embedding_projection: Option<LinearLayer>,
     pub(crate) layers: Vec<BertLayer>,
 }
 
@@ -280,10 +280,10 @@ impl BertParameters {
             .collect::<Result<_, _>>()?;
         Ok(BertParameters {
             config,
-            words,
-            positions,
-            norm,
-            project,
+            token_embeddings: words,
+            position_embeddings: positions,
+            embedding_norm: norm,
+            embedding_projection: project,
             layers,
         })
     }

@@ -659,16 +659,16 @@ mod tests {
             files!("electra"),
             files!("distilbert"),
         ] {
-            let config = EncoderConfig::read(config).unwrap();
+            let config = EncoderConfig::parse(config).unwrap();
             let weights = ModelWeights::open(weights, config.family.prefix()).unwrap();
             let model = BertParameters::load(&weights, config.clone()).unwrap();
             let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
             let texts = [(64, 20), (2, 2), (17, 0), (3, 2), (33, 33)];
             let texts = texts.map(|(n, second)| EncoderInput {
                 ids: &ids[64 - n..],
-                second,
+                second_segment_start: second,
                 // The others are looked at by none.
-                attended: n.div_ceil(2).max(second),
+                n_attended: n.div_ceil(2).max(second),
             });
             let fused = forward(&model, &texts);
             drop(model);
@@ -695,8 +695,8 @@ mod tests {
         let long = [0u32; 100];
         let texts = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| EncoderInput {
             ids: &long[..n],
-            second: n,
-            attended: n,
+            second_segment_start: n,
+            n_attended: n,
         });
         let lengths =
             |texts: &[EncoderInput<'_>]| texts.iter().map(|it| it.ids.len()).collect::<Vec<_>>();

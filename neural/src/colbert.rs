@@ -45,14 +45,14 @@ pub struct Colbert {
 
 impl Colbert {
     /// Whether `config.json` says that the folder holds one, as Stanford's code writes it.
-    pub fn is_in(config: &[u8]) -> bool {
-        EncoderConfig::read(config).is_ok_and(|it| it.is_colbert)
+    pub fn is_supported_config(config: &[u8]) -> bool {
+        EncoderConfig::parse(config).is_ok_and(|it| it.is_colbert)
     }
 
     /// Reads and checks the files and puts the encoder where `computing` says. The files say
     /// how many pieces there are at most, or the presets: 32 of a query, 180 of a text.
     pub fn load(files: &ModelFiles, computing: impl Into<ComputeTarget>) -> Result<Colbert, Error> {
-        let config = EncoderConfig::read(&files.config)?;
+        let config = EncoderConfig::parse(&files.config)?;
         let declared = files.declared_as(Architecture::Colbert)?;
         let preset = declared.colbert.as_ref().and_then(|it| it.preset);
         let artifact = match preset {
@@ -61,7 +61,7 @@ impl Colbert {
         };
         let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_pieces());
         if config.modern.is_some() && plan.augmentation == QueryAugmentation::Unattended {
-            return Err(Error::Declared {
+            return Err(Error::RankerConfig {
                 reason:
                     "`augmentation` in ranker.toml has to be attended or none: each piece of a \
                          ModernBERT is looked at"
@@ -79,11 +79,11 @@ impl Colbert {
         let cutter = cutter.with_sides(plan.bounds, sides.prompts)?;
         cutter.check_prompts(TokenLimits {
             query: plan.bounds.query + 1 - least,
-            text: plan.bounds.text + 1 - least,
+            document: plan.bounds.text + 1 - least,
         })?;
         let punctuation = match plan.punctuation {
             PunctuationPolicy::Kept => Vec::new(),
-            PunctuationPolicy::LeftOut => punctuation(&cutter)?,
+            PunctuationPolicy::Skipped => punctuation(&cutter)?,
         };
         let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
         let bare = weights.without_prefix();
@@ -121,7 +121,7 @@ impl Colbert {
             ids.resize(bound, mask);
         }
         Ok(TokenizedText {
-            side,
+            role: side,
             ids,
             spans: inner.spans,
             truncated: inner.truncated,
@@ -150,12 +150,12 @@ impl Colbert {
     }
 
     /// How many numbers a vector has.
-    pub fn width(&self) -> usize {
+    pub fn dimension(&self) -> usize {
         self.linear.bias.len()
     }
 
     /// What stands after `[CLS]` of queries, and of texts.
-    pub fn markers(&self) -> Option<[String; 2]> {
+    pub fn marker_tokens(&self) -> Option<[String; 2]> {
         let markers = self.setting.markers?;
         Some(markers.map(|it| self.cutter.piece(it)))
     }
@@ -166,7 +166,7 @@ impl Colbert {
     }
 
     /// A piece as it stands in the vocabulary.
-    pub fn piece(&self, id: u32) -> String {
+    pub fn token(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
@@ -186,7 +186,7 @@ impl Colbert {
         if text.ids.len() != n || sep >= n {
             let (ids, spans) = (text.ids.len(), text.spans.len());
             let reason = format!("{ids} pieces, {spans} spans");
-            return Err(Error::ForeignPieces { reason });
+            return Err(Error::InvalidTokens { reason });
         }
         Ok(InputLayout { first, sep })
     }
@@ -200,8 +200,8 @@ impl Colbert {
             }
         };
         Ok(EncoderInput {
-            attended,
-            ..EncoderInput::alone(text)
+            n_attended: attended,
+            ..EncoderInput::from_text(text)
         })
     }
 
@@ -234,7 +234,7 @@ impl Colbert {
                 pieces.push((id, span));
             }
         }
-        EncodedText::of_pieces(numbers, width, pieces)
+        EncodedText::from_token_vectors(numbers, width, pieces)
     }
 }
 
@@ -269,8 +269,8 @@ impl ColbertPlan {
             markers,
             augmentation,
             punctuation,
-            query_keeps,
-            text_keeps,
+            scored_query_specials: query_keeps,
+            scored_document_specials: text_keeps,
         } = choices;
         if let Some(markers) = markers {
             plan.markers = markers.try_into().ok();
@@ -295,11 +295,11 @@ impl ColbertPlan {
         ColbertPlan {
             bounds: TokenLimits {
                 query: most.min(32),
-                text: most.min(180),
+                document: most.min(180),
             },
             markers,
             augmentation,
-            punctuation: PunctuationPolicy::LeftOut,
+            punctuation: PunctuationPolicy::Skipped,
             query_keeps: vec![
                 SpecialToken::Cls,
                 SpecialToken::Marker,
@@ -325,7 +325,7 @@ struct ColbertSetting {
 impl ColbertSetting {
     fn of(plan: ColbertPlan, cutter: &InputTokenizer) -> Result<ColbertSetting, Error> {
         let id = |piece: &str| {
-            cutter.id(piece).ok_or_else(|| Error::Marker {
+            cutter.id(piece).ok_or_else(|| Error::MissingMarkerToken {
                 piece: piece.to_owned(),
             })
         };
@@ -354,14 +354,14 @@ impl ColbertSetting {
         let [query, text] = self.markers?;
         Some(match side {
             InputRole::Query => query,
-            InputRole::Text => text,
+            InputRole::Document => text,
         })
     }
 
     fn keeps(&self, side: InputRole) -> &[SpecialToken] {
         match side {
             InputRole::Query => &self.query_keeps,
-            InputRole::Text => &self.text_keeps,
+            InputRole::Document => &self.text_keeps,
         }
     }
 }
@@ -383,7 +383,7 @@ struct Artifact {
 const ARTIFACT: &str = "artifact.metadata";
 
 fn refuse<T>(field: &'static str, found: &str, expected: &str) -> Result<T, Error> {
-    Err(Error::Sentence {
+    Err(Error::UnsupportedModule {
         file: ARTIFACT.to_owned(),
         field,
         found: found.to_owned(),
@@ -393,10 +393,11 @@ fn refuse<T>(field: &'static str, found: &str, expected: &str) -> Result<T, Erro
 
 impl Artifact {
     fn read(json: &[u8]) -> Result<Artifact, Error> {
-        let found: Artifact = serde_json::from_slice(json).map_err(|source| Error::Settings {
-            file: ARTIFACT.to_owned(),
-            source,
-        })?;
+        let found: Artifact =
+            serde_json::from_slice(json).map_err(|source| Error::SentenceTransformersConfig {
+                file: ARTIFACT.to_owned(),
+                source,
+            })?;
         for (field, value, expected) in [
             ("similarity", &found.similarity, "cosine"),
             ("interaction", &found.interaction, "colbert"),
@@ -421,7 +422,7 @@ impl Artifact {
             plan.markers = Some([query.clone(), text.clone()]);
         }
         match self.mask_punctuation {
-            Some(true) => plan.punctuation = PunctuationPolicy::LeftOut,
+            Some(true) => plan.punctuation = PunctuationPolicy::Skipped,
             Some(false) => plan.punctuation = PunctuationPolicy::Kept,
             None => {}
         }

@@ -21,7 +21,7 @@ const MAX_TOKENS: usize = 65_536;
 
 /// Whether `config.json` describes an encoder that can be loaded.
 pub fn is_encoder(config: &[u8]) -> bool {
-    EncoderConfig::read(config).is_ok()
+    EncoderConfig::parse(config).is_ok()
 }
 
 /// A family of encoders.
@@ -63,7 +63,7 @@ impl EncoderFamily {
     }
 
     /// How many separators stand between a query and a text that are read together.
-    pub(crate) fn separators(self) -> usize {
+    pub(crate) fn n_separators(self) -> usize {
         match self {
             EncoderFamily::Roberta => 2,
             EncoderFamily::Bert
@@ -74,7 +74,7 @@ impl EncoderFamily {
     }
 
     /// What the names of tensors begin with in a file that also has a head.
-    pub(crate) fn prefix(self) -> &'static str {
+    pub(crate) fn tensor_prefix(self) -> &'static str {
         match self {
             EncoderFamily::Bert => "bert.",
             EncoderFamily::Roberta => "roberta.",
@@ -97,7 +97,7 @@ pub(crate) struct EncoderConfig {
     pub(crate) num_attention_heads: usize,
     pub(crate) intermediate_size: usize,
     /// Rows of the table of positions; of a ModernBERT, which has none, the most pieces.
-    pub(crate) n_position_rows: usize,
+    pub(crate) max_positions: usize,
     /// The row of the first piece.
     pub(crate) first_position: usize,
     /// Segments; 0 where the family has none.
@@ -106,13 +106,13 @@ pub(crate) struct EncoderConfig {
     /// Logits of a classification head.
     pub(crate) n_labels: usize,
     /// Whether the file says that it holds a model with a classification head.
-    pub(crate) classifies: bool,
+    pub(crate) has_classification_head: bool,
     /// Whether it says so of a head for masked pieces.
-    pub(crate) fills_masks: bool,
+    pub(crate) has_masked_lm_head: bool,
     /// Whether it says that it is a ColBERT of Stanford's.
     pub(crate) is_colbert: bool,
     /// Whether a head for masked pieces predicts by what pieces are read as.
-    pub(crate) ties_words: bool,
+    pub(crate) ties_embeddings: bool,
     /// What ModernBERT has beside the above, and no other family.
     pub(crate) modern: Option<ModernBertConfig>,
 }
@@ -148,7 +148,7 @@ struct Fields {
 
 impl EncoderConfig {
     /// Reads `config.json` and refuses what the forward pass would get wrong.
-    pub(crate) fn read(json: &[u8]) -> Result<EncoderConfig, Error> {
+    pub(crate) fn parse(json: &[u8]) -> Result<EncoderConfig, Error> {
         let found = model_type(json)?;
         let Some(family) = EncoderFamily::of(&found) else {
             return Err(Error::Architecture { found });
@@ -196,22 +196,22 @@ impl EncoderConfig {
             num_hidden_layers: fields.num_hidden_layers,
             num_attention_heads: fields.num_attention_heads,
             intermediate_size: fields.intermediate_size,
-            n_position_rows,
+            max_positions: n_position_rows,
             first_position,
             type_vocab_size,
             layer_norm_eps: eps,
             // What transformers takes where neither is there.
             n_labels: labels.or(fields.num_labels).unwrap_or(2),
-            classifies: fields.has("ForSequenceClassification"),
-            fills_masks: fields.has("ForMaskedLM"),
+            has_classification_head: fields.has("ForSequenceClassification"),
+            has_masked_lm_head: fields.has("ForMaskedLM"),
             is_colbert: fields.has("HF_ColBERT"),
-            ties_words: fields.tie_word_embeddings.unwrap_or(true),
+            ties_embeddings: fields.tie_word_embeddings.unwrap_or(true),
             modern,
         })
     }
 
     /// The most pieces that a text can have.
-    pub(crate) fn max_pieces(&self) -> usize {
+    pub(crate) fn max_tokens(&self) -> usize {
         self.n_position_rows - self.first_position
     }
 }
@@ -292,6 +292,6 @@ pub(crate) fn check_bound(found: usize, least: usize, config: &EncoderConfig) ->
     let most = config.max_pieces();
     match (least..=most).contains(&found) {
         true => Ok(()),
-        false => Err(Error::MaxPieces { found, least, most }),
+        false => Err(Error::MaxTokens { found, least, most }),
     }
 }

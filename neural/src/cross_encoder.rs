@@ -25,7 +25,7 @@ impl CrossEncoder {
     /// Whether `config.json` says that the folder holds one: an encoder with a classification
     /// head of one or two labels.
     pub fn is_in(config: &[u8]) -> bool {
-        EncoderConfig::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
+        EncoderConfig::parse(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
     }
 
     /// Reads and checks the files and puts the weights where `device` says. Query and text
@@ -35,7 +35,7 @@ impl CrossEncoder {
         max_pieces: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
-        let config = EncoderConfig::read(&files.config)?;
+        let config = EncoderConfig::parse(&files.config)?;
         // Special pieces, and one of each.
         let least = 4 + config.family.separators();
         check_bound(max_pieces, least, &config)?;
@@ -55,7 +55,7 @@ impl CrossEncoder {
         let cutter = cutter.with_separators(config.family.separators());
         let cutter = cutter.with_sides(sides.bounds, sides.prompts)?;
         // Of a pair that is too long, each side may lose all but this.
-        cutter.check_prompts(TokenLimits::both(
+        cutter.check_prompts(TokenLimits::uniform(
             (max_pieces - 2 - config.family.separators()) / 2,
         ))?;
         Ok(CrossEncoder {
@@ -72,7 +72,7 @@ impl CrossEncoder {
     }
 
     /// Both together; where they are too long the longer one loses its end first.
-    pub fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+    pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         self.cutter.pair(query, text)
     }
 
@@ -83,8 +83,8 @@ impl CrossEncoder {
             .iter()
             .map(|it| EncoderInput {
                 ids: &it.ids,
-                second: it.second,
-                attended: it.ids.len(),
+                second_segment_start: it.second,
+                n_attended: it.ids.len(),
             })
             .collect();
         let states = self.encoder.forward(&inputs)?;
@@ -96,7 +96,7 @@ impl CrossEncoder {
     }
 
     /// How many layers there are, and how many heads each has.
-    pub fn heads(&self) -> (usize, usize) {
+    pub fn attention_shape(&self) -> (usize, usize) {
         self.encoder.heads()
     }
 
@@ -111,8 +111,8 @@ impl CrossEncoder {
     ) -> Result<Option<Vec<f32>>, Error> {
         let input = EncoderInput {
             ids: &pair.ids,
-            second: pair.second,
-            attended: pair.ids.len(),
+            second_segment_start: pair.second,
+            n_attended: pair.ids.len(),
         };
         let Some(all) = self.encoder.attention(input, layer)? else {
             return Ok(None);
@@ -167,7 +167,7 @@ impl Head {
         let bare = weights.without_prefix();
         let of_head = |name: &str, outputs| LinearLayer::load(&bare, name, h, outputs);
         let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
-        let (mut pooling, mut norm) = (HeadPooling::First, None);
+        let (mut pooling, mut norm) = (HeadPooling::Cls, None);
         let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
             // The pooler is a part of the encoder's file.
             EncoderFamily::Bert => (
@@ -215,7 +215,7 @@ impl Head {
     fn score(&self, states: &[f32]) -> f64 {
         let h = self.width();
         let read = match self.pooling {
-            HeadPooling::First => &states[..h],
+            HeadPooling::Cls => &states[..h],
             HeadPooling::Mean => states,
         };
         let mut hidden = vec![0.0; h];

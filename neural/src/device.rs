@@ -46,12 +46,12 @@ impl From<Device> for ComputeTarget {
 
 impl ComputeTarget {
     /// Whether it is the CPU in f32, which every architecture has a path for.
-    pub(crate) fn is_usual(self) -> bool {
+    pub(crate) fn is_default(self) -> bool {
         self == ComputeTarget::from(Device::Cpu)
     }
 
     /// Refuses anything but the CPU in f32 for `what`, `a T5`.
-    pub(crate) fn usual_for(self, what: &str) -> Result<(), Error> {
+    pub(crate) fn require_default(self, what: &str) -> Result<(), Error> {
         let ComputeTarget { device, precision } = self;
         let (device, reason) = match device {
             Device::Cpu if self.is_usual() => return Ok(()),

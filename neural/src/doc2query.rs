@@ -28,27 +28,27 @@ pub struct GenerationConfig {
     /// Of the draws.
     pub seed: u64,
     /// Each piece is one of so many; 1 always takes the likeliest.
-    pub k: usize,
+    pub top_k: usize,
     /// Queries of a text.
     pub n_queries: usize,
     /// A query has at most so many pieces, its end among them.
-    pub max_new: usize,
+    pub max_new_tokens: usize,
 }
 
 impl GenerationConfig {
     /// The most queries of a text.
-    pub const MOST_QUERIES: usize = 1_000;
+    pub const MAX_QUERIES: usize = 1_000;
 
     /// The most pieces of a query.
-    pub const MOST_NEW: usize = 512;
+    pub const MAX_NEW_TOKENS: usize = 512;
 
     /// As docTTTTTquery draws, with so many queries.
-    pub fn of_queries(n_queries: usize, seed: u64) -> GenerationConfig {
+    pub fn docttttt_defaults(n_queries: usize, seed: u64) -> GenerationConfig {
         GenerationConfig {
             seed,
-            k: 10,
+            top_k: 10,
             n_queries,
-            max_new: 64,
+            max_new_tokens: 64,
         }
     }
 }
@@ -90,7 +90,7 @@ impl Doc2Query {
         let config = T5Config::read(&files.config)?;
         if files.declared()? != RankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
-            return Err(Error::Declared {
+            return Err(Error::RankerConfig {
                 reason: reason.to_owned(),
             });
         }
@@ -104,7 +104,7 @@ impl Doc2Query {
     }
 
     /// The queries of each text, in order; texts are shared among the threads.
-    pub fn write(
+    pub fn generate(
         &self,
         texts: &[&str],
         sampling: &GenerationConfig,
@@ -120,10 +120,12 @@ impl Doc2Query {
     }
 
     fn write_of(&self, text: &str, sampling: &GenerationConfig) -> Result<GeneratedQueries, Error> {
-        let pieces = self.words.cut(InputRole::Text, text, self.max_pieces - 1)?;
+        let pieces = self
+            .words
+            .cut(InputRole::Document, text, self.max_pieces - 1)?;
         let mut ids = pieces.ids;
         ids.push(self.model.config().end);
-        let input = EncoderInput::whole(&ids);
+        let input = EncoderInput::single_segment(&ids);
         let states = self.model.read(&[input], gemm::Parallelism::None); // [l, h]
         let memory = self.model.remember(&states, gemm::Parallelism::None);
         let draws = Draws::of(sampling, text);
@@ -180,12 +182,12 @@ impl GenerationConfig {
             (
                 "queries of a text",
                 self.n_queries,
-                GenerationConfig::MOST_QUERIES,
+                GenerationConfig::MAX_QUERIES,
             ),
             (
                 "pieces of a query",
                 self.max_new,
-                GenerationConfig::MOST_NEW,
+                GenerationConfig::MAX_NEW_TOKENS,
             ),
         ] {
             if !(1..=most).contains(&found) {
@@ -289,7 +291,7 @@ mod tests {
 
     #[test]
     fn numbers_lie_evenly_and_each_by_itself() {
-        let sampling = GenerationConfig::of_queries(1, 7);
+        let sampling = GenerationConfig::docttttt_defaults(1, 7);
         let draws = Draws::of(&sampling, "a river");
         let mut numbers: Vec<f64> = (0..100)
             .flat_map(|query| (0..100).map(move |place| (query, place)))
@@ -305,7 +307,7 @@ mod tests {
         });
         let far = far.fold(0.0, f64::max);
         assert!(far < 0.0195, "{far}");
-        let other = GenerationConfig::of_queries(1, 8);
+        let other = GenerationConfig::docttttt_defaults(1, 8);
         assert_ne!(
             Draws::of(&other, "a river").number(0, 0),
             draws.number(0, 0)

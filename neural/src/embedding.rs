@@ -46,7 +46,7 @@ pub enum Pooling {
 
 impl Pooling {
     /// Reads `1_Pooling/config.json` of a sentence-transformers folder.
-    pub fn read(json: &[u8]) -> Result<Pooling, Error> {
+    pub fn parse(json: &[u8]) -> Result<Pooling, Error> {
         let unknown = |found: String| Error::Pooling { found };
         let config: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(json).map_err(|it| unknown(it.to_string()))?;
@@ -150,7 +150,7 @@ impl EncodedText {
     }
 
     /// Unit vectors of pieces, from vectors `[n, width]`.
-    pub(crate) fn of_pieces(
+    pub(crate) fn from_token_vectors(
         numbers: Vec<f32>,
         width: usize,
         pieces: Vec<(u32, (u32, u32))>,
@@ -180,32 +180,32 @@ impl EncodedText {
     }
 
     /// The ids of the pieces that have a vector, in the model's vocabulary; none of a bi-encoder.
-    pub fn ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+    pub fn token_ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.pieces.iter().map(|it| it.0)
     }
 
     /// Where the pieces that have a vector stand in the text, in characters; a special piece
     /// stands nowhere: both are 0.
-    pub fn spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
+    pub fn token_spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
         self.pieces.iter().map(|it| it.1)
     }
 
     /// For each vector of this query the greatest cosine with one of a text, from -1 to 1, and the
     /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`] sums.
     /// None of a text without pieces.
-    pub fn best(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
+    pub fn best_matches(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).best().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
             .collect()
     }
 
     fn products(&self, text: &EncodedText) -> InnerProducts {
-        InnerProducts::of(&self.numbers, &text.numbers, self.width)
+        InnerProducts::compute(&self.numbers, &text.numbers, self.width)
     }
 
     fn words(&self, cutter: &InputTokenizer) -> Vec<SubwordToken> {
         let pieces = self.pieces.iter().map(|&(id, (start, end))| SubwordToken {
-            piece: cutter.piece(id),
+            token: cutter.piece(id),
             start: start as usize,
             end: end as usize,
         });
@@ -217,7 +217,7 @@ impl EncodedText {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubwordToken {
     /// As in the vocabulary, `##ing`.
-    pub piece: String,
+    pub token: String,
     /// First character in the text (in Unicode scalar values); of a special piece `end`.
     pub start: usize,
     /// One past the last character.
@@ -230,7 +230,7 @@ pub struct TokenMatches {
     /// The query's pieces: the rows.
     pub query: Vec<SubwordToken>,
     /// The text's pieces: the columns.
-    pub text: Vec<SubwordToken>,
+    pub document: Vec<SubwordToken>,
     /// `cosines[row][column]`, from -1 to 1.
     pub cosines: Vec<Vec<f64>>,
 }
@@ -268,7 +268,7 @@ pub(crate) fn matches(
     };
     TokenMatches {
         query: query.words(cutter),
-        text: text.words(cutter),
+        document: text.words(cutter),
         cosines: (0..query.vectors().len()).map(row).collect(),
     }
 }

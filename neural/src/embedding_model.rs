@@ -40,10 +40,10 @@ impl EmbeddingModel {
         parts.around(Arc::new(encoder))
     }
 
-    /// The same files, compared otherwise: both share one encoder, so [`EmbeddingModel::encode_for`] serves
+    /// The same files, compared otherwise: both share one encoder, so [`EmbeddingModel::encode_for_models`] serves
     /// both with one forward pass. None where this model was loaded from other files or with
     /// another bound.
-    pub fn used_as(
+    pub fn with_kind(
         &self,
         files: &ModelFiles,
         matching: EmbeddingKind,
@@ -57,7 +57,7 @@ impl EmbeddingModel {
     }
 
     /// Whether another model reads every text in the same pieces with the same encoder.
-    pub fn reads_as(&self, other: &EmbeddingModel) -> bool {
+    pub fn has_same_encoding(&self, other: &EmbeddingModel) -> bool {
         Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.cuts_as(&other.cutter)
     }
 
@@ -75,14 +75,14 @@ impl EmbeddingModel {
     }
 
     /// As [`EmbeddingModel::encode`], for each of the models, which all read as this one
-    /// ([`EmbeddingModel::reads_as`]): one forward pass for all of them, and the bits that each would have
+    /// ([`EmbeddingModel::has_same_encoding`]): one forward pass for all of them, and the bits that each would have
     /// by itself.
-    pub fn encode_for(
+    pub fn encode_for_models(
         &self,
         models: &[&EmbeddingModel],
         batch: &[&TokenizedText],
     ) -> Result<Vec<Vec<EncodedText>>, Error> {
-        let foreign = |reason: String| Err(Error::ForeignPieces { reason });
+        let foreign = |reason: String| Err(Error::InvalidTokens { reason });
         if !models.iter().all(|it| it.reads_as(self)) {
             return foreign("made for another encoder".to_owned());
         }
@@ -121,7 +121,7 @@ impl EmbeddingModel {
     }
 
     /// How two texts are compared.
-    pub fn matching(&self) -> EmbeddingKind {
+    pub fn kind(&self) -> EmbeddingKind {
         self.matching
     }
 
@@ -172,7 +172,7 @@ impl EmbeddingModelParts {
         matching: EmbeddingKind,
         max_pieces: usize,
     ) -> Result<EmbeddingModelParts, Error> {
-        let config = EncoderConfig::read(&files.config)?;
+        let config = EncoderConfig::parse(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let declared = files.declared_as(match matching {
             EmbeddingKind::BiEncoder => Architecture::BiEncoder,
@@ -217,12 +217,15 @@ fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
     if declared.architecture == Some(Architecture::BiEncoder) {
         return Ok(());
     }
-    let (found, ending) = match (CrossEncoder::is_in(config), Colbert::is_in(config)) {
+    let (found, ending) = match (
+        CrossEncoder::is_in(config),
+        Colbert::is_supported_config(config),
+    ) {
         (true, _) => ("cross-encoder", ":cross"),
         (_, true) => ("ColBERT", ":colbert"),
         (false, false) => return Ok(()),
     };
-    Err(Error::OtherUse { found, ending })
+    Err(Error::WrongArchitecture { found, ending })
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) struct HiddenStates {
 
 impl HiddenStates {
     /// Returns the states of each input, `[pieces, h]`.
-    pub(crate) fn each(&self) -> Vec<&[f32]> {
+    pub(crate) fn by_input(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
         let own = self.lengths.iter().map(|n| {
             let (own, others) = rest.split_at(n * self.hidden_size);
@@ -86,9 +86,9 @@ impl Encoder {
     }
 
     /// Encodes texts at once, each by itself.
-    pub(crate) fn forward_alone(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
+    pub(crate) fn forward_texts(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
         let inputs: Vec<EncoderInput<'_>> =
-            batch.iter().map(|it| EncoderInput::alone(it)).collect();
+            batch.iter().map(|it| EncoderInput::from_text(it)).collect();
         self.forward(&inputs)
     }
 
@@ -108,7 +108,7 @@ impl Encoder {
     }
 
     /// Layers, and heads of each.
-    pub(crate) fn heads(&self) -> (usize, usize) {
+    pub(crate) fn attention_shape(&self) -> (usize, usize) {
         self.heads
     }
 
@@ -127,7 +127,7 @@ impl Encoder {
     }
 
     fn check(&self, ids: &[u32]) -> Result<(), Error> {
-        let foreign = |reason| Err(Error::ForeignPieces { reason });
+        let foreign = |reason| Err(Error::InvalidTokens { reason });
         if !(2..=self.max_pieces).contains(&ids.len()) {
             return foreign(format!(
                 "{} pieces, not 2 to {}",

@@ -88,7 +88,7 @@ impl Epic {
         max_pieces: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
-        let config = EncoderConfig::read(&files.config)?;
+        let config = EncoderConfig::parse(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         if config.family != EncoderFamily::Bert {
             return Err(Error::Unsupported {
@@ -165,10 +165,10 @@ impl Epic {
     }
 
     /// What the weights of each text are made of.
-    pub fn encode_texts(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicDocument>, Error> {
+    pub fn encode_documents(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicDocument>, Error> {
         let inputs = batch.iter().map(|it| EncoderInput {
-            second: 0,
-            ..EncoderInput::alone(it)
+            second_segment_start: 0,
+            ..EncoderInput::from_text(it)
         });
         let inputs: Vec<EncoderInput<'_>> = inputs.collect();
         let states = self.encoder.forward(&inputs)?;
@@ -206,7 +206,7 @@ impl Epic {
     }
 
     /// The weight of a piece of the vocabulary, which the text need not hold.
-    pub fn weight(&self, text: &EpicDocument, id: u32) -> f64 {
+    pub fn token_weight(&self, text: &EpicDocument, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
         let (words, biases) = (&self.head.words, &self.head.bias);
         let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {

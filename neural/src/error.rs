@@ -33,7 +33,7 @@ pub enum Error {
         "config.json says that this is a {found} and no bi-encoder; ask for it by the ending \
          `{ending}`, or write `architecture = \"bi-encoder\"` into ranker.toml"
     )]
-    OtherUse {
+    WrongArchitecture {
         /// What it is.
         found: &'static str,
         /// Of its name.
@@ -42,7 +42,7 @@ pub enum Error {
 
     /// A part of a sentence-transformers folder without which its vectors would be others.
     #[error("`{field}` in {file} is {found}, but must be {expected}")]
-    Sentence {
+    UnsupportedModule {
         /// Which file of the folder.
         file: String,
         /// Its field.
@@ -64,7 +64,7 @@ pub enum Error {
 
     /// `ranker.toml` is no TOML, has an unknown key or contradicts itself.
     #[error("ranker.toml: {reason}")]
-    Declared {
+    RankerConfig {
         /// What is wrong, and where.
         reason: String,
     },
@@ -74,7 +74,7 @@ pub enum Error {
         "the prompt of {side} has {n_pieces} pieces where there is room for {room}, and one of the \
          text; make it shorter, or allow more pieces"
     )]
-    Prompt {
+    PromptTooLong {
         /// `queries` or `texts`.
         side: &'static str,
         /// Of the prompt, without special ones.
@@ -88,14 +88,14 @@ pub enum Error {
         "tokenizer.json has no piece `{piece}`, which is put beside those of a text; `markers` and \
          `augmentation` under [colbert] in ranker.toml say which there are"
     )]
-    Marker {
+    MissingMarkerToken {
         /// As it was looked for.
         piece: String,
     },
 
     /// A file of sentence-transformers is no JSON of its kind.
     #[error("{file} cannot be read: {source}")]
-    Settings {
+    SentenceTransformersConfig {
         /// Which file of the folder.
         file: String,
         /// What the reader of JSON says.
@@ -166,7 +166,7 @@ pub enum Error {
 
     /// The bound on pieces leaves no room for a text, or exceeds what the model was made for.
     #[error("at most {found} pieces were asked for; the model takes from {least} to {most}")]
-    MaxPieces {
+    MaxTokens {
         /// What was asked for.
         found: usize,
         /// `[CLS]`, one piece, `[SEP]`.
@@ -197,7 +197,7 @@ pub enum Error {
 
     /// Pieces that were not made by this model: unknown ids, none at all, or too many.
     #[error("the pieces were not made by this model: {reason}")]
-    ForeignPieces {
+    InvalidTokens {
         /// What is wrong with them.
         reason: String,
     },

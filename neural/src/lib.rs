@@ -7,7 +7,7 @@
 //!
 //! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019), and
 //! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021). [`Colbert`] and
-//! [`Epic`] read a [`InputRole::Query`] otherwise than a [`InputRole::Text`] (Khattab and Zaharia 2020;
+//! [`Epic`] read a [`InputRole::Query`] otherwise than a [`InputRole::Document`] (Khattab and Zaharia 2020;
 //! MacAvaney et al. 2020).
 //!
 //! A T5 (Raffel et al. 2020) reads and writes: [`MonoT5`] asks it whether a text is relevant

@@ -15,7 +15,7 @@ pub(crate) struct MaskedLmHead {
     norm: LayerNorm,
     /// `[vocabulary, h]`: what a piece is read as, or where the file says that they differ what
     /// it is predicted by.
-    pub(crate) words: Vec<f32>,
+    pub(crate) output_embeddings: Vec<f32>,
     /// `[vocabulary]`.
     pub(crate) bias: Vec<f32>,
 }
@@ -82,7 +82,7 @@ impl MaskedLmHead {
             dense,
             norm,
             bias,
-            words: match config.ties_words {
+            output_embeddings: match config.ties_words {
                 true => encoder.numbers(words, &[v, h])?,
                 false => head.numbers(&format!("{output}.weight"), &[v, h])?,
             },

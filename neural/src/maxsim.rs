@@ -23,12 +23,12 @@ pub(crate) struct InnerProducts {
 
 impl InnerProducts {
     /// Of `[q, h]` and `[t, h]`.
-    pub(crate) fn of(query: &[f32], text: &[f32], width: usize) -> InnerProducts {
+    pub(crate) fn compute(query: &[f32], text: &[f32], width: usize) -> InnerProducts {
         Arch::new().dispatch(Pass { query, text, width })
     }
 
     /// The greatest of each vector of the query, and no less than `least`.
-    pub(crate) fn most(&self, least: f32) -> Vec<f32> {
+    pub(crate) fn row_maxima(&self, least: f32) -> Vec<f32> {
         let mut most = vec![least; self.columns];
         if self.columns > 0 {
             for row in self.numbers.chunks_exact(self.columns) {
@@ -42,7 +42,7 @@ impl InnerProducts {
 
     /// For each vector of the query its greatest with the place in the text, of several the first;
     /// none of a text without vectors.
-    pub(crate) fn best(&self) -> Vec<Option<(f32, usize)>> {
+    pub(crate) fn row_argmax(&self) -> Vec<Option<(f32, usize)>> {
         let best = |query: usize| {
             let mut best: Option<(f32, usize)> = None;
             for (at, it) in self.row(query).enumerate() {
@@ -159,7 +159,7 @@ pub(crate) mod tests {
             (17, 13, 64),
         ] {
             let (query, text) = (drawn(q * h, 7), drawn(t * h, 8));
-            let products = InnerProducts::of(&query, &text, h);
+            let products = InnerProducts::compute(&query, &text, h);
             let most = products.most(f32::NEG_INFINITY);
             assert_eq!(most.len(), q);
             for (at, query) in query.chunks_exact(h).enumerate() {
@@ -181,10 +181,11 @@ pub(crate) mod tests {
     #[test]
     fn a_product_does_not_depend_on_where_its_vectors_stand() {
         let (query, text) = (drawn(20 * 24, 1), drawn(11 * 24, 2));
-        let all = InnerProducts::of(&query, &text, 24);
+        let all = InnerProducts::compute(&query, &text, 24);
         for q in 0..20 {
             for (t, found) in all.row(q).enumerate() {
-                let alone = InnerProducts::of(&query[q * 24..][..24], &text[t * 24..][..24], 24);
+                let alone =
+                    InnerProducts::compute(&query[q * 24..][..24], &text[t * 24..][..24], 24);
                 assert_eq!(alone.row(0).collect::<Vec<_>>(), [found]);
             }
         }
@@ -193,11 +194,11 @@ pub(crate) mod tests {
     #[test]
     fn nothing_has_no_products() {
         assert!(
-            InnerProducts::of(&[], &drawn(8, 3), 4)
+            InnerProducts::compute(&[], &drawn(8, 3), 4)
                 .most(-1.0)
                 .is_empty()
         );
-        let nothing = InnerProducts::of(&drawn(8, 3), &[], 4);
+        let nothing = InnerProducts::compute(&drawn(8, 3), &[], 4);
         assert_eq!(nothing.most(-1.0), [-1.0; 2]);
         assert_eq!(nothing.best(), [None; 2]);
     }

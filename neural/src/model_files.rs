@@ -20,13 +20,13 @@ pub struct ModelFiles {
     /// `modules.json` of sentence-transformers, if there is one.
     pub modules: Option<Vec<u8>>,
     /// `config_sentence_transformers.json`, if there is one; none compares by the cosine.
-    pub settings: Option<Vec<u8>>,
+    pub sentence_transformers: Option<Vec<u8>>,
     /// The folders that [`crate::module_folders`] finds in `modules`.
-    pub further: Vec<ModuleFiles>,
+    pub modules_with_weights: Vec<ModuleFiles>,
     /// `artifact.metadata` of Stanford's ColBERT, if there is one.
-    pub artifact: Option<Vec<u8>>,
+    pub colbert_metadata: Option<Vec<u8>>,
     /// `ranker.toml`, if there is one.
-    pub ranker: Option<Vec<u8>>,
+    pub ranker_config: Option<Vec<u8>>,
 }
 
 /// The files of a module of sentence-transformers that has weights of its own.
@@ -42,20 +42,20 @@ pub struct ModuleFiles {
 
 impl ModelFiles {
     /// The most pieces that the encoder was made for; none where `config.json` cannot be read.
-    pub fn most_pieces(&self) -> Option<usize> {
-        EncoderConfig::read(&self.config)
+    pub fn max_tokens(&self) -> Option<usize> {
+        EncoderConfig::parse(&self.config)
             .ok()
             .map(|it| it.max_pieces())
     }
 
     /// What `ranker.toml` says; nothing where there is none.
-    pub fn declared(&self) -> Result<RankerConfig, Error> {
-        let read = self.ranker.as_deref().map(RankerConfig::read);
+    pub fn ranker_config(&self) -> Result<RankerConfig, Error> {
+        let read = self.ranker.as_deref().map(RankerConfig::parse);
         Ok(read.transpose()?.unwrap_or_default())
     }
 
     /// The same, of a folder that is loaded as `used`; one that says it is another is refused.
-    pub(crate) fn declared_as(&self, used: Architecture) -> Result<RankerConfig, Error> {
+    pub(crate) fn ranker_config_for(&self, used: Architecture) -> Result<RankerConfig, Error> {
         let declared = self.declared()?;
         declared.check_use(used)?;
         Ok(declared)

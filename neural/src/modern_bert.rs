@@ -199,8 +199,8 @@ impl ForwardPass<'_, ModernBertParameters> {
         let d = h / self.model.heads;
         let [all, near] = &self.model.turns;
         let turns = match layer.reach {
-            AttentionWindow::All => all,
-            AttentionWindow::Near(_) => near,
+            AttentionWindow::Global => all,
+            AttentionWindow::Local(_) => near,
         };
         let mut rest = qkv;
         for text in self.texts {
@@ -226,8 +226,8 @@ impl ForwardPass<'_, ModernBertParameters> {
             for from in (0..l).step_by(BLOCK) {
                 let to = (from + BLOCK).min(l);
                 let seen = match reach {
-                    AttentionWindow::All => 0..l,
-                    AttentionWindow::Near(n) => from.saturating_sub(n)..(to + n).min(l),
+                    AttentionWindow::Global => 0..l,
+                    AttentionWindow::Local(n) => from.saturating_sub(n)..(to + n).min(l),
                 };
                 let (rows, keys) = (to - from, seen.len());
                 let scores = &mut scores[..rows * keys];
@@ -343,8 +343,8 @@ fn turn(rows: &mut [f32], bias: &[f32], turns: &RotaryTable, d: usize) {
 fn softmax(rows: &mut [f32], width: usize, at: usize, reach: AttentionWindow) {
     for (at, row) in (at..).zip(rows.chunks_exact_mut(width)) {
         let near = match reach {
-            AttentionWindow::All => 0..width,
-            AttentionWindow::Near(n) => at.saturating_sub(n)..(at + n + 1).min(width),
+            AttentionWindow::Global => 0..width,
+            AttentionWindow::Local(n) => at.saturating_sub(n)..(at + n + 1).min(width),
         };
         row[..near.start].fill(0.0);
         row[near.end..].fill(0.0);

@@ -28,7 +28,7 @@ pub struct MonoT5 {
     words: T5Tokenizer,
     prompt: Prompt,
     /// `▁true` and `▁false`.
-    answers: [u32; 2],
+    true_false_ids: [u32; 2],
     max_pieces: usize,
     fingerprint: String,
 }
@@ -45,7 +45,7 @@ impl MonoT5 {
     /// Whether `config.json` says that the folder holds a T5 that writes. Whether it was trained
     /// to say `true` and `false` nothing in the folder tells.
     pub fn is_in(config: &[u8]) -> bool {
-        T5Config::writes(config)
+        T5Config::generates(config)
     }
 
     /// Reads and checks the files. The prompt has at most `max_pieces` pieces with query and
@@ -63,7 +63,7 @@ impl MonoT5 {
         // One piece of the query and one of the text.
         t5::check_bound(max_pieces, prompt.len() + 2)?;
         Ok(MonoT5 {
-            answers: [words.id("▁true")?, words.id("▁false")?],
+            true_false_ids: [words.id("▁true")?, words.id("▁false")?],
             model: T5::load(files, config, device)?,
             words,
             prompt,
@@ -78,7 +78,7 @@ impl MonoT5 {
     }
 
     /// Both in the prompt; where they are too long the longer one loses its end first.
-    pub fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+    pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         let room = self.max_pieces - self.prompt.len();
         let (n_query, n_text) = truncate_longest_first(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
@@ -90,7 +90,7 @@ impl MonoT5 {
         ids.extend(&self.prompt.relevant);
         TokenizedPair {
             ids,
-            second,
+            document_start: second,
             truncated: cut || query.truncated || text.truncated,
         }
     }
@@ -116,7 +116,7 @@ impl MonoT5 {
         batch.iter().try_for_each(check)?;
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
-            .map(|it| EncoderInput::whole(&it.ids))
+            .map(|it| EncoderInput::single_segment(&it.ids))
             .collect();
         let (shares, parallelism) = bert_cpu::split_for_threads(&inputs);
         let of_share = |share: &[EncoderInput<'_>]| {
@@ -150,7 +150,7 @@ impl Prompt {
     fn of(words: &T5Tokenizer, end: u32) -> Result<Prompt, Error> {
         let cut = |text: &str| {
             words
-                .cut(InputRole::Text, text, usize::MAX)
+                .cut(InputRole::Document, text, usize::MAX)
                 .map(|it| it.ids)
         };
         let prompt = Prompt {
@@ -194,7 +194,7 @@ mod tests {
                 .map(|it| {
                     let text = |name: &str| {
                         model
-                            .tokenize(InputRole::Text, it[name].as_str().unwrap())
+                            .tokenize(InputRole::Document, it[name].as_str().unwrap())
                             .unwrap()
                     };
                     model.pair(&text("query"), &text("text"))

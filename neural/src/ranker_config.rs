@@ -36,9 +36,11 @@ pub struct RankerConfig {
     /// What the folder is.
     pub architecture: Option<Architecture>,
     /// The most pieces of a query, special ones among them.
-    pub query_pieces: Option<usize>,
+    #[serde(rename = "query_pieces")]
+    pub max_query_tokens: Option<usize>,
     /// The most pieces of a text.
-    pub text_pieces: Option<usize>,
+    #[serde(rename = "text_pieces")]
+    pub max_document_tokens: Option<usize>,
     /// What is put before queries and texts.
     #[serde(default)]
     pub prompts: PromptConfig,
@@ -89,7 +91,8 @@ pub struct PromptConfig {
     /// `query: `.
     pub query: Option<String>,
     /// `passage: `.
-    pub text: Option<String>,
+    #[serde(rename = "text")]
+    pub document: Option<String>,
 }
 
 /// The table `[colbert]`.
@@ -105,9 +108,11 @@ pub struct ColbertConfig {
     /// Whether punctuation of texts is compared.
     pub punctuation: Option<PunctuationPolicy>,
     /// Special pieces of a query that are compared.
-    pub query_keeps: Option<Vec<SpecialToken>>,
+    #[serde(rename = "query_keeps")]
+    pub scored_query_specials: Option<Vec<SpecialToken>>,
     /// Special pieces of a text that are compared.
-    pub text_keeps: Option<Vec<SpecialToken>>,
+    #[serde(rename = "text_keeps")]
+    pub scored_document_specials: Option<Vec<SpecialToken>>,
 }
 
 /// A ColBERT of a paper.
@@ -142,7 +147,8 @@ pub enum PunctuationPolicy {
     /// As others.
     Kept,
     /// They are read, not compared.
-    LeftOut,
+    #[serde(rename = "left-out")]
+    Skipped,
 }
 
 /// A piece that is not of the text.
@@ -167,8 +173,8 @@ pub(crate) struct InputSettings {
 
 impl RankerConfig {
     /// Reads `ranker.toml`.
-    pub fn read(toml: &[u8]) -> Result<RankerConfig, Error> {
-        let broken = |reason: String| Error::Declared { reason };
+    pub fn parse(toml: &[u8]) -> Result<RankerConfig, Error> {
+        let broken = |reason: String| Error::RankerConfig { reason };
         let text = std::str::from_utf8(toml).map_err(|it| broken(it.to_string()))?;
         let found: RankerConfig =
             toml::from_str(text).map_err(|it| broken(it.to_string().trim_end().to_owned()))?;
@@ -193,8 +199,8 @@ impl RankerConfig {
     }
 
     /// Refuses a folder that says it is another than what it is loaded as.
-    pub(crate) fn check_use(&self, used: Architecture) -> Result<(), Error> {
-        let refuse = |reason| Err(Error::Declared { reason });
+    pub(crate) fn check_architecture(&self, used: Architecture) -> Result<(), Error> {
+        let refuse = |reason| Err(Error::RankerConfig { reason });
         let used_as = used.name();
         match self.architecture {
             Some(other) if other != used => refuse(format!(
@@ -219,21 +225,21 @@ impl RankerConfig {
         ] {
             if set {
                 let reason = format!("`{name}` cannot be set of {what}; take it out");
-                return Err(Error::Declared { reason });
+                return Err(Error::RankerConfig { reason });
             }
         }
         Ok(())
     }
 
     /// Both sides with at most `max_pieces` where nothing else is said.
-    pub(crate) fn sides(
+    pub(crate) fn input_settings(
         &self,
         max_pieces: usize,
         config: &EncoderConfig,
     ) -> Result<InputSettings, Error> {
         let bounds = TokenLimits {
             query: self.query_pieces.unwrap_or(max_pieces),
-            text: self.text_pieces.unwrap_or(max_pieces),
+            document: self.text_pieces.unwrap_or(max_pieces),
         };
         check_bound(bounds.query, 3, config)?;
         check_bound(bounds.text, 3, config)?;

@@ -37,7 +37,7 @@ impl Similarity {
     }
 }
 
-/// The folders of `modules.json` with files that [`ModelFiles::further`] wants.
+/// The folders of `modules.json` with files that [`ModelFiles::modules_with_weights`] wants.
 pub fn module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
     let modules: Vec<Module> = json(MODULES, modules)?;
     let dense = modules.into_iter().filter(|it| it.kind() == "Dense");
@@ -81,7 +81,7 @@ struct Settings {
     prompts: Option<BTreeMap<String, Option<String>>>,
 }
 
-/// `1_Pooling/config.json`, of what [`Pooling::read`] does not look at.
+/// `1_Pooling/config.json`, of what [`Pooling::parse`] does not look at.
 #[derive(Default, Deserialize)]
 struct PoolingSettings {
     include_prompt: Option<bool>,
@@ -117,7 +117,7 @@ struct DenseConfig {
 impl EmbeddingHead {
     /// Without these files: the mean, and the cosine. `width` is that of the hidden states.
     pub(crate) fn read(files: &ModelFiles, width: usize) -> Result<EmbeddingHead, Error> {
-        let pooling = files.pooling.as_deref().map(Pooling::read).transpose()?;
+        let pooling = files.pooling.as_deref().map(Pooling::parse).transpose()?;
         let modules = files.modules.as_deref().map(|it| json(MODULES, it));
         let modules: Vec<Module> = modules.transpose()?.unwrap_or_default();
         let (mut steps, mut width, mut pooled) = (Vec::new(), width, false);
@@ -209,7 +209,7 @@ impl EmbeddingHead {
     }
 
     /// What becomes of the pooled vector.
-    pub(crate) fn further(&self, pooled: Vec<f32>) -> Vec<f32> {
+    pub(crate) fn apply_modules(&self, pooled: Vec<f32>) -> Vec<f32> {
         self.steps.iter().fold(pooled, |vector, step| match step {
             Step::Normalize => {
                 let norm = dot(&vector, &vector).sqrt();
@@ -280,14 +280,14 @@ fn dense(module: &ModuleFiles, width: usize) -> Result<(LinearLayer, Activation)
 }
 
 fn json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, Error> {
-    serde_json::from_slice(bytes).map_err(|source| Error::Settings {
+    serde_json::from_slice(bytes).map_err(|source| Error::SentenceTransformersConfig {
         file: file.to_owned(),
         source,
     })
 }
 
 fn refuse<T>(file: &str, field: &'static str, found: &str, expected: &str) -> Result<T, Error> {
-    Err(Error::Sentence {
+    Err(Error::UnsupportedModule {
         file: file.to_owned(),
         field,
         found: found.to_owned(),

@@ -73,12 +73,12 @@ impl SpectrumAccumulator {
     }
 
     /// How many vectors a piece has.
-    pub fn n(&self, piece: u32) -> u64 {
+    pub fn n_vectors(&self, piece: u32) -> u64 {
         self.of.get(&piece).map_or(0, |it| it.n(self.width))
     }
 
     /// The spectra of all pieces with at least so many vectors, by piece.
-    pub fn ratios(&self, floor: u64) -> BTreeMap<u32, TokenSpectrum> {
+    pub fn spectra(&self, floor: u64) -> BTreeMap<u32, TokenSpectrum> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {
             let n = sums.n(self.width);

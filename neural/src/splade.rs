@@ -45,7 +45,7 @@ impl Splade {
     /// Whether `config.json` says that the folder holds an encoder with a head for masked pieces.
     /// Whether it was trained as SPLADE nothing in the folder says.
     pub fn is_in(config: &[u8]) -> bool {
-        EncoderConfig::read(config).is_ok_and(|it| it.fills_masks)
+        EncoderConfig::parse(config).is_ok_and(|it| it.fills_masks)
     }
 
     /// Reads and checks the files and puts the encoder where `device` says. A text has at most
@@ -55,7 +55,7 @@ impl Splade {
         max_pieces: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
-        let config = EncoderConfig::read(&files.config)?;
+        let config = EncoderConfig::parse(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sides = files
             .declared_as(Architecture::Splade)?

@@ -64,13 +64,17 @@ impl T5 {
 
     /// The states of every piece of every text, normalised: `[t, h]`. One thread, unless the
     /// products are given more.
-    pub(crate) fn read(&self, texts: &[EncoderInput<'_>], parallelism: Parallelism) -> Vec<f32> {
+    pub(crate) fn encode(&self, texts: &[EncoderInput<'_>], parallelism: Parallelism) -> Vec<f32> {
         encoder::forward(&self.parameters, texts, parallelism)
     }
 
     /// What the decoder looks up of a text: keys and values of its states `[l, h]`.
-    pub(crate) fn remember(&self, states: &[f32], parallelism: Parallelism) -> CrossAttentionCache {
-        CrossAttentionCache::of(&self.parameters, states, parallelism)
+    pub(crate) fn cross_attention_cache(
+        &self,
+        states: &[f32],
+        parallelism: Parallelism,
+    ) -> CrossAttentionCache {
+        CrossAttentionCache::compute(&self.parameters, states, parallelism)
     }
 
     /// The decoder, for at most so many pieces.
@@ -81,7 +85,7 @@ impl T5 {
     /// Refuses pieces that another model has made.
     pub(crate) fn check(&self, ids: &[u32], max_pieces: usize) -> Result<(), Error> {
         let v = self.config().vocab_size;
-        let foreign = |reason| Err(Error::ForeignPieces { reason });
+        let foreign = |reason| Err(Error::InvalidTokens { reason });
         if !(1..=max_pieces).contains(&ids.len()) {
             return foreign(format!("{} pieces, not 1 to {max_pieces}", ids.len()));
         }
@@ -96,7 +100,7 @@ impl T5 {
 pub(crate) fn check_bound(found: usize, least: usize) -> Result<(), Error> {
     match (least..=MOST_PIECES).contains(&found) {
         true => Ok(()),
-        false => Err(Error::MaxPieces {
+        false => Err(Error::MaxTokens {
             found,
             least,
             most: MOST_PIECES,

@@ -9,7 +9,7 @@ pub enum InputRole {
     /// What is searched for.
     Query,
     /// What is ranked.
-    Text,
+    Document,
 }
 
 /// One text as ids of word pieces, `[CLS]` first and `[SEP]` last; for a T5 without either, so
@@ -17,7 +17,7 @@ pub enum InputRole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizedText {
     /// What it is read as.
-    pub side: InputRole,
+    pub role: InputRole,
     /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`, at least these two but for a T5;
     /// of a ColBERT also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
@@ -35,7 +35,7 @@ pub struct TokenizedPair {
     /// Ids in the vocabulary, special pieces among them.
     pub ids: Vec<u32>,
     /// Where the text begins; what stands before is the query with its special pieces.
-    pub second: usize,
+    pub document_start: usize,
     /// Whether pieces of the query or of the text were left out.
     pub truncated: bool,
 }
@@ -45,24 +45,24 @@ pub struct TokenizedPair {
 pub(crate) struct EncoderInput<'a> {
     pub(crate) ids: &'a [u32],
     /// Where the second segment begins; the number of pieces where there is none.
-    pub(crate) second: usize,
+    pub(crate) second_segment_start: usize,
     /// How many pieces, from the first, are looked at by all; those after them look, and are
     /// looked at by none.
-    pub(crate) attended: usize,
+    pub(crate) n_attended: usize,
 }
 
 impl<'a> EncoderInput<'a> {
     /// One text.
-    pub(crate) fn alone(text: &'a TokenizedText) -> EncoderInput<'a> {
-        EncoderInput::whole(&text.ids)
+    pub(crate) fn from_text(text: &'a TokenizedText) -> EncoderInput<'a> {
+        EncoderInput::single_segment(&text.ids)
     }
 
     /// One segment, every piece of which is looked at.
-    pub(crate) fn whole(ids: &'a [u32]) -> EncoderInput<'a> {
+    pub(crate) fn single_segment(ids: &'a [u32]) -> EncoderInput<'a> {
         EncoderInput {
             ids,
-            second: ids.len(),
-            attended: ids.len(),
+            second_segment_start: ids.len(),
+            n_attended: ids.len(),
         }
     }
 
@@ -76,27 +76,27 @@ impl<'a> EncoderInput<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TokenLimits {
     pub(crate) query: usize,
-    pub(crate) text: usize,
+    pub(crate) document: usize,
 }
 
 impl TokenLimits {
     /// The same of both.
-    pub(crate) fn both(max_pieces: usize) -> TokenLimits {
+    pub(crate) fn uniform(max_pieces: usize) -> TokenLimits {
         TokenLimits {
             query: max_pieces,
-            text: max_pieces,
+            document: max_pieces,
         }
     }
 
-    pub(crate) fn of(self, side: InputRole) -> usize {
+    pub(crate) fn for_role(self, side: InputRole) -> usize {
         match side {
             InputRole::Query => self.query,
-            InputRole::Text => self.text,
+            InputRole::Document => self.text,
         }
     }
 
     /// Of either side.
-    pub(crate) fn most(self) -> usize {
+    pub(crate) fn max(self) -> usize {
         self.query.max(self.text)
     }
 }
@@ -112,7 +112,7 @@ impl Prompts {
     fn of(&self, side: InputRole) -> &str {
         match side {
             InputRole::Query => &self.query,
-            InputRole::Text => &self.text,
+            InputRole::Document => &self.text,
         }
     }
 }
@@ -156,7 +156,7 @@ impl InputTokenizer {
             cls: special(["[CLS]", "<s>"])?,
             sep: special(["[SEP]", "</s>"])?,
             tokenizer,
-            bounds: TokenLimits::both(max_pieces),
+            bounds: TokenLimits::uniform(max_pieces),
             prompts: Prompts::default(),
             max_pieces,
             n_separators: 1,
@@ -172,13 +172,13 @@ impl InputTokenizer {
     }
 
     /// Whether a cutter with the same pieces cuts every text as this one does.
-    pub(crate) fn cuts_as(&self, other: &InputTokenizer) -> bool {
+    pub(crate) fn tokenizes_like(&self, other: &InputTokenizer) -> bool {
         self.bounds == other.bounds && self.prompts == other.prompts
     }
 
     /// With bounds on each side, and with what is put before texts; refuses what
     /// [`InputTokenizer::check_prompts`] does.
-    pub(crate) fn with_sides(
+    pub(crate) fn with_settings(
         self,
         bounds: TokenLimits,
         prompts: Prompts,
@@ -190,7 +190,7 @@ impl InputTokenizer {
         };
         cutter.check_prompts(TokenLimits {
             query: bounds.query - 2,
-            text: bounds.text - 2,
+            document: bounds.text - 2,
         })?;
         Ok(cutter)
     }
@@ -198,13 +198,13 @@ impl InputTokenizer {
     /// Refuses a prompt after which not one piece of a text would be read, where a side has room
     /// for so many pieces without special ones.
     pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
-        for side in [InputRole::Query, InputRole::Text] {
+        for side in [InputRole::Query, InputRole::Document] {
             let n_pieces = self.inner(side, "", usize::MAX)?.ids.len();
             if n_pieces >= room.of(side) {
-                return Err(Error::Prompt {
+                return Err(Error::PromptTooLong {
                     side: match side {
                         InputRole::Query => "queries",
-                        InputRole::Text => "texts",
+                        InputRole::Document => "texts",
                     },
                     n_pieces,
                     room: room.of(side),
@@ -215,7 +215,11 @@ impl InputTokenizer {
     }
 
     /// A query and a text as one sequence, cut by [`truncate_longest_first`].
-    pub(crate) fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+    pub(crate) fn tokenize_pair(
+        &self,
+        query: &TokenizedText,
+        text: &TokenizedText,
+    ) -> TokenizedPair {
         let inner = |it: &TokenizedText| {
             let inner = it.ids.get(1..it.ids.len().saturating_sub(1));
             inner.unwrap_or_default().to_vec()
@@ -236,20 +240,20 @@ impl InputTokenizer {
         ids.push(self.sep);
         TokenizedPair {
             ids,
-            second,
+            document_start: second,
             truncated: cut || query.truncated || text.truncated,
         }
     }
 
     /// The pieces of `text`; those beyond the bound of its side are left out.
-    pub(crate) fn cut(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+    pub(crate) fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         let inner = self.inner(side, text, self.bounds.of(side) - 2)?;
         let mut ids = Vec::with_capacity(inner.ids.len() + 2);
         ids.push(self.cls);
         ids.extend(inner.ids);
         ids.push(self.sep);
         Ok(TokenizedText {
-            side,
+            role: side,
             ids,
             spans: inner.spans,
             truncated: inner.truncated,
@@ -257,7 +261,7 @@ impl InputTokenizer {
     }
 
     /// The first `most` pieces of `text` and of the prompt before it.
-    pub(crate) fn inner(
+    pub(crate) fn content_tokens(
         &self,
         side: InputRole,
         text: &str,
@@ -280,18 +284,18 @@ impl InputTokenizer {
     }
 
     /// The first piece of `text`, without a prompt.
-    pub(crate) fn first(&self, text: &str) -> Result<Option<u32>, Error> {
+    pub(crate) fn first_token(&self, text: &str) -> Result<Option<u32>, Error> {
         let encoding = self.tokenizer.encode_fast(text)?;
         Ok(encoding.get_ids().first().copied())
     }
 
     /// What stands for what the vocabulary lacks.
-    pub(crate) fn unknown(&self) -> Option<u32> {
+    pub(crate) fn unknown_token(&self) -> Option<u32> {
         self.id("[UNK]").or_else(|| self.id("<unk>"))
     }
 
     /// `[CLS]` and `[SEP]`.
-    pub(crate) fn ends(&self) -> (u32, u32) {
+    pub(crate) fn cls_and_sep(&self) -> (u32, u32) {
         (self.cls, self.sep)
     }
 

@@ -38,7 +38,7 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// The same file by names that begin with `prefix`.
-    pub(crate) fn below(&self, prefix: &'static str) -> ModelWeights<'a> {
+    pub(crate) fn with_prefix(&self, prefix: &'static str) -> ModelWeights<'a> {
         ModelWeights {
             file: self.file.clone(),
             prefix,
@@ -51,7 +51,7 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// How many rows of `width` numbers tensor `name` has.
-    pub(crate) fn rows(&self, name: &str, width: usize) -> Result<usize, Error> {
+    pub(crate) fn n_rows(&self, name: &str, width: usize) -> Result<usize, Error> {
         let name = format!("{}{name}", self.prefix);
         let Ok(view) = self.file.get(&name) else {
             return Err(Error::MissingTensor { name });
@@ -72,7 +72,7 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// The numbers of tensor `name` in row-major order, as f32.
-    pub(crate) fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
+    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let name = format!("{}{name}", self.prefix);
         let Ok(view) = self.file.get(&name) else {
             return Err(Error::MissingTensor { name });

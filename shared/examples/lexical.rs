@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         tokenizer: Tokenizer::Alnum,
         stopwords: Stopwords::None,
         stemmer: Stemmer::Porter2,
-        first_tokens: None,
+        max_tokens: None,
     };
     let index = given.index(&porter2)?;
     given.write(Path::new(folder), &index)?;
@@ -231,7 +231,7 @@ impl Bench {
         let index = self.given.index(&analyzer).expect("it was indexed before");
         let limits = Limits::STANDARD;
         let three = THREE.map(|it| (it, AxiomVariant::Fixed));
-        let six: Vec<(Probe, AxiomVariant)> = Probe::minable(false)
+        let six: Vec<(Probe, AxiomVariant)> = Probe::paper_axioms(false)
             .into_iter()
             .map(|it| (it, AxiomVariant::Fixed))
             .collect();
@@ -281,12 +281,12 @@ impl Bench {
             let each = self.given.queries.iter().zip(&self.given.pools);
             let miner = Miner {
                 index: &index,
-                known: None,
-                asked,
+                word_vectors: None,
+                probes: asked,
                 limits: &limits,
             };
             let shards: Vec<QueryMiningResult> = each
-                .map(|(query, pool)| miner.mine(&QueryPool::unjudged(query, pool)))
+                .map(|(query, pool)| miner.mine(&QueryPool::without_grades(query, pool)))
                 .collect();
             MiningResult::collect(asked, shards)
         };
@@ -355,8 +355,8 @@ impl Bench {
                     text,
                     analysis: &analysis,
                     query: &self.given.queries[(from + at) % self.given.queries.len()],
-                    others: &others,
-                    tools: &tools,
+                    non_relevant_docs: &others,
+                    lookup_tables: &tools,
                     vocabulary: index.vocabulary(),
                     seed: 42,
                 };
@@ -402,8 +402,8 @@ impl Bench {
 /// Câmara & Hauff has.
 fn bootstrap() -> Value {
     let query = |at: u64| shared::stats::bootstrap::VerdictCounts {
-        agreeing: 900 + at * 37 % 900,
-        judged: 1_926,
+        n_agreeing: 900 + at * 37 % 900,
+        n_verdicts: 1_926,
     };
     let queries: Vec<_> = (0..1_558).map(query).collect();
     let start = Clock::start();

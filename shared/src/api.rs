@@ -118,7 +118,7 @@ impl ErrorResponse {
     }
 
     /// Returns the message without the name of the field, to be shown next to the field.
-    pub fn reason(&self) -> &str {
+    pub fn message_without_field(&self) -> &str {
         let reason = self.field.as_ref().and_then(|field| {
             let reason = self.error.strip_prefix(field.as_str())?;
             reason.strip_prefix(": ")
@@ -141,9 +141,9 @@ pub struct ServerInfoResponse {
     /// Neural rankers that are loaded or can be loaded.
     pub models: Vec<RankerInfo>,
     /// Whether this caller may create jobs (operators).
-    pub may_create_jobs: bool,
+    pub can_create_jobs: bool,
     /// The most texts that one [`ScoreDocumentsRequest`] request of this caller may hold.
-    pub max_texts: u64,
+    pub max_documents: u64,
 }
 
 /// Every study this caller may see.
@@ -159,7 +159,7 @@ pub struct GetStudyRequest {
     pub study: String,
     /// State of the page.
     #[serde(default)]
-    pub dials: StudyControls,
+    pub controls: StudyControls,
 }
 
 /// What the papers show of a study beside its table.
@@ -170,7 +170,7 @@ pub struct GetFiguresRequest {
     pub study: String,
     /// What a reader chooses.
     #[serde(default)]
-    pub choice: FigureOptions,
+    pub options: FigureOptions,
 }
 
 /// The behaviours of a study.
@@ -181,7 +181,7 @@ pub struct GetBehavioralTestsRequest {
     pub study: String,
     /// How they are asked.
     #[serde(default)]
-    pub asking: BehavioralTestOptions,
+    pub options: BehavioralTestOptions,
 }
 
 /// The late-interaction rankers of a study that were looked into.
@@ -201,7 +201,7 @@ pub struct GetTopDocumentsRequest {
     /// [`RankerInfo::fingerprint`].
     pub ranker: String,
     /// Its place, counted from 0.
-    pub query: usize,
+    pub query_id: usize,
 }
 
 /// Where two rankers differ.
@@ -212,7 +212,7 @@ pub struct CompareRankersRequest {
     pub study: String,
     /// Which two, and over which queries.
     #[serde(default)]
-    pub asking: ComparisonOptions,
+    pub options: ComparisonOptions,
 }
 
 /// Some of the queries of [`CompareRankersRequest`].
@@ -223,10 +223,10 @@ pub struct ListComparedQueriesRequest {
     pub study: String,
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub asking: ComparisonOptions,
+    pub options: ComparisonOptions,
     /// Which queries.
     #[serde(default)]
-    pub listing: QueryListOptions,
+    pub page: QueryListOptions,
 }
 
 /// One query of [`CompareRankersRequest`], with the texts that each ranker puts first.
@@ -237,9 +237,9 @@ pub struct GetComparedQueryRequest {
     pub study: String,
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub asking: ComparisonOptions,
+    pub options: ComparisonOptions,
     /// Id of the query.
-    pub query: String,
+    pub query_id: String,
 }
 
 /// A paper's table beside a study.
@@ -249,7 +249,7 @@ pub struct GetReproductionRequest {
     /// Name of the study.
     pub study: String,
     /// Which table.
-    pub asked: PaperTable,
+    pub table: PaperTable,
 }
 
 /// The instances of one cell.
@@ -259,7 +259,7 @@ pub struct ListInstancesRequest {
     /// Name of the study.
     pub study: String,
     /// Which of its instances.
-    pub listing: InstanceListOptions,
+    pub filter: InstanceListOptions,
 }
 
 /// One instance.
@@ -272,12 +272,12 @@ pub struct GetInstanceRequest {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// Place among its instances.
     pub number: u64,
     /// Width of a tie, if set on the Study page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delta_score: Option<f64>,
+    pub tie_threshold: Option<f64>,
 }
 
 /// The whole study as one value: what a static host serves.
@@ -308,7 +308,7 @@ pub struct CollectionStatisticsResponse {
     pub terms: std::collections::BTreeMap<String, TermStatistics>,
     /// Word vectors of the study, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<StudyWordVectors>,
+    pub vectors: Option<StudyWordVectors>,
 }
 
 /// Scores a few texts at once, for the Playground.
@@ -316,11 +316,11 @@ pub struct CollectionStatisticsResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScoreDocumentsRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
-    pub ranker: String,
+    pub model: String,
     /// The query.
     pub query: String,
     /// The texts.
-    pub texts: Vec<String>,
+    pub documents: Vec<String>,
 }
 
 /// Reply to [`ScoreDocumentsRequest`].
@@ -334,7 +334,7 @@ pub struct ScoreDocumentsResponse {
     /// Whether the model saw only a part of each text.
     pub truncated: Vec<bool>,
     /// Late interaction: which piece of each text every query piece matched; else empty.
-    pub matches: Vec<TokenSimilarities>,
+    pub similarities: Vec<TokenSimilarities>,
 }
 
 /// Cosines of query pieces with the pieces of one text (Formal et al. 2021, equation 1).
@@ -342,9 +342,9 @@ pub struct ScoreDocumentsResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenSimilarities {
     /// Pieces of the query.
-    pub query: Vec<String>,
+    pub query_tokens: Vec<String>,
     /// Pieces of the text.
-    pub text: Vec<String>,
+    pub document_tokens: Vec<String>,
     /// Query pieces × text pieces, in [-1, 1].
     pub cosines: Vec<Vec<f32>>,
 }
@@ -354,11 +354,11 @@ pub struct TokenSimilarities {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetAttentionRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
-    pub ranker: String,
+    pub model: String,
     /// The query.
     pub query: String,
     /// The text.
-    pub text: String,
+    pub document: String,
     /// Counted from 0; none is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer: Option<u32>,
@@ -382,9 +382,9 @@ pub struct AttentionResponse {
     /// Which head; none is the mean of all.
     pub head: Option<u32>,
     /// Of query and text together, with special ones.
-    pub pieces: Vec<String>,
+    pub tokens: Vec<String>,
     /// Where the text begins.
-    pub second: u32,
+    pub document_start: u32,
     /// How much each piece takes of each other; a row sums to 1.
     pub weights: Vec<Vec<f32>>,
     /// Whether the model saw only a part of both.
@@ -396,13 +396,13 @@ pub struct AttentionResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateJobRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
-    pub ranker: String,
+    pub model: String,
     /// For people.
     pub title: String,
     /// Each once.
     pub queries: Vec<String>,
     /// Each once.
-    pub texts: Vec<String>,
+    pub documents: Vec<String>,
     /// Places in `queries` and `texts`, each pair once.
     pub pairs: Vec<(u32, u32)>,
 }
@@ -422,7 +422,7 @@ pub struct GetJobRequest {
 
 impl GetJobRequest {
     /// Where the job is watched: an event `job` with a [`Job`] at each step.
-    pub const EVENTS: &'static str = "/api/job/events";
+    pub const EVENTS_PATH: &'static str = "/api/job/events";
 }
 
 /// Stops a job; what it has scored is kept.
@@ -461,7 +461,7 @@ pub struct JobScoresResponse {
     pub truncated: Vec<u32>,
     /// Once every pair is scored: some of them once more under other conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<RescoringRecord>,
+    pub rescoring: Option<RescoringRecord>,
 }
 
 /// A piece of long work.
@@ -477,19 +477,19 @@ pub struct Job {
     /// Where it stands.
     pub state: JobState,
     /// Pairs with a score.
-    pub n_done: u64,
+    pub n_scored: u64,
     /// Pairs in all.
     pub n_pairs: u64,
     /// In this run of the job, 0 before the first batch.
     pub pairs_per_s: f64,
     /// Pieces that the model reads in a second, in this run of the job.
     #[serde(default)]
-    pub pieces_per_s: f64,
+    pub tokens_per_s: f64,
     /// What went wrong, and the way out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
+    pub error: Option<String>,
     /// RFC 3339.
-    pub created: String,
+    pub created_at: String,
 }
 
 /// Where a job stands.
@@ -504,17 +504,17 @@ pub enum JobState {
     /// All pairs have a score.
     Done,
     /// Stopped by somebody.
-    Cancelled,
+    Canceled,
     /// Stopped by an error.
     Failed,
 }
 
 impl JobState {
     /// Whether nothing more happens by itself.
-    pub fn ended(self) -> bool {
+    pub fn is_finished(self) -> bool {
         match self {
             JobState::Queued | JobState::Running => false,
-            JobState::Done | JobState::Cancelled | JobState::Failed => true,
+            JobState::Done | JobState::Canceled | JobState::Failed => true,
         }
     }
 }

@@ -64,10 +64,10 @@ pub enum RankerRef {
 pub enum ComparisonSubset {
     /// Those with a document that was judged relevant, whether or not it was found.
     #[default]
-    Judged,
+    WithRelevant,
     /// Those with a relevant document among the candidates: in the list of either ranker, at any
     /// rank. The paper's, of whose 6,980 queries 1,242 have none.
-    Found,
+    WithRetrievedRelevant,
     /// All. What needs judgements counts those that have them.
     All,
 }
@@ -78,13 +78,13 @@ pub enum ComparisonSubset {
 pub struct ComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
-    pub pair: [RankerRef; 2],
+    pub rankers: [RankerRef; 2],
     /// Which queries count.
     #[serde(default)]
-    pub counted: ComparisonSubset,
+    pub subset: ComparisonSubset,
     /// The least grade of a relevant document; none takes 2 where there are such grades, else 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relevant_from: Option<i32>,
+    pub min_relevant_grade: Option<i32>,
     /// Left out of documents and queries.
     #[serde(default = "function_words")]
     pub stopwords: Stopwords,
@@ -104,9 +104,9 @@ fn function_words() -> Stopwords {
 impl Default for ComparisonOptions {
     fn default() -> ComparisonOptions {
         ComparisonOptions {
-            pair: first_two(),
-            counted: ComparisonSubset::default(),
-            relevant_from: None,
+            rankers: first_two(),
+            subset: ComparisonSubset::default(),
+            min_relevant_grade: None,
             stopwords: function_words(),
             split: None,
         }
@@ -118,7 +118,7 @@ impl Default for ComparisonOptions {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChoice))]
 pub struct RankerOption {
     /// How it is asked for.
-    pub who: RankerRef,
+    pub ranker: RankerRef,
     /// For people.
     pub label: String,
     /// For people: parameters, or how many queries it has.
@@ -130,15 +130,15 @@ pub struct RankerOption {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounts))]
 pub struct ComparedQueryCounts {
     /// Of the collection, or of the split.
-    pub n_all: u64,
+    pub n_queries: u64,
     /// Of these, not ranked by both.
     pub n_unranked: u64,
-    /// Of the rest, without the relevant document that [`ComparisonOptions::counted`] wants.
+    /// Of the rest, without the relevant document that [`ComparisonOptions::subset`] wants.
     pub n_without_relevant: u64,
     /// Counted.
-    pub n_counted: u64,
+    pub n_included: u64,
     /// Of these, with a relevant document that was judged.
-    pub n_judged: u64,
+    pub n_with_relevant: u64,
     /// Documents among the first [`MAX_DEPTH`] of either list whose text is not here.
     pub n_docs_without_text: u64,
 }
@@ -152,17 +152,17 @@ pub struct RankerComparison {
     /// For people.
     pub title: String,
     /// Of the instances of the study, or of the collection.
-    pub hash: String,
+    pub content_hash: String,
     /// As it was asked.
-    pub asking: ComparisonOptions,
+    pub options: ComparisonOptions,
     /// The least grade of a relevant document.
-    pub relevant_from: i32,
+    pub min_relevant_grade: i32,
     /// What texts are cut into: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// Whether texts are withheld: then nothing is said that needs them.
-    pub withheld: bool,
+    pub has_withheld_texts: bool,
     /// What can be compared.
-    pub choices: Vec<RankerOption>,
+    pub ranker_options: Vec<RankerOption>,
     /// The first and the second; two with one label have their details in it.
     pub rankers: [RankerInfo; 2],
     /// Documents of the pools that each has given no score: they stand in no list of it.
@@ -170,39 +170,39 @@ pub struct RankerComparison {
     /// Where queries are in splits.
     pub splits: Vec<SplitSize>,
     /// Which count.
-    pub queries: ComparedQueryCounts,
+    pub query_counts: ComparedQueryCounts,
     /// RR@10.
-    pub rr: PairedMeans,
+    pub reciprocal_rank: PairedMeans,
     /// Fraction of query tokens at the top.
-    pub fqt: PairedMeans,
+    pub fraction_query_tokens: PairedMeans,
     /// Fraction of novel terms at the top.
-    pub fnt: PairedMeans,
+    pub fraction_novel_terms: PairedMeans,
     /// RR by FQT, each ranker by its own: the paper's table 2.
-    pub buckets: Vec<FqtBucket>,
+    pub fqt_buckets: Vec<FqtBucket>,
     /// RR by the length of queries: its table 3.
-    pub lengths: Vec<QueryLengthGroup>,
+    pub query_lengths: Vec<QueryLengthGroup>,
     /// The difference in RR, query by query: its figure 1.
-    pub change: RrChanges,
+    pub rr_changes: RrChanges,
     /// How many documents both have among their first: its table 4.
-    pub overlap: TopOverlap,
+    pub top_overlap: TopOverlap,
     /// RR by what is asked for: its table 6.
-    pub answers: Vec<AnswerTypeGroup>,
+    pub answer_types: Vec<AnswerTypeGroup>,
     /// RR by how queries begin: its figure 2.
     pub bigrams: Vec<BigramGroup>,
     /// Whether its hypotheses hold here.
-    pub findings: Vec<HypothesisResult>,
+    pub hypotheses: Vec<HypothesisResult>,
     /// Queries where one wins and the other loses: its table 5.
-    pub samples: Vec<ComparedQuery>,
+    pub examples: Vec<ComparedQuery>,
 }
 
 impl Study {
     /// Where two of its rankers differ in how they order the pools.
-    pub fn differ(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
+    pub fn compare_rankers(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
         differ(&self.compared(asking)?, asking)
     }
 
     /// Some of the queries of a comparison.
-    pub fn differ_queries(
+    pub fn list_compared_queries(
         &self,
         asking: &ComparisonOptions,
         listing: &QueryListOptions,
@@ -211,7 +211,7 @@ impl Study {
     }
 
     /// One query of a comparison, with the texts that stand first.
-    pub fn differ_query(
+    pub fn compare_query(
         &self,
         asking: &ComparisonOptions,
         query: &str,
@@ -220,7 +220,7 @@ impl Study {
     }
 
     /// Every query of a comparison.
-    pub fn differ_all(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
+    pub fn compare_all_queries(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
         query_list::list_all_queries(&self.compared(asking)?, asking)
     }
 }
@@ -241,27 +241,27 @@ pub fn differ(
     Ok(RankerComparison {
         name: source.name.clone(),
         title: source.title.clone(),
-        hash: source.hash.clone(),
-        asking: asking.clone(),
-        relevant_from: asked.relevant_from,
+        content_hash: source.hash.clone(),
+        options: asking.clone(),
+        min_relevant_grade: asked.relevant_from,
         analyzer: asked.analyzer.describe(),
-        withheld: source.withheld,
-        choices: source.choices.clone(),
+        has_withheld_texts: source.withheld,
+        ranker_options: source.choices.clone(),
         rankers: disambiguate_labels(source.rankers.clone()),
         n_unscored: source.n_unscored,
         splits: count_splits(source.queries.iter().copied()),
-        queries: values.queries,
-        rr: paired_means::paired_means(rows, |it| it.rr),
-        fqt,
-        fnt,
-        buckets,
-        lengths,
-        change,
-        overlap: query_groups::top_overlap(rows),
-        answers: query_groups::group_by_answer_type(rows),
+        query_counts: values.queries,
+        reciprocal_rank: paired_means::paired_means(rows, |it| it.rr),
+        fraction_query_tokens: fqt,
+        fraction_novel_terms: fnt,
+        fqt_buckets: buckets,
+        query_lengths: lengths,
+        rr_changes: change,
+        top_overlap: query_groups::top_overlap(rows),
+        answer_types: query_groups::group_by_answer_type(rows),
         bigrams: query_groups::group_by_bigram(rows),
-        findings,
-        samples: compared_query::example_queries(source, &asked, rows),
+        hypotheses: findings,
+        examples: compared_query::example_queries(source, &asked, rows),
     })
 }
 

@@ -104,22 +104,24 @@ impl Ranking {
 
     fn value(&self, measure: Measure) -> f64 {
         match measure {
-            Measure::Ndcg { cut } => ratio(
+            Measure::Ndcg { cutoff: cut } => ratio(
                 gain(first(&self.retrieved, cut)),
                 gain(first(&self.judged, cut)),
             ),
-            Measure::Ap { rel, cut } => {
+            Measure::Ap { rel, cutoff: cut } => {
                 let hits = self.hits(rel, cut).enumerate();
                 // At the n-th relevant document, of rank i, precision is n / i.
                 let precisions = hits.map(|(n_before, rank)| (n_before + 1) as f64 / rank as f64);
                 ratio(sum(precisions), self.n_relevant(rel))
             }
-            Measure::Rr { rel, cut } => self
+            Measure::Rr { rel, cutoff: cut } => self
                 .hits(rel, cut)
                 .next()
                 .map_or(0.0, |rank| 1.0 / rank as f64),
-            Measure::P { rel, cut } => self.hits(rel, Some(cut)).count() as f64 / f64::from(cut),
-            Measure::R { rel, cut } => ratio(
+            Measure::Precision { rel, cutoff: cut } => {
+                self.hits(rel, Some(cut)).count() as f64 / f64::from(cut)
+            }
+            Measure::Recall { rel, cutoff: cut } => ratio(
                 self.hits(rel, Some(cut)).count() as f64,
                 self.n_relevant(rel),
             ),

@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// Something was asked for by a name that nothing has.
     #[error("there is no {what} named `{name}`")]
-    Unknown {
+    NotFound {
         /// What was looked for: a study, a query, a ranker.
         what: String,
         /// The name that was given.
@@ -84,38 +84,42 @@ impl Error {
     ) -> Error {
         let known: Vec<String> = known.into_iter().map(|it| it.to_string()).collect();
         let (value, known) = (value.to_string(), known.join(", "));
-        FieldError::NotOneOf { value, known }.of(field)
+        FieldError::NotOneOf {
+            value,
+            allowed: known,
+        }
+        .of(field)
     }
 
     /// Returns the error of a value that cannot be read as what is expected.
-    pub fn not_a(
+    pub fn invalid_value(
         field: impl Into<InvalidField>,
         value: impl ToString,
         expected: impl ToString,
     ) -> Error {
         let (value, expected) = (value.to_string(), expected.to_string());
-        FieldError::NotA { value, expected }.of(field)
+        FieldError::InvalidValue { value, expected }.of(field)
     }
 
     /// Returns the name of the invalid field, if a field is invalid.
     pub fn field(&self) -> Option<&str> {
         match self {
             Error::Invalid { field, .. } => Some(&field.name),
-            Error::File { .. } | Error::Line { .. } | Error::Unknown { .. } => None,
+            Error::File { .. } | Error::Line { .. } | Error::NotFound { .. } => None,
         }
     }
 
     /// Returns the message without the name of the field, to be shown next to the field.
-    pub fn reason(self) -> String {
+    pub fn message_without_field(self) -> String {
         match self {
             Error::Invalid { error, .. } => error.to_string(),
-            Error::File { .. } | Error::Line { .. } | Error::Unknown { .. } => self.to_string(),
+            Error::File { .. } | Error::Line { .. } | Error::NotFound { .. } => self.to_string(),
         }
     }
 
     /// A name that nothing has.
-    pub fn unknown(what: &str, name: impl ToString) -> Error {
-        Error::Unknown {
+    pub fn not_found(what: &str, name: impl ToString) -> Error {
+        Error::NotFound {
             what: what.to_owned(),
             name: name.to_string(),
         }
@@ -128,21 +132,27 @@ pub struct InvalidField {
     /// Name of the field of a request, the option of a command or the key of a study file.
     pub name: String,
     /// What the message shows in place of the name: the name with the value, for example.
-    pub shown: Option<String>,
+    pub display: Option<String>,
 }
 
 impl InvalidField {
     /// Returns a field that messages show in other words than its name.
-    pub fn shown(name: &str, shown: impl ToString) -> InvalidField {
+    pub fn with_display(name: &str, shown: impl ToString) -> InvalidField {
         let (name, shown) = (name.to_owned(), Some(shown.to_string()));
-        InvalidField { name, shown }
+        InvalidField {
+            name,
+            display: shown,
+        }
     }
 }
 
 impl From<&str> for InvalidField {
     fn from(name: &str) -> InvalidField {
         let (name, shown) = (name.to_owned(), None);
-        InvalidField { name, shown }
+        InvalidField {
+            name,
+            display: shown,
+        }
     }
 }
 
@@ -161,11 +171,11 @@ pub enum FieldError {
         /// As it was given.
         value: String,
         /// The known values, with commas between them.
-        known: String,
+        allowed: String,
     },
     /// A value that cannot be read as what is expected.
     #[error("`{value}` is not {expected}")]
-    NotA {
+    InvalidValue {
         /// As it was given.
         value: String,
         /// What is expected, with its range: "a number from 0 to 1".
@@ -173,7 +183,7 @@ pub enum FieldError {
     },
     /// A whole number outside of its range.
     #[error("is {value}, must be from {} to {}", range.start(), range.end())]
-    NotWithin {
+    IntegerOutOfRange {
         /// The number that was given.
         value: u32,
         /// The numbers that are allowed.
@@ -181,9 +191,9 @@ pub enum FieldError {
     },
     /// A place in a list that has fewer members.
     #[error("there are {n} {members}, counted from 0")]
-    NoPlace {
+    IndexOutOfRange {
         /// What the list holds, in the plural.
-        members: &'static str,
+        items: &'static str,
         /// How many there are.
         n: usize,
     },
@@ -193,11 +203,11 @@ pub enum FieldError {
         /// How many were given, as "has 7 characters".
         found: String,
         /// How many are taken.
-        most: usize,
+        max: usize,
     },
     /// Scores of other pairs than those of the study.
     #[error("{n_scores} scores for {n_pairs} pairs")]
-    WrongCount {
+    ScoreCountMismatch {
         /// How many scores were given.
         n_scores: usize,
         /// How many pairs are to be scored.
@@ -222,7 +232,7 @@ pub enum FieldError {
 
 impl FieldError {
     /// Returns the error of a field that is invalid in this way.
-    pub fn of(self, field: impl Into<InvalidField>) -> Error {
+    pub fn for_field(self, field: impl Into<InvalidField>) -> Error {
         Error::Invalid {
             field: field.into(),
             error: self,
@@ -285,7 +295,7 @@ pub(crate) use serialize_as_text;
 pub struct ReadReport {
     /// Rows taken.
     pub n_rows: u64,
-    /// Rows refused; only the first [`ReadReport::KEPT`] are kept with their reason.
+    /// Rows refused; only the first [`ReadReport::MAX_ISSUES`] are kept with their reason.
     pub n_refused: u64,
     /// Rows taken with a warning.
     pub n_warned: u64,
@@ -297,29 +307,29 @@ pub struct ReadReport {
 
 impl ReadReport {
     /// How many remarks of each kind are kept; the rest is only counted.
-    pub const KEPT: usize = 100;
+    pub const MAX_ISSUES: usize = 100;
 
     /// Counts a row that was left out, and says why.
-    pub fn refuse(&mut self, file: &str, line: u64, reason: impl ToString) {
+    pub fn refuse_row(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_refused += 1;
         keep(&mut self.refused, file, line, reason);
     }
 
     /// Counts a row that was taken, with something to be said about it.
-    pub fn warn(&mut self, file: &str, line: u64, reason: impl ToString) {
+    pub fn warn_row(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_warned += 1;
         keep(&mut self.warned, file, line, reason);
     }
 
     /// Adds what was said of another file of the same collection.
-    pub fn absorb(&mut self, other: ReadReport) {
+    pub fn merge(&mut self, other: ReadReport) {
         self.n_rows += other.n_rows;
         self.n_refused += other.n_refused;
         self.n_warned += other.n_warned;
         self.refused.extend(other.refused);
         self.warned.extend(other.warned);
-        self.refused.truncate(Self::KEPT);
-        self.warned.truncate(Self::KEPT);
+        self.refused.truncate(Self::MAX_ISSUES);
+        self.warned.truncate(Self::MAX_ISSUES);
     }
 
     /// The remarks as tests compare them, one a line.
@@ -333,7 +343,7 @@ impl ReadReport {
 
 /// Adds a remark to those of its kind, unless enough of them are kept.
 fn keep(remarks: &mut Vec<RowIssue>, file: &str, line: u64, reason: impl ToString) {
-    if remarks.len() < ReadReport::KEPT {
+    if remarks.len() < ReadReport::MAX_ISSUES {
         remarks.push(RowIssue {
             file: file.to_owned(),
             line,

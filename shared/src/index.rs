@@ -36,7 +36,7 @@ impl IndexBuilder {
     }
 
     /// Keeps the token of each term too: word vectors are looked up by tokens.
-    pub fn keeping_tokens(mut self) -> IndexBuilder {
+    pub fn with_tokens(mut self) -> IndexBuilder {
         self.tokens = Some(Vec::new());
         self
     }
@@ -121,10 +121,10 @@ impl IndexBuilder {
             starts,
             forward,
             tokens: tokens.unwrap_or_default(),
-            begins,
+            posting_starts: begins,
             docs,
             counts,
-            cf,
+            collection_frequencies: cf,
         })
     }
 }
@@ -141,10 +141,10 @@ pub struct Index {
     /// Beside `forward`, or empty.
     tokens: Vec<TokenNo>,
     /// Where the postings of each term begin.
-    begins: Vec<u32>,
+    posting_starts: Vec<u32>,
     docs: Vec<DocNo>,
     counts: Vec<u32>,
-    cf: Vec<u64>,
+    collection_frequencies: Vec<u64>,
 }
 
 /// The documents of a term, ascending, with its occurrences in each.
@@ -169,7 +169,7 @@ impl Index {
 
     /// Adds a text behind the documents, to be read like one. It enters no statistics: a term that
     /// no document holds has df 0.
-    pub fn add_beside(&mut self, body: &str) {
+    pub fn add_uncounted(&mut self, body: &str) {
         let Index {
             vocabulary,
             forward,
@@ -214,7 +214,7 @@ impl Index {
     }
 
     /// Length of a document, in terms.
-    pub fn len_of(&self, doc: DocNo) -> u32 {
+    pub fn n_terms_of(&self, doc: DocNo) -> u32 {
         self.starts[doc as usize + 1] - self.starts[doc as usize]
     }
 

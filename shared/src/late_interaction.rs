@@ -39,9 +39,11 @@ pub struct QueryToken {
     /// In the model's vocabulary.
     pub id: u32,
     /// As in the vocabulary, `##ing`.
-    pub piece: String,
+    #[serde(alias = "piece")]
+    pub token: String,
     /// Place of its word in [`QueryMatches::words`]; none of punctuation.
-    pub word: Option<u32>,
+    #[serde(alias = "word")]
+    pub word_index: Option<u32>,
 }
 
 /// The greatest cosine of a piece of a query with one of a text.
@@ -50,20 +52,20 @@ pub struct BestMatch {
     /// From −1 to 1.
     pub cosine: f32,
     /// The piece of the text, in the model's vocabulary; of several as near, the first.
-    pub piece: u32,
+    pub token_id: u32,
 }
 
 /// How the pieces of a query match every text of its pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryMatches {
     /// Place of the query.
-    pub query: u32,
+    pub query_no: u32,
     /// Distinct, in lower case, in the order of the query.
     pub words: Vec<String>,
     /// In the order of the query.
-    pub pieces: Vec<QueryToken>,
+    pub tokens: Vec<QueryToken>,
     /// Texts × pieces.
-    pub best: Vec<BestMatch>,
+    pub best_matches: Vec<BestMatch>,
 }
 
 /// What there is to know of a word that queries have.
@@ -73,28 +75,34 @@ pub struct WordStatistics {
     /// In lower case.
     pub word: String,
     /// Its pieces.
-    pub pieces: Vec<String>,
+    #[serde(alias = "pieces")]
+    pub tokens: Vec<String>,
     /// `ln(N / df)` over the collection; none of a word that no document has.
     pub idf: Option<f64>,
     /// Documents that have it.
     pub df: u64,
     /// Queries that have it, by place.
-    pub queries: Vec<u32>,
+    #[serde(alias = "queries")]
+    pub query_nos: Vec<u32>,
     /// Mean τ_AP without it; none where no query has one.
     pub importance: Option<f64>,
     /// The same with the masked ranking as the reference.
-    pub importance_turned: Option<f64>,
+    #[serde(alias = "importance_turned")]
+    pub importance_reversed: Option<f64>,
     /// The mean of both.
     pub importance_symmetric: Option<f64>,
     /// ΔES, the sum over its pieces; none where one of them has none.
     pub delta_es: Option<f64>,
     /// Share of its matches that are the same piece.
-    pub exact: f64,
+    #[serde(alias = "exact")]
+    pub exact_share: f64,
     /// Share of its matches that are another piece of the query.
-    pub other: f64,
+    #[serde(alias = "other")]
+    pub other_query_token_share: f64,
     /// The pieces that it finds most where it does not find itself, with their share of all its
     /// matches; at most [`MAX_SOFT_MATCHES`].
-    pub soft: Vec<SoftMatch>,
+    #[serde(alias = "soft")]
+    pub soft_matches: Vec<SoftMatch>,
 }
 
 /// Another piece that a word finds.
@@ -102,7 +110,8 @@ pub struct WordStatistics {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SoftMatch {
     /// As in the vocabulary.
-    pub piece: String,
+    #[serde(alias = "piece")]
+    pub token: String,
     /// Of all matches of the word, from 0 to 1.
     pub share: f64,
 }
@@ -112,19 +121,23 @@ pub struct SoftMatch {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenStatistics {
     /// As in the vocabulary.
-    pub piece: String,
+    #[serde(alias = "piece")]
+    pub token: String,
     /// `ln(N / df)` over the texts of the collection, in pieces.
     pub idf: Option<f64>,
     /// ΔES over its places in queries.
     pub delta_es: Option<f64>,
     /// Places in queries that count for it.
-    pub n_places: u64,
+    #[serde(alias = "n_places")]
+    pub n_query_positions: u64,
     /// Its vectors in the texts that were read.
     pub n_occurrences: u64,
     /// λ_1 / Σ λ_k; none below the floor on occurrences.
-    pub ratio: Option<f64>,
+    #[serde(alias = "ratio")]
+    pub spectral_ratio: Option<f64>,
     /// The same of an encoder before fine-tuning, where there is one.
-    pub ratio_before: Option<f64>,
+    #[serde(alias = "ratio_before")]
+    pub pretrained_spectral_ratio: Option<f64>,
 }
 
 /// The other pieces that are told of a word.
@@ -145,15 +158,18 @@ pub struct LateInteractionHeader {
     /// Who ranked them.
     pub ranker: RankerInfo,
     /// The day it was made: `2026-11-20`.
-    pub made: String,
+    #[serde(alias = "made")]
+    pub created: String,
     /// In order.
     pub queries: Vec<String>,
     /// Pairs of a query and a text.
     pub n_pairs: u64,
     /// Texts that were read, each once.
-    pub n_texts: u64,
+    #[serde(alias = "n_texts")]
+    pub n_docs: u64,
     /// The least vectors of a piece that has a spectral ratio.
-    pub floor: u64,
+    #[serde(alias = "floor")]
+    pub min_occurrences: u64,
 }
 
 /// A ranker looked into.
@@ -161,17 +177,23 @@ pub struct LateInteractionHeader {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionAnalysis {
     /// What it is of.
-    pub head: LateInteractionHeader,
+    #[serde(alias = "head")]
+    pub header: LateInteractionHeader,
     /// By word.
     pub words: Vec<WordStatistics>,
     /// By piece.
-    pub pieces: Vec<TokenStatistics>,
+    #[serde(alias = "pieces")]
+    pub tokens: Vec<TokenStatistics>,
     /// Of idf and importance, by word; the paper has −.4.
-    pub r_importance: Option<Correlation>,
+    #[serde(alias = "r_importance")]
+    pub idf_importance_correlation: Option<Correlation>,
     /// Of idf and ΔES, by word; the paper has .667.
-    pub r_delta_es: Option<Correlation>,
+    #[serde(alias = "r_delta_es")]
+    pub idf_delta_es_correlation: Option<Correlation>,
     /// Of idf and spectral ratio, by piece; the paper has .77.
-    pub r_ratio: Option<Correlation>,
+    #[serde(alias = "r_ratio")]
+    pub idf_spectral_correlation: Option<Correlation>,
     /// The same of the encoder before fine-tuning, where there is one.
-    pub r_ratio_before: Option<Correlation>,
+    #[serde(alias = "r_ratio_before")]
+    pub pretrained_idf_spectral_correlation: Option<Correlation>,
 }

@@ -40,9 +40,9 @@ pub struct PlotFigure {
     /// Ground on every side of these.
     pub margin: f64,
     /// The finding, for those who do not see the figure.
-    pub label: String,
+    pub alt_text: String,
     /// How to read it.
-    pub detail: String,
+    pub description: String,
     /// In the order in which they are drawn, later ones above earlier ones.
     pub marks: Vec<FigureMark>,
 }
@@ -57,7 +57,7 @@ pub enum FigureMark {
         /// Width and height.
         size: [f64; 2],
         /// Radius of its corners.
-        round: f64,
+        corner_radius: f64,
         /// Its colour.
         fill: FigureColor,
     },
@@ -137,13 +137,13 @@ struct TextStyle(FontStyle, FigureColor);
 const COLUMN: f64 = 560.0;
 
 /// Secondary words.
-const NOTE: TextStyle = TextStyle(FontStyle::Label, FigureColor::Ink2);
+const NOTE: TextStyle = TextStyle(FontStyle::Label, FigureColor::Secondary);
 
 fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMark {
     FigureMark::Rect {
         at,
         size,
-        round,
+        corner_radius: round,
         fill,
     }
 }

@@ -38,7 +38,7 @@ pub use pool::PoolSpec;
 pub use precondition::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 pub use transfer::DatasetTransfer;
 
-/// Place of a text in [`MiningResult::texts`].
+/// Place of a text in [`MiningResult::study_docs`].
 pub type StudyDocNo = u32;
 
 /// What finds instances. Written as its slug.
@@ -92,7 +92,7 @@ pub struct ProbeDescription {
     /// As in the literature: `M-TDC`.
     pub name: &'static str,
     /// Two or three words for a column head.
-    pub gist: &'static str,
+    pub short_title: &'static str,
     /// What the axiom says, in one sentence.
     pub statement: &'static str,
     /// Premises and claim as a formula.
@@ -100,7 +100,7 @@ pub struct ProbeDescription {
     /// Who stated it first, and whose diagnostic reading is taken.
     pub source: &'static str,
     /// What the papers and their published code have wrong or open.
-    pub troubles: &'static str,
+    pub known_issues: &'static str,
     /// A worked example: query, then the texts in the order of the claim. Empty for an axiom
     /// that needs word vectors, which somebody has to bring, or scores in a collection.
     pub example: &'static [&'static str],
@@ -128,7 +128,7 @@ impl Probe {
     }
 
     /// What there is to say about it before seeing any data.
-    pub fn about(self) -> &'static ProbeDescription {
+    pub fn description(self) -> &'static ProbeDescription {
         match self {
             Probe::Axiom(it) => it.about(),
             Probe::MeasureAndMatch(it) => it.about(),
@@ -141,15 +141,15 @@ impl Probe {
     pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
         match self {
             Probe::Axiom(it) => it.claim(mode),
-            Probe::Transfer(it) if it.symmetric => ClaimKind::Apart,
+            Probe::Transfer(it) if it.symmetric => ClaimKind::Different,
             Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => {
-                ClaimKind::Above
+                ClaimKind::Higher
             }
         }
     }
 
     /// All instances among the texts of one query, in no particular order.
-    pub fn mine(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
+    pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
         match self {
             Probe::Axiom(it) => it.mine(mode, case),
             Probe::MeasureAndMatch(it) => it.mine(case),
@@ -158,8 +158,8 @@ impl Probe {
         }
     }
 
-    /// The premises of an axiom or a measurement, see [`Axiom::premises`].
-    pub fn premises(
+    /// The premises of an axiom or a measurement, see [`Axiom::preconditions`].
+    pub fn preconditions(
         self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
@@ -172,7 +172,7 @@ impl Probe {
     }
 
     /// What mining has to see of the texts.
-    pub(crate) fn needs(self, mode: AxiomVariant) -> RequiredFeatures {
+    pub(crate) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
             Probe::Axiom(it) => it.needs(mode),
             Probe::MeasureAndMatch(it) => it.needs(),
@@ -191,15 +191,15 @@ impl Probe {
     }
 
     /// Those of [`Axiom::ALL`] that can be mined with or without word vectors.
-    pub fn minable(with_vectors: bool) -> Vec<Probe> {
+    pub fn paper_axioms(with_vectors: bool) -> Vec<Probe> {
         let all = Axiom::ALL.iter().map(|&it| Probe::Axiom(it));
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
 
     /// Those of `ir_axioms` that can be mined with or without word vectors.
-    pub fn further(with_vectors: bool) -> Vec<Probe> {
-        let all = Axiom::further().map(Probe::Axiom);
+    pub fn ir_axioms(with_vectors: bool) -> Vec<Probe> {
+        let all = Axiom::ir_axioms().map(Probe::Axiom);
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
@@ -208,7 +208,7 @@ impl Probe {
     /// [`Axiom::ALL`] that can be mined), `ir_axioms` (every further one), `match` (measure and
     /// match over the paper's measurements), `match:all` (over all that there are) and
     /// `manipulations` (every one of [`Manipulation::ALL`]).
-    pub fn group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
+    pub fn parse_group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
         let matching = |measures: &[Measurement]| {
             let all = MeasureAndMatch::all(measures)
                 .into_iter()
@@ -217,8 +217,8 @@ impl Probe {
                 .collect()
         };
         Ok(match word.trim() {
-            "all" => Probe::minable(with_vectors),
-            "ir_axioms" => Probe::further(with_vectors),
+            "all" => Probe::paper_axioms(with_vectors),
+            "ir_axioms" => Probe::ir_axioms(with_vectors),
             "match" => matching(Measurement::PUBLISHED),
             "match:all" => matching(Measurement::ALL),
             "manipulations" => {
@@ -233,7 +233,7 @@ impl Probe {
     pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
         let mut probes = Vec::new();
         for word in list.split(',') {
-            probes.extend(Probe::group(word, with_vectors)?);
+            probes.extend(Probe::parse_group(word, with_vectors)?);
         }
         probes.sort_unstable();
         probes.dedup();
@@ -244,7 +244,7 @@ impl Probe {
     }
 
     /// Whether its texts stand beside the collection.
-    pub fn is_beside(self) -> bool {
+    pub fn uses_added_docs(self) -> bool {
         matches!(self, Probe::Manipulation(_) | Probe::Transfer(_))
     }
 
@@ -271,7 +271,7 @@ impl std::str::FromStr for Probe {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Probe, Error> {
-        if let Some(found) = Axiom::named(word) {
+        if let Some(found) = Axiom::from_name(word) {
             return Ok(Probe::Axiom(found));
         }
         if word.starts_with("match:") {
@@ -280,12 +280,12 @@ impl std::str::FromStr for Probe {
         if word.starts_with("transfer:") || word.starts_with("symmetric:") {
             return Ok(Probe::Transfer(word.parse()?));
         }
-        if let Some(found) = Manipulation::of(word)? {
+        if let Some(found) = Manipulation::from_name(word)? {
             return Ok(Probe::Manipulation(found));
         }
         let is_formula = word.contains(['+', '*', '/', '%', '&', '|', '(', ' ', '-']);
         if is_formula && !word.trim().is_empty() {
-            return Ok(Probe::Axiom(Axiom::Combined(word.parse()?)));
+            return Ok(Probe::Axiom(Axiom::Formula(word.parse()?)));
         }
         let shown: String = word.chars().take(80).collect();
         let others = "all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, \

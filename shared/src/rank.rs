@@ -22,23 +22,23 @@ pub enum LexicalRanker {
     /// Okapi BM25.
     Bm25(Bm25),
     /// Query likelihood.
-    Likelihood(QueryLikelihood),
+    QueryLikelihood(QueryLikelihood),
 }
 
 impl LexicalRanker {
     /// The formula with what it needs to know of a query in a collection.
-    pub fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
+    pub fn query_scorer(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
         match self {
             LexicalRanker::Bm25(it) => it.weigh(query, totals),
-            LexicalRanker::Likelihood(it) => it.weigh(query, totals),
+            LexicalRanker::QueryLikelihood(it) => it.weigh(query, totals),
         }
     }
 
     /// Name and parameters, for people.
-    pub fn words(&self) -> (String, String) {
+    pub fn label_and_detail(&self) -> (String, String) {
         match self {
             LexicalRanker::Bm25(it) => it.words(),
-            LexicalRanker::Likelihood(it) => it.words(),
+            LexicalRanker::QueryLikelihood(it) => it.words(),
         }
     }
 }
@@ -51,9 +51,9 @@ pub enum LexicalScorer {
         /// For each query term w(Q)·idf·(k1 + 1).
         weights: Vec<f64>,
         /// k1·(1 − b).
-        still: f64,
+        length_base: f64,
         /// k1·b / average length.
-        per_term: f64,
+        length_slope: f64,
     },
     /// Dirichlet smoothing, see [`query_likelihood`].
     Dirichlet {
@@ -78,8 +78,8 @@ impl LexicalScorer {
         match self {
             LexicalScorer::Bm25 {
                 weights,
-                still,
-                per_term,
+                length_base: still,
+                length_slope: per_term,
             } => {
                 if count == 0 {
                     return 0.0;
@@ -125,12 +125,12 @@ pub(crate) fn parse_parameters<'a>(
     let Some((name, list)) = spec.split_once(':') else {
         return Ok(Vec::new());
     };
-    let field = || InvalidField::shown("ranker", name);
+    let field = || InvalidField::with_display("ranker", name);
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for part in list.split(',').filter(|it| !it.is_empty()) {
         let form = "of the form parameter=value";
         let pair = part.split_once('=');
-        let (key, value) = pair.ok_or_else(|| Error::not_a(field(), part, form))?;
+        let (key, value) = pair.ok_or_else(|| Error::invalid_value(field(), part, form))?;
         let same = |it: &&&str| it.eq_ignore_ascii_case(key);
         let Some(&key) = known.iter().find(same) else {
             return Err(Error::not_one_of(field(), key, known));
@@ -157,8 +157,8 @@ pub(crate) fn parse_number_in_range(
         } else {
             format!("from {} to {}", allowed.start(), allowed.end())
         };
-        let field = InvalidField::shown("ranker", shown);
-        Error::not_a(field, value, format!("a number {upper}"))
+        let field = InvalidField::with_display("ranker", shown);
+        Error::invalid_value(field, value, format!("a number {upper}"))
     })
 }
 
@@ -170,7 +170,7 @@ impl std::str::FromStr for LexicalRanker {
         let name = spec.split(':').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             "bm25" => Ok(LexicalRanker::Bm25(spec.parse()?)),
-            "ql" => Ok(LexicalRanker::Likelihood(spec.parse()?)),
+            "ql" => Ok(LexicalRanker::QueryLikelihood(spec.parse()?)),
             _ => Err(Error::not_one_of("ranker", name, ["the formulas bm25, ql"])),
         }
     }
@@ -180,7 +180,7 @@ impl std::fmt::Display for LexicalRanker {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             LexicalRanker::Bm25(it) => it.fmt(out),
-            LexicalRanker::Likelihood(it) => it.fmt(out),
+            LexicalRanker::QueryLikelihood(it) => it.fmt(out),
         }
     }
 }

@@ -86,7 +86,7 @@ pub enum TableValue {
     /// A share, from 0 to 1: `.93`.
     Fraction(f64),
     /// An effect or a difference: `+.12`.
-    Signed(f64),
+    Difference(f64),
     /// A score or a margin, in the unit of its ranker: `22.40`.
     Score {
         /// Finite.
@@ -99,26 +99,26 @@ pub enum TableValue {
     /// Bounds alone: `[.92, .94]`.
     Interval([f64; 2]),
     /// A p value: `< .001`.
-    P(f64),
+    PValue(f64),
     /// A difference of which only the size matters: `4.8e-7`.
-    Tiny(f64),
+    Magnitude(f64),
     /// There is none. Never 0.
     Missing,
 }
 
 impl TableValue {
     /// As people read it; not escaped.
-    pub fn shown(&self) -> String {
+    pub fn display_text(&self) -> String {
         match self {
             TableValue::Text(text) => text.clone(),
             TableValue::Count(count) => format::count(*count),
             TableValue::Fraction(value) => format::fraction(*value),
-            TableValue::Signed(value) => format::signed(*value),
+            TableValue::Difference(value) => format::signed(*value),
             TableValue::Score { value, digits } => format::score(*value, *digits),
             TableValue::Estimate(estimate) => format::estimate(estimate),
             TableValue::Interval(interval) => format::interval(*interval),
-            TableValue::P(p) => format::p_value(*p),
-            TableValue::Tiny(value) => format::magnitude(*value),
+            TableValue::PValue(p) => format::p_value(*p),
+            TableValue::Magnitude(value) => format::magnitude(*value),
             TableValue::Missing => format::MISSING.to_owned(),
         }
     }
@@ -158,17 +158,17 @@ impl ReportTable {
     }
 
     /// Adds columns of words by their names, with ` | ` between them.
-    pub fn with_texts(self, names: &str) -> ReportTable {
+    pub fn with_text_columns(self, names: &str) -> ReportTable {
         self.with_columns(ColumnKind::Text, names.split(" | "))
     }
 
     /// Adds columns of numbers by their names, with ` | ` between them.
-    pub fn with_numbers(self, names: &str) -> ReportTable {
+    pub fn with_number_columns(self, names: &str) -> ReportTable {
         self.with_columns(ColumnKind::Number, names.split(" | "))
     }
 
     /// Adds columns of estimates by their names, with ` | ` between them.
-    pub fn with_estimates(self, names: &str) -> ReportTable {
+    pub fn with_estimate_columns(self, names: &str) -> ReportTable {
         self.with_columns(ColumnKind::Estimate, names.split(" | "))
     }
 }

@@ -68,7 +68,7 @@ impl Paper {
     }
 
     /// As it is cited.
-    pub fn cited(self) -> &'static str {
+    pub fn citation(self) -> &'static str {
         match self {
             Paper::Rennings2019 => {
                 "Rennings, Moraes & Hauff, An Axiomatic Approach to Diagnosing Neural IR Models, \
@@ -89,7 +89,7 @@ impl Paper {
     }
 
     /// The tables that can be replayed.
-    pub fn tables(self) -> &'static [u8] {
+    pub fn table_numbers(self) -> &'static [u8] {
         match self {
             Paper::Rennings2019 => &[1, 2],
             Paper::Camara2020 => &[2, 3],
@@ -105,14 +105,14 @@ impl Paper {
             Paper::Camara2020 => vec![
                 AxiomVariant::Fixed,
                 AxiomVariant::PaperCamara2020,
-                AxiomVariant::CodeCamara2020,
+                AxiomVariant::Code,
             ],
             Paper::Abnirml | Paper::Padigela2019 => vec![AxiomVariant::Fixed],
         }
     }
 
     /// What its numbers were computed on, and how to have it here.
-    pub fn needs(self) -> &'static str {
+    pub fn requirements(self) -> &'static str {
         match self {
             Paper::Rennings2019 => {
                 "Printed for WikiPassageQA, whose passages are not part of this software. Where \
@@ -166,8 +166,8 @@ impl PaperTable {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => None,
             // Its first table is over all queries, where those without a candidate count 0.
-            Paper::Padigela2019 if self.table == 1 => Some(ComparisonSubset::Judged),
-            Paper::Padigela2019 => Some(ComparisonSubset::Found),
+            Paper::Padigela2019 if self.table == 1 => Some(ComparisonSubset::WithRelevant),
+            Paper::Padigela2019 => Some(ComparisonSubset::WithRetrievedRelevant),
         }
     }
 
@@ -182,7 +182,7 @@ impl PaperTable {
                 .map(StudyColumnKind::Mode)
                 .collect(),
             Paper::Abnirml => vec![
-                StudyColumnKind::Delta(TieThreshold::Tuned),
+                StudyColumnKind::Delta(TieThreshold::TunedPerRanker),
                 StudyColumnKind::Delta(ZERO_TOLERANCE),
             ],
             Paper::Padigela2019 => {
@@ -244,7 +244,7 @@ pub fn reproduce_table_from_runs(
         let reason = format!("{} compares no lists", asked.paper.name());
         return Err(Error::unsupported("paper", reason));
     };
-    let ours = lists.iter().map(|it| StudyColumn::of_lists(it, counted));
+    let ours = lists.iter().map(|it| StudyColumn::from_runs(it, counted));
     let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match lists.first() {
         Some(it) => format!(
@@ -311,7 +311,7 @@ fn beside(
             let difference = values.first().map(|first| {
                 let both = number(&cell.printed).zip(number(first));
                 both.map_or(TableValue::Missing, |(it, ours)| {
-                    TableValue::Signed(ours - it)
+                    TableValue::Difference(ours - it)
                 })
             });
             let mut line = vec![
@@ -335,14 +335,14 @@ fn beside(
 /// What can be subtracted: a share, an effect, a number with its digits.
 fn number(value: &TableValue) -> Option<f64> {
     match value {
-        TableValue::Fraction(it) | TableValue::Signed(it) => Some(*it),
+        TableValue::Fraction(it) | TableValue::Difference(it) => Some(*it),
         TableValue::Estimate(it) => Some(it.value),
         TableValue::Score { value, .. } => Some(*value),
         TableValue::Text(_)
         | TableValue::Count(_)
         | TableValue::Interval(_)
-        | TableValue::P(_)
-        | TableValue::Tiny(_)
+        | TableValue::PValue(_)
+        | TableValue::Magnitude(_)
         | TableValue::Missing => None,
     }
 }
@@ -356,13 +356,14 @@ pub enum PublishedColumn {
     /// A measure: the paper's name, ours.
     Measure(String, String),
     /// A behaviour: the paper's name, ours, and of which documents.
-    Behaviour(String, Probe, RelevanceSlice),
+    #[serde(alias = "behaviour")]
+    BehavioralTest(String, Probe, RelevanceSlice),
     /// δ of a ranker, in the unit of its scores.
     Delta,
     /// A figure of a comparison: the paper's name, ours.
-    Compared(String, ComparisonMeasure),
+    Comparison(String, ComparisonMeasure),
     /// What the software cannot have.
-    Absent(String),
+    NotAvailable(String),
 }
 
 impl PublishedColumn {
@@ -370,9 +371,9 @@ impl PublishedColumn {
         match self {
             PublishedColumn::Probe(probe) => probe.about().name,
             PublishedColumn::Measure(name, _)
-            | PublishedColumn::Behaviour(name, ..)
-            | PublishedColumn::Compared(name, _)
-            | PublishedColumn::Absent(name) => name,
+            | PublishedColumn::BehavioralTest(name, ..)
+            | PublishedColumn::Comparison(name, _)
+            | PublishedColumn::NotAvailable(name) => name,
             PublishedColumn::Delta => "δ",
         }
     }
@@ -386,7 +387,7 @@ pub enum PublishedRowSubject {
     /// `monot5` of `NAME:monot5`.
     Ranker(String),
     /// A ranker that the software does not have.
-    Absent,
+    NotAvailable,
     /// Samples with an outcome, of a ranker as in [`PublishedRowSubject::Ranker`].
     Outcome(String, SampleOutcome),
     /// Instances, or samples.
@@ -394,11 +395,11 @@ pub enum PublishedRowSubject {
     /// Instances of the queries of a split.
     Split(String),
     /// Instances with a relevant text.
-    Relevant,
+    WithRelevantDocument,
     /// How often the claim holds for the grades.
-    Agreement,
+    AgreementWithQrels,
     /// Of a comparison.
-    Compared(ComparisonStatistic),
+    Comparison(ComparisonStatistic),
 }
 
 /// What the scores of a sample say.
@@ -464,7 +465,7 @@ mod tests {
             (&row[5], &row[6]),
             (&TableValue::Missing, &TableValue::Missing)
         );
-        assert!(matches!(row[7], TableValue::Signed(it) if (it - 0.01).abs() < 1e-12));
+        assert!(matches!(row[7], TableValue::Difference(it) if (it - 0.01).abs() < 1e-12));
         assert_eq!(
             reproduce_table(asked, None).unwrap()[0].rows.len(),
             tables[0].rows.len()
@@ -498,7 +499,7 @@ mod tests {
         let t5 = row("T5", "Relevance | TF");
         assert_eq!(
             (&t5[2], &t5[4]),
-            (&TableValue::Signed(0.41), &TableValue::Missing),
+            (&TableValue::Difference(0.41), &TableValue::Missing),
             "not at hand"
         );
         assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));

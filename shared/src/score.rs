@@ -17,17 +17,19 @@ use rescoring::RescoringRecord;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryDocumentPairs {
     /// For each query where its texts begin, and at last the number of pairs.
-    starts: Vec<u32>,
+    #[serde(alias = "starts")]
+    offsets: Vec<u32>,
     /// Ascending and without repetition within each query.
-    texts: Vec<StudyDocNo>,
+    #[serde(alias = "texts")]
+    documents: Vec<StudyDocNo>,
 }
 
 impl QueryDocumentPairs {
     /// From the texts of each query, in any order and with any repetition.
     pub fn new(by_query: impl IntoIterator<Item = Vec<StudyDocNo>>) -> QueryDocumentPairs {
         let mut pairs = QueryDocumentPairs {
-            starts: vec![0],
-            texts: Vec::new(),
+            offsets: vec![0],
+            documents: Vec::new(),
         };
         for mut texts in by_query {
             texts.sort_unstable();
@@ -39,7 +41,7 @@ impl QueryDocumentPairs {
     }
 
     /// What has to be scored of a study: the pools and every text of an instance.
-    pub fn of_mined(mined: &MiningResult) -> QueryDocumentPairs {
+    pub fn from_mined(mined: &MiningResult) -> QueryDocumentPairs {
         QueryDocumentPairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
             let mut texts = pool.clone();
             for instances in &mined.instances {
@@ -53,7 +55,7 @@ impl QueryDocumentPairs {
     }
 
     /// Whether these are pairs of so many queries and texts: what was read may be anything.
-    pub(crate) fn fit(&self, n_queries: usize, n_texts: usize) -> bool {
+    pub(crate) fn are_valid_for(&self, n_queries: usize, n_texts: usize) -> bool {
         are_valid_starts(&self.starts, n_queries, self.texts.len())
             && (0..n_queries).all(|it| self.of(it).is_sorted_by(|a, b| a < b))
             && self.texts.iter().all(|&it| (it as usize) < n_texts)
@@ -75,12 +77,12 @@ impl QueryDocumentPairs {
     }
 
     /// The texts of one query, ascending.
-    pub fn of(&self, query: usize) -> &[StudyDocNo] {
+    pub fn documents_of(&self, query: usize) -> &[StudyDocNo] {
         &self.texts[self.range(query)]
     }
 
     /// Where the pairs of one query stand.
-    pub fn range(&self, query: usize) -> std::ops::Range<usize> {
+    pub fn range_of(&self, query: usize) -> std::ops::Range<usize> {
         self.starts[query] as usize..self.starts[query + 1] as usize
     }
 
@@ -125,27 +127,29 @@ pub enum RankerKind {
     /// A model; two scores tie when they are equal.
     Neural,
     /// A ranker behind an address; two scores tie when they are equal.
-    Service,
+    #[serde(alias = "service")]
+    Remote,
     /// Numbers that somebody brought; two scores tie when they are equal.
-    File,
+    #[serde(alias = "file")]
+    ScoreFile,
 }
 
 impl RankerKind {
     /// Two sides of a claim tie when they differ by no more than this.
-    pub fn tie_width(self) -> f64 {
+    pub fn tie_threshold(self) -> f64 {
         match self {
             // Sums of logarithms differ in the last digits between equal texts.
             RankerKind::Lexical => 1e-9,
-            RankerKind::Neural | RankerKind::Service | RankerKind::File => 0.0,
+            RankerKind::Neural | RankerKind::Remote | RankerKind::ScoreFile => 0.0,
         }
     }
 
     /// Whether it is known which texts were seen only in part: a service may cut a text without
     /// a word, and a file of scores says nothing of it.
-    pub fn tells_truncation(self) -> bool {
+    pub fn reports_truncation(self) -> bool {
         match self {
             RankerKind::Lexical | RankerKind::Neural => true,
-            RankerKind::Service | RankerKind::File => false,
+            RankerKind::Remote | RankerKind::ScoreFile => false,
         }
     }
 }
@@ -163,7 +167,8 @@ pub struct Scores {
     pub truncated: Vec<u32>,
     /// How a neural ranker's were computed, and some of them once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<RescoringRecord>,
+    #[serde(alias = "certificate")]
+    pub rescoring: Option<RescoringRecord>,
 }
 
 impl Scores {
@@ -175,15 +180,15 @@ impl Scores {
     ) -> Result<Scores, Error> {
         if values.len() != pairs.len() {
             let (n_scores, n_pairs) = (values.len(), pairs.len());
-            let field = InvalidField::shown("scores", &ranker.spec);
-            return Err(FieldError::WrongCount { n_scores, n_pairs }.of(field));
+            let field = InvalidField::with_display("scores", &ranker.spec);
+            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.of(field));
         }
         if let Some(at) = values
             .iter()
             .position(|it| it.is_some_and(|it| !it.is_finite()))
         {
             return Err(Error::malformed(
-                InvalidField::shown("scores", &ranker.spec),
+                InvalidField::with_display("scores", &ranker.spec),
                 format!("the score of pair {} is not a finite number", at + 1),
             ));
         }
@@ -191,12 +196,12 @@ impl Scores {
             ranker,
             values,
             truncated: Vec::new(),
-            certificate: None,
+            rescoring: None,
         })
     }
 
     /// The score at a place of [`QueryDocumentPairs`].
-    pub fn at(&self, place: usize) -> Option<f64> {
+    pub fn get(&self, place: usize) -> Option<f64> {
         self.values[place]
     }
 

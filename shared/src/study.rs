@@ -72,7 +72,8 @@ pub struct StudyDefinition {
     #[serde(deserialize_with = "probes")]
     pub probes: Vec<Probe>,
     /// Which readings; the first is shown first.
-    pub modes: Vec<AxiomVariant>,
+    #[serde(alias = "modes")]
+    pub variants: Vec<AxiomVariant>,
     /// As on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
     pub rankers: Vec<String>,
     /// How texts become terms.
@@ -128,10 +129,12 @@ pub struct TransferFile {
     pub file: String,
     /// Where queries come from.
     #[serde(default)]
-    pub queries: TransferQuerySource,
+    #[serde(alias = "queries")]
+    pub query_source: TransferQuerySource,
     /// Whether neither text is the preferred one.
     #[serde(default)]
-    pub symmetric: bool,
+    #[serde(alias = "symmetric")]
+    pub is_symmetric: bool,
 }
 
 impl TransferFile {
@@ -139,7 +142,7 @@ impl TransferFile {
     pub fn transfer(&self) -> Result<DatasetTransfer, Error> {
         Ok(DatasetTransfer {
             name: self.name.parse()?,
-            symmetric: self.symmetric,
+            is_symmetric: self.symmetric,
         })
     }
 }
@@ -155,7 +158,7 @@ fn probes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Probe>, D::Er
 fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Error> {
     let mut probes = Vec::new();
     for word in words {
-        for probe in Probe::group(word, with_vectors)? {
+        for probe in Probe::parse_group(word, with_vectors)? {
             if !probes.contains(&probe) {
                 probes.push(probe);
             }
@@ -213,7 +216,7 @@ impl StudyDefinition {
     }
 
     /// Its behaviours, in order.
-    pub fn behaviours(&self) -> impl Iterator<Item = Probe> + '_ {
+    pub fn behavioral_tests(&self) -> impl Iterator<Item = Probe> + '_ {
         self.probes.iter().copied().filter(|it| !it.is_axiom())
     }
 
@@ -275,13 +278,18 @@ impl StudyDefinition {
                 let is_there = files.any(|file| file.transfer().is_ok_and(|of| of == it));
                 let way_out = "give its pairs in a [[transfers]] with `name` and `file`";
                 is_there.then_some(()).ok_or_else(|| {
-                    Error::missing(InvalidField::shown("transfers", probe.slug()), way_out)
+                    Error::missing(
+                        InvalidField::with_display("transfers", probe.slug()),
+                        way_out,
+                    )
                 })
             }
-            Probe::Manipulation(Manipulation::Expand) if self.lookups.expansions.is_none() => {
+            Probe::Manipulation(Manipulation::AppendExpansions)
+                if self.lookups.expansions.is_none() =>
+            {
                 let way_out = "give what `expand` has written as `expansions` in [lookups]";
                 Err(Error::missing(
-                    InvalidField::shown("lookups", probe.slug()),
+                    InvalidField::with_display("lookups", probe.slug()),
                     way_out,
                 ))
             }
@@ -302,7 +310,7 @@ pub fn validate_study_name(name: &str) -> Result<(), Error> {
     }
     let shown: String = name.chars().take(80).collect();
     Err(Error::malformed(
-        InvalidField::shown("name", format!("name `{}`", shown.escape_debug())),
+        InvalidField::with_display("name", format!("name `{}`", shown.escape_debug())),
         "a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen",
     ))
 }
@@ -316,7 +324,8 @@ pub struct Study {
     /// What it was made from.
     pub definition: StudyDefinition,
     /// When its instances were mined: `2026-11-20`.
-    pub made: String,
+    #[serde(alias = "made")]
+    pub created: String,
     /// Version of the software that mined them.
     pub software: String,
     /// [`crate::collection::Collection::hash`].
@@ -334,7 +343,8 @@ pub struct Study {
     /// Grades of the pooled documents and of what else was judged for these queries.
     pub qrels: Qrels,
     /// Documents of `docs` and what was derived from them.
-    pub texts: Vec<StudyDocument>,
+    #[serde(alias = "texts")]
+    pub study_docs: Vec<StudyDocument>,
     /// For each query the texts that are compared, best first where the pool has an order.
     pub pools: Vec<Vec<StudyDocNo>>,
     /// One for each axiom and mode.
@@ -345,26 +355,32 @@ pub struct Study {
     pub scores: Vec<Scores>,
     /// Documents that the pool names and the collection lacks.
     #[serde(default)]
-    pub n_without_text: u64,
+    #[serde(alias = "n_without_text")]
+    pub n_docs_without_text: u64,
     /// Word vectors, if the definition names a file of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<StudyWordVectors>,
+    #[serde(alias = "words")]
+    pub word_vectors: Option<StudyWordVectors>,
     /// For each query the share of its distinct terms that its relevant documents hold, in the
     /// mean; none without one in the collection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub overlap: Vec<Option<f64>>,
+    #[serde(alias = "overlap")]
+    pub query_overlap: Vec<Option<f64>>,
     /// One for each analyser of [`StudyDefinition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<AnalyzerAudit>,
     /// What is known of texts that are not here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<WithheldTexts>,
+    #[serde(alias = "withheld")]
+    pub withheld_texts: Option<WithheldTexts>,
     /// The last documents and queries are not those of the collection.
     #[serde(default)]
-    pub added: AdditionCounts,
+    #[serde(alias = "added")]
+    pub addition_counts: AdditionCounts,
     /// What became of the pairs of each transfer set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<(Probe, TransferPairCounts)>,
+    #[serde(alias = "kept")]
+    pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
     /// Never written.
     #[serde(skip)]
     pub lengths: controls::DocumentLengths,
@@ -375,7 +391,8 @@ pub struct Study {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyWordVectors {
     /// Of the whole file.
-    pub about: WordVectorsInfo,
+    #[serde(alias = "about")]
+    pub info: WordVectorsInfo,
     /// Of the words of the study's documents and queries.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub vectors: WordVectors,
@@ -394,8 +411,8 @@ impl Study {
     pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
         if scores.values().len() != self.pairs.len() {
             let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
-            let field = InvalidField::shown("scores", &scores.ranker.spec);
-            return Err(FieldError::WrongCount { n_scores, n_pairs }.of(field));
+            let field = InvalidField::with_display("scores", &scores.ranker.spec);
+            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.of(field));
         }
         let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
         match self.scores.iter().position(same) {
@@ -406,13 +423,13 @@ impl Study {
     }
 
     /// Id of a text: `421`, or `421#lnc2:3` if it is derived.
-    pub fn text_id(&self, text: StudyDocNo) -> String {
+    pub fn study_doc_id(&self, text: StudyDocNo) -> String {
         let text = self.texts[text as usize];
         text.id(&self.docs[text.doc() as usize].id)
     }
 
     /// What is analysed and scored of a text.
-    pub fn text_body(&self, text: StudyDocNo) -> String {
+    pub fn study_doc_text(&self, text: StudyDocNo) -> String {
         let text = self.texts[text as usize];
         text.body(&self.docs[text.doc() as usize].body())
     }
@@ -437,7 +454,7 @@ impl Study {
                 .map(|(query, text)| (query as u32, place(text)))
                 .collect(),
             texts: texts.iter().map(|&it| self.text_body(it)).collect(),
-            text_ids: texts.iter().map(|&it| self.text_id(it)).collect(),
+            doc_ids: texts.iter().map(|&it| self.text_id(it)).collect(),
             queries: self.queries.iter().map(|it| it.text.clone()).collect(),
         }
     }
@@ -451,7 +468,7 @@ pub struct UniquePairs {
     /// Bodies.
     pub texts: Vec<String>,
     /// Ids, in the same order.
-    pub text_ids: Vec<String>,
+    pub doc_ids: Vec<String>,
     /// Places in `queries` and `texts`, in the order of [`Study::pairs`].
     pub pairs: Vec<(u32, u32)>,
 }

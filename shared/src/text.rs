@@ -33,7 +33,8 @@ pub struct Analyzer {
     pub stemmer: Stemmer,
     /// Only the first so many tokens of a text are read; none reads all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_tokens: Option<u32>,
+    #[serde(rename = "first_tokens")]
+    pub max_tokens: Option<u32>,
 }
 
 /// An analyzer as it is written, in which each setting can be left out.
@@ -56,7 +57,7 @@ impl From<WrittenAnalyzer> for Analyzer {
                 .unwrap_or_else(|| written.tokenizer.default_stemmer()),
             tokenizer: written.tokenizer,
             stopwords: written.stopwords,
-            first_tokens: written.first_tokens,
+            max_tokens: written.first_tokens,
         }
     }
 }
@@ -128,7 +129,7 @@ impl Analyzer {
     }
 
     /// Calls `take` with each token, stop words among them, and its place in the text.
-    pub(crate) fn each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
+    pub(crate) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
         match self.first_tokens {
             None => tokenize::for_each_token(&self.tokenizer, text, take),
             Some(most) => {
@@ -185,7 +186,7 @@ impl Analyzer {
 
 impl Tokenizer {
     /// Every tokeniser that needs no vocabulary.
-    pub const PLAIN: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
+    pub const WITHOUT_VOCABULARY: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
 
     /// As it is typed.
     pub fn name(&self) -> &'static str {
@@ -226,9 +227,13 @@ impl std::str::FromStr for Tokenizer {
     /// `wordpiece:FILE` names a vocabulary that is still to be read.
     fn from_str(word: &str) -> Result<Tokenizer, Error> {
         if let Some(file) = word.strip_prefix("wordpiece:").filter(|it| !it.is_empty()) {
-            return Ok(Tokenizer::Wordpiece(WordpieceVocabulary::named(file)));
+            return Ok(Tokenizer::Wordpiece(WordpieceVocabulary::from_file_name(
+                file,
+            )));
         }
-        let found = Tokenizer::PLAIN.iter().find(|it| it.name() == word);
+        let found = Tokenizer::WITHOUT_VOCABULARY
+            .iter()
+            .find(|it| it.name() == word);
         found.cloned().ok_or_else(|| {
             let known = ["alnum, unicode, wordpiece:FOLDER|FILE"];
             Error::not_one_of("tokenizer", word, known)
@@ -267,7 +272,7 @@ mod tests {
             tokenizer,
             stopwords,
             stemmer,
-            first_tokens: None,
+            max_tokens: None,
         }
     }
 
@@ -286,7 +291,7 @@ mod tests {
     #[test]
     fn a_text_may_be_cut_after_so_many_tokens() {
         let cut = Analyzer {
-            first_tokens: Some(2),
+            max_tokens: Some(2),
             stopwords: Stopwords::EnFunction,
             ..Analyzer::default()
         };

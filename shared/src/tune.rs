@@ -18,13 +18,13 @@ use crate::rank::{Bm25, LexicalRanker, QueryLikelihood};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterGrid {
     /// What a row is: `k1`, or nothing where there is one row.
-    pub row: &'static str,
+    pub row_parameter: &'static str,
     /// Its values, as shown.
-    pub rows: Vec<f64>,
+    pub row_values: Vec<f64>,
     /// What a column is: `b`, `μ`.
-    pub column: &'static str,
+    pub column_parameter: &'static str,
     /// Its values, as shown.
-    pub columns: Vec<f64>,
+    pub column_values: Vec<f64>,
     /// Rows × columns.
     pub rankers: Vec<LexicalRanker>,
 }
@@ -39,13 +39,13 @@ pub struct GridSearchResult {
     /// For each ranker of the grid its mean over these queries.
     pub values: Vec<f64>,
     /// Place of the best.
-    pub best: usize,
+    pub best_index: usize,
 }
 
 impl ParameterGrid {
     /// The usual values for a formula; what the grid does not try stays as given. Only BM25 and
     /// query likelihood with Dirichlet smoothing have one.
-    pub fn around(ranker: &LexicalRanker) -> Result<ParameterGrid, Error> {
+    pub fn for_ranker(ranker: &LexicalRanker) -> Result<ParameterGrid, Error> {
         match *ranker {
             LexicalRanker::Bm25(usual) => {
                 let rows: Vec<f64> = (1..=20).map(|it| f64::from(it) / 10.0).collect();
@@ -56,27 +56,28 @@ impl ParameterGrid {
                 });
                 Ok(ParameterGrid {
                     rankers: each.collect(),
-                    row: "k1",
-                    column: "b",
-                    rows,
-                    columns,
+                    row_parameter: "k1",
+                    column_parameter: "b",
+                    row_values: rows,
+                    column_values: columns,
                 })
             }
-            LexicalRanker::Likelihood(QueryLikelihood::Dirichlet { .. }) => {
+            LexicalRanker::QueryLikelihood(QueryLikelihood::Dirichlet { .. }) => {
                 let columns = [
                     50.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 1_500.0, 2_000.0, 2_500.0, 3_000.0,
                     4_000.0, 5_000.0,
                 ];
-                let with = |&mu: &f64| LexicalRanker::Likelihood(QueryLikelihood::Dirichlet { mu });
+                let with =
+                    |&mu: &f64| LexicalRanker::QueryLikelihood(QueryLikelihood::Dirichlet { mu });
                 Ok(ParameterGrid {
                     rankers: columns.iter().map(with).collect(),
-                    row: "",
-                    rows: vec![0.0],
-                    column: "μ",
-                    columns: columns.to_vec(),
+                    row_parameter: "",
+                    row_values: vec![0.0],
+                    column_parameter: "μ",
+                    column_values: columns.to_vec(),
                 })
             }
-            LexicalRanker::Likelihood(_) => Err(Error::unsupported(
+            LexicalRanker::QueryLikelihood(_) => Err(Error::unsupported(
                 "ranker",
                 "the grid is over μ of Dirichlet smoothing; give bm25 or ql",
             )),
@@ -112,7 +113,7 @@ impl GridSearchQuery {
         }
     }
 
-    fn ranked(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> Vec<RunEntry> {
+    fn rank(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> Vec<RunEntry> {
         let weighed = ranker.weigh(&self.terms, totals);
         let docs = self.docs.iter();
         docs.map(|(doc, counts, len)| RunEntry {
@@ -152,7 +153,7 @@ pub fn collect_grid_results(measure: &str, values: Vec<(f64, u64)>) -> Option<Gr
         measure: measure.to_owned(),
         n_queries,
         values,
-        best,
+        best_index: best,
     })
 }
 
@@ -179,7 +180,7 @@ mod tests {
         )];
         let mut qrels = Qrels::default();
         qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
-        let grid = ParameterGrid::around(&LexicalRanker::Bm25(Bm25::STANDARD)).unwrap();
+        let grid = ParameterGrid::for_ranker(&LexicalRanker::Bm25(Bm25::DEFAULT)).unwrap();
         assert_eq!(grid.rankers.len(), grid.rows.len() * grid.columns.len());
         let measure: Measure = "AP".parse().unwrap();
         let values = grid.rankers.iter();
@@ -195,12 +196,15 @@ mod tests {
     fn a_formula_without_a_grid_is_refused() {
         let ranker: LexicalRanker = "ql:lambda=0.5".parse().unwrap();
         assert!(
-            ParameterGrid::around(&ranker)
+            ParameterGrid::for_ranker(&ranker)
                 .unwrap_err()
                 .to_string()
                 .contains("Dirichlet")
         );
         let ranker: LexicalRanker = "ql".parse().unwrap();
-        assert_eq!(ParameterGrid::around(&ranker).unwrap().rankers.len(), 12);
+        assert_eq!(
+            ParameterGrid::for_ranker(&ranker).unwrap().rankers.len(),
+            12
+        );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every text of this kind passes one of these functions before it is kept: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of review tasks
-//! in [`AnnotationTask::checked`] and [`AnnotationEvent::checked`], title and description of a study in
+//! in [`AnnotationTask::validated`] and [`AnnotationEvent::validated`], title and description of a study in
 //! [`StudyDefinition::check`]. Names of studies and collections are letters, digits and hyphens, see
 //! [`validate_study_name`]; ids and texts of documents have their own rules where they are read.
 //!
@@ -10,8 +10,8 @@
 //! be seen or that turns the direction of what follows is refused there, and so is a text of which
 //! nothing can be seen. In a note and in a reason, which stand alone, such characters are left out.
 //!
-//! [`AnnotationTask::checked`]: crate::review::task::Task::checked
-//! [`AnnotationEvent::checked`]: crate::review::event::Event::checked
+//! [`AnnotationTask::validated`]: crate::review::task::Task::checked
+//! [`AnnotationEvent::validated`]: crate::review::event::Event::checked
 //! [`StudyDefinition::check`]: crate::study::Definition::check
 //! [`validate_study_name`]: crate::study::check_name
 
@@ -42,7 +42,7 @@ pub const MAX_GUIDELINES_CHARS: usize = 50_000;
 /// normal form C. It has 1 to [`MAX_NAME_CHARS`] characters.
 pub fn check_person_name(name: &str) -> Result<String, Error> {
     check_word(
-        InvalidField::shown("name", "name of a person"),
+        InvalidField::with_display("name", "name of a person"),
         name,
         MAX_NAME_CHARS,
     )
@@ -69,7 +69,7 @@ pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     }
     if kept.len() > MAX_TAGS {
         let (found, most) = (format!("{} are given", kept.len()), MAX_TAGS);
-        return Err(FieldError::TooMany { found, most }.of("tags"));
+        return Err(FieldError::TooMany { found, max: most }.of("tags"));
     }
     Ok(kept)
 }
@@ -141,7 +141,7 @@ fn check_length(field: impl Into<InvalidField>, text: &str, most: usize) -> Resu
     match text.chars().count() {
         n if n > most => {
             let found = format!("has {n} characters");
-            Err(FieldError::TooMany { found, most }.of(field))
+            Err(FieldError::TooMany { found, max: most }.of(field))
         }
         _ => Ok(()),
     }

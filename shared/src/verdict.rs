@@ -36,12 +36,12 @@ pub struct Verdict {
 
 impl Claim<f64> {
     /// Judges the claim; its two sides tie when they differ by at most `tie_width`.
-    /// [`Claim::Apart`] is never violated.
+    /// [`Claim::Different`] is never violated.
     pub fn verdict(self, tie_width: f64) -> Verdict {
         let margin = match self {
-            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => winner - loser,
-            Claim::Apart { a, b } => (a - b).abs(),
-            Claim::ShrinkingGain { few, more, most } => (more - few) - (most - more),
+            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => winner - loser,
+            Claim::Different { a, b } => (a - b).abs(),
+            Claim::DiminishingGain { few, more, most } => (more - few) - (most - more),
         };
         let outcome = if margin.abs() <= tie_width {
             Outcome::Tied
@@ -80,15 +80,15 @@ impl OutcomeCounts {
     }
 
     /// Instances with a verdict.
-    pub fn judged(&self) -> u64 {
+    pub fn n_with_verdict(&self) -> u64 {
         self.satisfied + self.tied + self.violated
     }
 
     /// Instances that agree with a claim of the given kind.
-    pub fn agreeing(&self, tie_agrees: TiePolicy) -> u64 {
+    pub fn n_agreeing(&self, tie_agrees: TiePolicy) -> u64 {
         match tie_agrees {
-            TiePolicy::Yes => self.satisfied + self.tied,
-            TiePolicy::No => self.satisfied,
+            TiePolicy::Agrees => self.satisfied + self.tied,
+            TiePolicy::Disagrees => self.satisfied,
         }
     }
 }

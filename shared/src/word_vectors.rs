@@ -125,7 +125,7 @@ impl WordVectors {
 
     /// A word with its vector as a line of GloVe's text: the word and its numbers, each after a
     /// space.
-    pub fn line(&self, row: WordVectorNo) -> String {
+    pub fn to_glove_line(&self, row: WordVectorNo) -> String {
         use std::fmt::Write;
         let mut line = self.word(row).to_owned();
         for number in self.vector(row) {
@@ -135,7 +135,7 @@ impl WordVectors {
     }
 
     /// The words that `wanted` names, in its order, and nothing else.
-    pub fn only<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
+    pub fn subset<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
         let mut some = WordVectors::new(self.n_dims);
         for word in wanted {
             let Some(row) = self.row(word) else { continue };
@@ -153,14 +153,14 @@ pub struct BagOfWords {
     /// Of unit length; empty if no word has a vector, or they cancel each other.
     pub direction: Vec<f64>,
     /// Occurrences of words with a vector.
-    pub n_known: u32,
+    pub n_with_vector: u32,
     /// All occurrences.
     pub n_words: u32,
 }
 
 impl BagOfWords {
     /// Of the words at these places; none stands for a word without a vector.
-    pub fn of(
+    pub fn from_rows(
         vectors: &WordVectors,
         rows: impl IntoIterator<Item = Option<WordVectorNo>>,
     ) -> BagOfWords {
@@ -207,7 +207,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Word vectors with the texts of an index, which must keep tokens
-/// ([`crate::index::IndexBuilder::keeping_tokens`]).
+/// ([`crate::index::IndexBuilder::with_tokens`]).
 pub struct IndexedWordVectors<'a> {
     vectors: &'a WordVectors,
     index: &'a Index,
@@ -239,16 +239,16 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// The words of a query.
-    pub fn query(&self, query: &str) -> BagOfWords {
+    pub fn query_words(&self, query: &str) -> BagOfWords {
         bag_of_query(self.vectors, self.index.vocabulary().analyzer(), query)
     }
 
     /// d − Q: the words of a document whose terms are not in the query.
-    pub fn rest(&self, doc: DocNo, query: &QueryTerms) -> BagOfWords {
+    pub fn non_query_words(&self, doc: DocNo, query: &QueryTerms) -> BagOfWords {
         let tokens = self.index.tokens(doc).expect("the index keeps tokens");
         let words = self.index.terms(doc).iter().zip(tokens);
         let outside = words.filter(|it| is_outside(query, *it.0));
-        BagOfWords::of(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
+        BagOfWords::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
     }
 
     /// The word of each distinct query term.
@@ -266,12 +266,12 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// How like each query term is to each, row by row.
-    pub(crate) fn alike_in_query(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
+    pub(crate) fn query_term_similarities(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
         query_term_similarities(self.vectors, asked)
     }
 
     /// How like the query's the words of a document are.
-    pub(crate) fn alike(
+    pub(crate) fn word_similarities(
         &self,
         doc: DocNo,
         query: &QueryTerms,
@@ -284,7 +284,7 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// What is said of the vectors beside figures; of a path only the name of the file.
-    pub fn about(&self, file: &str) -> WordVectorsInfo {
+    pub fn info(&self, file: &str) -> WordVectorsInfo {
         let mut coverage = VectorCoverage::default();
         for doc in 0..self.index.n_docs() as DocNo {
             let tokens = self.index.tokens(doc).expect("the index keeps tokens");
@@ -303,7 +303,7 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// The vectors of the words of some documents and queries alone.
-    pub fn only(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> WordVectors {
+    pub fn subset(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> WordVectors {
         let tokens = docs.flat_map(|it| self.index.tokens(it).unwrap_or_default());
         let rows = tokens.filter_map(|&it| self.rows[it as usize]);
         let mut rows: BTreeSet<WordVectorNo> = rows.collect();
@@ -328,7 +328,8 @@ fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VectorCoverage {
     /// Occurrences of words with a vector.
-    pub n_known: u64,
+    #[serde(rename = "n_known")]
+    pub n_with_vector: u64,
     /// All occurrences.
     pub n_words: u64,
 }
@@ -442,7 +443,7 @@ impl std::fmt::Display for WordVectorsInfo {
 /// Refuses probes that need word vectors where there are none.
 pub fn missing_vectors_error(probe: &str) -> Error {
     Error::missing(
-        InvalidField::shown("vectors", probe),
+        InvalidField::with_display("vectors", probe),
         "needs word vectors: give a file of GloVe or word2vec",
     )
 }
@@ -462,7 +463,9 @@ mod tests {
     #[test]
     fn the_cosine_is_that_of_the_means_of_unit_vectors() {
         let vectors = plane();
-        let bag = |words: &[&str]| BagOfWords::of(&vectors, words.iter().map(|it| vectors.row(it)));
+        let bag = |words: &[&str]| {
+            BagOfWords::from_rows(&vectors, words.iter().map(|it| vectors.row(it)))
+        };
         // (2·east + north)/3 against east: 2/√5, whatever the lengths in the file.
         let similarity = bag(&["east", "east", "north", "unheard"]).similarity(&bag(&["east"]));
         assert!((similarity.unwrap() - 2.0 / 5.0_f64.sqrt()).abs() < 1e-7);

@@ -46,15 +46,17 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
     let asked = [(probe, mode)];
     let miner = Miner {
         index: &index,
-        known: Some(&known),
-        asked: &asked,
+        word_vectors: Some(&known),
+        probes: &asked,
         limits: &Limits::STANDARD,
     };
     let n = stored.texts.len();
     let pool: Vec<u32> = (0..n as u32).collect();
     let mined = |query: &String| {
-        let mined =
-            MiningResult::collect(&asked, vec![miner.mine(&QueryPool::unjudged(query, &pool))]);
+        let mined = MiningResult::collect(
+            &asked,
+            vec![miner.mine(&QueryPool::without_grades(query, &pool))],
+        );
         let mut preferred = vec![vec![false; n]; n];
         for claim in mined.instances[0].of(0) {
             let texts = claim.texts();
@@ -80,10 +82,10 @@ fn n_differing(a: &[Vec<Vec<bool>>], b: &[Vec<Vec<bool>>]) -> usize {
 #[test]
 fn mode_code_prefers_what_the_package_prefers() {
     let stored = stored();
-    for probe in Axiom::further().map(Probe::Axiom) {
+    for probe in Axiom::ir_axioms().map(Probe::Axiom) {
         let theirs = theirs(&stored, &probe.slug());
         assert!(theirs.concat().concat().contains(&true), "{probe:?}");
-        let ours = ours(&stored, probe, AxiomVariant::CodeCamara2020);
+        let ours = ours(&stored, probe, AxiomVariant::Code);
         assert_eq!(n_differing(&ours, &theirs), 0, "{probe:?}");
     }
 }
@@ -99,8 +101,8 @@ fn a_formula_prefers_what_the_package_prefers() {
     assert_eq!(formulas.len(), 5);
     for name in formulas {
         let probe: Probe = name.parse().unwrap();
-        assert!(matches!(probe, Probe::Axiom(Axiom::Combined(_))));
-        let ours = ours(&stored, probe, AxiomVariant::CodeCamara2020);
+        assert!(matches!(probe, Probe::Axiom(Axiom::Formula(_))));
+        let ours = ours(&stored, probe, AxiomVariant::Code);
         assert_eq!(n_differing(&ours, &theirs(&stored, name)), 0, "{name}");
     }
 }
@@ -109,7 +111,7 @@ fn a_formula_prefers_what_the_package_prefers() {
 #[test]
 fn the_mended_defects_are_those_that_are_told_of() {
     let stored = stored();
-    for probe in Axiom::further().map(Probe::Axiom) {
+    for probe in Axiom::ir_axioms().map(Probe::Axiom) {
         let fixed = ours(&stored, probe, AxiomVariant::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
         let told = probe.about().troubles.contains("mode code");

@@ -118,8 +118,8 @@ async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
     let task = made.card.task;
     let open = UpdateTaskRequest {
         task,
-        state: Some(TaskStatus::Open),
-        results_public: None,
+        status: Some(TaskStatus::Open),
+        are_results_public: None,
         guidelines: None,
     };
     operator.ask(&open).await?;
@@ -156,7 +156,7 @@ impl Person {
         let mut person = Person::new(address, number)?;
         let invite = CreateInvitationRequest {
             role: AccessRole::Annotator,
-            hours: 1,
+            valid_hours: 1,
             person: None,
             note: String::new(),
         };
@@ -260,7 +260,12 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
             events: vec![event(&person, n_made, &offer)],
         };
         match person.ask(&asked).await {
-            Ok(sent) if sent.taken.iter().all(|it| it.outcome == EventOutcome::Kept) => {
+            Ok(sent)
+                if sent
+                    .taken
+                    .iter()
+                    .all(|it| it.outcome == EventOutcome::Stored) =>
+            {
                 seen.sends.push(ms_since(decided_at));
             }
             Ok(sent) => seen.errors.push(format!("{:?}", sent.taken)),
@@ -273,7 +278,7 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
 async fn fetch(person: &Person, task: TaskId, ready: &mut VecDeque<Assignment>, seen: &mut Seen) {
     let n = N_PREFETCHED as u32;
     let start = Instant::now();
-    match person.ask(&LeaseItemsRequest { task, n }).await {
+    match person.ask(&LeaseItemsRequest { task, n_items: n }).await {
         Ok(handed) => {
             seen.nexts.push(ms_since(start));
             for it in handed.items {
@@ -294,13 +299,13 @@ fn event(person: &Person, number: u64, offer: &Assignment) -> AnnotationEvent {
     let answers = AnnotatorAnswer::ALL;
     AnnotationEvent {
         key: EventKey::from_bytes(bits.to_be_bytes()),
-        made_ms: (now / 1_000_000) as u64,
-        what: AnnotationAction::Decided(Decision {
+        created_ms: (now / 1_000_000) as u64,
+        action: AnnotationAction::Decided(Decision {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
             comment: AnswerComment::default(),
-            sides: offer.sides,
-            took_ms: 2_500,
+            display_order: offer.sides,
+            duration_ms: 2_500,
             replaces: Vec::new(),
         }),
     }

@@ -52,7 +52,7 @@ pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefini
 /// What opens a task.
 pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
     UpdateTaskRequest {
-        state: Some(TaskStatus::Open),
+        status: Some(TaskStatus::Open),
         ..unchanged(task)
     }
 }
@@ -61,8 +61,8 @@ pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
 pub(crate) fn unchanged(task: TaskId) -> UpdateTaskRequest {
     UpdateTaskRequest {
         task,
-        state: None,
-        results_public: None,
+        status: None,
+        are_results_public: None,
         guidelines: None,
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn unchanged(task: TaskId) -> UpdateTaskRequest {
 pub(crate) fn invite(role: AccessRole) -> CreateInvitationRequest {
     CreateInvitationRequest {
         role,
-        hours: 24,
+        valid_hours: 24,
         person: None,
         note: String::new(),
     }

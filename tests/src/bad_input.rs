@@ -1,5 +1,5 @@
 //! What people and programs get wrong: a message that names the thing and the way out, never a
-//! panic (see [`crate::harness::CommandOutput::of`]), never half of a result.
+//! panic (see [`crate::harness::CommandOutput::run`]), never half of a result.
 //!
 //! A damaged row costs itself alone: it is left out and told. A damaged file, setting or folder
 //! ends the command with code 1.

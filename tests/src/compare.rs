@@ -209,7 +209,7 @@ rankers = ["bm25", "ql"]"#;
     let asking = ComparisonOptions::default();
     let found = server.ask(&CompareRankersRequest {
         study: study.clone(),
-        asking: asking.clone(),
+        options: asking.clone(),
     });
     assert_eq!(found.rankers[0].label, "BM25");
     let n = found.queries.n_counted;
@@ -217,8 +217,8 @@ rankers = ["bm25", "ql"]"#;
     assert_eq!(found.change.series.len() as u64, n);
     let listed = server.ask(&ListComparedQueriesRequest {
         study: study.clone(),
-        asking: asking.clone(),
-        listing: QueryListOptions {
+        options: asking.clone(),
+        page: QueryListOptions {
             limit: 5,
             sort: QuerySort::Loss,
             ..QueryListOptions::default()
@@ -228,18 +228,18 @@ rankers = ["bm25", "ql"]"#;
     let query = listed.rows[0].query_id.clone();
     let sample = server.ask(&GetComparedQueryRequest {
         study: study.clone(),
-        asking: asking.clone(),
-        query,
+        options: asking.clone(),
+        query_id: query,
     });
     assert_eq!(sample.row, listed.rows[0]);
     assert!(sample.firsts.iter().all(|it| it.text.is_some()));
     let other = ComparisonOptions {
-        pair: [RankerRef::Ranker(0), RankerRef::Ranker(7)],
+        rankers: [RankerRef::Ranker(0), RankerRef::Ranker(7)],
         ..asking
     };
     let refused = server.try_ask(&CompareRankersRequest {
         study,
-        asking: other,
+        options: other,
     });
     assert!(refused.unwrap_err().1.error.contains("2 rankers"));
 }

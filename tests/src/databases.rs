@@ -22,10 +22,10 @@ fn create(server: &TestServer) -> Job {
         .spec;
     let text = |at: u32| format!("{at} {}", "river bank stone ".repeat(1 + at as usize % 40));
     server.ask(&CreateJobRequest {
-        ranker,
+        model: ranker,
         title: "Backed up in the middle".to_owned(),
         queries: vec!["river".to_owned(), "bank".to_owned()],
-        texts: (0..4_000).map(text).collect(),
+        documents: (0..4_000).map(text).collect(),
         pairs: (0..4_000).flat_map(|it| [(0, it), (1, it)]).collect(),
     })
 }
@@ -111,7 +111,7 @@ fn an_address_that_is_none_is_refused_before_anything_is_made() {
         for line in ["study list", "serve --listen 127.0.0.1:0", "restore none"] {
             let mut program = home.program();
             program.args(["--data", "data"]).args(line.split(' '));
-            let refused = CommandOutput::of(program.env("DATABASE_URL", url)).refused();
+            let refused = CommandOutput::run(program.env("DATABASE_URL", url)).refused();
             assert!(refused.starts_with("DATABASE_URL: "), "{refused}");
             assert!(!refused.contains("cret"), "{refused}");
         }
@@ -132,7 +132,7 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
         program
             .env("DATABASE_URL", url)
             .env("AXIOSCOPE_LOG", "trace");
-        let ran = CommandOutput::of(&mut program);
+        let ran = CommandOutput::run(&mut program);
         assert!(!ran.err.contains(secret), "{}", ran.err);
         ran
     };
@@ -170,7 +170,7 @@ fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
     let server = serve(&home);
     let mut second = program();
     second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-    CommandOutput::of(&mut second)
+    CommandOutput::run(&mut second)
         .refused_with("another axioscope works on its jobs; stop that one, or name another");
     // Whoever was killed is out of the way at once, and others go on where it was.
     let job = create(&server);

@@ -26,7 +26,7 @@ fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
     assert!(told["queries"].as_u64().unwrap() > 12, "{told}");
     let mut many = home.program();
     many.env("RAYON_NUM_THREADS", "7");
-    let again = CommandOutput::of(many.args(line("again").split_whitespace()));
+    let again = CommandOutput::run(many.args(line("again").split_whitespace()));
     assert_eq!(again.json(), told);
     for file in ["corpus.jsonl", "expansions.jsonl", "expansion.json"] {
         let read = |folder: &str| home.read(&format!("{folder}/{file}"));
@@ -69,7 +69,7 @@ fn an_expansion_that_was_killed_leaves_no_folder_and_goes_on() {
         program.args(line.split_whitespace());
         program
     };
-    let told = CommandOutput::of(&mut start("whole")).json();
+    let told = CommandOutput::run(&mut start("whole")).json();
     let mut running = start("again").spawn().unwrap();
     let draft = || home.files().into_iter().find(|it| it.ends_with(".draft"));
     let begun = Instant::now();
@@ -84,7 +84,7 @@ fn an_expansion_that_was_killed_leaves_no_folder_and_goes_on() {
     assert_eq!(kept.lines().count(), 8);
     assert!(!home.path("again").exists());
 
-    assert_eq!(CommandOutput::of(&mut start("again")).json(), told);
+    assert_eq!(CommandOutput::run(&mut start("again")).json(), told);
     for file in ["corpus.jsonl", "expansions.jsonl", "expansion.json"] {
         let read = |folder: &str| home.read(&format!("{folder}/{file}"));
         assert_eq!(read("whole"), read("again"), "{file}");

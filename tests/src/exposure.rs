@@ -128,7 +128,7 @@ fn behind_nginx_as_the_guide_has_it_each_client_has_limits_of_their_own() {
 #[test]
 fn behind_caddy_as_the_guide_has_it_each_client_has_limits_of_their_own() {
     let program = on_path("caddy");
-    let program = or_skip(program, TestDependency::System, "no Caddy");
+    let program = or_skip(program, TestDependency::SystemProgram, "no Caddy");
     let Some(program) = program else { return };
     let (_home, server) = deployed();
     let port = free_port();

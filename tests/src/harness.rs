@@ -59,7 +59,11 @@ pub(crate) fn tiny_model() -> PathBuf {
 /// The folder of the public collections. Without it this test is skipped.
 pub(crate) fn collections() -> Option<PathBuf> {
     let folder = path_from_environment("AXIOSCOPE_DATA");
-    or_skip(folder, TestDependency::Data, "the collections are absent")
+    or_skip(
+        folder,
+        TestDependency::Collections,
+        "the collections are absent",
+    )
 }
 
 /// The folder of the default model. Without it this test is skipped.
@@ -184,7 +188,7 @@ impl TestHome {
 
     /// Runs the program with any arguments.
     pub(crate) fn run_with(&self, args: &[&str]) -> CommandOutput {
-        CommandOutput::of(self.program().args(["--data", "data"]).args(args))
+        CommandOutput::run(self.program().args(["--data", "data"]).args(args))
     }
 
     /// Runs a line, which has to be refused with a message that has a part.
@@ -248,7 +252,7 @@ pub(crate) struct CommandOutput {
 }
 
 impl CommandOutput {
-    pub(crate) fn of(command: &mut Command) -> CommandOutput {
+    pub(crate) fn run(command: &mut Command) -> CommandOutput {
         let output = command.output().unwrap();
         let ran = CommandOutput {
             code: output.status.code(),
@@ -260,7 +264,7 @@ impl CommandOutput {
     }
 
     /// Standard output of what had to be done.
-    pub(crate) fn done(self) -> String {
+    pub(crate) fn expect_success(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.err);
         self.out
     }
@@ -272,7 +276,7 @@ impl CommandOutput {
     }
 
     /// The message of what had to be refused; nothing stands on standard output.
-    pub(crate) fn refused(self) -> String {
+    pub(crate) fn expect_failure(self) -> String {
         assert_eq!(self.code, Some(1), "{}\n{}", self.out, self.err);
         assert_eq!(self.out, "");
         let err = format!("\n{}", self.err);
@@ -284,14 +288,14 @@ impl CommandOutput {
 
     /// Checks that it was refused with a message that has a part.
     #[track_caller]
-    pub(crate) fn refused_with(self, part: &str) {
+    pub(crate) fn expect_failure_with(self, part: &str) {
         let message = self.refused();
         assert!(message.contains(part), "{message}");
     }
 
     /// Checks that standard error has a part.
     #[track_caller]
-    pub(crate) fn expect_told(&self, part: &str) {
+    pub(crate) fn expect_stderr(&self, part: &str) {
         assert!(self.err.contains(part), "{}", self.err);
     }
 }
@@ -354,7 +358,7 @@ impl TestServer {
     }
 
     /// The request of an endpoint, to be sent.
-    pub(crate) fn asking<E: Endpoint>(&self, asked: &E) -> RequestBuilder {
+    pub(crate) fn request_for<E: Endpoint>(&self, asked: &E) -> RequestBuilder {
         let json = serde_json::to_string(asked).unwrap();
         match E::METHOD {
             Method::Get => self.request("GET", E::PATH).query(&[("q", json)]),
@@ -363,18 +367,21 @@ impl TestServer {
     }
 
     /// What an endpoint replies, or its status and what is wrong.
-    pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, (u16, ErrorResponse)> {
+    pub(crate) fn try_call<E: Endpoint>(
+        &self,
+        asked: &E,
+    ) -> Result<E::Reply, (u16, ErrorResponse)> {
         reply(self.asking(asked).send().unwrap())
     }
 
     /// What an endpoint replies.
-    pub(crate) fn ask<E: Endpoint>(&self, asked: &E) -> E::Reply {
+    pub(crate) fn call<E: Endpoint>(&self, asked: &E) -> E::Reply {
         self.try_ask(asked)
             .unwrap_or_else(|it| panic!("{} {it:?}", E::PATH))
     }
 
     /// Asks again and again until the reply is as it should be.
-    pub(crate) fn ask_until<E: Endpoint>(
+    pub(crate) fn call_until<E: Endpoint>(
         &self,
         asked: &E,
         enough: impl Fn(&E::Reply) -> bool,

@@ -46,7 +46,7 @@ fn listing(limit: u64) -> ListInstancesRequest {
     });
     ListInstancesRequest {
         study: DEMO.to_owned(),
-        listing: serde_json::from_value(listing).unwrap(),
+        filter: serde_json::from_value(listing).unwrap(),
     }
 }
 
@@ -69,13 +69,13 @@ fn the_demo_study_is_read_through_every_endpoint() {
     let look = |dials: StudyControls| {
         server.ask(&GetStudyRequest {
             study: DEMO.to_owned(),
-            dials,
+            controls: dials,
         })
     };
     let overview = look(StudyControls::default());
     assert_eq!(overview.title, card.title);
     let turned = look(StudyControls {
-        mode: Some(AxiomVariant::CodeCamara2020),
+        variant: Some(AxiomVariant::Code),
         ..StudyControls::default()
     });
     assert_ne!(turned, overview);
@@ -89,9 +89,9 @@ fn the_demo_study_is_read_through_every_endpoint() {
     let shown = server.ask(&GetInstanceRequest {
         study: DEMO.to_owned(),
         probe: Probe::Axiom(Axiom::Tfc1),
-        mode: AxiomVariant::Fixed,
+        variant: AxiomVariant::Fixed,
         number: page.rows[0].number,
-        delta_score: None,
+        tie_threshold: None,
     });
     assert_eq!(shown.query_id, page.rows[0].query_id);
     assert_eq!((shown.texts.len(), shown.said.len()), (2, 2));
@@ -150,16 +150,16 @@ fn what_is_not_there_is_unknown() {
             .unwrap_err(),
     );
     let score = ScoreDocumentsRequest {
-        ranker: "none".to_owned(),
+        model: "none".to_owned(),
         query: "river".to_owned(),
-        texts: vec!["a river".to_owned()],
+        documents: vec!["a river".to_owned()],
     };
     unknown(server.try_ask(&score).unwrap_err());
     let create = CreateJobRequest {
-        ranker: "none".to_owned(),
+        model: "none".to_owned(),
         title: String::new(),
         queries: vec!["river".to_owned()],
-        texts: vec!["a river".to_owned()],
+        documents: vec!["a river".to_owned()],
         pairs: vec![(0, 0)],
     };
     unknown(server.try_ask(&create).unwrap_err());
@@ -169,9 +169,9 @@ fn what_is_not_there_is_unknown() {
     let show = GetInstanceRequest {
         study: DEMO.to_owned(),
         probe: Probe::Axiom(Axiom::Tp),
-        mode: AxiomVariant::Fixed,
+        variant: AxiomVariant::Fixed,
         number: u64::MAX,
-        delta_score: None,
+        tie_threshold: None,
     };
     unknown(server.try_ask(&show).unwrap_err());
 
@@ -235,7 +235,7 @@ fn wrong_requests_are_the_callers_fault() {
     is(get(&"[".repeat(2000)), (422, "json"));
     assert_eq!(
         server.ask(&listing(u64::MAX)).rows.len() as u64,
-        InstanceListOptions::MOST
+        InstanceListOptions::MAX_PAGE_SIZE
     );
     let mut asked = listing(1);
     asked.listing.offset = u64::MAX;
@@ -388,7 +388,7 @@ fn the_api_describes_every_path_it_has() {
         ScoreDocumentsRequest::PATH,
         CreateJobRequest::PATH,
         GetJobRequest::PATH,
-        GetJobRequest::EVENTS,
+        GetJobRequest::EVENTS_PATH,
         CancelJobRequest::PATH,
         ResumeJobRequest::PATH,
         GetJobScoresRequest::PATH,
@@ -459,9 +459,9 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     let score = |ranker: &str| {
         let (ranker, query, texts) = (ranker.to_owned(), "where do rivers end", texts.clone());
         server.ask(&ScoreDocumentsRequest {
-            ranker,
+            model: ranker,
             query: query.to_owned(),
-            texts,
+            documents: texts,
         })
     };
     let bi = score("tiny:bi");
@@ -474,10 +474,10 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     assert_eq!((late.scores.len(), pieces), (2, vec![2, 4]));
 
     let job = server.ask(&CreateJobRequest {
-        ranker: "tiny:bi".to_owned(),
+        model: "tiny:bi".to_owned(),
         title: "Two pairs".to_owned(),
         queries: vec!["where do rivers end".to_owned()],
-        texts,
+        documents: texts,
         pairs: vec![(0, 1), (0, 0)],
     });
     let id = || job.id.clone();
@@ -502,7 +502,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     assert_eq!(server.ask(&ResumeJobRequest { job: id() }), ended);
     let watch = serde_json::to_string(&GetJobRequest { job: id() }).unwrap();
     let events = server
-        .request("GET", GetJobRequest::EVENTS)
+        .request("GET", GetJobRequest::EVENTS_PATH)
         .query(&[("q", watch)])
         .send()
         .unwrap();

@@ -65,7 +65,7 @@ fn program(home: &TestHome, endpoint: &str) -> Command {
 }
 
 fn inspect(home: &TestHome, endpoint: &str, name: &str) -> CommandOutput {
-    CommandOutput::of(program(home, endpoint).args(["models", "inspect", name]))
+    CommandOutput::run(program(home, endpoint).args(["models", "inspect", name]))
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     offline
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/tiny"]);
-    assert_eq!(CommandOutput::of(&mut offline).done(), told);
+    assert_eq!(CommandOutput::run(&mut offline).done(), told);
     // A commit is found in the cache by itself.
     let pinned = format!("someone/tiny@{COMMIT}");
     assert!(
@@ -105,7 +105,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     offline
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/other"]);
-    let error = CommandOutput::of(&mut offline).refused();
+    let error = CommandOutput::run(&mut offline).refused();
     assert!(
         error.contains("HF_HUB_OFFLINE") && error.contains("config.json"),
         "{error}"
@@ -152,12 +152,12 @@ fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
     );
     let private = MockServer::new(|_| MockReply::Answer(401, String::new(), Vec::new()));
     assert!(refused(&private, "someone/tiny").contains("needs a token"));
-    let silent = MockServer::new(|_| MockReply::Silence);
+    let silent = MockServer::new(|_| MockReply::NoResponse);
     assert!(refused(&silent, "someone/tiny").contains("says nothing for 2 s"));
     // It says that there is a file, and then it does not send it.
     let stalls = MockServer::new(|asked| match asked.number {
         0 => file(asked),
-        _ => MockReply::Silence,
+        _ => MockReply::NoResponse,
     });
     assert!(refused(&stalls, "someone/tiny").contains("no byte came for 2 s"));
     let broken = MockServer::new(|_| MockReply::Answer(500, String::new(), Vec::new()));
@@ -196,10 +196,10 @@ fn a_fault_of_the_network_makes_no_other_model() {
     let faults: [(Fault, &str); 4] = [
         (|_| Some(answer(500, "")), "answers 500"),
         (|_| Some(answer(429, "")), "answers 429"),
-        (|_| Some(MockReply::Silence), "says nothing for 2 s"),
+        (|_| Some(MockReply::NoResponse), "says nothing for 2 s"),
         // It says that there is one and does not send it.
         (
-            |n| (n > 0).then_some(MockReply::Silence),
+            |n| (n > 0).then_some(MockReply::NoResponse),
             "no byte came for 2 s",
         ),
     ];

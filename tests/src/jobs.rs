@@ -48,10 +48,10 @@ fn job(ranker: String, size: JobSize) -> CreateJobRequest {
         n_words,
     } = size;
     CreateJobRequest {
-        ranker,
+        model: ranker,
         title: "Killed in the middle".to_owned(),
         queries: (0..n_queries).map(|at| text(at, 4)).collect(),
-        texts: (0..n_texts)
+        documents: (0..n_texts)
             .map(|at| text(at, 10 + at % (n_words - 10)))
             .collect(),
         pairs: (0..n_texts)

@@ -57,7 +57,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let of_query = |query| GetTopDocumentsRequest {
         study: "tiny".to_owned(),
         ranker: found[0].head.ranker.fingerprint.clone(),
-        query,
+        query_id: query,
     };
     let firsts = server.ask(&of_query(0));
     assert_eq!(firsts.query, found[0].head.queries[0]);
@@ -86,9 +86,9 @@ fn a_cross_encoder_shows_where_it_looks() {
     let model = tiny_model().parent().unwrap().join("cross-tiny");
     let server = home.serve(&["--model", &model.to_string_lossy()]);
     let asked = GetAttentionRequest {
-        ranker: "cross-tiny:cross".to_owned(),
+        model: "cross-tiny:cross".to_owned(),
         query: "where do rivers end".to_owned(),
-        text: "A river flows into the sea.".to_owned(),
+        document: "A river flows into the sea.".to_owned(),
         layer: None,
         head: Some(1),
     };

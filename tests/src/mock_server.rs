@@ -30,11 +30,11 @@ pub(crate) enum MockReply {
     /// Status, further headers, body.
     Answer(u16, String, Vec<u8>),
     /// Nothing, ever.
-    Silence,
+    NoResponse,
     /// Status and further headers, then a body that does not end.
     Endless(u16, String),
     /// The connection ends in the middle of the answer.
-    End,
+    CloseConnection,
 }
 
 /// A reply with a body and nothing else.
@@ -46,7 +46,7 @@ pub(crate) fn answer(status: u16, body: impl Into<Vec<u8>>) -> MockReply {
 pub(crate) struct MockServer {
     /// `http://127.0.0.1:PORT`.
     pub(crate) address: String,
-    asked: Arc<Mutex<Vec<RecordedRequest>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl MockServer {
@@ -63,7 +63,10 @@ impl MockServer {
                 std::thread::spawn(move || serve(connection.unwrap(), &heard, &*reply));
             }
         });
-        MockServer { address, asked }
+        MockServer {
+            address,
+            requests: asked,
+        }
     }
 
     /// Everything that was asked until now.
@@ -101,11 +104,11 @@ fn serve(
             }
             sent
         }
-        MockReply::Silence => {
+        MockReply::NoResponse => {
             std::thread::sleep(Duration::from_secs(3_600));
             Ok(())
         }
-        MockReply::End => write!(
+        MockReply::CloseConnection => write!(
             connection,
             "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n[{{"
         )

@@ -102,9 +102,9 @@ fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
     let server = home.serve(&["--model", &broken, "--model", &fine]);
     let score = |ranker: &str, text: &str| {
         server.try_ask(&ScoreDocumentsRequest {
-            ranker: ranker.to_owned(),
+            model: ranker.to_owned(),
             query: "a".to_owned(),
-            texts: vec![text.to_owned()],
+            documents: vec![text.to_owned()],
         })
     };
     let (status, problem) = score("broken:bi", &long).unwrap_err();

@@ -46,7 +46,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
         .rankers
         .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.vectors = Some("words.txt".to_owned());
-    for axiom in Probe::minable(true) {
+    for axiom in Probe::paper_axioms(true) {
         if !definition.probes.contains(&axiom) {
             definition.probes.push(axiom);
         }
@@ -80,8 +80,8 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         return;
     };
     let definition = StudyDefinition {
-        probes: Probe::minable(false),
-        modes: vec![AxiomVariant::Fixed],
+        probes: Probe::paper_axioms(false),
+        variants: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
         ..trecdl()
     };
@@ -94,7 +94,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         return;
     };
     let vectors = "glove.6B.50d.10k.txt.gz";
-    let axioms = Probe::minable(true).into_iter();
+    let axioms = Probe::paper_axioms(true).into_iter();
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();
@@ -102,13 +102,13 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         n_queries: Some(15),
         probes: axioms
             .filter(|it| it.needs_vectors())
-            .chain(Probe::further(true))
+            .chain(Probe::ir_axioms(true))
             .chain([formula])
             .collect(),
-        modes: vec![
+        variants: vec![
             AxiomVariant::Fixed,
             AxiomVariant::PaperCamara2020,
-            AxiomVariant::CodeCamara2020,
+            AxiomVariant::Code,
         ],
         rankers: vec!["bm25".to_owned()],
         vectors: Some(vectors.to_owned()),
@@ -130,7 +130,7 @@ fn trecdl() -> StudyDefinition {
         n_queries: None,
         pool: "run:BM25.run.gz:100".parse().unwrap(),
         probes: Vec::new(),
-        modes: Vec::new(),
+        variants: Vec::new(),
         rankers: Vec::new(),
         analyzer: Analyzer::default(),
         limits: Limits::STANDARD,
@@ -227,12 +227,12 @@ fn compare(given: &Given) {
         assert!(here.instances.iter().any(|it| !it.is_empty()));
         for &mode in &given.definition.modes {
             let dials = StudyControls {
-                mode: Some(mode),
+                variant: Some(mode),
                 ..StudyControls::default()
             };
             let look = GetStudyRequest {
                 study: LOCAL_STUDY.to_owned(),
-                dials,
+                controls: dials,
             };
             let there = asked(tab, &look);
             let overview = here.overview(&look.dials).unwrap();
@@ -261,7 +261,7 @@ fn by_program(given: &Given) -> String {
     home.write("study.toml", given.definition.to_toml());
     let mut program = home.program();
     program.env("RAYON_NUM_THREADS", THREADS);
-    CommandOutput::of(program.args(["--data", "data", "study", "run", "study.toml"])).done();
+    CommandOutput::run(program.args(["--data", "data", "study", "run", "study.toml"])).done();
     home.run(&format!("study export {LOCAL_STUDY} --out exported"))
         .done();
     home.read(&format!("exported/{LOCAL_STUDY}.json"))
@@ -277,8 +277,8 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         let mut sets = given.definition.transfers.iter();
         if let Some(set) = sets.find(|it| it.file == name) {
             files.sets.push(TransferSet {
-                of: set.transfer().unwrap(),
-                inference: set.queries,
+                transfer: set.transfer().unwrap(),
+                query_source: set.queries,
                 pairs: document_pairs::read_pairs(&name, bytes, quiet).unwrap().0,
             });
             continue;
@@ -305,7 +305,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         definition: given.definition.clone(),
         collection,
         files,
-        made: MADE.to_owned(),
+        created: MADE.to_owned(),
     };
     let start = Instant::now();
     let study = run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap();
@@ -342,7 +342,7 @@ fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
     tab.open("/about");
     tab.js_async(START, &[]);
     for name in given.files() {
-        let ask = WorkerRequest::Read {
+        let ask = WorkerRequest::ReadFile {
             name: name.clone(),
             kind: None,
         };
@@ -351,20 +351,20 @@ fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
             const bytes = await (await fetch('/given/' + name)).blob();
             return (await window.asked(says, new File([bytes], name))).json;";
         let told = tab.js_async(body, &[json!(json_of(&ask)), json!(name)]);
-        let WorkerResponse::Read(read) = tell(&told) else {
+        let WorkerResponse::FileRead(read) = tell(&told) else {
             panic!("{name} was not read: {told}")
         };
         assert_eq!(read.reading.n_refused, 0, "{name}");
     }
-    let ask = WorkerRequest::Make {
+    let ask = WorkerRequest::CreateStudy {
         definition: Box::new(given.definition.clone()),
-        made: MADE.to_owned(),
+        date: MADE.to_owned(),
     };
     let body = "
         const {json, took} = await window.asked(arguments[0]);
         return [json, took];";
     let told = tab.js_async(body, &[json!(json_of(&ask))]);
-    let WorkerResponse::Made(made) = tell(&told[0]) else {
+    let WorkerResponse::StudyReady(made) = tell(&told[0]) else {
         panic!("it was not made: {told}")
     };
     assert!(made.n_instances > 0);
@@ -382,13 +382,13 @@ fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
 
 /// The reply of the worker to a request of the server's, as JSON.
 fn asked<E: Endpoint>(tab: &BrowserTab, request: &E) -> String {
-    let ask = WorkerRequest::Answer {
+    let ask = WorkerRequest::CallEndpoint {
         path: E::PATH.to_owned(),
         request: json_of(request),
     };
     let body = "const {json, text} = await window.asked(arguments[0]); return [json, text];";
     let told = tab.js_async(body, &[json!(json_of(&ask))]);
-    let WorkerResponse::Answer = tell(&told[0]) else {
+    let WorkerResponse::Payload = tell(&told[0]) else {
         panic!("no answer to {}: {told}", E::PATH)
     };
     told[1].as_str().unwrap().to_owned()

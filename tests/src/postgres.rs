@@ -69,7 +69,7 @@ impl TestDatabase {
     }
 
     /// Runs statements in it.
-    pub fn tell(&self, sql: &str) {
+    pub fn execute(&self, sql: &str) {
         run(&self.url, sql.to_owned());
     }
 

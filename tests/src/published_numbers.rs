@@ -28,7 +28,7 @@ fn collection(name: &str) -> Option<PathBuf> {
     let reason = format!("the collection {name} is absent");
     or_skip(
         folder.filter(|it| it.is_dir()),
-        TestDependency::Data,
+        TestDependency::Collections,
         &reason,
     )
 }

@@ -63,7 +63,7 @@ fn trec_deep_learning_2019_through_all_axioms() {
     let mut run = home.program();
     run.args(["--data", "data", "study", "run", "study.toml"])
         .env("AXIOSCOPE_MODEL", &model);
-    CommandOutput::of(&mut run).done();
+    CommandOutput::run(&mut run).done();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());
 
     let tables = home.run("report trecdl --format json").json();
@@ -147,7 +147,7 @@ fn behaviours_on_trec_deep_learning_2019() {
     first.wait().unwrap();
     let before = kept();
     println!("killed after {:.0} s", start.elapsed().as_secs_f64());
-    CommandOutput::of(&mut program()).done();
+    CommandOutput::run(&mut program()).done();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());
     assert!(before.iter().all(|it| *it > 100_000), "{before:?}");
 

@@ -126,7 +126,7 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
     program
         .env("AXIOSCOPE_RERANK_KEY", "hush-hush")
         .env("AXIOSCOPE_LOG", "trace");
-    let ran = CommandOutput::of(
+    let ran = CommandOutput::run(
         program
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
@@ -148,7 +148,7 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", "hush-hush");
     let ranker = format!("{}/rerank", echo.address);
-    let refused = CommandOutput::of(
+    let refused = CommandOutput::run(
         program
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
@@ -178,7 +178,7 @@ fn a_server_for_everybody_lets_the_key_score_much() {
     score_with(&home, &ranker).refused_with("20 texts are too many; 8 at most");
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
-    CommandOutput::of(
+    CommandOutput::run(
         program
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
@@ -192,7 +192,7 @@ fn a_peer_that_is_busy_is_asked_again() {
     let home = home();
     let peer = MockServer::new(|asked| match asked.number {
         0 | 1 => MockReply::Answer(429, "retry-after: 0\r\n".to_owned(), b"slow down".to_vec()),
-        2 => MockReply::End,
+        2 => MockReply::CloseConnection,
         _ => half_lengths(asked),
     });
     let ran = score_with(&home, &format!("{}/rerank", peer.address));
@@ -240,13 +240,13 @@ fn a_peer_that_does_not_score_is_named_with_what_is_wrong() {
     check(&moved, "", &["307", "http://elsewhere.example/"]);
     let endless = MockServer::new(|_| answer(200, vec![b' '; 9 << 20]));
     check(&endless, "", &["larger than 8 MiB"]);
-    let silent = MockServer::new(|_| MockReply::Silence);
+    let silent = MockServer::new(|_| MockReply::NoResponse);
     check(
         &silent,
         "timeout_s=1&tries=2",
         &["no answer within 1 s", "asked 2 times"],
     );
-    let ends = MockServer::new(|_| MockReply::End);
+    let ends = MockServer::new(|_| MockReply::CloseConnection);
     check(&ends, "tries=2", &["asked 2 times", "is kept"]);
     assert_eq!(ends.asked().len(), 2);
     let later = "retry-after: 86400\r\n";
@@ -262,7 +262,7 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
     let peer = MockServer::new(move |asked| {
         match asked.number < 2 || goes_on.load(std::sync::atomic::Ordering::SeqCst) {
             true => half_lengths(asked),
-            false => MockReply::Silence,
+            false => MockReply::NoResponse,
         }
     });
     let ranker = format!("{}/rerank?texts=1&at_once=1", peer.address);

@@ -101,7 +101,7 @@ fn published_requests_get_the_scores_of_the_command_line() {
     for path in [
         "/rerank",
         CohereRerankRequest::PATH,
-        CohereRerankRequest::SECOND,
+        CohereRerankRequest::V2_PATH,
     ] {
         let ranked: CohereRerankResponse =
             serde_json::from_value(post(&server, path, &asked)).unwrap();
@@ -121,7 +121,7 @@ fn published_requests_get_the_scores_of_the_command_line() {
     for path in [
         RerankRequest::PATH,
         CohereRerankRequest::PATH,
-        CohereRerankRequest::SECOND,
+        CohereRerankRequest::V2_PATH,
     ] {
         assert!(document["paths"][path]["post"].is_object(), "{path}");
     }
@@ -221,15 +221,15 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
     let texts = vec!["a ".repeat(1_999); 8];
     let score = |ranker: &str, address: &str| {
         let asked = server.asking(&ScoreDocumentsRequest {
-            ranker: ranker.to_owned(),
+            model: ranker.to_owned(),
             query: "river".to_owned(),
-            texts: texts.clone(),
+            documents: texts.clone(),
         });
         reply::<ScoreDocumentsResponse>(asked.header("x-forwarded-for", address).send().unwrap())
     };
     let look = GetStudyRequest {
         study: "demo".to_owned(),
-        dials: Default::default(),
+        controls: Default::default(),
     };
     let ask = |ranker: &str| {
         std::thread::scope(|scope| {

@@ -141,7 +141,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
         });
         server.try_ask(&ListInstancesRequest {
             study: "killed".to_owned(),
-            listing: serde_json::from_value(listing).unwrap(),
+            filter: serde_json::from_value(listing).unwrap(),
         })
     };
     let before = page(0).unwrap();
@@ -162,7 +162,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
     let (status, problem) = server
         .try_ask(&GetStudyRequest {
             study: "killed".to_owned(),
-            dials: StudyControls::default(),
+            controls: StudyControls::default(),
         })
         .unwrap_err();
     assert_eq!(status, 500);

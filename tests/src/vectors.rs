@@ -21,7 +21,7 @@ fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
     let mut many = home.program();
     many.env("RAYON_NUM_THREADS", "7");
     let line = format!("vectors --collection {demo} --dims 20 --epochs 30 --out again.txt --json");
-    let again = CommandOutput::of(many.args(line.split_whitespace()));
+    let again = CommandOutput::run(many.args(line.split_whitespace()));
     assert_eq!(again.json(), told);
     let read = |name: &str| std::fs::read(home.path(name)).unwrap();
     assert_eq!(read("words.txt"), read("again.txt"));

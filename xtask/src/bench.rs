@@ -43,7 +43,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let folder = place.target.join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     let bench = BenchContext { place, folder };
-    let mut machine = MachineInfo::now(place);
+    let mut machine = MachineInfo::detect(place);
     let mut table = BenchTable::default();
     let asked = |part: &&str| match args {
         [] => PARTS.contains(part),

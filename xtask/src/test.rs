@@ -252,7 +252,11 @@ impl<'a> TestContext<'a> {
     }
 
     /// Says that tests have to do without a dependency, unless it is required.
-    fn do_without(&self, dependency: RequiredDependency, reason: &anyhow::Error) -> Result<()> {
+    fn skip_dependency(
+        &self,
+        dependency: RequiredDependency,
+        reason: &anyhow::Error,
+    ) -> Result<()> {
         let name = dependency.name();
         if self.required.contains(&dependency) {
             bail!("`{name}` is required and absent: {reason:#}");
@@ -265,8 +269,8 @@ impl<'a> TestContext<'a> {
     /// they ran on SQLite alone.
     fn database(&mut self) -> Result<String> {
         if self.database.is_none() {
-            let started = setup::postgres::get()
-                .and_then(|it| PostgresServer::start(&it, Durability::Nothing));
+            let started =
+                setup::postgres::get().and_then(|it| PostgresServer::start(&it, Durability::None));
             self.database = Some(match started {
                 Ok(server) => Found::Server(server),
                 Err(error) => {
@@ -333,7 +337,7 @@ impl<'a> TestContext<'a> {
 
     /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores. Then every
     /// parser on mutated input, each for as many seconds as the environment says.
-    fn long(&mut self, words: &[String]) -> Result<TestCounts> {
+    fn regression_tests(&mut self, words: &[String]) -> Result<TestCounts> {
         let place = self.place;
         self.dist_folder()?;
         let built = ["build", "--release", "--locked", "--package", "backend"];
@@ -350,7 +354,7 @@ impl<'a> TestContext<'a> {
             .env("AXIOSCOPE_BIN", program(place, "release")?)
             .env("AXIOSCOPE_DIST", place.dist())
             .env(DATABASE, self.database()?);
-        for dependency in [RequiredDependency::Data, RequiredDependency::Model] {
+        for dependency in [RequiredDependency::Collections, RequiredDependency::Model] {
             test.envs(dependency.variables().iter().zip(dependency.find(place)?));
         }
         let mut tally = libtest(&mut test)?;
@@ -383,7 +387,7 @@ impl<'a> TestContext<'a> {
             .env("AXIOSCOPE_XTASK", std::env::current_exe()?)
             .env(DATABASE, self.database()?);
         for dependency in [
-            RequiredDependency::Data,
+            RequiredDependency::Collections,
             RequiredDependency::Model,
             RequiredDependency::Proxy,
             RequiredDependency::Browser,

@@ -17,7 +17,7 @@ pub(super) struct TaskCounts {
     /// Decisions on each item that count.
     n_counting: Vec<u32>,
     people: BTreeMap<PersonId, Done>,
-    /// [`TaskProgressSummary::n_filled`].
+    /// [`TaskProgressSummary::n_decisions`].
     n_filled: u64,
     n_drawn: u64,
     overlap: u32,
@@ -103,8 +103,8 @@ impl TaskCounts {
         }
     }
 
-    /// How far somebody and everybody are; [`TaskProgressSummary::n_left`] is left at 0.
-    pub(super) fn standing(
+    /// How far somebody and everybody are; [`TaskProgressSummary::n_available`] is left at 0.
+    pub(super) fn progress(
         &self,
         person: Option<PersonId>,
         items: &[AnnotationItem],
@@ -112,12 +112,12 @@ impl TaskCounts {
         let done = person.and_then(|it| self.people.get(&it));
         let is_work = |it: &&ItemNo| !is_training(&items[it.0 as usize]);
         TaskProgressSummary {
-            n_mine: done.map_or(0, |it| it.decided.iter().filter(is_work).count()) as u32,
-            n_skipped: done.map_or(0, |it| it.skipped.len()) as u32,
-            n_left: 0,
-            n_filled: self.n_filled,
-            n_slots: self.n_drawn * u64::from(self.overlap),
-            n_people: self.n_people(),
+            n_own_decisions: done.map_or(0, |it| it.decided.iter().filter(is_work).count()) as u32,
+            n_own_skips: done.map_or(0, |it| it.skipped.len()) as u32,
+            n_available: 0,
+            n_decisions: self.n_filled,
+            n_decisions_required: self.n_drawn * u64::from(self.overlap),
+            n_annotators: self.n_people(),
         }
     }
 
@@ -151,7 +151,7 @@ impl TaskCounts {
             match item.role {
                 ItemRole::Training { .. } => {}
                 ItemRole::Gold { .. } => n_gold += 1,
-                ItemRole::Drawn { .. } => n_free += u32::from(taken < self.overlap),
+                ItemRole::Sampled { .. } => n_free += u32::from(taken < self.overlap),
             }
         }
         let n_strewn = match task.gold_every {
@@ -189,5 +189,5 @@ pub(super) fn is_training(item: &AnnotationItem) -> bool {
 
 /// Whether it was drawn.
 pub(super) fn is_drawn(item: &AnnotationItem) -> bool {
-    matches!(item.role, ItemRole::Drawn { .. })
+    matches!(item.role, ItemRole::Sampled { .. })
 }

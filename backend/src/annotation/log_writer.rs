@@ -62,8 +62,8 @@ impl LogWriter {
 
     /// Keeps events and promises. When it returns they are on the disk, or none of them is said
     /// to be.
-    pub(super) async fn keep(&self, wanted: WriteRequest) -> Result<Vec<EventOutcome>, Error> {
-        let crashed = Error::Crashed {
+    pub(super) async fn save(&self, wanted: WriteRequest) -> Result<Vec<EventOutcome>, Error> {
+        let crashed = Error::Panicked {
             what: "keeping what was done",
         };
         let (done, answer) = oneshot::channel();
@@ -73,7 +73,7 @@ impl LogWriter {
         let Ok(answer) = answer.await else {
             return Err(crashed);
         };
-        answer.map_err(|reason| Error::NotKept {
+        answer.map_err(|reason| Error::NotSaved {
             reason,
             retry_after_s: RETRY_AFTER_S,
         })
@@ -128,7 +128,7 @@ async fn commit(
     let writing = plan.writing();
     if !writing.events.is_empty() || !writing.leases.is_empty() {
         let written = tokio::time::timeout(PATIENCE, store.write_review(&writing));
-        written.await.unwrap_or(Err(Error::Busy {
+        written.await.unwrap_or(Err(Error::ServerBusy {
             what: "writing to its database",
             retry_after_s: RETRY_AFTER_S,
         }))?;
@@ -186,7 +186,7 @@ impl<'a> WritePlan<'a> {
                 .map(|(&(item, person), &until_ms)| Lease {
                     item,
                     person,
-                    until_ms,
+                    expires_ms: until_ms,
                 });
             writing.leases.extend(leases.map(|it| (no, it)));
         }
@@ -198,18 +198,18 @@ impl TaskWrites<'_> {
     fn outcome(&mut self, entry: &LogEntry) -> EventOutcome {
         let key = entry.event.key;
         let beside = match self.keys.get(&key).map(|&it| &self.events[it]) {
-            Some(before) if is_same(before, entry) => KeyStatus::Known,
-            Some(_) => KeyStatus::Clash,
+            Some(before) if is_same(before, entry) => KeyStatus::Duplicate,
+            Some(_) => KeyStatus::Conflict,
             None => self.desk.beside(entry),
         };
         match beside {
             KeyStatus::New => {
                 self.keys.insert(key, self.events.len());
                 self.events.push(entry.clone());
-                EventOutcome::Kept
+                EventOutcome::Stored
             }
-            KeyStatus::Known => EventOutcome::Known,
-            KeyStatus::Clash => EventOutcome::Refused {
+            KeyStatus::Duplicate => EventOutcome::Duplicate,
+            KeyStatus::Conflict => EventOutcome::Rejected {
                 reason: "another event was kept under this key; send it with a key of its own"
                     .to_owned(),
             },

@@ -56,10 +56,10 @@ struct ContentCache {
 #[derive(Debug)]
 pub(crate) struct LeasedAssignments {
     /// In this order.
-    pub offers: Vec<Assignment>,
+    pub assignments: Vec<Assignment>,
     /// Of each of them.
     pub leases: Vec<Lease>,
-    /// As [`NextAssignments::n_leased`].
+    /// As [`NextAssignments::n_leased_to_others`].
     pub n_leased: u32,
     /// How far the task is.
     pub standing: TaskProgressSummary,
@@ -70,9 +70,9 @@ pub(super) enum KeyStatus {
     /// The log has none with its key.
     New,
     /// The log has it.
-    Known,
+    Duplicate,
     /// The log has another one with its key.
-    Clash,
+    Conflict,
 }
 
 impl TaskState {
@@ -127,7 +127,7 @@ impl TaskState {
     /// An item, if the task has it.
     pub(crate) fn item(&self, item: ItemNo) -> Result<&AnnotationItem, Error> {
         let found = self.items.get(item.0 as usize);
-        found.ok_or_else(|| shared::error::Error::unknown("item of this task", item.0).into())
+        found.ok_or_else(|| shared::error::Error::not_found("item of this task", item.0).into())
     }
 
     /// As a list shows it to somebody.
@@ -137,16 +137,16 @@ impl TaskState {
             task: row.no,
             title: row.task.title.clone(),
             study: row.task.study.clone(),
-            state: row.state,
-            results_public: row.results_public,
+            status: row.state,
+            are_results_public: row.results_public,
             probes: row.task.probes.clone(),
-            made_ms: row.made_ms,
-            standing: self.standing(person),
+            created_ms: row.made_ms,
+            progress: self.standing(person),
         }
     }
 
     /// How far somebody and everybody are.
-    pub(crate) fn standing(&self, person: Option<PersonId>) -> TaskProgressSummary {
+    pub(crate) fn progress(&self, person: Option<PersonId>) -> TaskProgressSummary {
         let row = self.row();
         let work = self.read();
         let standing = work.tally.standing(person, &self.items);
@@ -156,7 +156,7 @@ impl TaskState {
             work.tally.n_left(person, &row.task, &self.items, &leases)
         });
         TaskProgressSummary {
-            n_left: n_left.unwrap_or_default(),
+            n_available: n_left.unwrap_or_default(),
             ..standing
         }
     }
@@ -173,7 +173,7 @@ impl TaskState {
 
     /// Finds the next items for somebody and promises them, in memory. It takes time in proportion
     /// to the items, so it runs off the async threads, with [`TaskState::turn`] held.
-    pub(super) fn promise(&self, person: PersonId, n: usize) -> LeasedAssignments {
+    pub(super) fn lease_items(&self, person: PersonId, n: usize) -> LeasedAssignments {
         let (row, now_ms) = (self.row(), now_ms());
         let (next, leases) = {
             let work = self.read();
@@ -194,29 +194,32 @@ impl TaskState {
         work.leases.retain(|_, until_ms| *until_ms > now_ms);
         work.leases.extend(promised);
         drop(work);
-        let NextAssignments { offers, n_leased } = next;
+        let NextAssignments {
+            assignments: offers,
+            n_leased_to_others: n_leased,
+        } = next;
         let n_work = offers
             .iter()
-            .filter(|it| it.part == AssignmentPhase::Work)
+            .filter(|it| it.part == AssignmentPhase::Main)
             .count() as u32;
         let standing = self.standing(Some(person));
         LeasedAssignments {
             standing: TaskProgressSummary {
                 // Where these are the last ones, so many are left, and else no fewer.
-                n_left: match offers.len() < n {
+                n_available: match offers.len() < n {
                     true => n_work,
                     false => standing.n_left.max(n_work),
                 },
                 ..standing
             },
-            offers,
+            assignments: offers,
             leases,
             n_leased,
         }
     }
 
     /// Until when an item is promised to somebody, if it is.
-    pub(crate) fn promised_until(&self, person: PersonId, item: ItemNo) -> Option<u64> {
+    pub(crate) fn lease_expiry(&self, person: PersonId, item: ItemNo) -> Option<u64> {
         let until_ms = self.read().leases.get(&(item, person)).copied();
         until_ms.filter(|it| *it > now_ms())
     }
@@ -227,13 +230,13 @@ impl TaskState {
     }
 
     /// What somebody did, the newest first.
-    pub(crate) fn mine(&self, person: PersonId) -> Vec<EventRecord> {
+    pub(crate) fn own_events(&self, person: PersonId) -> Vec<EventRecord> {
         let work = self.read();
         let keys = work.tally.keys(person).iter().rev().take(MAX_OWN_EVENTS);
         let entries = keys.filter_map(|it| work.log.entry(*it));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
-            fate: work.log.fate(it),
+            status: work.log.fate(it),
         });
         done.collect()
     }
@@ -250,7 +253,7 @@ impl TaskState {
     }
 
     /// The words of an item as a study of a revision has them, if they are known.
-    pub(crate) fn words(&self, revision: i64, item: ItemNo) -> Option<Arc<ItemContent>> {
+    pub(crate) fn cached_content(&self, revision: i64, item: ItemNo) -> Option<Arc<ItemContent>> {
         let words = self.known_words();
         let found = words
             .of_item
@@ -260,7 +263,7 @@ impl TaskState {
     }
 
     /// Keeps the words of items.
-    pub(crate) fn keep_words(&self, revision: i64, found: Vec<(ItemNo, Arc<ItemContent>)>) {
+    pub(crate) fn cache_content(&self, revision: i64, found: Vec<(ItemNo, Arc<ItemContent>)>) {
         let mut words = self.known_words();
         if words.revision != revision || words.of_item.len() + found.len() > MAX_CACHED_ITEMS {
             words.of_item.clear();
@@ -270,22 +273,22 @@ impl TaskState {
     }
 
     /// What an event is beside the log.
-    pub(super) fn beside(&self, entry: &LogEntry) -> KeyStatus {
+    pub(super) fn key_status(&self, entry: &LogEntry) -> KeyStatus {
         let work = self.read();
         match work.log.entry(entry.event.key) {
             None => KeyStatus::New,
-            Some(known) if is_same(known, entry) => KeyStatus::Known,
-            Some(_) => KeyStatus::Clash,
+            Some(known) if is_same(known, entry) => KeyStatus::Duplicate,
+            Some(_) => KeyStatus::Conflict,
         }
     }
 
     /// Takes what is on the disk by now.
-    pub(super) fn take(&self, entries: Vec<LogEntry>) {
+    pub(super) fn append(&self, entries: Vec<LogEntry>) {
         let mut work = self.write();
         let Work { log, tally, .. } = &mut *work;
         for entry in entries {
             let key: EventKey = entry.event.key;
-            if log.take(entry) == shared::annotation::log::AppendOutcome::New
+            if log.take(entry) == shared::annotation::log::AppendOutcome::Appended
                 && let Some(taken) = log.entry(key)
             {
                 tally.count(taken, &self.items, log);
@@ -318,7 +321,7 @@ impl Work {
         live.map(|(&(item, person), &until_ms)| Lease {
             item,
             person,
-            until_ms,
+            expires_ms: until_ms,
         })
         .collect()
     }

@@ -60,7 +60,7 @@ pub(crate) fn study(name: &str) -> Study {
         "format": 1, "name": name, "title": name, "collection": "none", "pool": "all",
         "probes": ["tfc1"], "modes": ["fixed"], "rankers": ["bm25", "ql"],
         "limits": shared::probe::Limits {
-            length_gap_terms: Some(10),
+            length_tolerance_terms: Some(10),
             ..shared::probe::Limits::STANDARD
         },
     }));
@@ -69,7 +69,7 @@ pub(crate) fn study(name: &str) -> Study {
         collection,
         files: InputFiles::default(),
         rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
-        made: "2026-11-20".to_owned(),
+        created: "2026-11-20".to_owned(),
     };
     run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
@@ -78,26 +78,26 @@ pub(crate) fn study(name: &str) -> Study {
 /// with a known answer.
 pub(crate) fn task(study: &str) -> AnnotationTask {
     let known = |number| ReferenceAnswer {
-        place: InstanceRef {
+        instance: InstanceRef {
             probe: "tfc1".parse().unwrap(),
-            mode: shared::probe::AxiomVariant::Fixed,
-            number,
+            variant: shared::probe::AxiomVariant::Fixed,
+            index: number,
         },
         answer: AnnotatorAnswer::First,
-        why: "it has the word twice".to_owned(),
+        explanation: "it has the word twice".to_owned(),
     };
     AnnotationTask {
         title: "Rivers".to_owned(),
         study: study.to_owned(),
         probes: vec!["tfc1".parse().unwrap()],
-        wanted: TaskFilter::default(),
+        filter: TaskFilter::default(),
         n_items: 100,
-        design: SamplingDesign::Uniform,
-        overlap: 2,
+        sampling: SamplingDesign::Uniform,
+        annotators_per_item: 2,
         seed: 42,
-        gold_every: 3,
-        blind: true,
-        mark_terms: true,
+        gold_interval: 3,
+        is_blind: true,
+        highlights_query_terms: true,
         tags: Vec::new(),
         guidelines: "Read **both**.".to_owned(),
         training: vec![known(0)],
@@ -110,9 +110,9 @@ fn new_task(study: &Study) -> NewTask {
     let drawn = sample::sample_items(study, &task).unwrap();
     let with_ids = drawn.items.into_iter().map(|item| ItemRow {
         item,
-        named: ItemIds {
+        ids: ItemIds {
             query: "q1".to_owned(),
-            texts: vec!["1".to_owned(), "2".to_owned()],
+            documents: vec!["1".to_owned(), "2".to_owned()],
         },
     });
     NewTask {
@@ -133,8 +133,8 @@ pub(crate) fn key(number: u64) -> EventKey {
 pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
     AnnotationEvent {
         key: key(number),
-        made_ms: number,
-        what,
+        created_ms: number,
+        action: what,
     }
 }
 
@@ -144,8 +144,8 @@ pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction
         item,
         answer,
         comment: AnswerComment::default(),
-        sides: DisplayOrder::AsClaimed,
-        took_ms: 4_000,
+        display_order: DisplayOrder::ClaimOrder,
+        duration_ms: 4_000,
         replaces: Vec::new(),
     })
 }
@@ -166,8 +166,8 @@ async fn opened(store: &Store) -> (AnnotationTasks, Arc<TaskState>) {
     let desk = reviews.make(&new_task(&study("open"))).await.unwrap();
     let asked = UpdateTaskRequest {
         task: desk.row().no,
-        state: Some(TaskStatus::Open),
-        results_public: None,
+        status: Some(TaskStatus::Open),
+        are_results_public: None,
         guidelines: None,
     };
     reviews.change(asked).await.unwrap();
@@ -181,7 +181,10 @@ async fn send(
     events: &[AnnotationEvent],
 ) -> Result<Vec<EventOutcome>, Error> {
     let actor = ActorRole::Annotator;
-    let sender = EventSender { person, actor };
+    let sender = EventSender {
+        person,
+        role: actor,
+    };
     reviews.send(desk, sender, events.to_vec()).await
 }
 
@@ -216,14 +219,14 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
             .map(|(it, number)| event(number, decided(it.item, AnnotatorAnswer::First)))
             .collect();
         let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
-        assert!(outcomes.iter().all(|it| *it == EventOutcome::Kept));
+        assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
         let standing = desk.standing(Some(ANN));
         let expected = TaskProgressSummary {
-            n_mine: n_work as u32,
-            n_skipped: 0,
-            n_left: 0,
-            n_filled: n_work as u64 - 1,
-            n_people: 1,
+            n_own_decisions: n_work as u32,
+            n_own_skips: 0,
+            n_available: 0,
+            n_decisions: n_work as u64 - 1,
+            n_annotators: 1,
             ..before
         };
         assert_eq!(standing, expected);
@@ -232,8 +235,8 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         given(&reviews, &desk, BOB, 8).await;
         let asked = UpdateTaskRequest {
             task: desk.row().no,
-            state: Some(TaskStatus::Draft),
-            results_public: None,
+            status: Some(TaskStatus::Draft),
+            are_results_public: None,
             guidelines: None,
         };
         let error = reviews.change(asked).await.unwrap_err();
@@ -281,9 +284,9 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         ];
         let outcomes = send(&reviews, &desk, ANN, &all).await.unwrap();
         let reason = |it: &EventOutcome| match it {
-            EventOutcome::Kept => "kept".to_owned(),
-            EventOutcome::Known => "known".to_owned(),
-            EventOutcome::Refused { reason } => reason.clone(),
+            EventOutcome::Stored => "kept".to_owned(),
+            EventOutcome::Duplicate => "known".to_owned(),
+            EventOutcome::Rejected { reason } => reason.clone(),
         };
         let said: Vec<String> = outcomes.iter().map(reason).collect();
         assert_eq!(said[0], "kept");
@@ -294,17 +297,17 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         assert!(said[5].contains("only curators"), "{said:?}");
         let outcomes = send(&reviews, &desk, ANN, &[one.clone(), other]).await;
         let outcomes = outcomes.unwrap();
-        assert_eq!(outcomes[0], EventOutcome::Known);
-        assert!(matches!(outcomes[1], EventOutcome::Refused { .. }));
+        assert_eq!(outcomes[0], EventOutcome::Duplicate);
+        assert!(matches!(outcomes[1], EventOutcome::Rejected { .. }));
         // The key of somebody else's event.
         let outcomes = send(&reviews, &desk, BOB, &[one]).await.unwrap();
-        assert!(matches!(outcomes[0], EventOutcome::Refused { .. }));
+        assert!(matches!(outcomes[0], EventOutcome::Rejected { .. }));
         let sender = EventSender {
             person: CAT,
-            actor: ActorRole::Curator,
+            role: ActorRole::Curator,
         };
         let outcomes = reviews.send(&desk, sender, vec![settled]).await.unwrap();
-        assert_eq!(outcomes, [EventOutcome::Kept]);
+        assert_eq!(outcomes, [EventOutcome::Stored]);
         assert_eq!(desk.n_events(), 3);
     }
 }
@@ -325,7 +328,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
                     Lease {
                         item,
                         person,
-                        until_ms,
+                        expires_ms: until_ms,
                     },
                 )
             })
@@ -400,10 +403,13 @@ async fn what_many_send_at_once_is_kept_once_each() {
             outcomes.extend(it.await.unwrap().unwrap());
         }
         let n = |wanted: EventOutcome| outcomes.iter().filter(|it| **it == wanted).count();
-        assert_eq!((n(EventOutcome::Kept), n(EventOutcome::Known)), (30, 30));
+        assert_eq!(
+            (n(EventOutcome::Stored), n(EventOutcome::Duplicate)),
+            (30, 30)
+        );
         let kept = store.review_events(desk.row().no, 0).await.unwrap();
         assert_eq!(kept.len(), 30);
-        assert_eq!(AnnotationLog::of(kept), desk.log());
+        assert_eq!(AnnotationLog::from_entries(kept), desk.log());
     }
 }
 
@@ -425,12 +431,12 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
     let events: Vec<AnnotationEvent> = (0..100).map(noted).collect();
     tell(&store, "PRAGMA max_page_count = 1").await;
     let error = send(&reviews, &desk, ANN, &events).await.unwrap_err();
-    assert!(matches!(error, Error::NotKept { .. }), "{error}");
+    assert!(matches!(error, Error::NotSaved { .. }), "{error}");
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(desk.n_events(), 0);
     tell(&store, "PRAGMA max_page_count = 1000000").await;
     let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
-    assert!(outcomes.iter().all(|it| *it == EventOutcome::Kept));
+    assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
     assert_eq!(
         store.review_events(desk.row().no, 0).await.unwrap().len(),
         100
@@ -449,7 +455,7 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
         );
         let entry = LogEntry {
             person: ANN,
-            at_ms: 5,
+            received_ms: 5,
             event: lost.clone(),
         };
         let writing = AnnotationWrite {
@@ -458,9 +464,9 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
         };
         store.write_review(&writing).await.unwrap();
         let failed = send(&reviews, &desk, ANN, std::slice::from_ref(&next)).await;
-        assert!(matches!(failed, Err(Error::NotKept { .. })));
+        assert!(matches!(failed, Err(Error::NotSaved { .. })));
         let outcomes = send(&reviews, &desk, ANN, &[lost, next]).await.unwrap();
-        assert_eq!(outcomes, [EventOutcome::Known, EventOutcome::Kept]);
+        assert_eq!(outcomes, [EventOutcome::Duplicate, EventOutcome::Stored]);
         assert_eq!(desk.n_events(), 2);
     }
 }
@@ -545,7 +551,7 @@ async fn counts_are_those_of_the_log() {
             0..5 => decided(item, AnnotatorAnswer::ALL[random(4) as usize]),
             5..7 => AnnotationAction::Skipped(SkippedItem {
                 item,
-                reason: SkipReason::Broken,
+                reason: SkipReason::BrokenDocument,
                 note: String::new(),
             }),
             7..10 => AnnotationAction::Undone {
@@ -556,7 +562,7 @@ async fn counts_are_those_of_the_log() {
         };
         desk.take(vec![LogEntry {
             person,
-            at_ms: number,
+            received_ms: number,
             event: event(number, what),
         }]);
         check_counts(&desk, items);
@@ -587,7 +593,7 @@ fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
         let next = queue.next(person, usize::MAX);
         let drawn = next.offers.iter().map(|it| it.item);
         let drawn: BTreeSet<ItemNo> = drawn
-            .filter(|it| matches!(items[it.0 as usize].role, ItemRole::Drawn { .. }))
+            .filter(|it| matches!(items[it.0 as usize].role, ItemRole::Sampled { .. }))
             .collect();
         let n_gold = u32::from(!log.is_finished(person, ItemNo(1)));
         let n_left = standing.n_left;

@@ -19,9 +19,11 @@ impl BackupArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         if !data.is_dir() {
             let reason = "is no folder, so there is nothing to back up; name the one by `--data`";
-            return Err(
-                InputError::missing(InvalidField::shown("data", data.display()), reason).into(),
-            );
+            return Err(InputError::missing(
+                InvalidField::with_display("data", data.display()),
+                reason,
+            )
+            .into());
         }
         let folder = DataFolder::open(data)?;
         let beside = match self.file.parent() {
@@ -49,7 +51,7 @@ pub(crate) struct RestoreArgs {
 impl RestoreArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::at(data);
-        let database = DatabaseConfig::chosen(&folder)?;
+        let database = DatabaseConfig::from_environment(&folder)?;
         let size = runtime()?.block_on(backup::restore(&folder, &database, &self.file))?;
         println!(
             "{} holds {} files and {} rows again",

@@ -103,8 +103,8 @@ pub(crate) struct RankArgs {
 impl RankArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let ranker = match self.ranker.parse()? {
-            RankerSpec::Formula(it) => it,
-            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Service(_) => {
+            RankerSpec::Lexical(it) => it,
+            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Remote(_) => {
                 return Err(InputError::unsupported(
                     "ranker",
                     "a whole collection is ranked with bm25 or ql; re-rank with `score`",

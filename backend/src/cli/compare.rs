@@ -110,7 +110,7 @@ impl CompareArgs {
         let [first, second] = about;
         let source = ComparisonInput {
             tokenizer: self.tokenizer()?,
-            ..ComparisonInput::of_runs(
+            ..ComparisonInput::from_runs(
                 &named,
                 &loaded.collection,
                 [(first, &runs[0]), (second, &runs[1])],
@@ -136,13 +136,13 @@ impl CompareArgs {
 
     fn asking(&self, pair: [RankerRef; 2]) -> Result<ComparisonOptions, Error> {
         Ok(ComparisonOptions {
-            pair,
-            counted: match self.queries {
-                QuerySelection::Judged => ComparisonSubset::Judged,
-                QuerySelection::Found => ComparisonSubset::Found,
+            rankers: pair,
+            subset: match self.queries {
+                QuerySelection::Judged => ComparisonSubset::WithRelevant,
+                QuerySelection::Found => ComparisonSubset::WithRetrievedRelevant,
                 QuerySelection::All => ComparisonSubset::All,
             },
-            relevant_from: self.relevant_from,
+            min_relevant_grade: self.relevant_from,
             stopwords: stop_list(&self.stopwords)?,
             split: self.split.clone(),
         })
@@ -185,6 +185,6 @@ fn ranker(study: &Study, typed: &str) -> Result<u32, Error> {
     row.ok_or_else(|| {
         let known: Vec<&str> = rankers.map(|it| it.spec.as_str()).collect();
         let what = format!("ranker among {}", known.join(", "));
-        shared::error::Error::unknown(&what, typed).into()
+        shared::error::Error::not_found(&what, typed).into()
     })
 }

@@ -17,7 +17,7 @@ pub(crate) struct ComputeArgs {
 
 impl ComputeArgs {
     /// What was typed, checked.
-    pub(super) fn computing(&self) -> Result<ComputeTarget, Error> {
+    pub(super) fn compute_target(&self) -> Result<ComputeTarget, Error> {
         let refuse = |name: &str, found: &str, known: &str| -> Error {
             InputError::not_one_of(name, found.escape_debug(), [known]).into()
         };

@@ -49,7 +49,7 @@ struct ExpandOutput {
     /// Without those that are empty.
     queries: usize,
     /// Of which the model did not read the end.
-    truncated_documents: usize,
+    n_truncated_documents: usize,
     model: String,
     fingerprint: String,
 }
@@ -59,9 +59,9 @@ impl ExpandArgs {
         let whole = "a whole number, 1 or more";
         let sampling = GenerationConfig {
             seed: self.seed,
-            k: parse_count("k", &self.k, whole)?,
+            top_k: parse_count("k", &self.k, whole)?,
             n_queries: parse_count("queries", &self.queries, whole)?,
-            max_new: parse_count("query-pieces", &self.query_pieces, whole)?,
+            max_new_tokens: parse_count("query-pieces", &self.query_pieces, whole)?,
         };
         let (name, model) = open_doc2query(&self.model)?;
         // Told before the collection is read.
@@ -81,7 +81,7 @@ impl ExpandArgs {
         let told = ExpandOutput {
             docs,
             queries,
-            truncated_documents: n_truncated,
+            n_truncated_documents: n_truncated,
             fingerprint: model.fingerprint().to_owned(),
             model: name,
         };

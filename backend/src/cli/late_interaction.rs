@@ -96,18 +96,18 @@ impl LateInteractionArgs {
             pool: &self.pool,
             folder: &loaded.folder,
             ranker: &ranker,
-            before: before.as_deref(),
+            base_model: before.as_deref(),
             head: LateInteractionHeader {
                 name: name.clone(),
                 title,
                 collection,
                 pool: self.pool.to_string(),
                 ranker: about,
-                made: pipeline::today(),
+                created: pipeline::today(),
                 queries: Vec::new(),
                 n_pairs: 0,
-                n_texts: 0,
-                floor: self.floor,
+                n_docs: 0,
+                min_occurrences: self.floor,
             },
         })?;
         eprintln!(

@@ -115,7 +115,7 @@ impl MineArgs {
             limits: input.settings.limits,
             vectors: about,
             n_queries: ids.queries.len(),
-            found,
+            n_before_cap: found,
         };
         writer.finish(&self.out, &origin)?;
         let share = |it: &(Probe, AxiomVariant, Vec<u32>)| {
@@ -228,7 +228,7 @@ impl ScoreArgs {
             }
         };
         let out = match (self.out, &ranker) {
-            (_, RankerSpec::Service(service)) if self.dry_run => {
+            (_, RankerSpec::Remote(service)) if self.dry_run => {
                 let index = Index::build(&work.analyzer, [])?;
                 // Nothing is made where there is nothing yet.
                 let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
@@ -301,7 +301,7 @@ impl CollectionVersionArgs {
             return Ok(());
         }
         let reason = format!("{reason}; mine it again, or take it all the same by --force");
-        let field = InvalidField::shown("instances", file.display());
+        let field = InvalidField::with_display("instances", file.display());
         Err(InputError::conflict(field, reason).into())
     }
 }
@@ -321,7 +321,7 @@ fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<()
          by `pairs --study` and scored by `study run`, or mine again without them",
         probe.slug()
     );
-    let field = InvalidField::shown("instances", file.display());
+    let field = InvalidField::with_display("instances", file.display());
     Err(InputError::unsupported(field, reason).into())
 }
 
@@ -343,7 +343,7 @@ impl ScoringWork {
             pipeline::mine_study(definition, loaded.collection, &loaded.folder)?;
         loaded.collection = collection;
         Ok(ScoringWork {
-            pairs: QueryDocumentPairs::of_mined(&mined),
+            pairs: QueryDocumentPairs::from_mined(&mined),
             loaded,
             mined,
             analyzer,
@@ -361,7 +361,7 @@ impl ScoringWork {
         refuse_manipulations(file, &reader.origin)?;
         let (mined, origin) = reader.read(&ids(&loaded.collection))?;
         version.check(&mut loaded, file, &origin)?;
-        let pairs = QueryDocumentPairs::of_mined(&mined);
+        let pairs = QueryDocumentPairs::from_mined(&mined);
         Ok(ScoringWork {
             loaded,
             mined,
@@ -403,7 +403,7 @@ impl ScoringWork {
         }
         let pairs = QueryDocumentPairs::new(by_query);
         let mined = MiningResult {
-            texts,
+            study_docs: texts,
             ..MiningResult::default()
         };
         Ok(ScoringWork {
@@ -423,7 +423,7 @@ impl ScoringWork {
     ) -> Result<(Vec<Scores>, Vec<PartialScores>), Error> {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
-        let formula = |it: &RankerSpec| matches!(it, RankerSpec::Formula(_));
+        let formula = |it: &RankerSpec| matches!(it, RankerSpec::Lexical(_));
         let index = match rankers.iter().any(formula) {
             true => pipeline::build_index(collection, &self.analyzer)?,
             false => Index::build(&self.analyzer, [])?,
@@ -435,7 +435,7 @@ impl ScoringWork {
                     let model = ModelRegistry::open(spec, computing)?;
                     pipeline::score_model(&self.scoring(&index, None), &model)?.0
                 }
-                RankerSpec::Service(service) => {
+                RankerSpec::Remote(service) => {
                     // What was paid for is not asked again after a crash.
                     let folder = DataFolder::open(data)?.drafts()?;
                     let scoring = self.scoring(&index, Some(&folder));
@@ -443,7 +443,7 @@ impl ScoringWork {
                     drafts.push(draft);
                     scores
                 }
-                RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
+                RankerSpec::Lexical(_) | RankerSpec::Scores(_) => {
                     let models = ModelRegistry::new(&[], computing)?;
                     pipeline::score(&self.scoring(&index, None), ranker, &models)?.0
                 }
@@ -459,9 +459,9 @@ impl ScoringWork {
             texts: &self.mined.texts,
             pairs: &self.pairs,
             // What these commands print has no certificate.
-            sample: Vec::new(),
+            stability_sample: Vec::new(),
             folder: &self.loaded.folder,
-            drafts,
+            partial_scores: drafts,
         }
     }
 }

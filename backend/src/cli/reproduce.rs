@@ -84,22 +84,22 @@ impl FromStr for TransferPairsFile {
         Ok(TransferPairsFile(TransferFile {
             name: (*name).to_owned(),
             file: file.to_owned(),
-            queries: *queries,
-            symmetric: false,
+            query_source: *queries,
+            is_symmetric: false,
         }))
     }
 }
 
 /// What the first version of ABNIRML changes texts by, but for the queries that a model writes.
 const MANIPULATIONS: [Manipulation; 9] = [
-    Manipulation::RemoveStopsPunctuation,
+    Manipulation::RemoveStopWordsAndPunctuation,
     Manipulation::Lemmatize,
     Manipulation::ShuffleWords,
     Manipulation::ShuffleSentences,
     Manipulation::ShuffleWordsInSentences,
     Manipulation::ShufflePhrases,
     Manipulation::ShufflePrepositions,
-    Manipulation::Query,
+    Manipulation::ReplaceWithQuery,
     Manipulation::AddSentenceLast,
 ];
 
@@ -143,7 +143,7 @@ impl StudyRecipe {
             Paper::Padigela2019 => StudyRecipe {
                 preset: None,
                 limits: Limits {
-                    per_query: Some(INSTANCES),
+                    max_per_query: Some(INSTANCES),
                     ..Limits::STANDARD
                 },
                 pool: "rank:bm25:k1=1.2,b=0.75:1000",
@@ -210,7 +210,7 @@ impl ReproduceArgs {
             n_queries: self.queries,
             pool,
             probes: self.probes(&transfers)?,
-            modes: self.paper.modes(),
+            variants: self.paper.modes(),
             rankers: formulas.chain(self.ranker.iter().cloned()).collect(),
             analyzer: self.analyzer(preset)?,
             limits,
@@ -273,12 +273,12 @@ impl ReproduceArgs {
                 Probe::Axiom(Axiom::Mtdc),
                 Probe::Axiom(Axiom::Lnc2),
             ]),
-            Paper::Camara2020 => Ok(Probe::minable(self.vectors.is_some())),
+            Paper::Camara2020 => Ok(Probe::paper_axioms(self.vectors.is_some())),
             Paper::Abnirml => {
-                let mut probes = Probe::group("match", false)?;
+                let mut probes = Probe::parse_group("match", false)?;
                 probes.extend(MANIPULATIONS.map(Probe::Manipulation));
                 if self.misspellings.is_some() {
-                    probes.push(Probe::Manipulation(Manipulation::TyposOutsideStops));
+                    probes.push(Probe::Manipulation(Manipulation::TyposOutsideStopWords));
                 }
                 for it in transfers {
                     probes.push(Probe::Transfer(it.transfer()?));

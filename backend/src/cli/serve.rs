@@ -70,12 +70,12 @@ impl ServeArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let computing = self.computing.computing()?;
         let exposure = NetworkExposure {
-            door: ListenScope::of(self.listen),
+            scope: ListenScope::from_address(self.listen),
             trusted_proxies: self.trusted_proxy,
             public_url: self.public_url,
             no_auth_on_loopback: self.no_auth_on_loopback,
         };
-        if exposure.no_auth_on_loopback && exposure.door == ListenScope::Open {
+        if exposure.no_auth_on_loopback && exposure.door == ListenScope::Network {
             let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
             return Err(InputError::conflict("--no-auth-on-loopback", reason).into());
         }
@@ -91,11 +91,11 @@ impl ServeArgs {
             exposure,
             models,
             token: if self.new_token {
-                OperatorTokenPolicy::New
+                OperatorTokenPolicy::Renew
             } else {
-                OperatorTokenPolicy::AsBefore
+                OperatorTokenPolicy::Keep
             },
-            lines_below: neural.map(PendingDemoScores::add_in_background),
+            lines_below: neural.map(PendingDemoScores::score_in_background),
         }))?;
         Ok(CommandOutcome::Done)
     }

@@ -132,7 +132,7 @@ impl StudyArgs {
             } => {
                 let texts = match without_texts {
                     true => dataset::TextInclusion::Withheld,
-                    false => dataset::TextInclusion::Written,
+                    false => dataset::TextInclusion::Included,
                 };
                 let study = pipeline::load_study(&folder, &name)?;
                 dataset::write(&study, &out, texts)?;
@@ -213,7 +213,7 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
         "other instances: stored {}, made again {again}",
         stored.instances_hash
     );
-    Ok(CommandOutcome::Differs)
+    Ok(CommandOutcome::DifferenceFound)
 }
 
 fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<CommandOutcome, Error> {
@@ -246,7 +246,7 @@ fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::file(index, way_out)(error)),
     };
-    serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
+    serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
         what: index.display().to_string(),
         reason: format!("{it}; choose another folder, or remove the file and export each study"),
     })
@@ -329,20 +329,20 @@ impl ReportArgs {
             .as_deref()
             .map(|it| shared::probe::AxiomVariant::parse(it, source));
         let dials = StudyControls {
-            mode: mode.transpose()?,
+            variant: mode.transpose()?,
             split: self.split.clone(),
             ..StudyControls::default()
         };
         let overview = study.overview(&dials)?;
         let figures = study.figures(&FigureOptions {
-            dials,
+            controls: dials,
             ..FigureOptions::default()
         })?;
         let behaviours = study.behaviours(&BehavioralTestOptions {
-            dials: figures.choice.dials.clone(),
-            delta: match self.delta {
-                Some(width) => TieThreshold::Given { width },
-                None => TieThreshold::Tuned,
+            controls: figures.choice.dials.clone(),
+            tie_threshold: match self.delta {
+                Some(width) => TieThreshold::Fixed { width },
+                None => TieThreshold::TunedPerRanker,
             },
             ..BehavioralTestOptions::default()
         })?;

@@ -162,7 +162,7 @@ impl TransferArgs {
 impl DataSet {
     fn gather(&self, from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
         let sample = |all: bool| match all {
-            true => StorySubset::Whole,
+            true => StorySubset::All,
             false => StorySubset::Tenth,
         };
         match self {

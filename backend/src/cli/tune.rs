@@ -62,12 +62,12 @@ struct TuneOutput<'a> {
     queries: u64,
     best: String,
     value: f64,
-    tried: Vec<(String, f64)>,
+    grid: Vec<(String, f64)>,
 }
 
 impl TuneArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let grid = ParameterGrid::around(&self.ranker)?;
+        let grid = ParameterGrid::for_ranker(&self.ranker)?;
         let definition = self.write.as_deref().map(read_definition).transpose()?;
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
@@ -97,7 +97,7 @@ impl TuneArgs {
                 queries: found.n_queries,
                 best: grid.rankers[found.best].to_string(),
                 value: found.values[found.best],
-                tried: each.map(|(ranker, it)| (ranker.to_string(), *it)).collect(),
+                grid: each.map(|(ranker, it)| (ranker.to_string(), *it)).collect(),
             });
             return;
         }
@@ -158,7 +158,7 @@ impl TuneArgs {
                 GridSearchQuery::new(&index, &query.id, &query.text, docs, doc_id)
             })
             .collect();
-        let bar = ProgressBar::of("tune", grid.rankers.len() as u64, "points");
+        let bar = ProgressBar::with_unit("tune", grid.rankers.len() as u64, "points");
         let totals = index.totals();
         let values = grid.rankers.par_iter().map(|ranker| {
             let value = evaluate_point(&queries, ranker, &totals, &collection.qrels, self.measure);

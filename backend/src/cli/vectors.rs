@@ -71,7 +71,7 @@ impl VectorsArgs {
         let mut trainer = pipeline::count_neighbors(&index, settings)?;
         let n_pairs = trainer.n_pairs();
         let (_, n_rounds) = trainer.progress();
-        let bar = ProgressBar::of("train", n_rounds.into(), "rounds");
+        let bar = ProgressBar::with_unit("train", n_rounds.into(), "rounds");
         for _ in 0..n_rounds {
             trainer.round(|shards| shards.into_par_iter().map(TrainingShard::train).collect());
             bar.one_more();

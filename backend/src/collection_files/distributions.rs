@@ -118,7 +118,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
         collection.qrels.0.extend(qrels.0);
     }
     if collection.queries.is_empty() {
-        return Err(Error::NoFile {
+        return Err(Error::FileNotFound {
             file: "train.tsv, dev.tsv or test.tsv".to_owned(),
             looked_in: folder.to_owned(),
         });
@@ -126,8 +126,8 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
     let unknown = shared::collection::trec::UnknownIds::in_qrels(&collection.qrels, &collection);
     Ok(LoadedCollection {
         collection,
-        reading,
-        unknown: vec![("qrels", unknown)],
+        report: reading,
+        unknown_ids: vec![("qrels", unknown)],
         folder: folder.to_owned(),
     })
 }

@@ -26,7 +26,7 @@ pub(crate) struct LoadedTransferSet {
     /// Every file that was read.
     pub files: Vec<PathBuf>,
     /// Files that a whole download has, and that are not there.
-    pub absent: Vec<String>,
+    pub missing_files: Vec<String>,
 }
 
 /// A source with its references, by their names in a folder.
@@ -183,13 +183,13 @@ pub(crate) fn stories(
         }
     }
     if ids.is_empty() && converted.left_out.is_empty() && converted.reading.n_refused == 0 {
-        return Err(Error::NoFile {
+        return Err(Error::FileNotFound {
             file: format!("*{}", story.ending()),
             looked_in: from.to_owned(),
         });
     }
     ids.sort_unstable();
-    let bar = ProgressBar::of("read", ids.len() as u64, "stories");
+    let bar = ProgressBar::with_unit("read", ids.len() as u64, "stories");
     for id in ids {
         let path = from.join(format!("{id}{}", story.ending()));
         let file = File::open(&path).map_err(Error::file(&path, WAY_OUT))?;
@@ -243,7 +243,7 @@ fn sentences(
         gathered.converted.absorb(converted);
     }
     if gathered.files.is_empty() {
-        return Err(Error::NoFile {
+        return Err(Error::FileNotFound {
             file: gathered.absent.join("` or `"),
             looked_in: from.to_owned(),
         });
@@ -273,7 +273,7 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
     let paths: Vec<PathBuf> = names.iter().filter_map(first).collect();
     match paths.is_empty() {
         false => Ok(paths),
-        true => Err(Error::NoFile {
+        true => Err(Error::FileNotFound {
             file: names.concat().join("` or `"),
             looked_in: from.to_owned(),
         }),

@@ -39,7 +39,7 @@ pub(crate) use public_url::PublicUrl;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NetworkExposure {
     /// Where it listens.
-    pub(crate) door: ListenScope,
+    pub(crate) scope: ListenScope,
     /// Peers that say truly for whom they pass a request on.
     pub(crate) trusted_proxies: Vec<IpNet>,
     /// Where visitors find it, if that is not where it listens.
@@ -54,7 +54,7 @@ pub(crate) enum ListenScope {
     /// This machine only.
     Loopback,
     /// Anywhere else.
-    Open,
+    Network,
 }
 
 /// Who asks. [`authenticate`] finds out, once for each request.
@@ -76,11 +76,11 @@ pub(super) struct Caller {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AccessLevel {
     /// Everybody, at the pace of somebody who reads.
-    Everybody,
+    Public,
     /// Everybody, at a slower pace, since a model has to work.
-    Scorers,
+    PublicScoring,
     /// Everybody, at the pace of somebody who types a password: it could be a guess.
-    Secrets,
+    PublicCredentials,
     /// Everybody with a role.
     Annotator,
     /// Curators and operators.
@@ -96,7 +96,7 @@ impl NetworkExposure {
     }
 
     /// Returns as whom the connections of a peer are counted; none if it brings those of many.
-    pub(super) fn asker_of(&self, peer: IpAddr) -> Option<ClientKey> {
+    pub(super) fn client_key(&self, peer: IpAddr) -> Option<ClientKey> {
         let peer = peer.to_canonical();
         (!self.is_proxy(peer)).then_some(ClientKey::Address(peer))
     }
@@ -125,7 +125,7 @@ impl NetworkExposure {
             ListenScope::Loopback if self.no_auth_on_loopback && !proxy::is_forwarded(headers) => {
                 AccessRole::Operator
             }
-            ListenScope::Loopback | ListenScope::Open => AccessRole::Visitor,
+            ListenScope::Loopback | ListenScope::Network => AccessRole::Visitor,
         }
     }
 
@@ -151,11 +151,11 @@ impl NetworkExposure {
 
 impl ListenScope {
     /// Returns the door of a server that listens at an address.
-    pub(crate) fn of(address: SocketAddr) -> ListenScope {
+    pub(crate) fn from_address(address: SocketAddr) -> ListenScope {
         if address.ip().to_canonical().is_loopback() {
             ListenScope::Loopback
         } else {
-            ListenScope::Open
+            ListenScope::Network
         }
     }
 }
@@ -164,7 +164,7 @@ impl AccessLevel {
     /// The least role that is let in.
     pub(super) fn role(self) -> AccessRole {
         match self {
-            AccessLevel::Everybody | AccessLevel::Scorers | AccessLevel::Secrets => {
+            AccessLevel::Public | AccessLevel::PublicScoring | AccessLevel::PublicCredentials => {
                 AccessRole::Visitor
             }
             AccessLevel::Annotator => AccessRole::Annotator,
@@ -176,7 +176,7 @@ impl AccessLevel {
 
 impl Caller {
     /// Whether they may do what a role may.
-    pub(super) fn may(&self, role: AccessRole) -> bool {
+    pub(super) fn has_role(&self, role: AccessRole) -> bool {
         self.role >= role
     }
 
@@ -186,12 +186,12 @@ impl Caller {
     }
 
     /// Who they are, where what they do is kept under their name.
-    pub(super) fn named(&self) -> Result<&Person, Error> {
-        self.person.as_ref().ok_or(Error::NeedsName)
+    pub(super) fn require_person(&self) -> Result<&Person, Error> {
+        self.person.as_ref().ok_or(Error::NeedsNamedPerson)
     }
 
     /// As which address they are counted.
-    pub(super) fn address(&self) -> ClientKey {
+    pub(super) fn address_key(&self) -> ClientKey {
         ClientKey::Address(self.ip).key()
     }
 
@@ -209,16 +209,16 @@ impl Caller {
     }
 
     /// What the server tells a page of who is at it.
-    pub(super) fn who(&self) -> SessionResponse {
+    pub(super) fn identity(&self) -> SessionResponse {
         SessionResponse {
             role: self.role,
             person: self.person.clone(),
-            csrf: self.session.as_ref().map(SecretToken::csrf),
+            csrf_token: self.session.as_ref().map(SecretToken::csrf),
         }
     }
 
     /// The same browser, now with a session or without one.
-    pub(super) async fn with(
+    pub(super) async fn with_session(
         self,
         app: &AppState,
         session: Option<SecretToken>,
@@ -228,21 +228,21 @@ impl Caller {
                 let found = Caller::by_session(app, session, self.ip).await?;
                 found.ok_or(Error::NeedsSession)
             }
-            None => Ok(Caller::unnamed(self.unnamed, self.ip)),
+            None => Ok(Caller::anonymous(self.unnamed, self.ip)),
         }
     }
 
     /// Put into a request by [`authenticate`].
     pub(super) fn of_request(request: &Request) -> Result<Caller, Error> {
         let found = request.extensions().get::<Caller>().cloned();
-        found.ok_or(Error::Crashed {
+        found.ok_or(Error::Panicked {
             what: "finding out who asks",
         })
     }
 
     async fn of(app: &AppState, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
         if by_token(app, headers) {
-            return Ok(Caller::unnamed(AccessRole::Operator, ip));
+            return Ok(Caller::anonymous(AccessRole::Operator, ip));
         }
         let unnamed = app.exposure.unnamed_role(headers);
         let by_session = match cookie::read_session(&app.exposure, headers) {
@@ -251,7 +251,7 @@ impl Caller {
         };
         Ok(match by_session {
             Some(caller) => Caller { unnamed, ..caller },
-            None => Caller::unnamed(unnamed, ip),
+            None => Caller::anonymous(unnamed, ip),
         })
     }
 
@@ -271,7 +271,7 @@ impl Caller {
     }
 
     /// Somebody without a name.
-    pub(super) fn unnamed(role: AccessRole, ip: IpAddr) -> Caller {
+    pub(super) fn anonymous(role: AccessRole, ip: IpAddr) -> Caller {
         Caller {
             role,
             person: None,
@@ -311,7 +311,7 @@ pub(super) async fn authenticate(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    let guesser = (access == AccessLevel::Secrets).then(|| caller.address());
+    let guesser = (access == AccessLevel::PublicCredentials).then(|| caller.address());
     request.extensions_mut().insert(caller);
     let response = next.run(request).await;
     let wrong = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&response.status());
@@ -338,12 +338,12 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
         .and_then(|it| it.to_str().ok());
     match shown {
         Some(shown) if secret_token::equal(shown, &session.csrf()) => Ok(()),
-        Some(_) => Err(Error::Refused {
+        Some(_) => Err(Error::UntrustedRequest {
             reason: format!(
                 "the header `{CSRF_HEADER}` is not that of this session; load the page again"
             ),
         }),
-        None => Err(Error::Refused {
+        None => Err(Error::UntrustedRequest {
             reason: format!(
                 "the header `{CSRF_HEADER}` is missing; whoever is signed in by a cookie sends with it \
                  the `csrf` that /api/me says"
@@ -358,17 +358,17 @@ fn let_in(app: &AppState, access: AccessLevel, caller: &Caller) -> Result<(), Er
         return Err(match (caller.role, access) {
             (AccessRole::Visitor, AccessLevel::Operator) => Error::NeedsToken,
             (AccessRole::Visitor, _) => Error::NeedsSession,
-            (role, _) => Error::NotYours { role, least },
+            (role, _) => Error::InsufficientRole { role, least },
         });
     }
     if caller.may(AccessRole::Operator) {
         return Ok(());
     }
-    if access == AccessLevel::Secrets {
+    if access == AccessLevel::PublicCredentials {
         app.limits.guesses.check(&caller.address())?;
     }
     match (access, &caller.person) {
-        (AccessLevel::Scorers, _) => app.limits.scores.take(caller.asker()),
+        (AccessLevel::PublicScoring, _) => app.limits.scores.take(caller.asker()),
         (_, Some(_)) => app.limits.people.take(caller.asker()),
         (_, None) => app.limits.reads.take(caller.asker()),
     }

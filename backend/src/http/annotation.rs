@@ -44,28 +44,38 @@ pub(super) async fn list_tasks(
 }
 
 pub(super) async fn get_task(
-    ApiRequest { app, caller, asked }: ApiRequest<GetTaskRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<GetTaskRequest>,
 ) -> JsonResult<TaskResponse> {
     let person = Some(caller.named()?.no);
     let desk = seen(&app, &caller, asked.task).await?;
     let task = &desk.row().task;
     Ok(Json(TaskResponse {
-        card: desk.card(person),
+        summary: desk.card(person),
         guidelines: task.guidelines.clone(),
         tags: task.tags.clone(),
-        blind: task.blind,
+        is_blind: task.blind,
         n_items: desk.items().len() as u32,
         n_training: desk.n_training(person),
     }))
 }
 
 pub(super) async fn lease_items(
-    ApiRequest { app, caller, asked }: ApiRequest<LeaseItemsRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<LeaseItemsRequest>,
 ) -> JsonResult<LeaseItemsResponse> {
     let person = caller.named()?.no;
     let (value, range) = (asked.n, 1..=MAX_ITEMS_PER_REQUEST);
     if !range.contains(&value) {
-        return Err(FieldError::NotWithin { value, range }.of("n").into());
+        return Err(FieldError::IntegerOutOfRange { value, range }
+            .of("n")
+            .into());
     }
     let desk = seen(&app, &caller, asked.task).await?;
     let listed = app.store.study(&desk.row().task.study).await?;
@@ -78,19 +88,23 @@ pub(super) async fn lease_items(
         .zip(words)
         .map(|((offer, lease), words)| AssignedItem {
             feedback: desk.items()[offer.item.0 as usize].feedback(),
-            offer,
+            assignment: offer,
             content: (*words).clone(),
-            until_ms: Some(lease.until_ms),
+            lease_expires_ms: Some(lease.until_ms),
         });
     Ok(Json(LeaseItemsResponse {
         items: items.collect(),
-        n_leased: promised.n_leased,
+        n_leased_to_others: promised.n_leased,
         standing: promised.standing,
     }))
 }
 
 pub(super) async fn get_assigned_item(
-    ApiRequest { app, caller, asked }: ApiRequest<GetAssignedItemRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<GetAssignedItemRequest>,
 ) -> JsonResult<AssignedItem> {
     let person = caller.named()?.no;
     let desk = seen(&app, &caller, asked.task).await?;
@@ -108,22 +122,31 @@ pub(super) async fn get_assigned_item(
     let words = words.pop().expect("one was asked for");
     let feedback = item.feedback();
     Ok(Json(AssignedItem {
-        offer: Assignment {
+        assignment: Assignment {
             item: number,
-            sides: DisplayOrder::of(row.task.seed, person, number, item.place.claim()),
-            part: match feedback {
+            display_order: DisplayOrder::for_person(
+                row.task.seed,
+                person,
+                number,
+                item.place.claim(),
+            ),
+            phase: match feedback {
                 Some(_) => AssignmentPhase::Training,
-                None => AssignmentPhase::Work,
+                None => AssignmentPhase::Main,
             },
         },
         content: (*words).clone(),
-        until_ms: until_ms.filter(|_| !finished),
+        lease_expires_ms: until_ms.filter(|_| !finished),
         feedback,
     }))
 }
 
 pub(super) async fn list_own_events(
-    ApiRequest { app, caller, asked }: ApiRequest<ListOwnEventsRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<ListOwnEventsRequest>,
 ) -> JsonResult<Vec<EventRecord>> {
     let person = caller.named()?.no;
     let desk = seen(&app, &caller, asked.task).await?;
@@ -131,7 +154,11 @@ pub(super) async fn list_own_events(
 }
 
 pub(super) async fn submit_events(
-    ApiRequest { app, caller, asked }: ApiRequest<SubmitEventsRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<SubmitEventsRequest>,
 ) -> JsonResult<SubmitEventsResponse> {
     let person = caller.named()?.no;
     let n_events = asked.events.len();
@@ -152,7 +179,7 @@ pub(super) async fn submit_events(
     }
     let sender = EventSender {
         person,
-        actor: match caller.may(AccessRole::Curator) {
+        role: match caller.may(AccessRole::Curator) {
             true => ActorRole::Curator,
             false => ActorRole::Annotator,
         },
@@ -161,7 +188,7 @@ pub(super) async fn submit_events(
     let outcomes = app.reviews.send(&desk, sender, asked.events).await?;
     let taken = keys.into_iter().zip(outcomes);
     Ok(Json(SubmitEventsResponse {
-        taken: taken
+        receipts: taken
             .map(|(key, outcome)| EventReceipt { key, outcome })
             .collect(),
         standing: desk.standing(Some(person)),
@@ -169,7 +196,11 @@ pub(super) async fn submit_events(
 }
 
 pub(super) async fn list_human_judgments(
-    ApiRequest { app, caller, asked }: ApiRequest<ListHumanJudgmentsRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<ListHumanJudgmentsRequest>,
 ) -> JsonResult<Vec<TaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let mut desks = app.reviews.all().await?;
@@ -222,7 +253,7 @@ async fn words(
             let dials = &row.task.wanted.dials;
             let content = |number: ItemNo| {
                 let place = asked.item(number)?.place;
-                let made = ItemContent::of(study, place, row.task.shows(), dials)?;
+                let made = ItemContent::load(study, place, row.task.shows(), dials)?;
                 Ok::<_, Error>((number, Arc::new(made)))
             };
             unknown

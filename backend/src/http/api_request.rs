@@ -21,7 +21,7 @@ pub(super) type JsonResult<T> = Result<Json<T>, Error>;
 pub(super) struct ApiRequest<E> {
     pub(super) app: AppState,
     pub(super) caller: Caller,
-    pub(super) asked: E,
+    pub(super) request: E,
 }
 
 impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
@@ -34,7 +34,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
             Method::Post => {
                 // Read whole already, by `limits::shed`.
                 let body = to_bytes(request.into_body(), usize::MAX).await;
-                let body = body.map_err(|error| Error::NotJson {
+                let body = body.map_err(|error| Error::InvalidJson {
                     place: "the body",
                     reason: error.to_string(),
                 })?;
@@ -49,7 +49,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
         Ok(ApiRequest {
             app: app.clone(),
             caller,
-            asked,
+            request: asked,
         })
     }
 }
@@ -61,10 +61,11 @@ fn parameter(request: &Request) -> Result<String, Error> {
         q: Option<String>,
     }
     let place = "the query of the address";
-    let found = Query::<Parameters>::try_from_uri(request.uri()).map_err(|it| Error::NotJson {
-        place,
-        reason: it.body_text(),
-    })?;
+    let found =
+        Query::<Parameters>::try_from_uri(request.uri()).map_err(|it| Error::InvalidJson {
+            place,
+            reason: it.body_text(),
+        })?;
     Ok(found.0.q.unwrap_or_else(|| "{}".to_owned()))
 }
 
@@ -72,10 +73,10 @@ fn parse<E: Endpoint>(place: &'static str, json: &[u8]) -> Result<E, Error> {
     serde_json::from_slice(json).map_err(|error| {
         let reason = error.to_string();
         match error.classify() {
-            serde_json::error::Category::Data => Error::WrongJson { place, reason },
+            serde_json::error::Category::Data => Error::UnexpectedJson { place, reason },
             serde_json::error::Category::Io
             | serde_json::error::Category::Syntax
-            | serde_json::error::Category::Eof => Error::NotJson { place, reason },
+            | serde_json::error::Category::Eof => Error::InvalidJson { place, reason },
         }
     })
 }

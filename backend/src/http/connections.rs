@@ -41,14 +41,14 @@ const NO_PLACE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
 #[derive(Clone, Copy)]
 pub(super) struct ConnectionDeadlines {
     /// For the head of a request, from the beginning or the end of the request before.
-    pub(super) head: Duration,
+    pub(super) request_head: Duration,
     /// For some of an answer to be taken.
     pub(super) write: Duration,
 }
 
 /// A pause of a page, and of a network.
 pub(super) const DEADLINES: ConnectionDeadlines = ConnectionDeadlines {
-    head: Duration::from_secs(30),
+    request_head: Duration::from_secs(30),
     write: Duration::from_secs(30),
 };
 
@@ -67,7 +67,7 @@ pub(super) fn connection_slots() -> Arc<SlotPool> {
 pub(super) struct ConnectionLimits<F> {
     pub(super) places: Arc<SlotPool>,
     /// Returns as whom a connection is counted, by its address.
-    pub(super) asker_of: F,
+    pub(super) client_key: F,
     pub(super) deadlines: ConnectionDeadlines,
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn serve(
 ) {
     let ConnectionLimits {
         places,
-        asker_of,
+        client_key: asker_of,
         deadlines,
     } = limits;
     let mut http = http1::Builder::new();
@@ -131,7 +131,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(5);
     const QUICK: ConnectionDeadlines = ConnectionDeadlines {
-        head: Duration::from_millis(200),
+        request_head: Duration::from_millis(200),
         write: Duration::from_millis(200),
     };
     const REQUEST: &str = "GET /small HTTP/1.1\r\nhost: a\r\n\r\n";
@@ -160,7 +160,7 @@ mod tests {
         let (stop, stopping) = watch::channel(false);
         let limits = ConnectionLimits {
             places: SlotPool::new(most, most),
-            asker_of: |ip| Some(ClientKey::Address(ip)),
+            client_key: |ip| Some(ClientKey::Address(ip)),
             deadlines,
         };
         Site {

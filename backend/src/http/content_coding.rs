@@ -124,7 +124,7 @@ pub(super) async fn compress(
 ) -> Response {
     let coding = ContentCoding::accepted(request.headers());
     if coding.is_none() && !accepts(request.headers(), "identity") {
-        return Error::NoCoding.into_response();
+        return Error::NotAcceptableCoding.into_response();
     }
     let mut response = next.run(request).await;
     if !is_compressible(&response) {
@@ -165,7 +165,7 @@ async fn compressed(
     let (mut parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX)
         .await
-        .map_err(|_| Error::Crashed { what })?;
+        .map_err(|_| Error::Panicked { what })?;
     let bytes = match bytes.len() < LARGE {
         true => coding.compress(FAST_LEVEL, &bytes),
         false => {

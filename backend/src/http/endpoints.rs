@@ -73,16 +73,25 @@ impl Endpoints {
     /// In the order of the pages that ask for them.
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
-            on::<GetServerInfoRequest, _, _>(AccessLevel::Everybody, server_info::get_server_info),
-            on::<GetSessionRequest, _, _>(AccessLevel::Everybody, people::get_session),
-            on::<LookUpInvitationRequest, _, _>(AccessLevel::Secrets, people::look_up_invitation)
+            on::<GetServerInfoRequest, _, _>(AccessLevel::Public, server_info::get_server_info),
+            on::<GetSessionRequest, _, _>(AccessLevel::Public, people::get_session),
+            on::<LookUpInvitationRequest, _, _>(
+                AccessLevel::PublicCredentials,
+                people::look_up_invitation,
+            )
+            .with_body(MAX_PERSON_BODY),
+            on::<AcceptInvitationRequest, _, _>(
+                AccessLevel::PublicCredentials,
+                people::accept_invitation,
+            )
+            .with_body(MAX_PERSON_BODY),
+            on::<SignInRequest, _, _>(AccessLevel::PublicCredentials, people::sign_in)
                 .with_body(MAX_PERSON_BODY),
-            on::<AcceptInvitationRequest, _, _>(AccessLevel::Secrets, people::accept_invitation)
-                .with_body(MAX_PERSON_BODY),
-            on::<SignInRequest, _, _>(AccessLevel::Secrets, people::sign_in)
-                .with_body(MAX_PERSON_BODY),
-            on::<OperatorSignInRequest, _, _>(AccessLevel::Secrets, people::sign_in_as_operator)
-                .with_body(MAX_PERSON_BODY),
+            on::<OperatorSignInRequest, _, _>(
+                AccessLevel::PublicCredentials,
+                people::sign_in_as_operator,
+            )
+            .with_body(MAX_PERSON_BODY),
             on::<SignOutRequest, _, _>(AccessLevel::Annotator, people::sign_out)
                 .with_body(MAX_PERSON_BODY),
             on::<SetPasswordRequest, _, _>(AccessLevel::Annotator, people::set_password)
@@ -91,12 +100,12 @@ impl Endpoints {
             on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::create_invitation)
                 .with_body(MAX_PERSON_BODY),
             on::<Revoke, _, _>(AccessLevel::Curator, people::revoke).with_body(MAX_PERSON_BODY),
-            on::<ListStudiesRequest, _, _>(AccessLevel::Everybody, studies::list),
-            on::<GetStudyRequest, _, _>(AccessLevel::Everybody, studies::get_study),
+            on::<ListStudiesRequest, _, _>(AccessLevel::Public, studies::list),
+            on::<GetStudyRequest, _, _>(AccessLevel::Public, studies::get_study),
             of_study::<GetFiguresRequest>(),
             of_study::<GetBehavioralTestsRequest>(),
             on::<ListLateInteractionAnalysesRequest, _, _>(
-                AccessLevel::Everybody,
+                AccessLevel::Public,
                 studies::list_late_interaction_analyses,
             ),
             of_study::<GetTopDocumentsRequest>(),
@@ -104,33 +113,33 @@ impl Endpoints {
             of_study::<ListComparedQueriesRequest>(),
             of_study::<GetComparedQueryRequest>(),
             of_study::<GetReproductionRequest>(),
-            on::<ListInstancesRequest, _, _>(AccessLevel::Everybody, studies::list_instances),
+            on::<ListInstancesRequest, _, _>(AccessLevel::Public, studies::list_instances),
             of_study::<GetInstanceRequest>(),
-            on::<ExportStudyRequest, _, _>(AccessLevel::Everybody, studies::export_study),
+            on::<ExportStudyRequest, _, _>(AccessLevel::Public, studies::export_study),
             of_study::<GetCollectionStatisticsRequest>(),
-            on::<ScoreDocumentsRequest, _, _>(AccessLevel::Scorers, score::score),
-            on::<GetAttentionRequest, _, _>(AccessLevel::Scorers, score::attention),
-            on::<RerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank)
+            on::<ScoreDocumentsRequest, _, _>(AccessLevel::PublicScoring, score::score),
+            on::<GetAttentionRequest, _, _>(AccessLevel::PublicScoring, score::attention),
+            on::<RerankRequest, _, _>(AccessLevel::PublicScoring, rerank::rerank)
                 .within(JOB_REQUEST_TIMEOUT),
-            on::<CohereRerankRequest, _, _>(AccessLevel::Scorers, rerank::rerank_v1)
+            on::<CohereRerankRequest, _, _>(AccessLevel::PublicScoring, rerank::rerank_v1)
                 .within(JOB_REQUEST_TIMEOUT),
             second_version().within(JOB_REQUEST_TIMEOUT),
             on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create_job)
                 .with_body(MAX_JOB)
                 .within(JOB_REQUEST_TIMEOUT),
             on::<ListJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
-            on::<GetJobRequest, _, _>(AccessLevel::Everybody, jobs::get_job),
+            on::<GetJobRequest, _, _>(AccessLevel::Public, jobs::get_job),
             events(),
             on::<CancelJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
             on::<ResumeJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
             on::<ListHumanJudgmentsRequest, _, _>(
-                AccessLevel::Everybody,
+                AccessLevel::Public,
                 annotation::list_human_judgments,
             )
             .within(JOB_REQUEST_TIMEOUT),
             of_study::<GetTrialItemsRequest>(),
-            on::<ListTasksRequest, _, _>(AccessLevel::Everybody, annotation::list_tasks),
+            on::<ListTasksRequest, _, _>(AccessLevel::Public, annotation::list_tasks),
             on::<GetTaskRequest, _, _>(AccessLevel::Annotator, annotation::get_task),
             on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, annotation::lease_items)
                 .with_body(MAX_REVIEW),
@@ -217,14 +226,14 @@ where
 
 /// A request that is answered from one study alone.
 fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> EndpointEntry {
-    on::<R, _, _>(AccessLevel::Everybody, studies::answer_study_request::<R>)
+    on::<R, _, _>(AccessLevel::Public, studies::answer_study_request::<R>)
 }
 
 /// The same as [`CohereRerankRequest`], where Cohere's later clients ask.
 fn second_version() -> EndpointEntry {
     let operation = Operation {
-        path: CohereRerankRequest::SECOND,
-        ..Operation::of::<CohereRerankRequest>(AccessLevel::Scorers)
+        path: CohereRerankRequest::V2_PATH,
+        ..Operation::of::<CohereRerankRequest>(AccessLevel::PublicScoring)
     };
     EndpointEntry::new(operation, post(rerank::rerank_v2))
 }
@@ -232,9 +241,9 @@ fn second_version() -> EndpointEntry {
 /// The same request as [`GetJobRequest`], but answered again and again.
 fn events() -> EndpointEntry {
     let operation = Operation {
-        path: GetJobRequest::EVENTS,
+        path: GetJobRequest::EVENTS_PATH,
         reply: "text/event-stream",
-        ..Operation::of::<GetJobRequest>(AccessLevel::Everybody)
+        ..Operation::of::<GetJobRequest>(AccessLevel::Public)
     };
     EndpointEntry::new(operation, get(jobs::stream_job_events))
 }
@@ -252,7 +261,7 @@ async fn in_time(State(time): State<Duration>, request: Request, next: Next) -> 
     tokio::time::timeout(time, next.run(request))
         .await
         .unwrap_or_else(|_| {
-            Error::Busy {
+            Error::ServerBusy {
                 what: "too much at once",
                 retry_after_s: 30,
             }

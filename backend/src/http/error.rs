@@ -26,10 +26,10 @@ impl IntoResponse for Error {
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();
-        if let Error::TooOften { retry_after_s }
-        | Error::Busy { retry_after_s, .. }
-        | Error::NotKept { retry_after_s, .. }
-        | Error::Crowded { retry_after_s, .. } = self
+        if let Error::RateLimited { retry_after_s }
+        | Error::ServerBusy { retry_after_s, .. }
+        | Error::NotSaved { retry_after_s, .. }
+        | Error::ScoringQueueFull { retry_after_s, .. } = self
         {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s));
         }
@@ -45,55 +45,55 @@ impl Error {
     fn class(&self) -> (StatusCode, &'static str) {
         match self {
             Error::Input(InputError::Unknown { .. })
-            | Error::NoSuchPath { .. }
-            | Error::NoCollection { .. }
-            | Error::NoFile { .. } => (StatusCode::NOT_FOUND, "unknown"),
+            | Error::PathNotFound { .. }
+            | Error::CollectionNotFound { .. }
+            | Error::FileNotFound { .. } => (StatusCode::NOT_FOUND, "unknown"),
             Error::Input(InputError::Invalid { .. }) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "setting")
             }
             // A request holds no files: this is one of ours.
             Error::Input(InputError::File { .. } | InputError::Line { .. })
-            | Error::Damaged { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "damaged"),
-            Error::NotJson { .. } => (StatusCode::BAD_REQUEST, "json"),
-            Error::WrongJson { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "json"),
+            | Error::CorruptData { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "damaged"),
+            Error::InvalidJson { .. } => (StatusCode::BAD_REQUEST, "json"),
+            Error::UnexpectedJson { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "json"),
             Error::TooLarge { .. } | Error::BodyTooLarge => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too-large")
             }
-            Error::SlowBody => (StatusCode::REQUEST_TIMEOUT, "too-slow"),
-            Error::NoCoding => (StatusCode::NOT_ACCEPTABLE, "coding"),
+            Error::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too-slow"),
+            Error::NotAcceptableCoding => (StatusCode::NOT_ACCEPTABLE, "coding"),
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
             Error::NeedsSession => (StatusCode::UNAUTHORIZED, "session"),
-            Error::OperatorLinkOver => (StatusCode::UNAUTHORIZED, "link"),
-            Error::NoInvitation => (StatusCode::NOT_FOUND, "invitation"),
-            Error::InvitationOver { .. } => (StatusCode::GONE, "invitation"),
+            Error::OperatorLinkExpired => (StatusCode::UNAUTHORIZED, "link"),
+            Error::InvitationNotFound => (StatusCode::NOT_FOUND, "invitation"),
+            Error::InvitationClosed { .. } => (StatusCode::GONE, "invitation"),
             Error::NameTaken { .. } => (StatusCode::CONFLICT, "name"),
-            Error::WrongPassword => (StatusCode::UNAUTHORIZED, "password"),
-            Error::NeedsName => (StatusCode::FORBIDDEN, "name"),
-            Error::NotYours { .. } => (StatusCode::FORBIDDEN, "role"),
-            Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),
-            Error::WrongMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
+            Error::InvalidCredentials => (StatusCode::UNAUTHORIZED, "password"),
+            Error::NeedsNamedPerson => (StatusCode::FORBIDDEN, "name"),
+            Error::InsufficientRole { .. } => (StatusCode::FORBIDDEN, "role"),
+            Error::UntrustedRequest { .. } => (StatusCode::FORBIDDEN, "refused"),
+            Error::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
             Error::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
-            Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
-            Error::Crowded { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
-            Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
-            Error::NoModel { .. } | Error::NoModelFile { .. } | Error::Model { .. } => {
+            Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
+            Error::ScoringQueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
+            Error::ServerBusy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
+            Error::ModelNotFound { .. } | Error::ModelFileNotFound { .. } | Error::Model { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "model")
             }
-            Error::Service { .. } => (StatusCode::BAD_GATEWAY, "service"),
+            Error::RemoteRanker { .. } => (StatusCode::BAD_GATEWAY, "service"),
             Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
-            Error::NoServer { .. }
-            | Error::NotLetIn { .. }
-            | Error::NotKept { .. }
+            Error::DatabaseUnreachable { .. }
+            | Error::DatabaseAccessDenied { .. }
+            | Error::NotSaved { .. }
             | Error::DiskFull { .. }
-            | Error::ReadOnly { .. } => (StatusCode::SERVICE_UNAVAILABLE, "storage"),
+            | Error::DatabaseReadOnly { .. } => (StatusCode::SERVICE_UNAVAILABLE, "storage"),
             Error::File { .. }
-            | Error::InUse { .. }
-            | Error::JobsInUse { .. }
-            | Error::TooOld { .. }
-            | Error::Newer { .. }
+            | Error::DataFolderInUse { .. }
+            | Error::DatabaseInUse { .. }
+            | Error::DatabaseServerTooOld { .. }
+            | Error::DatabaseTooNew { .. }
             | Error::Database { .. }
             | Error::Migration { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
-            Error::Listen { .. } | Error::Crashed { .. } => {
+            Error::Listen { .. } | Error::Panicked { .. } => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "fault")
             }
         }
@@ -102,7 +102,7 @@ impl Error {
 
 /// A method that a path does not take.
 pub(super) async fn method_not_allowed(request: Request) -> Error {
-    Error::WrongMethod {
+    Error::MethodNotAllowed {
         method: request.method().to_string(),
         path: request.uri().path().to_owned(),
     }
@@ -115,7 +115,7 @@ pub(super) fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!("a request panicked: {}", message.unwrap_or("no message"));
-    Error::Crashed {
+    Error::Panicked {
         what: "this request",
     }
     .into_response()

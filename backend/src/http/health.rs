@@ -59,7 +59,7 @@ pub(super) fn router(app: &AppState) -> Router<AppState> {
 pub(super) struct HealthMonitor {
     last: Mutex<Option<(Instant, Found)>>,
     /// What each model said first.
-    first: Arc<std::sync::Mutex<BTreeMap<String, f64>>>,
+    reference_scores: Arc<std::sync::Mutex<BTreeMap<String, f64>>>,
 }
 
 type Found = Result<Vec<HealthCheckScore>, String>;
@@ -84,7 +84,7 @@ async fn health(State(app): State<AppState>) -> Response {
     match found {
         Ok(scored) => Json(HealthResponse {
             status: "ok".to_owned(),
-            scored,
+            scores: scored,
         })
         .into_response(),
         Err(reason) => Error::Unhealthy { reason }.into_response(),
@@ -122,13 +122,13 @@ fn bm25() -> Result<HealthCheckScore, String> {
     let analyzer = Analyzer::default();
     let index = Index::build(&analyzer, ["river river meadow", "meadow"]);
     let index = index.map_err(|it| it.to_string())?;
-    let searcher = TopKSearcher::new(&index, Bm25::STANDARD.into());
+    let searcher = TopKSearcher::new(&index, Bm25::DEFAULT.into());
     match searcher
         .top(&index, &index.query_terms("river"), 1)
         .as_slice()
     {
         [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(HealthCheckScore {
-            ranker: Bm25::STANDARD.to_string(),
+            ranker: Bm25::DEFAULT.to_string(),
             score: hit.score,
         }),
         other => Err(format!(
@@ -154,7 +154,7 @@ fn model(ranker: &NeuralRanker) -> Result<HealthCheckScore, String> {
 /// Whether it is worth sending requests here.
 async fn ready(State(app): State<AppState>) -> Result<&'static str, Error> {
     if *app.stopping.borrow() {
-        return Err(Error::Busy {
+        return Err(Error::ServerBusy {
             what: "ending",
             retry_after_s: 30,
         });

@@ -24,7 +24,11 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 pub(super) async fn create_job(
-    ApiRequest { app, asked, .. }: ApiRequest<CreateJobRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<CreateJobRequest>,
 ) -> JsonResult<Job> {
     Ok(Json(app.jobs.create(asked).await?))
 }
@@ -36,14 +40,22 @@ pub(super) async fn list(
 }
 
 pub(super) async fn get_job(
-    ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<GetJobRequest>,
 ) -> JsonResult<Job> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
 /// First how the job stands, then each step, until it ends or the server does.
 pub(super) async fn stream_job_events(
-    ApiRequest { app, asked, .. }: ApiRequest<GetJobRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<GetJobRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Steps are kept from before the job is looked at, so that none falls in between.
     let watcher = JobWatcher {
@@ -104,19 +116,31 @@ impl JobWatcher {
 }
 
 pub(super) async fn cancel(
-    ApiRequest { app, asked, .. }: ApiRequest<CancelJobRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<CancelJobRequest>,
 ) -> JsonResult<Job> {
     Ok(Json(app.jobs.cancel(&asked.job).await?))
 }
 
 pub(super) async fn resume(
-    ApiRequest { app, asked, .. }: ApiRequest<ResumeJobRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<ResumeJobRequest>,
 ) -> JsonResult<Job> {
     Ok(Json(app.jobs.resume(&asked.job).await?))
 }
 
 pub(super) async fn scores(
-    ApiRequest { app, asked, .. }: ApiRequest<GetJobScoresRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<GetJobScoresRequest>,
 ) -> JsonResult<JobScoresResponse> {
     Ok(Json(app.jobs.scores(&asked.job).await?))
 }

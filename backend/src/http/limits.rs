@@ -186,7 +186,7 @@ impl ServerLimits {
     /// A place among those who have texts scored, kept as long as what is returned.
     /// No asker is an operator, who is not counted as one.
     pub(super) fn scoring(&self, asker: Option<ClientKey>) -> Result<Slot, Error> {
-        self.scorings.take(asker).ok_or(Error::Crowded {
+        self.scorings.take(asker).ok_or(Error::ScoringQueueFull {
             most: MAX_SCORING_REQUESTS,
             most_of_one: SCORINGS_OF_ONE,
             retry_after_s: SCORINGS_AGAIN_S,
@@ -195,7 +195,7 @@ impl ServerLimits {
 
     /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one
     /// batch of each other one, and not for their ends.
-    pub(super) async fn turn(&self) -> ScoringTurn {
+    pub(super) async fn scoring_turn(&self) -> ScoringTurn {
         ScoringTurn {
             _place: wait_for(&self.turn).await,
             threads: self.scoring_threads.clone(),
@@ -204,7 +204,7 @@ impl ServerLimits {
 
     /// A place among those who watch, kept as long as what is returned.
     pub(super) fn watcher(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let busy = |_| Error::Busy {
+        let busy = |_| Error::ServerBusy {
             what: "others who watch jobs",
             retry_after_s: 30,
         };
@@ -214,7 +214,7 @@ impl ServerLimits {
     /// A place among those who download, kept as long as what is returned.
     pub(super) fn download(&self, ip: IpAddr) -> Result<Slot, Error> {
         let place = self.downloads.take(Some(ClientKey::Address(ip)));
-        place.ok_or(Error::Busy {
+        place.ok_or(Error::ServerBusy {
             what: "other downloads",
             retry_after_s: DOWNLOADS_AGAIN_S,
         })
@@ -244,7 +244,7 @@ impl ServerLimits {
     }
 
     /// A place for what keeps a core busy without a model, kept as long as what is returned.
-    pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
+    pub(super) async fn computation(&self) -> OwnedSemaphorePermit {
         wait_for(&self.heavy).await
     }
 }
@@ -268,7 +268,7 @@ pub(super) async fn shed_load(
     };
     match app.limits.requests.try_acquire() {
         Ok(_place) => next.run(request).await,
-        Err(_) => Error::Busy {
+        Err(_) => Error::ServerBusy {
             what: "other requests",
             retry_after_s: 5,
         }
@@ -287,7 +287,7 @@ pub(super) enum ClientKey {
 
 impl ClientKey {
     /// What stands for them in a table.
-    pub(super) fn key(self) -> ClientKey {
+    pub(super) fn rate_limit_key(self) -> ClientKey {
         match self {
             ClientKey::Address(IpAddr::V6(ip)) => {
                 let [a, b, c, d, ..] = ip.segments();

@@ -156,7 +156,9 @@ fn document() -> OpenApi {
         };
         let way = |name| SecurityRequirement::new::<_, [&str; 0], &str>(name, []);
         let operation = match it.access {
-            AccessLevel::Everybody | AccessLevel::Scorers | AccessLevel::Secrets => operation,
+            AccessLevel::Public | AccessLevel::PublicScoring | AccessLevel::PublicCredentials => {
+                operation
+            }
             AccessLevel::Annotator | AccessLevel::Curator | AccessLevel::Operator => {
                 operation.security(way(TOKEN)).security(way(SESSION))
             }
@@ -200,9 +202,9 @@ fn document() -> OpenApi {
 
 fn said_of(access: AccessLevel) -> &'static str {
     match access {
-        AccessLevel::Everybody => "For everybody; visitors see what is published.",
-        AccessLevel::Scorers => "For everybody; visitors at most 8 texts, and not too often.",
-        AccessLevel::Secrets => "For everybody, and after some that were wrong slowly.",
+        AccessLevel::Public => "For everybody; visitors see what is published.",
+        AccessLevel::PublicScoring => "For everybody; visitors at most 8 texts, and not too often.",
+        AccessLevel::PublicCredentials => "For everybody, and after some that were wrong slowly.",
         AccessLevel::Annotator => "For annotators, curators and operators.",
         AccessLevel::Curator => "For curators and operators.",
         AccessLevel::Operator => "For operators.",

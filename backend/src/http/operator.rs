@@ -15,7 +15,11 @@ pub(super) async fn list_models(
 }
 
 pub(super) async fn load_model(
-    ApiRequest { app, asked, .. }: ApiRequest<LoadModelRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<LoadModelRequest>,
 ) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
     let held = run_blocking("loading a model", move || models.load(&asked.spec)).await?;

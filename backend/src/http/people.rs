@@ -34,18 +34,26 @@ pub(super) async fn get_session(
 }
 
 pub(super) async fn look_up_invitation(
-    ApiRequest { app, asked, .. }: ApiRequest<LookUpInvitationRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<LookUpInvitationRequest>,
 ) -> JsonResult<InvitationResponse> {
-    let token = SecretToken::shown(&asked.token);
+    let token = SecretToken::from_text(&asked.token);
     Ok(Json(app.store.invited_to(&token, now_ms()).await?))
 }
 
 pub(super) async fn accept_invitation(
     headers: HeaderMap,
-    ApiRequest { app, caller, asked }: ApiRequest<AcceptInvitationRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<AcceptInvitationRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
-    let token = asked.token.as_deref().map(SecretToken::shown);
+    let token = asked.token.as_deref().map(SecretToken::from_text);
     match &token {
         // Before a password is hashed, which takes long.
         Some(token) => {
@@ -84,7 +92,11 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
 
 pub(super) async fn sign_in(
     headers: HeaderMap,
-    ApiRequest { app, caller, asked }: ApiRequest<SignInRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<SignInRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     let found = app.store.person_named(&asked.name).await?;
@@ -95,7 +107,7 @@ pub(super) async fn sign_in(
         known: known.as_ref(),
     };
     check_password(&app, &caller, guess).await?;
-    let known = known.ok_or(Error::WrongPassword)?;
+    let known = known.ok_or(Error::InvalidCredentials)?;
     let session = app.store.begin_session(known.person.no, now_ms()).await?;
     welcome(&app, caller, &headers, session).await
 }
@@ -104,11 +116,15 @@ pub(super) async fn sign_in(
 /// without a name.
 pub(super) async fn sign_in_as_operator(
     headers: HeaderMap,
-    ApiRequest { app, caller, asked }: ApiRequest<OperatorSignInRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<OperatorSignInRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     if !app.operator_link.use_up(&asked.token) {
-        return Err(Error::OperatorLinkOver);
+        return Err(Error::OperatorLinkExpired);
     }
     let session = app.store.begin_operator_session(now_ms()).await?;
     welcome(&app, caller, &headers, session).await
@@ -140,7 +156,7 @@ async fn check_password(
         }
         false => {
             app.limits.guesses_of_name.count(name);
-            Err(Error::WrongPassword)
+            Err(Error::InvalidCredentials)
         }
     }
 }
@@ -162,7 +178,7 @@ fn can_be_kept(app: &AppState, headers: &HeaderMap) -> Result<(), Error> {
                  with TLS before it, and the link is opened there"
             .to_owned(),
     };
-    Err(Error::Refused { reason })
+    Err(Error::UntrustedRequest { reason })
 }
 
 /// The session that the browser had before ends: nobody goes on in one that somebody else began.
@@ -182,7 +198,11 @@ async fn welcome(
 
 pub(super) async fn sign_out(
     headers: HeaderMap,
-    ApiRequest { app, caller, asked }: ApiRequest<SignOutRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<SignOutRequest>,
 ) -> Result<SignedInResponse, Error> {
     match (&caller.session, &caller.person) {
         (_, Some(person)) if asked.everywhere => app.store.end_sessions(person.no, None).await?,
@@ -196,7 +216,11 @@ pub(super) async fn sign_out(
 }
 
 pub(super) async fn set_password(
-    ApiRequest { app, caller, asked }: ApiRequest<SetPasswordRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<SetPasswordRequest>,
 ) -> JsonResult<SessionResponse> {
     let no = caller.named()?.no;
     let known = app.store.person(no).await?;
@@ -209,7 +233,7 @@ pub(super) async fn set_password(
         };
         let checked = check_password(&app, &caller, guess).await;
         checked.map_err(|it| match it {
-            Error::WrongPassword => {
+            Error::InvalidCredentials => {
                 let reason = "is not your password; type the one that you sign in with";
                 InputError::conflict("before", reason).into()
             }
@@ -233,7 +257,11 @@ pub(super) async fn list_people(
 }
 
 pub(super) async fn create_invitation(
-    ApiRequest { app, caller, asked }: ApiRequest<CreateInvitationRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<CreateInvitationRequest>,
 ) -> JsonResult<CreateInvitationResponse> {
     let role = match asked.person {
         Some(no) => app.store.person(no).await?.role,
@@ -251,7 +279,11 @@ pub(super) async fn create_invitation(
 }
 
 pub(super) async fn revoke(
-    ApiRequest { app, caller, asked }: ApiRequest<Revoke>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<Revoke>,
 ) -> JsonResult<PeopleResponse> {
     match asked {
         Revoke::Person { no } => {
@@ -277,7 +309,7 @@ fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
     };
     match caller.may(least) {
         true => Ok(()),
-        false => Err(Error::NotYours {
+        false => Err(Error::InsufficientRole {
             role: caller.role,
             least,
         }),
@@ -286,7 +318,7 @@ fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
 
 fn not_oneself(caller: &Caller, person: &Person) -> Result<(), Error> {
     if caller.person_no() == Some(person.no) {
-        return Err(Error::Refused {
+        return Err(Error::UntrustedRequest {
             reason: "nobody turns themselves away; another operator can, or sign out everywhere"
                 .to_owned(),
         });

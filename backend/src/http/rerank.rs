@@ -22,7 +22,11 @@ use crate::models::{
 
 /// `/rerank`: a list of texts or of documents.
 pub(super) async fn rerank(
-    ApiRequest { app, caller, asked }: ApiRequest<RerankRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<RerankRequest>,
 ) -> JsonResult<RerankResponse> {
     let cut = TruncationPolicy::of(asked.truncate, asked.truncation_direction);
     // Each of the two shapes has a name of its own for it.
@@ -56,14 +60,20 @@ pub(super) async fn rerank(
                 max_chunks_per_doc: asked.max_chunks_per_doc,
                 rank_fields: asked.rank_fields,
             };
-            let call = ApiRequest { app, caller, asked };
+            let call = ApiRequest {
+                app,
+                caller,
+                request: asked,
+            };
             RerankResponse::Documents(rank_documents(call, RerankApiVersion::First, cut).await?)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
-            return Err(
-                InputError::conflict(InvalidField::shown("texts", "rerank"), reason).into(),
-            );
+            return Err(InputError::conflict(
+                InvalidField::with_display("texts", "rerank"),
+                reason,
+            )
+            .into());
         }
     };
     Ok(Json(ranking))
@@ -95,7 +105,11 @@ enum RerankApiVersion {
 }
 
 async fn rank_documents(
-    ApiRequest { app, caller, asked }: ApiRequest<CohereRerankRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<CohereRerankRequest>,
     version: RerankApiVersion,
     cut: TruncationPolicy,
 ) -> Result<CohereRerankResponse, Error> {
@@ -213,7 +227,7 @@ impl TruncationPolicy {
         };
         let what = match too_long {
             TruncatedInput::Query => "the query".to_owned(),
-            TruncatedInput::Text(place) => format!("the text at place {place}, from 0 on,"),
+            TruncatedInput::Document(place) => format!("the text at place {place}, from 0 on,"),
         };
         let reason = format!("{what} is longer than the model reads; {reason}");
         Err(InputError::out_of_range("truncate", reason).into())
@@ -294,12 +308,12 @@ async fn rank(
     query: String,
     texts: Vec<String>,
 ) -> Result<RerankResult, Error> {
-    let bounds = ScoringLimits::of_ranking(caller);
+    let bounds = ScoringLimits::for_ranking(caller);
     bounds.check(&query, &texts)?;
     let spec = wanted
         .model
         .or_else(|| app.models.names().into_iter().next());
-    let spec = spec.ok_or_else(|| Error::NoModel {
+    let spec = spec.ok_or_else(|| Error::ModelNotFound {
         model: "of this server".to_owned(),
         reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
     })?;
@@ -310,13 +324,13 @@ async fn rank(
     let cut = wanted.cut;
     let request = ScoringRequest {
         query,
-        texts,
-        max_text_tokens: wanted.max_text_tokens,
+        documents: texts,
+        max_document_tokens: wanted.max_text_tokens,
         max_passages: wanted.max_passages,
         max_tokens: bounds.tokens,
         detail: ScoreDetail::Scores,
         // What is refused is refused before the model computes anything.
-        too_long: Box::new(move |it| cut.check(it)),
+        on_truncation: Box::new(move |it| cut.check(it)),
     };
     let ScoredDocuments {
         ranker,
@@ -373,7 +387,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_cut_at_its_end() {
         use TruncationDirection::{Left, Right};
-        let text = TruncatedInput::Text(1);
+        let text = TruncatedInput::Document(1);
         let fine = |truncate, direction| {
             TruncationPolicy::of(truncate, direction)
                 .check(text)

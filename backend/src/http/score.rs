@@ -36,7 +36,7 @@ const VISITOR_TOKENS: u64 = 16_384;
 const OPERATOR_TOKENS: u64 = 4_194_304;
 
 impl ScoringLimits {
-    pub(super) fn of(caller: &Caller) -> ScoringLimits {
+    pub(super) fn for_caller(caller: &Caller) -> ScoringLimits {
         match caller.may(AccessRole::Operator) {
             false => ScoringLimits {
                 texts: 8,
@@ -54,9 +54,9 @@ impl ScoringLimits {
     }
 
     /// Of a ranking, which is computed batch by batch.
-    pub(super) fn of_ranking(caller: &Caller) -> ScoringLimits {
+    pub(super) fn for_ranking(caller: &Caller) -> ScoringLimits {
         match caller.may(AccessRole::Operator) {
-            false => ScoringLimits::of(caller),
+            false => ScoringLimits::for_caller(caller),
             true => ScoringLimits {
                 texts: 10_000,
                 characters_of_query: 100_000,
@@ -92,9 +92,13 @@ impl ScoringLimits {
 }
 
 pub(super) async fn score(
-    ApiRequest { app, caller, asked }: ApiRequest<ScoreDocumentsRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<ScoreDocumentsRequest>,
 ) -> JsonResult<ScoreDocumentsResponse> {
-    let bounds = ScoringLimits::of(&caller);
+    let bounds = ScoringLimits::for_caller(&caller);
     bounds.check(&asked.query, &asked.texts)?;
     let wanted = RequestedRanker {
         field: "ranker",
@@ -102,12 +106,12 @@ pub(super) async fn score(
     };
     let request = ScoringRequest {
         query: asked.query,
-        texts: asked.texts,
-        max_text_tokens: None,
+        documents: asked.texts,
+        max_document_tokens: None,
         max_passages: None,
         max_tokens: bounds.tokens,
         detail: ScoreDetail::Matches,
-        too_long: Box::new(|_| Ok(())),
+        on_truncation: Box::new(|_| Ok(())),
     };
     let ScoredDocuments { ranker, scores, .. } =
         score_in_turns(&app, &caller, wanted, request).await?;
@@ -115,15 +119,19 @@ pub(super) async fn score(
         ranker: ranker.about.clone(),
         scores: scores.iter().map(|it| it.score).collect(),
         truncated: scores.iter().map(|it| it.truncated).collect(),
-        matches: scores.into_iter().filter_map(|it| it.matches).collect(),
+        similarities: scores.into_iter().filter_map(|it| it.matches).collect(),
     }))
 }
 
 /// One pair, which is never longer than a batch.
 pub(super) async fn attention(
-    ApiRequest { app, caller, asked }: ApiRequest<GetAttentionRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<GetAttentionRequest>,
 ) -> JsonResult<AttentionResponse> {
-    ScoringLimits::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
+    ScoringLimits::for_caller(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
     let _place = app.limits.scoring(caller.scoring_asker())?;
     let wanted = RequestedRanker {
         field: "ranker",
@@ -157,7 +165,7 @@ impl RequestedRanker {
                     "only operators choose the length of passages; take `{usual}`, or send the \
                      operator's token"
                 );
-                let field = InvalidField::shown(field, &ranker.about.spec);
+                let field = InvalidField::with_display(field, &ranker.about.spec);
                 Err(InputError::unsupported(field, reason).into())
             }
             Some(_) | None => Ok(ranker),

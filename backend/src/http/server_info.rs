@@ -24,7 +24,7 @@ pub(super) async fn get_server_info(
     Ok(Json(ServerInfoResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         models,
-        may_create_jobs: caller.may(AccessRole::Operator),
-        max_texts: score::ScoringLimits::of(&caller).texts,
+        can_create_jobs: caller.may(AccessRole::Operator),
+        max_documents: score::ScoringLimits::for_caller(&caller).texts,
     }))
 }

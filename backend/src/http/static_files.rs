@@ -106,7 +106,7 @@ impl File {
 /// A file, or the page that stands for all others.
 pub(super) async fn serve_page(State(app): State<AppState>, request: Request) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path());
-    let nothing = || Error::NoSuchPath {
+    let nothing = || Error::PathNotFound {
         method: method.to_string(),
         path: path.to_owned(),
     };
@@ -115,7 +115,7 @@ pub(super) async fn serve_page(State(app): State<AppState>, request: Request) ->
     }
     if ![Method::GET, Method::HEAD].contains(&method) {
         let (method, path) = (method.to_string(), path.to_owned());
-        return Error::WrongMethod { method, path }.into_response();
+        return Error::MethodNotAllowed { method, path }.into_response();
     }
     if app.pages.by_path.is_empty() {
         let text = "This build has no front end. `cargo xtask dist` makes one that has; \

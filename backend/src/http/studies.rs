@@ -55,7 +55,11 @@ pub(super) async fn list(
 
 /// The overview of a state of the dials is cached.
 pub(super) async fn get_study(
-    ApiRequest { app, caller, asked }: ApiRequest<GetStudyRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
@@ -64,7 +68,11 @@ pub(super) async fn get_study(
 
 /// Answers a request from one study alone.
 pub(super) async fn answer_study_request<R: StudyRequest>(
-    ApiRequest { app, caller, asked }: ApiRequest<R>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
     let _place = app.limits.heavy().await;
@@ -76,7 +84,11 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
 
 /// What was looked into lies beside the study.
 pub(super) async fn list_late_interaction_analyses(
-    ApiRequest { app, caller, asked }: ApiRequest<ListLateInteractionAnalysesRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<ListLateInteractionAnalysesRequest>,
 ) -> JsonResult<Vec<LateInteractionAnalysis>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
@@ -89,7 +101,11 @@ pub(super) async fn list_late_interaction_analyses(
 
 /// One page of instances is counted on all cores.
 pub(super) async fn list_instances(
-    ApiRequest { app, caller, asked }: ApiRequest<ListInstancesRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
@@ -106,7 +122,11 @@ pub(super) async fn list_instances(
 /// The study is written as it is in memory, and compressed once for all who ask.
 pub(super) async fn export_study(
     headers: HeaderMap,
-    ApiRequest { app, caller, asked }: ApiRequest<ExportStudyRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<ExportStudyRequest>,
 ) -> Result<Response, Error> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let place = app.limits.download(caller.ip)?;
@@ -150,7 +170,7 @@ async fn write_export(
         app.shelf.export(&listed, coding, make).await
     });
     let what = "writing a study";
-    making.await.unwrap_or(Err(Error::Crashed { what }))
+    making.await.unwrap_or(Err(Error::Panicked { what }))
 }
 
 fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {
@@ -159,7 +179,7 @@ fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {
         serde_json::to_writer(&mut out, study)?;
         out.flush()
     });
-    written.map_err(|error| Error::Damaged {
+    written.map_err(|error| Error::CorruptData {
         what: format!("study {}", study.definition.name),
         reason: error.to_string(),
     })

@@ -91,14 +91,14 @@ impl Site {
             operator: store.operator().await.unwrap(),
             operator_link,
             jobs: JobQueue::new(folder.clone(), store.clone(), models.clone()),
-            reviews: AnnotationTasks::new(store.clone()),
+            annotation: AnnotationTasks::new(store.clone()),
             store,
-            shelf: StudyCache::new(folder.clone()),
+            studies: StudyCache::new(folder.clone()),
             models,
             limits: ServerLimits::new(),
             pages: StaticFiles::new(files.into_iter()),
             health: health::Canary::default(),
-            stopping,
+            shutdown: stopping,
         }));
         let router = router(app.clone());
         Site {
@@ -140,7 +140,7 @@ impl Site {
 /// A server as it is started without further arguments.
 fn exposure(door: ListenScope) -> NetworkExposure {
     NetworkExposure {
-        door,
+        scope: door,
         trusted_proxies: Vec::new(),
         public_url: None,
         no_auth_on_loopback: false,
@@ -239,7 +239,7 @@ impl Site {
             name: name.to_owned(),
             password_hash: None,
         };
-        let token = SecretToken::shown(&made.token);
+        let token = SecretToken::from_text(&made.token);
         let session = store.join(&token, &joining, now_ms()).await.unwrap();
         let found = store.session(&session, now_ms()).await.unwrap().unwrap();
         Signed {
@@ -252,7 +252,7 @@ impl Site {
     fn cookie(&self) -> &'static str {
         match (self.app.exposure.door, self.app.exposure.https_url()) {
             (ListenScope::Loopback, None) => "axioscope-8080",
-            (ListenScope::Loopback, Some(_)) | (ListenScope::Open, _) => "__Host-axioscope",
+            (ListenScope::Loopback, Some(_)) | (ListenScope::Network, _) => "__Host-axioscope",
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");
                 return Err(InputError::out_of_range(
-                    InvalidField::shown("pairs", format!("pairs[{at}]")),
+                    InvalidField::with_display("pairs", format!("pairs[{at}]")),
                     reason,
                 )
                 .into());
@@ -69,7 +69,7 @@ fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
         if let Some(before) = first.insert(it, at) {
             let reason = format!("is the same as {what}[{before}]; give each once");
             return Err(InputError::conflict(
-                InvalidField::shown(what, format!("{what}[{at}]")),
+                InvalidField::with_display(what, format!("{what}[{at}]")),
                 reason,
             )
             .into());
@@ -85,10 +85,10 @@ mod tests {
     fn check_pairs(pairs: &[(u32, u32)]) -> String {
         let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect();
         let job = CreateJobRequest {
-            ranker: "tiny".to_owned(),
+            model: "tiny".to_owned(),
             title: "A job".to_owned(),
             queries: words(&["river", "bank"]),
-            texts: words(&["a river", "a bank", "a meadow"]),
+            documents: words(&["a river", "a bank", "a meadow"]),
             pairs: pairs.to_vec(),
         };
         check(&job).map_or_else(|it| it.to_string(), |()| "fine".to_owned())
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn texts_are_unique_and_not_endless() {
         let job = |texts: Vec<String>| CreateJobRequest {
-            ranker: "tiny".to_owned(),
+            model: "tiny".to_owned(),
             title: "A job".to_owned(),
             queries: vec!["river".to_owned()],
-            texts,
+            documents: texts,
             pairs: vec![(0, 0)],
         };
         let twice = check(&job(vec!["a".to_owned(), "a".to_owned()])).unwrap_err();

@@ -18,10 +18,10 @@ pub(crate) fn create(ranker: &str) -> CreateJobRequest {
         format!("{} {at}", text.join(" "))
     };
     CreateJobRequest {
-        ranker: ranker.to_owned(),
+        model: ranker.to_owned(),
         title: "A job".to_owned(),
         queries: words[..4].iter().map(|&it| it.to_owned()).collect(),
-        texts: (0..600).map(text).collect(),
+        documents: (0..600).map(text).collect(),
         pairs: (0..600)
             .flat_map(|text| [(text % 4, text), ((text + 1) % 4, text)])
             .collect(),
@@ -111,7 +111,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         work_until(&jobs, |it| it.state.ended()).await;
         let JobScoresResponse {
             scores,
-            certificate,
+            rescoring: certificate,
             ..
         } = jobs.scores(&id).await.unwrap();
         let certificate = certificate.unwrap();
@@ -120,8 +120,8 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         let conditions: Vec<RescoringCondition> =
             certificate.again.iter().map(|it| it.condition).collect();
         let expected = [
-            RescoringCondition::Alone,
-            RescoringCondition::OtherOrder,
+            RescoringCondition::Unbatched,
+            RescoringCondition::ReversedBatches,
             RescoringCondition::F16,
         ];
         assert_eq!(conditions, expected);
@@ -151,10 +151,10 @@ async fn the_command_line_gives_the_bits_of_a_job() {
         .score_pairs(
             &PairTexts {
                 queries: &asked.queries,
-                texts: &asked.texts,
+                documents: &asked.texts,
                 pairs: &asked.pairs,
             },
-            &mut PartialScores::none(),
+            &mut PartialScores::in_memory(),
             |_| {},
         )
         .unwrap();
@@ -179,7 +179,7 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
         let id = jobs.create(create("tiny:bi")).await.unwrap().id;
         work_until(&jobs, |it| it.n_done > 0).await;
         let cancelled = jobs.cancel(&id).await.unwrap();
-        assert_eq!(cancelled.state, JobState::Cancelled);
+        assert_eq!(cancelled.state, JobState::Canceled);
         assert_eq!(
             jobs.cancel(&id).await.unwrap(),
             cancelled,

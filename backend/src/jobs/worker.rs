@@ -54,7 +54,7 @@ impl RunningJob {
         behind.await.unwrap_or_else(|error| {
             let what = "writing scores";
             tracing::error!("{what}: {error}");
-            Err(Error::Crashed { what })
+            Err(Error::Panicked { what })
         })
     }
 }
@@ -234,8 +234,8 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
         reads,
     } = scored;
     match jobs.store.commit_batch(&id, number, &scores).await? {
-        BatchCommit::Now => count(&jobs, &id, scores.len() as u64, reads),
-        BatchCommit::Before => tracing::warn!("job {id}: batch {number} was done before"),
+        BatchCommit::Committed => count(&jobs, &id, scores.len() as u64, reads),
+        BatchCommit::AlreadyCommitted => tracing::warn!("job {id}: batch {number} was done before"),
     }
     jobs.told(&id).await?;
     Ok(())
@@ -255,7 +255,7 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
         } = work;
         let ranker = models.get(&about.spec)?;
         if ranker.about.fingerprint != about.fingerprint {
-            return Err(Error::NoModel {
+            return Err(Error::ModelNotFound {
                 model: about.spec,
                 reason: "is not the one that this job was made for; put that one back, or make \
                          a new job"
@@ -265,7 +265,7 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(n_threads as usize)
             .build()
-            .map_err(|_| Error::Busy {
+            .map_err(|_| Error::ServerBusy {
                 what: "other threads",
                 retry_after_s: 60,
             })?;
@@ -345,7 +345,7 @@ async fn certify(
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
         let run = PairTexts {
             queries: &queries,
-            texts: &texts,
+            documents: &texts,
             pairs: &pairs,
         };
         let go_on = || !*stopping.borrow();

@@ -8,8 +8,8 @@ use neural::{
 
 /// How it reads: each text by itself, or with the query.
 pub(super) enum ScoringModel {
-    Alone(Box<IndependentEncoder>),
-    Together(JointEncoder),
+    Independent(Box<IndependentEncoder>),
+    Joint(JointEncoder),
 }
 
 /// What reads a query and a text as one.
@@ -27,10 +27,10 @@ pub(super) enum IndependentEncoder {
 }
 
 impl ScoringModel {
-    pub(super) fn alone(&self) -> Option<&IndependentEncoder> {
+    pub(super) fn independent(&self) -> Option<&IndependentEncoder> {
         match self {
-            ScoringModel::Alone(it) => Some(it),
-            ScoringModel::Together(_) => None,
+            ScoringModel::Independent(it) => Some(it),
+            ScoringModel::Joint(_) => None,
         }
     }
 }
@@ -94,7 +94,7 @@ impl IndependentEncoder {
                     let queries = it.encode_queries(pieces)?.into_iter();
                     queries.map(EncodedInput::EpicQuery).collect()
                 }
-                InputRole::Text => {
+                InputRole::Document => {
                     let texts = it.encode_texts(pieces)?.into_iter();
                     texts.map(EncodedInput::EpicText).collect()
                 }
@@ -162,7 +162,11 @@ impl JointEncoder {
         }
     }
 
-    pub(super) fn pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+    pub(super) fn tokenize_pair(
+        &self,
+        query: &TokenizedText,
+        text: &TokenizedText,
+    ) -> TokenizedPair {
         match self {
             JointEncoder::Cross(it) => it.pair(query, text),
             JointEncoder::Mono(it) => it.pair(query, text),

@@ -32,7 +32,7 @@ pub(super) struct ModelMetadata {
 
 impl ModelMetadata {
     /// None where there is no `config.json`, or one of them cannot be read.
-    pub(super) fn in_folder(folder: &Path) -> Option<ModelMetadata> {
+    pub(super) fn from_folder(folder: &Path) -> Option<ModelMetadata> {
         let ranker = folder.join(RANKER);
         Some(ModelMetadata {
             config: fs::read(folder.join(CONFIG)).ok()?,
@@ -44,7 +44,7 @@ impl ModelMetadata {
     }
 
     /// As far as the hub's cache on this machine holds them.
-    pub(super) fn in_cache(name: &hub::HubRepoId) -> Option<ModelMetadata> {
+    pub(super) fn from_hub_cache(name: &hub::HubRepoId) -> Option<ModelMetadata> {
         let hub = hub::HubRepo::open(name);
         let held = |file: &str| fs::read(hub.cached(file)?).ok();
         Some(ModelMetadata {
@@ -55,15 +55,15 @@ impl ModelMetadata {
 
     /// Whether `ranker.toml` can be read.
     pub(super) fn check(&self) -> Result<(), neural::Error> {
-        RankerConfig::read(self.ranker.as_deref().unwrap_or_default()).map(drop)
+        RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 
     /// What the model can be used for, the usual first; none where these files cannot be read,
     /// which is told by what loads it.
-    pub(super) fn uses(&self) -> Option<&'static [ModelUse]> {
-        let declared = RankerConfig::read(self.ranker.as_deref().unwrap_or_default()).ok()?;
+    pub(super) fn architectures(&self) -> Option<&'static [ModelUse]> {
+        let declared = RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
         if let Some(architecture) = declared.architecture {
-            return Some(ModelUse::declared(architecture));
+            return Some(ModelUse::from_architecture(architecture));
         }
         let config = self.config.as_slice();
         if MonoT5::is_in(config) {
@@ -72,7 +72,7 @@ impl ModelMetadata {
         if !neural::is_encoder(config) {
             return None;
         }
-        if Colbert::is_in(config) {
+        if Colbert::is_supported_config(config) {
             return Some(&[ModelUse::Colbert]);
         }
         Some(match (CrossEncoder::is_in(config), Splade::is_in(config)) {
@@ -89,7 +89,7 @@ pub(super) fn read_folder<T>(
     first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
 ) -> Result<(ModelFiles, T), Error> {
     let read = |file: &str| {
-        fs::read(folder.join(file)).map_err(|error| Error::NoModel {
+        fs::read(folder.join(file)).map_err(|error| Error::ModelNotFound {
             model: folder.display().to_string(),
             reason: match error.kind() {
                 std::io::ErrorKind::NotFound if pickled(folder, file) => format!(
@@ -117,14 +117,14 @@ pub(super) fn read_folder<T>(
     let modules = perhaps(MODULES)?;
     let files = ModelFiles {
         config: said.config,
-        ranker: said.ranker,
+        ranker_config: said.ranker,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
         pooling: perhaps(POOLING)?,
-        further: further(modules.as_deref(), &folder.display().to_string(), read)?,
+        modules_with_weights: further(modules.as_deref(), &folder.display().to_string(), read)?,
         modules,
-        settings: perhaps(SETTINGS)?,
-        artifact: perhaps(ARTIFACT)?,
+        sentence_transformers: perhaps(SETTINGS)?,
+        colbert_metadata: perhaps(ARTIFACT)?,
     };
     Ok((files, found))
 }
@@ -145,14 +145,16 @@ pub(super) fn read_hub<T>(
     let modules = hub.perhaps(MODULES)?;
     let files = ModelFiles {
         config: said.config,
-        ranker: said.ranker,
+        ranker_config: said.ranker,
         tokenizer: hub.need(tokenizer)?,
         weights: hub.need(weights)?,
         pooling: hub.perhaps(POOLING)?,
-        further: further(modules.as_deref(), &name.to_string(), |file| hub.need(file))?,
+        modules_with_weights: further(modules.as_deref(), &name.to_string(), |file| {
+            hub.need(file)
+        })?,
         modules,
-        settings: hub.perhaps(SETTINGS)?,
-        artifact: hub.perhaps(ARTIFACT)?,
+        sentence_transformers: hub.perhaps(SETTINGS)?,
+        colbert_metadata: hub.perhaps(ARTIFACT)?,
     };
     Ok((files, found))
 }
@@ -168,7 +170,7 @@ fn further(
     let each = paths.unwrap_or_default().into_iter().map(|path| {
         let mut parts = Path::new(&path).components();
         if path.is_empty() || !parts.all(|it| matches!(it, Component::Normal(_))) {
-            return Err(Error::NoModel {
+            return Err(Error::ModelNotFound {
                 model: model.to_owned(),
                 reason: format!("{MODULES} names `{path}`, which is no folder inside the model's"),
             });

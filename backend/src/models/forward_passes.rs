@@ -23,7 +23,7 @@ pub(crate) struct InferenceCounts {
     /// Queries, passages, or both together: what went through the model once.
     pub sequences: u64,
     /// Of all of these.
-    pub pieces: u64,
+    pub tokens: u64,
 }
 
 impl InferenceCounts {
@@ -31,7 +31,7 @@ impl InferenceCounts {
     pub(crate) fn since(self, then: InferenceCounts) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences - then.sequences,
-            pieces: self.pieces - then.pieces,
+            tokens: self.pieces - then.pieces,
         }
     }
 }
@@ -40,16 +40,16 @@ impl InferenceCounts {
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
 impl ForwardPassMonitor {
-    pub(super) fn so_far(&self) -> InferenceCounts {
+    pub(super) fn counts(&self) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
-            pieces: self.pieces.load(Ordering::Relaxed),
+            tokens: self.pieces.load(Ordering::Relaxed),
         }
     }
 
     /// Why the last pass failed for want of memory, if it did a short while ago: after that it is
     /// worth being asked again.
-    pub(super) fn exhausted(&self) -> Option<String> {
+    pub(super) fn out_of_memory_reason(&self) -> Option<String> {
         let last = self
             .exhausted
             .lock()
@@ -60,7 +60,7 @@ impl ForwardPassMonitor {
 
     /// One result for each item, from one pass over all of them, or from passes over half of them
     /// where the device has no memory for more, down to one.
-    pub(super) fn pass<T, R>(
+    pub(super) fn run<T, R>(
         &self,
         items: &[T],
         n_pieces: &dyn Fn(&T) -> usize,
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(*seen.borrow(), expected);
         let reads = InferenceCounts {
             sequences: 5,
-            pieces: 11,
+            tokens: 11,
         };
         assert_eq!((passes.so_far(), passes.exhausted()), (reads, None));
     }

@@ -61,7 +61,7 @@ impl HubRepoId {
     }
 
     /// Without the owner.
-    pub(super) fn short(&self) -> String {
+    pub(super) fn model_name(&self) -> String {
         let whole = self.to_string();
         whole.split_once('/').map_or("", |it| it.1).to_owned()
     }
@@ -143,7 +143,7 @@ impl<'a> HubRepo<'a> {
     }
 
     /// A file without which there is no model.
-    pub(super) fn need(&self, file: &str) -> Result<Vec<u8>, Error> {
+    pub(super) fn require_file(&self, file: &str) -> Result<Vec<u8>, Error> {
         let path = self.find(file).map_err(|missing| {
             self.no_model(match missing {
                 Missing::NotThere(reason) | Missing::Hidden(reason) => reason,
@@ -160,7 +160,7 @@ impl<'a> HubRepo<'a> {
     /// A file that some models have. Without it a model may be another, so that it is left out
     /// only where the hub says that there is none, or where nobody can be asked and the weights
     /// were in the cache before.
-    pub(super) fn perhaps(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn optional_file(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
         let missing = match self.find(file) {
             Ok(path) => return self.read(&path).map(Some),
             Err(missing) => missing,
@@ -185,7 +185,7 @@ impl<'a> HubRepo<'a> {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        fs::read(path).map_err(|error| Error::NoModelFile {
+        fs::read(path).map_err(|error| Error::ModelFileNotFound {
             model: self.name.to_string(),
             reason: format!("a file in the cache cannot be read: {error}"),
             here: path.display().to_string(),
@@ -195,7 +195,7 @@ impl<'a> HubRepo<'a> {
     fn no_model(&self, reason: String) -> Error {
         // What others say of the cache may name it.
         let reason = reason.replace(&self.folder.display().to_string(), "the cache");
-        Error::NoModelFile {
+        Error::ModelFileNotFound {
             model: self.name.to_string(),
             reason,
             here: format!(
@@ -313,7 +313,7 @@ impl<'a> HubRepo<'a> {
             agent: download::agent(2 * stall, None),
             endpoint: endpoint.clone(),
             token: self.token.clone(),
-            found: found.clone(),
+            remote_file: found.clone(),
             blobs: repository.join("blobs"),
             file: file.to_owned(),
         };

@@ -29,9 +29,9 @@ pub(crate) struct ScoringRequest {
     /// As written.
     pub query: String,
     /// Bodies.
-    pub texts: Vec<String>,
+    pub documents: Vec<String>,
     /// Of each text only so many tokens are read, at least 1; only of texts that are read whole.
-    pub max_text_tokens: Option<usize>,
+    pub max_document_tokens: Option<usize>,
     /// Of each text only so many passages are read, at least 1.
     pub max_passages: Option<usize>,
     /// Tokens to encode at most, those of the query counted once for each passage.
@@ -39,7 +39,7 @@ pub(crate) struct ScoringRequest {
     /// What comes with the scores.
     pub detail: ScoreDetail,
     /// Is told what is longer than the model reads; its error ends everything.
-    pub too_long: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
+    pub on_truncation: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
 }
 
 /// What is longer than a model reads.
@@ -47,7 +47,7 @@ pub(crate) struct ScoringRequest {
 pub(crate) enum TruncatedInput {
     Query,
     /// The text at a place, alone or with the query.
-    Text(usize),
+    Document(usize),
 }
 
 /// The scores of the texts of a request.
@@ -105,12 +105,12 @@ impl IncrementalScoring {
         ranker: Arc<NeuralRanker>,
         request: ScoringRequest,
     ) -> Result<IncrementalScoring, Error> {
-        if request.max_text_tokens.is_some() && ranker.reading != PassageStrategy::Whole {
+        if request.max_text_tokens.is_some() && ranker.reading != PassageStrategy::Truncate {
             let reason = "goes with models that read texts whole; leave it out, or the ending \
                           from `+` on of the model's name";
             return Err(InputError::conflict("max_tokens_per_doc", reason).into());
         }
-        let passage_ranker = ranker.reading(PassageStrategy::Whole);
+        let passage_ranker = ranker.reading(PassageStrategy::Truncate);
         let query = passage_ranker
             .cut(InputRole::Query, &[request.query.as_str()])?
             .remove(0);
@@ -148,7 +148,7 @@ impl IncrementalScoring {
     }
 
     /// The scores, when all is done.
-    pub(crate) fn into_scores(self) -> Result<ScoredDocuments, Error> {
+    pub(crate) fn finish(self) -> Result<ScoredDocuments, Error> {
         let reading = self.ranker.reading;
         let mut scores = Vec::with_capacity(self.texts.len());
         for (text, pair) in self.texts.into_iter().zip(0..) {
@@ -208,14 +208,14 @@ impl IncrementalScoring {
         }
         let new = &mut self.passages[first..];
         let written: Vec<&str> = new.iter().map(|it| it.of(&self.request.texts)).collect();
-        let cut = self.passage_ranker.cut(InputRole::Text, &written)?;
+        let cut = self.passage_ranker.cut(InputRole::Document, &written)?;
         for (passage, pieces) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
-                ScoringModel::Alone(_) => false,
-                ScoringModel::Together(model) => model.pair(&self.query, &pieces).truncated,
+                ScoringModel::Independent(_) => false,
+                ScoringModel::Joint(model) => model.pair(&self.query, &pieces).truncated,
             };
             if pieces.truncated || cut_together || self.texts[passage.text].truncated {
-                (self.request.too_long)(TruncatedInput::Text(passage.text))?;
+                (self.request.too_long)(TruncatedInput::Document(passage.text))?;
             }
             self.n_tokens += (pieces.ids.len() + self.query.ids.len()) as u64;
             passage.length = self.passage_ranker.length(&[pieces], 1);
@@ -290,12 +290,12 @@ mod tests {
     fn request(texts: &[String]) -> ScoringRequest {
         ScoringRequest {
             query: "where do rivers end".to_owned(),
-            texts: texts.to_vec(),
-            max_text_tokens: None,
+            documents: texts.to_vec(),
+            max_document_tokens: None,
             max_passages: None,
             max_tokens: u64::MAX,
             detail: ScoreDetail::Matches,
-            too_long: Box::new(|_| Ok(())),
+            on_truncation: Box::new(|_| Ok(())),
         }
     }
 
@@ -388,7 +388,7 @@ mod tests {
     fn only_the_first_tokens_are_read_where_that_is_asked_for() {
         let texts = ["river sea hill", "river", " river", "riverhill"].map(str::to_owned);
         let with_most = |max_text_tokens| ScoringRequest {
-            max_text_tokens: Some(max_text_tokens),
+            max_document_tokens: Some(max_text_tokens),
             ..request(&texts)
         };
         for spec in ["tiny:bi", "cross-tiny:cross"] {

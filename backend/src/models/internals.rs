@@ -18,12 +18,12 @@ impl NeuralRanker {
             Some(IndependentEncoder::Colbert(_)) => true,
             Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => false,
         };
-        match is_late && self.reading == PassageStrategy::Whole {
+        match is_late && self.reading == PassageStrategy::Truncate {
             true => Ok(()),
             false => {
                 let reason = "has no vector for each piece of a whole text; take one in late \
                               interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
-                let ranker = InvalidField::shown("ranker", &self.about.spec);
+                let ranker = InvalidField::with_display("ranker", &self.about.spec);
                 Err(InputError::unsupported(ranker, reason).into())
             }
         }
@@ -60,7 +60,7 @@ impl NeuralRanker {
 
     /// The ids of the pieces of texts, without special ones, as far as the model reads them.
     pub(crate) fn ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
-        let cut = self.cut(InputRole::Text, texts)?.into_iter();
+        let cut = self.cut(InputRole::Document, texts)?.into_iter();
         // Special pieces stand nowhere in the text: one behind it, the others before.
         let inner = cut.map(|it| {
             let n_before = it.ids.len().saturating_sub(it.spans.len() + 1);
@@ -79,8 +79,8 @@ impl NeuralRanker {
         let refuse = |field: InvalidField, reason: String| {
             Err::<AttentionResponse, Error>(InputError::unsupported(field, reason).into())
         };
-        let ranker = || InvalidField::shown("ranker", &self.about.spec);
-        let ScoringModel::Together(JointEncoder::Cross(model)) = &*self.reader else {
+        let ranker = || InvalidField::with_display("ranker", &self.about.spec);
+        let ScoringModel::Joint(JointEncoder::Cross(model)) = &*self.reader else {
             let reason = "is no cross-encoder; attention between query and text is shown of one \
                           (`NAME:cross`)";
             return refuse(ranker(), reason.to_owned());
@@ -97,7 +97,9 @@ impl NeuralRanker {
         let query = self
             .cut(InputRole::Query, &[asked.query.as_str()])?
             .remove(0);
-        let text = self.cut(InputRole::Text, &[asked.text.as_str()])?.remove(0);
+        let text = self
+            .cut(InputRole::Document, &[asked.text.as_str()])?
+            .remove(0);
         let pair = model.pair(&query, &text);
         let found = model.attention(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model(&self.about.spec))? else {
@@ -111,8 +113,8 @@ impl NeuralRanker {
             n_heads: n_heads as u32,
             layer,
             head,
-            pieces: pair.ids.iter().map(|&it| model.piece(it)).collect(),
-            second: pair.second as u32,
+            tokens: pair.ids.iter().map(|&it| model.piece(it)).collect(),
+            document_start: pair.second as u32,
             weights: weights
                 .chunks_exact(pair.ids.len())
                 .map(<[f32]>::to_vec)

@@ -41,10 +41,10 @@ impl ModelRegistry {
     /// texts are read is left out, as in the inventory.
     pub(crate) fn load(&self, wanted: &str) -> Result<ModelStatus, Error> {
         let place = self.place(wanted)?;
-        let wanted = ModelSpec::of(wanted).used;
+        let wanted = ModelSpec::parse(wanted).used;
         let spec = || {
             let used = wanted.unwrap_or_else(|| self.uses(place)[0]);
-            spec(&place.name, used, PassageStrategy::Whole)
+            spec(&place.name, used, PassageStrategy::Truncate)
         };
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed().remove(&spec());
@@ -81,12 +81,12 @@ impl NeuralRanker {
     fn told(&self) -> LoadedModel {
         let ComputeTarget { device, precision } = self.computing;
         LoadedModel {
-            about: self.about.clone(),
+            ranker: self.about.clone(),
             weights_sha256: self.weights_sha256.clone(),
             weights_bytes: self.weights_bytes,
             device: device.to_string(),
             precision: precision.to_string(),
-            max_pieces: self.max_pieces,
+            max_tokens: self.max_pieces,
         }
     }
 }

@@ -23,7 +23,7 @@ const MAX_PASSAGES: usize = 200;
 pub(super) enum PassageStrategy {
     /// From the beginning, as far as it goes.
     #[default]
-    Whole,
+    Truncate,
     /// In passages.
     Passages(PassageSettings),
 }
@@ -31,7 +31,7 @@ pub(super) enum PassageStrategy {
 /// How a text is cut into passages, and which of them count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PassageSettings {
-    how: PassageAggregation,
+    aggregation: PassageAggregation,
     /// Of a passage, separated by white space.
     n_words: usize,
     /// From the beginning of a passage to that of the next, in words.
@@ -57,12 +57,12 @@ pub(super) struct DocumentPassages<'a> {
 
 impl PassageStrategy {
     /// Takes the ending off a spec; what is no such ending is left where it is.
-    pub(super) fn split(spec: &str) -> (&str, PassageStrategy) {
+    pub(super) fn parse_suffix(spec: &str) -> (&str, PassageStrategy) {
         let parsed = || {
             let (before, ending) = spec.rsplit_once('+')?;
             Some((before, PassageStrategy::parse(ending)?))
         };
-        parsed().unwrap_or((spec, PassageStrategy::Whole))
+        parsed().unwrap_or((spec, PassageStrategy::Truncate))
     }
 
     fn parse(ending: &str) -> Option<PassageStrategy> {
@@ -82,14 +82,14 @@ impl PassageStrategy {
         // A longer stride would pass over words.
         let sound = n_words <= MOST_WORDS && (1..=n_words).contains(&stride);
         sound.then_some(PassageStrategy::Passages(PassageSettings {
-            how,
+            aggregation: how,
             n_words,
             stride,
         }))
     }
 
     /// What is read of a text.
-    pub(super) fn of(self, text: &str) -> DocumentPassages<'_> {
+    pub(super) fn split_document(self, text: &str) -> DocumentPassages<'_> {
         let PassageStrategy::Passages(cut) = self else {
             return DocumentPassages {
                 passages: vec![text],
@@ -137,17 +137,17 @@ impl PassageStrategy {
     }
 
     /// The same with passages of the usual length.
-    pub(super) fn usual(self) -> PassageStrategy {
+    pub(super) fn default_length(self) -> PassageStrategy {
         let (n_words, stride) = DEFAULT_PASSAGE;
         match self {
-            PassageStrategy::Whole => PassageStrategy::Whole,
-            PassageStrategy::Passages(PassageSettings { how, .. }) => {
-                PassageStrategy::Passages(PassageSettings {
-                    how,
-                    n_words,
-                    stride,
-                })
-            }
+            PassageStrategy::Truncate => PassageStrategy::Truncate,
+            PassageStrategy::Passages(PassageSettings {
+                aggregation: how, ..
+            }) => PassageStrategy::Passages(PassageSettings {
+                aggregation: how,
+                n_words,
+                stride,
+            }),
         }
     }
 
@@ -156,7 +156,7 @@ impl PassageStrategy {
     }
 
     /// The passage whose matches are those of the text's score, if it is that of one passage.
-    pub(super) fn shown(self, scores: &[f64]) -> Option<usize> {
+    pub(super) fn best_passage(self, scores: &[f64]) -> Option<usize> {
         match self.is_mean() {
             true => (scores.len() == 1).then_some(0),
             false => Some(best(scores)),
@@ -183,7 +183,7 @@ impl PassageStrategy {
     /// For people, to stand after the name of the model.
     pub(super) fn label(self) -> &'static str {
         match self {
-            PassageStrategy::Whole => "",
+            PassageStrategy::Truncate => "",
             PassageStrategy::Passages(cut) => match cut.how {
                 PassageAggregation::First => " FirstP",
                 PassageAggregation::Max => " MaxP",
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     fn read<'a>(spec: &str, text: &'a str) -> DocumentPassages<'a> {
-        PassageStrategy::split(spec).1.of(text)
+        PassageStrategy::parse_suffix(spec).1.of(text)
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
             ("m+sump", "m+sump", ""),
             ("c++", "c++", ""),
         ] {
-            let (found, reading) = PassageStrategy::split(spec);
+            let (found, reading) = PassageStrategy::parse_suffix(spec);
             assert_eq!((found, reading.to_string().as_str()), (name, written));
         }
     }
@@ -280,11 +280,18 @@ mod tests {
 
     #[test]
     fn scores_of_passages_become_one() {
-        let of = |spec: &str| PassageStrategy::split(spec).1.combine(&[0.5, 2.0, -1.0]);
+        let of = |spec: &str| {
+            PassageStrategy::parse_suffix(spec)
+                .1
+                .combine(&[0.5, 2.0, -1.0])
+        };
         assert_eq!((of("m+maxp"), of("m+meanp")), (2.0, 0.5));
-        assert_eq!(PassageStrategy::split("m+firstp").1.combine(&[0.5]), 0.5);
+        assert_eq!(
+            PassageStrategy::parse_suffix("m+firstp").1.combine(&[0.5]),
+            0.5
+        );
         assert!(
-            PassageStrategy::split("m+maxp")
+            PassageStrategy::parse_suffix("m+maxp")
                 .1
                 .combine(&[0.5, f64::NAN])
                 .is_nan()

@@ -36,13 +36,13 @@ pub(crate) struct NeuralRanker {
     pub(super) weights_bytes: u64,
     /// The most pieces of a text; a cross-encoder counts the query with it. None where the files
     /// say it in a way of their own.
-    pub(super) max_pieces: Option<u64>,
+    pub(super) max_tokens: Option<u64>,
     pub(super) reader: Arc<ScoringModel>,
-    pub(super) passes: Arc<ForwardPassMonitor>,
-    pub(super) reading: PassageStrategy,
+    pub(super) monitor: Arc<ForwardPassMonitor>,
+    pub(super) passages: PassageStrategy,
     /// Where it came from, to be loaded once more otherwise.
     pub(super) place: ModelEntry,
-    pub(super) used: ModelUse,
+    pub(super) model_use: ModelUse,
     pub(super) computing: ComputeTarget,
 }
 
@@ -58,18 +58,20 @@ impl NeuralRanker {
         // A configuration that cannot be read is told of by what loads it.
         let most = files.most_pieces().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
-            ModelUse::Matching(matching) => dense(files, matching, most, siblings, computing)
-                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Dense(it)))),
+            ModelUse::Dense(matching) => dense(files, matching, most, siblings, computing)
+                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Dense(it)))),
             ModelUse::Splade => Splade::load(files, MAX_TOKENS.min(most), computing)
-                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Sparse(it)))),
-            ModelUse::Cross => CrossEncoder::load(files, MAX_PAIR_TOKENS.min(most), computing)
-                .map(|it| ScoringModel::Together(JointEncoder::Cross(Box::new(it)))),
+                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Sparse(it)))),
+            ModelUse::CrossEncoder => {
+                CrossEncoder::load(files, MAX_PAIR_TOKENS.min(most), computing)
+                    .map(|it| ScoringModel::Joint(JointEncoder::Cross(Box::new(it))))
+            }
             ModelUse::Colbert => Colbert::load(files, computing)
-                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Colbert(it)))),
+                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Colbert(it)))),
             ModelUse::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
-                .map(|it| ScoringModel::Alone(Box::new(IndependentEncoder::Epic(it)))),
+                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Epic(it)))),
             ModelUse::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
-                .map(|it| ScoringModel::Together(JointEncoder::Mono(Box::new(it)))),
+                .map(|it| ScoringModel::Joint(JointEncoder::Mono(Box::new(it)))),
         };
         let reader = reader.map_err(Error::model(name))?;
         let short = match name {
@@ -82,7 +84,7 @@ impl NeuralRanker {
                 "weights of the vocabulary, ln(1 + relu), maximum over places".to_owned(),
                 None,
             ),
-            ModelUse::Cross => (
+            ModelUse::CrossEncoder => (
                 short.to_owned(),
                 "cross-encoder, query and text read together".to_owned(),
                 None,
@@ -98,7 +100,7 @@ impl NeuralRanker {
                 "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
-            ModelUse::Matching(EmbeddingKind::BiEncoder) => {
+            ModelUse::Dense(EmbeddingKind::BiEncoder) => {
                 let (pooling, similarity) = match reader.alone() {
                     Some(IndependentEncoder::Dense(it)) => (it.pooling(), it.similarity()),
                     Some(
@@ -112,20 +114,20 @@ impl NeuralRanker {
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
                 (short.to_owned(), detail, None)
             }
-            ModelUse::Matching(EmbeddingKind::LateInteraction) => (
+            ModelUse::Dense(EmbeddingKind::LateInteraction) => (
                 format!("{short} late interaction"),
                 "sum over query pieces of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
         let about = RankerInfo {
-            spec: spec(name, used, PassageStrategy::Whole),
+            spec: spec(name, used, PassageStrategy::Truncate),
             label,
             detail,
             kind: RankerKind::Neural,
             fingerprint: match &reader {
-                ScoringModel::Alone(it) => it.fingerprint().to_owned(),
-                ScoringModel::Together(it) => it.fingerprint().to_owned(),
+                ScoringModel::Independent(it) => it.fingerprint().to_owned(),
+                ScoringModel::Joint(it) => it.fingerprint().to_owned(),
             },
             note,
         };
@@ -133,12 +135,12 @@ impl NeuralRanker {
             about,
             weights_sha256: shared::collection::encode_hex(&Sha256::digest(&files.weights)),
             weights_bytes: files.weights.len() as u64,
-            max_pieces: bound(files, used, most),
+            max_tokens: bound(files, used, most),
             reader: Arc::new(reader),
-            passes: Arc::default(),
-            reading: PassageStrategy::Whole,
+            monitor: Arc::default(),
+            passages: PassageStrategy::Truncate,
             place: place.clone(),
-            used,
+            model_use: used,
             computing,
         })
     }
@@ -146,7 +148,7 @@ impl NeuralRanker {
 
 impl NeuralRanker {
     /// Fewer bits make another ranker.
-    pub(super) fn told_in(mut self, precision: Precision) -> NeuralRanker {
+    pub(super) fn with_precision_label(mut self, precision: Precision) -> NeuralRanker {
         if precision != Precision::F32 {
             let about = &mut self.about;
             about.detail += &format!("; in {precision}");
@@ -157,9 +159,9 @@ impl NeuralRanker {
     }
 
     /// The same weights in the same memory, another way to read long texts.
-    pub(super) fn reading(&self, reading: PassageStrategy) -> NeuralRanker {
+    pub(super) fn with_passages(&self, reading: PassageStrategy) -> NeuralRanker {
         let mut read = self.clone();
-        if reading != PassageStrategy::Whole {
+        if reading != PassageStrategy::Truncate {
             let about = &mut read.about;
             about.spec += &reading.to_string();
             about.label += reading.label();
@@ -179,7 +181,7 @@ impl NeuralRanker {
 
     /// Whether another ranker reads every text as this one does, so that one forward pass serves
     /// both.
-    pub(crate) fn reads_as(&self, other: &NeuralRanker) -> bool {
+    pub(crate) fn has_same_encoding(&self, other: &NeuralRanker) -> bool {
         let models = self.dense().zip(other.dense());
         self.reading == other.reading && models.is_some_and(|(one, another)| one.reads_as(another))
     }
@@ -195,7 +197,7 @@ impl NeuralRanker {
     }
 
     /// What it has read since it was loaded, whoever asked.
-    pub(crate) fn reads(&self) -> InferenceCounts {
+    pub(crate) fn inference_counts(&self) -> InferenceCounts {
         self.passes.so_far()
     }
 
@@ -208,10 +210,10 @@ impl NeuralRanker {
     pub(super) fn activation(&self) -> Option<String> {
         match &*self.reader {
             // Any other is refused when the configuration is read.
-            ScoringModel::Alone(_) | ScoringModel::Together(JointEncoder::Cross(_)) => {
+            ScoringModel::Independent(_) | ScoringModel::Joint(JointEncoder::Cross(_)) => {
                 Some("GELU by erf".to_owned())
             }
-            ScoringModel::Together(JointEncoder::Mono(_)) => None,
+            ScoringModel::Joint(JointEncoder::Mono(_)) => None,
         }
     }
 }
@@ -239,14 +241,14 @@ fn dense(
 /// The most pieces of a text that `used` reads of a model whose positions end at `most`.
 fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
     let usual = match used {
-        ModelUse::Matching(_) | ModelUse::Splade => MAX_TOKENS,
+        ModelUse::Dense(_) | ModelUse::Splade => MAX_TOKENS,
         ModelUse::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
-        ModelUse::Cross => return Some(MAX_PAIR_TOKENS.min(most) as u64),
+        ModelUse::CrossEncoder => return Some(MAX_PAIR_TOKENS.min(most) as u64),
         ModelUse::Epic => MAX_EPIC_PIECES,
         ModelUse::Colbert => return None,
     };
     let ranker = files.ranker.as_deref().unwrap_or_default();
-    let declared = RankerConfig::read(ranker).unwrap_or_default();
+    let declared = RankerConfig::parse(ranker).unwrap_or_default();
     Some(declared.text_pieces.unwrap_or(usual.min(most)) as u64)
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum ScoreScale {
     /// From -1 to 1.
     Cosine,
     /// Any number: sums of cosines, inner products.
-    Open,
+    Unbounded,
 }
 
 impl ScoreScale {
@@ -29,12 +29,12 @@ impl ScoreScale {
     ///   logistic function, under which sums of some tens of cosines would all be 1.
     ///
     /// Numbers that differ may become equal: logits above 36, for example.
-    pub(crate) fn unit(self, x: f64) -> f64 {
+    pub(crate) fn to_unit_interval(self, x: f64) -> f64 {
         let unit = match self {
             ScoreScale::Logit => 1.0 / (1.0 + (-x).exp()),
             ScoreScale::LogProbability => x.exp(),
             ScoreScale::Cosine => (1.0 + x) / 2.0,
-            ScoreScale::Open => (1.0 + x / (1.0 + x.abs())) / 2.0,
+            ScoreScale::Unbounded => (1.0 + x / (1.0 + x.abs())) / 2.0,
         };
         unit.clamp(0.0, 1.0)
     }
@@ -44,22 +44,21 @@ impl NeuralRanker {
     /// What its scores are.
     pub(crate) fn scale(&self) -> ScoreScale {
         match &*self.reader {
-            ScoringModel::Together(JointEncoder::Cross(it)) => match it.n_labels() {
+            ScoringModel::Joint(JointEncoder::Cross(it)) => match it.n_labels() {
                 1 => ScoreScale::Logit,
                 _ => ScoreScale::LogProbability,
             },
-            ScoringModel::Together(JointEncoder::Mono(_)) => ScoreScale::LogProbability,
-            ScoringModel::Alone(it) => match &**it {
+            ScoringModel::Joint(JointEncoder::Mono(_)) => ScoreScale::LogProbability,
+            ScoringModel::Independent(it) => match &**it {
                 IndependentEncoder::Sparse(_)
                 | IndependentEncoder::Colbert(_)
-                | IndependentEncoder::Epic(_) => ScoreScale::Open,
+                | IndependentEncoder::Epic(_) => ScoreScale::Unbounded,
                 IndependentEncoder::Dense(it) => {
-                    match (ModelSpec::of(&self.about.spec).used, it.similarity()) {
-                        (
-                            Some(ModelUse::Matching(EmbeddingKind::BiEncoder)),
-                            Similarity::Cosine,
-                        ) => ScoreScale::Cosine,
-                        (_, Similarity::Cosine | Similarity::Dot) => ScoreScale::Open,
+                    match (ModelSpec::parse(&self.about.spec).used, it.similarity()) {
+                        (Some(ModelUse::Dense(EmbeddingKind::BiEncoder)), Similarity::Cosine) => {
+                            ScoreScale::Cosine
+                        }
+                        (_, Similarity::Cosine | Similarity::Dot) => ScoreScale::Unbounded,
                     }
                 }
             },
@@ -78,13 +77,13 @@ mod tests {
         assert!((ScoreScale::Logit.unit(3.0_f64.ln()) - 0.75).abs() < 1e-15);
         assert!((ScoreScale::LogProbability.unit(0.25_f64.ln()) - 0.25).abs() < 1e-15);
         assert_eq!(ScoreScale::Cosine.unit(-0.5), 0.25);
-        assert_eq!(ScoreScale::Open.unit(3.0), 0.875);
-        assert_eq!(ScoreScale::Open.unit(-1.0), 0.25);
+        assert_eq!(ScoreScale::Unbounded.unit(3.0), 0.875);
+        assert_eq!(ScoreScale::Unbounded.unit(-1.0), 0.25);
         for (scale, from, to) in [
             (ScoreScale::Logit, -30.0, 30.0),
             (ScoreScale::LogProbability, -700.0, 0.0),
             (ScoreScale::Cosine, -1.0, 1.0),
-            (ScoreScale::Open, -1e6, 1e6),
+            (ScoreScale::Unbounded, -1e6, 1e6),
         ] {
             let steps = (0..=1000).map(|it| from + (to - from) * f64::from(it) / 1000.0);
             let units: Vec<f64> = steps.map(|it| scale.unit(it)).collect();
@@ -92,7 +91,7 @@ mod tests {
             assert!(units[0] >= 0.0 && units[1000] <= 1.0, "{scale:?}");
         }
         for x in [f64::MAX, f64::MIN] {
-            for scale in [ScoreScale::Logit, ScoreScale::Open] {
+            for scale in [ScoreScale::Logit, ScoreScale::Unbounded] {
                 let unit = scale.unit(x);
                 assert!((0.0..=1.0).contains(&unit), "{scale:?} {x}: {unit}");
             }
@@ -111,8 +110,8 @@ mod tests {
             models.get(&format!("{name}{used}")).unwrap().scale()
         };
         assert_eq!(fixture("tiny", ":bi"), ScoreScale::Cosine);
-        assert_eq!(fixture("tiny", ":late"), ScoreScale::Open);
-        assert_eq!(fixture("splade-tiny", ":splade"), ScoreScale::Open);
+        assert_eq!(fixture("tiny", ":late"), ScoreScale::Unbounded);
+        assert_eq!(fixture("splade-tiny", ":splade"), ScoreScale::Unbounded);
         assert_eq!(fixture("cross-tiny", ":cross"), ScoreScale::Logit);
     }
 }

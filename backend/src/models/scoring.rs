@@ -37,7 +37,7 @@ pub(crate) struct PairTexts<'a> {
     /// As written.
     pub queries: &'a [String],
     /// Bodies.
-    pub texts: &'a [String],
+    pub documents: &'a [String],
     /// Places of both.
     pub pairs: &'a [(u32, u32)],
 }
@@ -132,7 +132,7 @@ impl NeuralRanker {
         pairs: &[(u32, u32)],
         token_budget: u32,
     ) -> Result<Vec<Vec<u32>>, Error> {
-        self.plan_side(InputRole::Text, texts, pairs, token_budget)
+        self.plan_side(InputRole::Document, texts, pairs, token_budget)
     }
 
     fn plan_side(
@@ -154,7 +154,7 @@ impl NeuralRanker {
                 let cut = self.cut(side, &written)?.into_iter();
                 cut.map(TokenizedDocument::of).collect()
             }
-            InputRole::Text => self.cut_texts(&written)?,
+            InputRole::Document => self.cut_texts(&written)?,
         };
         let mut n_pairs = vec![0; needed.len()];
         for (_, text) in pairs {
@@ -175,10 +175,8 @@ impl NeuralRanker {
     pub(super) fn length(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
         let n_pieces: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
-            ScoringModel::Alone(_) => n_pieces,
-            ScoringModel::Together(_) => {
-                (n_pieces + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs
-            }
+            ScoringModel::Independent(_) => n_pieces,
+            ScoringModel::Joint(_) => (n_pieces + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs,
         }
     }
 
@@ -198,8 +196,8 @@ impl NeuralRanker {
                 .collect();
             let pieces = self.cut(InputRole::Query, &written)?;
             let made: Vec<Query> = match &*self.reader {
-                ScoringModel::Together(_) => pieces.into_iter().map(Query::Pieces).collect(),
-                ScoringModel::Alone(model) => {
+                ScoringModel::Joint(_) => pieces.into_iter().map(Query::Pieces).collect(),
+                ScoringModel::Independent(model) => {
                     let read: Vec<&TokenizedText> = pieces.iter().collect();
                     let vectors = self.encode(model, InputRole::Query, &read)?;
                     let each = vectors.into_iter().zip(&pieces);
@@ -253,7 +251,7 @@ impl NeuralRanker {
     ) -> Result<Vec<PairScore>, Error> {
         let TokenizedBatch { places, cut } = batch;
         match &*self.reader {
-            ScoringModel::Together(cross) => {
+            ScoringModel::Joint(cross) => {
                 let mut read = Vec::new();
                 let mut scored = Vec::new();
                 for (place, text) in places.iter().zip(cut) {
@@ -276,8 +274,8 @@ impl NeuralRanker {
                 });
                 Ok(each.collect())
             }
-            ScoringModel::Alone(model) => {
-                let encoded = self.encode(model, InputRole::Text, &batch.passages())?;
+            ScoringModel::Independent(model) => {
+                let encoded = self.encode(model, InputRole::Document, &batch.passages())?;
                 Ok(self.score_encoded(prepared, batch, &encoded))
             }
         }
@@ -297,8 +295,8 @@ impl NeuralRanker {
             matches,
         };
         match (&*self.reader, detail) {
-            (ScoringModel::Alone(model), ScoreDetail::Matches) => {
-                let encoded = self.encode(model, InputRole::Text, &batch.passages())?;
+            (ScoringModel::Independent(model), ScoreDetail::Matches) => {
+                let encoded = self.encode(model, InputRole::Document, &batch.passages())?;
                 let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
                     let shown = self.reading.shown(compared.scores);
                     let shown = shown.map(|it| &compared.passages[it]);
@@ -307,7 +305,7 @@ impl NeuralRanker {
                 });
                 Ok(scored)
             }
-            (ScoringModel::Alone(_) | ScoringModel::Together(_), _) => {
+            (ScoringModel::Independent(_) | ScoringModel::Joint(_), _) => {
                 let scored = self.score_cut(prepared, batch)?.into_iter();
                 Ok(scored.map(|it| of_pair(it, None)).collect())
             }
@@ -332,7 +330,7 @@ impl NeuralRanker {
         encoded: &[EncodedInput],
         make: impl Fn(PairScore, ScoredPassages<'_>) -> T + Sync,
     ) -> Vec<T> {
-        let ScoringModel::Alone(model) = &*self.reader else {
+        let ScoringModel::Independent(model) = &*self.reader else {
             unreachable!("only what reads texts by themselves encodes them");
         };
         let mut rest = encoded;
@@ -395,8 +393,8 @@ impl NeuralRanker {
         let cut = texts
             .par_iter()
             .map(|it| match &*self.reader {
-                ScoringModel::Alone(model) => model.tokenize(side, it),
-                ScoringModel::Together(cross) => cross.tokenize(side, it),
+                ScoringModel::Independent(model) => model.tokenize(side, it),
+                ScoringModel::Joint(cross) => cross.tokenize(side, it),
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model(&self.about.spec))
@@ -404,7 +402,7 @@ impl NeuralRanker {
 
     /// The beginning of a text that is so many of its tokens long, or as much as the model reads.
     pub(super) fn first_tokens<'a>(&self, text: &'a str, most: usize) -> Result<&'a str, Error> {
-        let pieces = self.cut(InputRole::Text, &[text])?.remove(0);
+        let pieces = self.cut(InputRole::Document, &[text])?.remove(0);
         // Those of a prompt end at 0.
         let mut ends = pieces.spans.iter().map(|it| it.1).filter(|&it| it > 0);
         let end = ends.nth(most.saturating_sub(1));
@@ -416,7 +414,7 @@ impl NeuralRanker {
     pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<TokenizedDocument>, Error> {
         let read: Vec<DocumentPassages<'_>> = texts.iter().map(|it| self.reading.of(it)).collect();
         let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
-        let mut pieces = self.cut(InputRole::Text, &passages)?.into_iter();
+        let mut pieces = self.cut(InputRole::Document, &passages)?.into_iter();
         let each = read.iter().map(|it| {
             let passages: Vec<TokenizedText> = pieces.by_ref().take(it.passages.len()).collect();
             let truncated = it.truncated || passages.iter().any(|it| it.truncated);
@@ -515,8 +513,8 @@ impl EncodedQueries {
 fn to_wire(matches: neural::TokenMatches) -> TokenSimilarities {
     let words = |pieces: Vec<neural::SubwordToken>| pieces.into_iter().map(|it| it.piece).collect();
     TokenSimilarities {
-        query: words(matches.query),
-        text: words(matches.text),
+        query_tokens: words(matches.query),
+        document_tokens: words(matches.text),
         cosines: matches
             .cosines
             .into_iter()

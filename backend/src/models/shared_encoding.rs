@@ -36,7 +36,7 @@ struct MissingBatch {
 /// What each of some rankers has scored of a batch.
 type Scored = Vec<(usize, Vec<PairScore>)>;
 
-/// The scores of rankers that read as the first does ([`NeuralRanker::reads_as`]), each with its draft:
+/// The scores of rankers that read as the first does ([`NeuralRanker::has_same_encoding`]), each with its draft:
 /// the bits that each would have by itself. `done` is told how many pairs are done, those of one
 /// that is behind. While one batch is scored, the next is cut into pieces and the one before goes
 /// into the drafts: three batches are in memory.
@@ -48,7 +48,7 @@ pub(crate) fn score_shared_encoding(
 ) -> Result<Vec<Vec<PairScore>>, Error> {
     let PairTexts {
         queries,
-        texts,
+        documents: texts,
         pairs,
     } = *listed;
     let Some(first) = rankers.first() else {

@@ -7,9 +7,9 @@ use crate::models::passages::PassageStrategy;
 /// What a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelUse {
-    Matching(EmbeddingKind),
+    Dense(EmbeddingKind),
     Splade,
-    Cross,
+    CrossEncoder,
     Colbert,
     Epic,
     MonoT5,
@@ -17,10 +17,10 @@ pub(super) enum ModelUse {
 
 impl ModelUse {
     pub(super) const ALL: [ModelUse; 7] = [
-        ModelUse::Matching(EmbeddingKind::BiEncoder),
-        ModelUse::Matching(EmbeddingKind::LateInteraction),
+        ModelUse::Dense(EmbeddingKind::BiEncoder),
+        ModelUse::Dense(EmbeddingKind::LateInteraction),
         ModelUse::Splade,
-        ModelUse::Cross,
+        ModelUse::CrossEncoder,
         ModelUse::Colbert,
         ModelUse::Epic,
         ModelUse::MonoT5,
@@ -28,29 +28,29 @@ impl ModelUse {
 
     /// What every encoder can be used for.
     pub(super) const ENCODER: &'static [ModelUse] = &[
-        ModelUse::Matching(EmbeddingKind::BiEncoder),
-        ModelUse::Matching(EmbeddingKind::LateInteraction),
+        ModelUse::Dense(EmbeddingKind::BiEncoder),
+        ModelUse::Dense(EmbeddingKind::LateInteraction),
     ];
 
     /// What a folder is that says what it is.
-    pub(super) fn declared(architecture: Architecture) -> &'static [ModelUse] {
+    pub(super) fn from_architecture(architecture: Architecture) -> &'static [ModelUse] {
         match architecture {
-            Architecture::BiEncoder => &[ModelUse::Matching(EmbeddingKind::BiEncoder)],
-            Architecture::LateInteraction => &[ModelUse::Matching(EmbeddingKind::LateInteraction)],
+            Architecture::BiEncoder => &[ModelUse::Dense(EmbeddingKind::BiEncoder)],
+            Architecture::LateInteraction => &[ModelUse::Dense(EmbeddingKind::LateInteraction)],
             Architecture::Splade => &[ModelUse::Splade],
-            Architecture::CrossEncoder => &[ModelUse::Cross],
+            Architecture::CrossEncoder => &[ModelUse::CrossEncoder],
             Architecture::Colbert => &[ModelUse::Colbert],
             Architecture::Epic => &[ModelUse::Epic],
             Architecture::MonoT5 => &[ModelUse::MonoT5],
         }
     }
 
-    pub(super) fn ending(self) -> &'static str {
+    pub(super) fn suffix(self) -> &'static str {
         match self {
-            ModelUse::Matching(EmbeddingKind::BiEncoder) => ":bi",
-            ModelUse::Matching(EmbeddingKind::LateInteraction) => ":late",
+            ModelUse::Dense(EmbeddingKind::BiEncoder) => ":bi",
+            ModelUse::Dense(EmbeddingKind::LateInteraction) => ":late",
             ModelUse::Splade => ":splade",
-            ModelUse::Cross => ":cross",
+            ModelUse::CrossEncoder => ":cross",
             ModelUse::Colbert => ":colbert",
             ModelUse::Epic => ":epic",
             ModelUse::MonoT5 => ":monot5",
@@ -61,21 +61,21 @@ impl ModelUse {
 /// What a spec says; anything that is no ending belongs to the name.
 pub(super) struct ModelSpec<'a> {
     pub(super) name: &'a str,
-    pub(super) used: Option<ModelUse>,
-    pub(super) reading: PassageStrategy,
+    pub(super) model_use: Option<ModelUse>,
+    pub(super) passages: PassageStrategy,
 }
 
 impl ModelSpec<'_> {
-    pub(super) fn of(spec: &str) -> ModelSpec<'_> {
-        let (spec, reading) = PassageStrategy::split(spec);
+    pub(super) fn parse(spec: &str) -> ModelSpec<'_> {
+        let (spec, reading) = PassageStrategy::parse_suffix(spec);
         let ended = ModelUse::ALL.into_iter().find_map(|it| {
             let name = spec.strip_suffix(it.ending())?;
             Some((name, it))
         });
         ModelSpec {
             name: ended.map_or(spec, |it| it.0),
-            used: ended.map(|it| it.1),
-            reading,
+            model_use: ended.map(|it| it.1),
+            passages: reading,
         }
     }
 }

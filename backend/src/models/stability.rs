@@ -11,7 +11,7 @@ use crate::store::partial_scores::PartialScores;
 
 /// What a run is compared with, beside itself.
 fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
-    let on_cpu = (RescoringCondition::Cpu, ComputeTarget::from(Device::Cpu));
+    let on_cpu = (RescoringCondition::CpuF32, ComputeTarget::from(Device::Cpu));
     let here = |condition, precision| (condition, ComputeTarget { precision, ..run });
     let fewer = [
         here(RescoringCondition::F16, Precision::F16),
@@ -44,14 +44,17 @@ impl NeuralRanker {
         let rescored = |condition, values| RescoredPairs {
             condition,
             pairs: sample.to_vec(),
-            values,
+            scores: values,
         };
         let Some(alone) = self.each_alone(listed, go_on)? else {
             return Ok(None);
         };
         let mut again = vec![
-            rescored(RescoringCondition::Alone, alone),
-            rescored(RescoringCondition::OtherOrder, self.in_other_order(listed)?),
+            rescored(RescoringCondition::Unbatched, alone),
+            rescored(
+                RescoringCondition::ReversedBatches,
+                self.in_other_order(listed)?,
+            ),
         ];
         for (condition, computing) in elsewhere(self.computing) {
             if !go_on() {
@@ -68,11 +71,11 @@ impl NeuralRanker {
             }
         }
         Ok(Some(RescoringRecord {
-            computation: ComputeEnvironment {
+            environment: ComputeEnvironment {
                 activation: self.activation(),
                 ..ComputeEnvironment::new(self.computing.device, self.computing.precision)
             },
-            again,
+            rescored: again,
         }))
     }
 
@@ -84,13 +87,13 @@ impl NeuralRanker {
     ) -> Result<Vec<f64>, Error> {
         let other = self.place.load(computing, &[], |_| Ok(self.used))?;
         if other.weights_sha256 != self.weights_sha256 {
-            return Err(Error::NoModel {
+            return Err(Error::ModelNotFound {
                 model: self.about.spec.clone(),
                 reason: "has other weights by now".to_owned(),
             });
         }
         let other = other.reading(self.reading);
-        let scored = other.score_pairs(listed, &mut PartialScores::none(), |_| {})?;
+        let scored = other.score_pairs(listed, &mut PartialScores::in_memory(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }
 
@@ -115,7 +118,7 @@ impl NeuralRanker {
     fn in_other_order(&self, listed: &PairTexts<'_>) -> Result<Vec<f64>, Error> {
         let PairTexts {
             queries,
-            texts,
+            documents: texts,
             pairs,
         } = *listed;
         let budget = TOKEN_BUDGET / 2;

@@ -107,7 +107,7 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
     let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
-    let scores = ranker.score_pairs(&listed, &mut PartialScores::none(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |n| steps.push(n));
     let scores = scores.unwrap();
     assert!(steps.len() > 3, "{steps:?}");
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let listed = listed(&queries, &texts, &pairs);
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
         let ranker = tiny().get(spec).unwrap();
-        let scores = ranker.score_pairs(&listed, &mut PartialScores::none(), |_| {});
+        let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
         (scores.unwrap(), ranker.reads())
     });
     let models = tiny();
@@ -344,7 +344,7 @@ fn listed<'a>(
 ) -> PairTexts<'a> {
     PairTexts {
         queries,
-        texts,
+        documents: texts,
         pairs,
     }
 }
@@ -359,7 +359,7 @@ fn score_all(
     let pairs = each_with_each(queries.len() as u32, texts.len() as u32);
     let mut steps = Vec::new();
     let listed = listed(queries, texts, &pairs);
-    let scores = ranker.score_pairs(&listed, &mut PartialScores::none(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |n| steps.push(n));
     let scores = scores.unwrap();
     assert_eq!(scores.len(), pairs.len());
     for (query, scores) in queries.iter().zip(scores.chunks(texts.len())) {
@@ -390,12 +390,12 @@ fn a_long_text_is_worth_what_its_passages_are() {
         // The same by the way of a job.
         let listed = PairTexts {
             queries: &["where is sand".to_owned()],
-            texts,
+            documents: texts,
             pairs: &(0..texts.len() as u32)
                 .map(|it| (0, it))
                 .collect::<Vec<_>>(),
         };
-        let scored = ranker.score_pairs(&listed, &mut PartialScores::none(), |_| {});
+        let scored = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
         for (said, scored) in said.iter().zip(scored.unwrap()) {
             assert!((said.score - scored.score).abs() < 1e-6, "{spec}");
             assert_eq!(said.truncated, scored.truncated, "{spec}");

@@ -243,7 +243,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "ranker-toml",
         &["architecture = \"bi-encoder\"\nquery_pieces = 32\n"],
-        |it| RankerConfig::read(it).is_ok(),
+        |it| RankerConfig::parse(it).is_ok(),
     ),
     of(
         "service-answer",
@@ -329,7 +329,7 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
         collection,
         files: InputFiles::default(),
         rankers: vec!["bm25".parse().unwrap()],
-        made: "2026-11-20".to_owned(),
+        created: "2026-11-20".to_owned(),
     };
     run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
 });
@@ -453,5 +453,5 @@ fn loads_model(file: &str, input: &[u8]) -> bool {
         _ => files.weights = input.to_vec(),
     }
     let model = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 64, Device::Cpu);
-    model.is_ok_and(|it| it.tokenize(InputRole::Text, "the river's bank").is_ok())
+    model.is_ok_and(|it| it.tokenize(InputRole::Document, "the river's bank").is_ok())
 }

@@ -62,10 +62,10 @@ struct ExpansionRecord<'a> {
     model: &'a str,
     fingerprint: &'a str,
     seed: u64,
-    k: usize,
+    top_k: usize,
     queries_per_document: usize,
     /// The most pieces of a query.
-    query_pieces: usize,
+    max_query_tokens: usize,
 }
 
 /// A line of the draft.
@@ -105,7 +105,7 @@ pub(crate) fn expand_collection(
     let mut draft = Draft::open(wanted.out, parent, &record)?;
     let docs = &loaded.collection.docs;
     draft.written.truncate(docs.len());
-    let bar = ProgressBar::of("expand", docs.len() as u64, "documents");
+    let bar = ProgressBar::with_unit("expand", docs.len() as u64, "documents");
     bar.at(draft.written.len() as u64);
     let n_at_once = PER_THREAD * rayon::current_num_threads();
     for some in docs[draft.written.len()..].chunks(n_at_once) {
@@ -189,9 +189,9 @@ impl<'a> ExpansionRecord<'a> {
             model: wanted.name,
             fingerprint: wanted.model.fingerprint(),
             seed: wanted.sampling.seed,
-            k: wanted.sampling.k,
+            top_k: wanted.sampling.k,
             queries_per_document: wanted.sampling.n_queries,
-            query_pieces: wanted.sampling.max_new,
+            max_query_tokens: wanted.sampling.max_new,
         }
     }
 }
@@ -320,7 +320,7 @@ mod tests {
         let wanted = ExpansionSettings {
             model: &model,
             name: &name,
-            sampling: GenerationConfig::of_queries(3, 5),
+            sampling: GenerationConfig::docttttt_defaults(3, 5),
             out: &out,
         };
         let before = loaded(&from);
@@ -401,7 +401,7 @@ mod tests {
         let wanted = |out| ExpansionSettings {
             model: &model,
             name: &name,
-            sampling: GenerationConfig::of_queries(2, 5),
+            sampling: GenerationConfig::docttttt_defaults(2, 5),
             out,
         };
         let [once, twice] = ["once", "twice"].map(|it| home.path().join(it));

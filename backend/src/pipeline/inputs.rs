@@ -34,7 +34,7 @@ pub(crate) fn read_inputs(
             tell_misfit(file, &run, collection);
             Some(run)
         }
-        PoolSpec::Rank { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
+        PoolSpec::LexicalRanker { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
     };
     Ok(InputFiles {
         run,
@@ -51,8 +51,8 @@ pub(super) fn read_study_inputs(
 ) -> Result<InputFiles, Error> {
     let vectors = definition.vectors.as_deref();
     Ok(InputFiles {
-        tools: tools(&definition.lookups, folder)?,
-        sets: sets(definition, folder)?,
+        lookup_tables: tools(&definition.lookups, folder)?,
+        transfer_sets: sets(definition, folder)?,
         ..read_inputs(&definition.pool, vectors, collection, folder)?
     })
 }
@@ -118,8 +118,8 @@ fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>,
             })?;
         collection_files::print_reader_warnings(&reading);
         Ok(TransferSet {
-            of: file.transfer()?,
-            inference: file.queries,
+            transfer: file.transfer()?,
+            query_source: file.queries,
             pairs,
         })
     };

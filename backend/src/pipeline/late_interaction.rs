@@ -32,7 +32,7 @@ pub(crate) struct LateInteractionInput<'a> {
     /// Compares piece by piece.
     pub ranker: &'a NeuralRanker,
     /// The encoder before fine-tuning.
-    pub before: Option<&'a NeuralRanker>,
+    pub base_model: Option<&'a NeuralRanker>,
     /// What is said of it; what is counted is filled in.
     pub head: LateInteractionHeader,
 }
@@ -50,7 +50,7 @@ pub(crate) fn analyze_late_interaction(
         pool,
         folder,
         ranker,
-        before,
+        base_model: before,
         mut head,
     } = looking;
     ranker.check_late()?;
@@ -101,10 +101,10 @@ pub(crate) fn analyze_late_interaction(
     let known = LateInteractionContext {
         n_docs: collection.docs.len() as u64,
         df: &df,
-        piece_df: &|id| piece_df.get(&id).copied().unwrap_or(0),
-        piece: &|id| ranker.piece(id),
+        token_df: &|id| piece_df.get(&id).copied().unwrap_or(0),
+        token: &|id| ranker.piece(id),
         spectrum: &|id| (spectra.n(id), ratio(&ratios, id)),
-        before: &|id| ratio(&ratios_before, id),
+        pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
     };
     Ok(late_interaction::aggregate_queries(head, &each, &known))
 }
@@ -171,14 +171,14 @@ impl Texts {
         mut take: impl FnMut(u32, &EncodedText),
     ) -> Result<SpectrumAccumulator, Error> {
         let mut spectra = SpectrumAccumulator::new(wanted.iter().copied());
-        let bar = ProgressBar::of(&ranker.about.spec, self.bodies.len() as u64, "texts");
+        let bar = ProgressBar::with_unit(&ranker.about.spec, self.bodies.len() as u64, "texts");
         let mut done = 0;
         for batch in ranker.batches(&self.bodies)? {
             let texts: Vec<&str> = batch
                 .iter()
                 .map(|&it| self.bodies[it as usize].as_str())
                 .collect();
-            let vectors = ranker.vectors(InputRole::Text, &texts)?;
+            let vectors = ranker.vectors(InputRole::Document, &texts)?;
             for (&place, vectors) in batch.iter().zip(&vectors) {
                 take(place, vectors);
             }
@@ -209,19 +209,19 @@ impl Read {
             let pieces: Vec<QueryToken> = pieces
                 .map(|(id, word)| QueryToken {
                     id,
-                    piece: ranker.piece(id),
-                    word,
+                    token: ranker.piece(id),
+                    word_index: word,
                 })
                 .collect();
             let none = BestMatch {
                 cosine: -1.0,
-                piece: u32::MAX,
+                token_id: u32::MAX,
             };
             QueryMatches {
-                query: number,
-                best: vec![none; pool.len() * pieces.len()],
+                query_no: number,
+                best_matches: vec![none; pool.len() * pieces.len()],
                 words,
-                pieces,
+                tokens: pieces,
             }
         });
         Read {
@@ -245,7 +245,10 @@ impl Read {
             for (own, best) in matched.best[from..].iter_mut().zip(best) {
                 if let Some((cosine, at)) = best {
                     let piece = ids[at];
-                    *own = BestMatch { cosine, piece };
+                    *own = BestMatch {
+                        cosine,
+                        token_id: piece,
+                    };
                 }
             }
         }

@@ -24,7 +24,7 @@ impl ShardExecutor for ParallelExecutor {
     fn shards_at_once(&self, stage: StudyStage) -> usize {
         match stage {
             StudyStage::Mine => QUERIES_AT_ONCE,
-            StudyStage::Index | StudyStage::Derive => usize::MAX,
+            StudyStage::Index | StudyStage::DeriveDocuments => usize::MAX,
             StudyStage::AuditIndex | StudyStage::Audit | StudyStage::Score => usize::MAX,
         }
     }
@@ -44,14 +44,17 @@ impl ShardExecutor for ParallelExecutor {
     async fn report(&mut self, progress: StudyProgress) -> Result<(), Error> {
         let (name, unit) = match progress.stage {
             StudyStage::Index | StudyStage::AuditIndex => ("index", "documents"),
-            StudyStage::Derive => ("make", "queries"),
+            StudyStage::DeriveDocuments => ("make", "queries"),
             StudyStage::Mine => ("mine", "queries"),
             StudyStage::Audit => ("audit", "queries"),
             StudyStage::Score => ("score", "queries"),
         };
         let step = self.step.take().filter(|it| it.0 == progress.stage);
         if progress.done < progress.of {
-            let bar = step.map_or_else(|| ProgressBar::of(name, progress.of, unit), |it| it.1);
+            let bar = step.map_or_else(
+                || ProgressBar::with_unit(name, progress.of, unit),
+                |it| it.1,
+            );
             bar.at(progress.done);
             self.step = Some((progress.stage, bar));
         }

@@ -32,11 +32,11 @@ pub(crate) struct ScoringInput<'a> {
     /// Unique.
     pub pairs: &'a QueryDocumentPairs,
     /// Pairs that a model scores once more for its certificate; none where nobody will see it.
-    pub sample: Vec<u32>,
+    pub stability_sample: Vec<u32>,
     /// Where score files are looked for.
     pub folder: &'a Path,
     /// Where a model's scores are kept until it has scored every pair; none keeps them nowhere.
-    pub drafts: Option<&'a Path>,
+    pub partial_scores: Option<&'a Path>,
 }
 
 /// Scores all pairs with rankers, those that read every text alike together, and hands on the
@@ -84,15 +84,15 @@ pub(crate) fn score(
     models: &ModelRegistry,
 ) -> Result<(Scores, PartialScores), Error> {
     match ranker {
-        RankerSpec::Formula(formula) => {
-            Ok((score_formula(scoring, formula)?, PartialScores::none()))
+        RankerSpec::Lexical(formula) => {
+            Ok((score_formula(scoring, formula)?, PartialScores::in_memory()))
         }
-        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::none())),
+        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::in_memory())),
         RankerSpec::Model(spec) => {
             let model = models.get(spec)?;
             score_model(scoring, &model)
         }
-        RankerSpec::Service(service) => score_remote(scoring, service),
+        RankerSpec::Remote(service) => score_remote(scoring, service),
     }
 }
 
@@ -100,7 +100,7 @@ fn score_formula(scoring: &ScoringInput<'_>, ranker: &LexicalRanker) -> Result<S
     let lexical = LexicalScoring {
         collection: scoring.collection,
         index: scoring.index,
-        texts: scoring.texts,
+        study_docs: scoring.texts,
         pairs: scoring.pairs,
     };
     let mut cores = ParallelExecutor::default();
@@ -149,7 +149,7 @@ fn brought_scores(
         spec: format!("scores:{name}"),
         label: name.split('.').next().unwrap_or(name).to_owned(),
         detail: "from a score file".to_owned(),
-        kind: RankerKind::File,
+        kind: RankerKind::ScoreFile,
         fingerprint: shared::collection::text_hash(&content),
         note: None,
     };
@@ -197,7 +197,7 @@ impl PairBodies {
     fn listed(&self) -> PairTexts<'_> {
         PairTexts {
             queries: &self.queries,
-            texts: &self.bodies,
+            documents: &self.bodies,
             pairs: &self.pairs,
         }
     }
@@ -222,12 +222,12 @@ pub(crate) fn score_models_together(
     let listed = gathered.listed();
     let draft = |model: &&models::NeuralRanker| match scoring.drafts {
         Some(folder) => PartialScores::open(folder, &listed.hash(model)),
-        None => Ok(PartialScores::none()),
+        None => Ok(PartialScores::in_memory()),
     };
     let mut drafts = models.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
     let specs: Vec<&str> = models.iter().map(|it| it.about.spec.as_str()).collect();
     let specs = specs.join(", ");
-    let bar = ProgressBar::of(&specs, listed.pairs.len() as u64, "pairs");
+    let bar = ProgressBar::with_unit(&specs, listed.pairs.len() as u64, "pairs");
     let reads = || {
         let each = models.iter().map(|it| it.reads());
         each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.pieces))
@@ -273,7 +273,7 @@ pub(crate) fn score_remote(
     let about = service.about();
     let mut draft = match scoring.drafts {
         Some(folder) => PartialScores::open(folder, &service.hash(&listed))?,
-        None => PartialScores::none(),
+        None => PartialScores::in_memory(),
     };
     let RequestCost {
         requests,
@@ -289,7 +289,7 @@ pub(crate) fn score_remote(
         "{}: {requests} requests with {texts} texts, {characters} characters{before}",
         about.spec
     );
-    let bar = ProgressBar::of(&about.label, listed.pairs.len() as u64, "pairs");
+    let bar = ProgressBar::with_unit(&about.label, listed.pairs.len() as u64, "pairs");
     let scored = service.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
     Ok((Scores::new(about, values, scoring.pairs)?, draft))
@@ -303,8 +303,8 @@ pub(crate) fn remote_cost(
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = match scoring.drafts {
-        Some(folder) => PartialScores::glance(folder, &service.hash(&listed))?,
-        None => PartialScores::none(),
+        Some(folder) => PartialScores::read_only(folder, &service.hash(&listed))?,
+        None => PartialScores::in_memory(),
     };
     Ok(service.cost(&listed, &draft))
 }

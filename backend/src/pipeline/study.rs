@@ -76,7 +76,7 @@ pub(crate) fn run_study(
         }
         let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
         if is_other && finished == FinishedStudyPolicy::Keep {
-            let field = InvalidField::shown("name", format!("study `{}`", definition.name));
+            let field = InvalidField::with_display("name", format!("study `{}`", definition.name));
             let reason = "is finished and was made from another definition; give the new one \
                           another name, or replace the finished study by --replace";
             return Err(InputError::conflict(field, reason).into());
@@ -148,18 +148,18 @@ pub(crate) fn create_study(
     // What a ranker lacks is found before anything is made.
     for ranker in &rankers {
         match ranker {
-            RankerSpec::Formula(_) => {}
+            RankerSpec::Lexical(_) => {}
             RankerSpec::Scores(file) => drop(read_scores(file, folder)?),
             RankerSpec::Model(spec) => drop(models.get(spec)?),
-            RankerSpec::Service(it) => it.check()?,
+            RankerSpec::Remote(it) => it.check()?,
         }
     }
     let files = read_study_inputs(&definition, &collection, folder)?;
     let (mut formulas, mut others) = (Vec::new(), Vec::new());
     for ranker in rankers {
         match ranker {
-            RankerSpec::Formula(formula) => formulas.push(formula),
-            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Service(_) => {
+            RankerSpec::Lexical(formula) => formulas.push(formula),
+            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Remote(_) => {
                 others.push(ranker);
             }
         }
@@ -169,7 +169,7 @@ pub(crate) fn create_study(
         collection,
         files,
         rankers: formulas,
-        made: today(),
+        created: today(),
     };
     let mut study = run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default()))?;
     tell_kept(&study);
@@ -211,9 +211,9 @@ fn tell_kept(study: &Study) {
 /// score files it is nothing, since they are scored anew in no time.
 fn about(ranker: &RankerSpec, models: &ModelRegistry) -> Result<Option<RankerInfo>, Error> {
     match ranker {
-        RankerSpec::Formula(_) | RankerSpec::Scores(_) => Ok(None),
+        RankerSpec::Lexical(_) | RankerSpec::Scores(_) => Ok(None),
         RankerSpec::Model(spec) => Ok(Some(models.get(spec)?.about.clone())),
-        RankerSpec::Service(it) => Ok(Some(it.about())),
+        RankerSpec::Remote(it) => Ok(Some(it.about())),
     }
 }
 
@@ -279,7 +279,7 @@ fn mine_defined(
     definition.cut(&mut collection);
     let files = read_study_inputs(definition, &collection, folder)?;
     let mut cores = ParallelExecutor::default();
-    let prepared = PreparedCollection::of_study(definition, collection, files, &mut cores);
+    let prepared = PreparedCollection::prepare_for_study(definition, collection, files, &mut cores);
     let prepared = run_synchronously(prepared)?;
     let (mined, _) = run_synchronously(prepared.mine(&mut cores))?;
     Ok((mined, prepared.collection))
@@ -301,7 +301,7 @@ pub(crate) fn complete_study(
         let name = ranker.name(models);
         let stored = study.scores.iter().find(|it| it.ranker.spec == name);
         // Formulas have no place in the order and stay first.
-        if !matches!(ranker, RankerSpec::Formula(_)) {
+        if !matches!(ranker, RankerSpec::Lexical(_)) {
             order.push(name);
         }
         if let Some(stored) = stored
@@ -327,9 +327,9 @@ pub(crate) fn complete_study(
             index: &index,
             texts: &texts,
             pairs: &pairs,
-            sample: rescoring::sample_pairs(&pairs, &study.instances),
+            stability_sample: rescoring::sample_pairs(&pairs, &study.instances),
             folder,
-            drafts: Some(&drafts),
+            partial_scores: Some(&drafts),
         };
         score_all(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);

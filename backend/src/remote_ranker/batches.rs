@@ -90,7 +90,7 @@ impl RemoteRanker {
                     .map_err(|reason| {
                         let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
                         let query: String = query.chars().take(40).collect();
-                        Error::Service {
+                        Error::RemoteRanker {
                             address: self.url.clone(),
                             batch: format!(
                                 "request {} of {} ({} texts for the query `{}`)",
@@ -198,7 +198,7 @@ impl RemoteRanker {
         let (query, model) = (query.to_owned(), self.model.clone());
         let raw = match self.numbers {
             RemoteScoreKind::Raw => Some(true),
-            RemoteScoreKind::AsGiven => None,
+            RemoteScoreKind::ServerDefault => None,
         };
         let body = match self.shape {
             RerankProtocol::Tei => serde_json::to_vec(&RerankRequest {

@@ -77,7 +77,7 @@ impl<'a> RemoteRankerClient<'a> {
 
     /// The scores of the texts of a request, or why there are none after all tries. `given_up`
     /// is asked before each, and ends every wait.
-    pub(super) fn ask(
+    pub(super) fn request_scores(
         &self,
         body: &[u8],
         n_texts: usize,

@@ -14,40 +14,40 @@ use crate::error::Error;
 pub(crate) struct RemoteRanker {
     /// Without what stands behind the `?`.
     pub(super) url: String,
-    pub(super) shape: RerankProtocol,
+    pub(super) protocol: RerankProtocol,
     /// Which of its models.
     pub(super) model: Option<String>,
     pub(super) numbers: RemoteScoreKind,
-    pub(super) pace: RequestLimits,
+    pub(super) request_limits: RequestLimits,
 }
 
 /// How much it is sent at once and in a row; no score depends on it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestLimits {
     /// In one request, at most.
-    pub(super) texts: usize,
+    pub(super) max_documents: usize,
     /// Of query and texts of one request, at most; a longer text goes alone.
-    pub(super) bytes: usize,
+    pub(super) max_bytes: usize,
     /// Requests under way.
-    pub(super) at_once: usize,
+    pub(super) max_concurrent: usize,
     /// Requests begun in a second.
-    pub(super) per_s: Option<f64>,
+    pub(super) max_per_second: Option<f64>,
     /// For one request.
     pub(super) timeout: Duration,
     /// How often the same is asked.
-    pub(super) tries: u32,
+    pub(super) max_attempts: u32,
 }
 
 impl RequestLimits {
     /// What the usual service takes: 32 texts and 2 MB are the bounds that
     /// text-embeddings-inference starts with.
     const USUAL: RequestLimits = RequestLimits {
-        texts: 32,
-        bytes: 1_000_000,
-        at_once: 4,
-        per_s: None,
+        max_documents: 32,
+        max_bytes: 1_000_000,
+        max_concurrent: 4,
+        max_per_second: None,
         timeout: Duration::from_secs(120),
-        tries: 6,
+        max_attempts: 6,
     };
 }
 
@@ -56,7 +56,7 @@ const OPTIONS: &str = "shape=tei|cohere, model=NAME, raw=yes|no, texts=N, bytes=
 
 impl RemoteRanker {
     /// Whether a ranker is one of these, well typed or not.
-    pub(crate) fn is_meant(spec: &str) -> bool {
+    pub(crate) fn is_remote_spec(spec: &str) -> bool {
         let scheme = spec.split(':').next().unwrap_or_default();
         scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
     }
@@ -73,7 +73,7 @@ impl RemoteRanker {
         if self.numbers != usual_numbers(self.shape) {
             options.push(match self.numbers {
                 RemoteScoreKind::Raw => "raw=yes".to_owned(),
-                RemoteScoreKind::AsGiven => "raw=no".to_owned(),
+                RemoteScoreKind::ServerDefault => "raw=no".to_owned(),
             });
         }
         match options.is_empty() {
@@ -89,7 +89,7 @@ impl RemoteRanker {
     }
 
     /// Whether it is on this machine.
-    pub(super) fn is_near(&self) -> bool {
+    pub(super) fn is_loopback(&self) -> bool {
         let uri: Option<Uri> = self.url.parse().ok();
         let host = uri.as_ref().and_then(|it| it.host()).unwrap_or_default();
         let ip = host.trim_start_matches('[').trim_end_matches(']');
@@ -100,7 +100,7 @@ impl RemoteRanker {
     }
 
     /// Whether who listens on the way can read along.
-    pub(super) fn is_open(&self) -> bool {
+    pub(super) fn is_unencrypted(&self) -> bool {
         self.url.starts_with("http://")
     }
 }
@@ -150,7 +150,7 @@ impl FromStr for RemoteRanker {
                 "raw" => {
                     numbers = Some(match value {
                         "yes" => RemoteScoreKind::Raw,
-                        "no" => RemoteScoreKind::AsGiven,
+                        "no" => RemoteScoreKind::ServerDefault,
                         _ => return Err(wrong("`raw` is yes or no".to_owned())),
                     });
                 }
@@ -181,10 +181,10 @@ impl FromStr for RemoteRanker {
         })?;
         Ok(RemoteRanker {
             url,
-            shape,
+            protocol: shape,
             model,
             numbers: numbers.unwrap_or(usual_numbers(shape)),
-            pace,
+            request_limits: pace,
         })
     }
 }
@@ -206,6 +206,6 @@ fn shape_of(url: &str) -> Option<RerankProtocol> {
 fn usual_numbers(shape: RerankProtocol) -> RemoteScoreKind {
     match shape {
         RerankProtocol::Tei => RemoteScoreKind::Raw,
-        RerankProtocol::Cohere => RemoteScoreKind::AsGiven,
+        RerankProtocol::Cohere => RemoteScoreKind::ServerDefault,
     }
 }

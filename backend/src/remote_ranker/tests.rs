@@ -137,7 +137,7 @@ fn listed() -> PairTexts<'static> {
         LazyLock::new(|| [2, 4, 6, 8].map(|it| "é".repeat(it / 2)));
     PairTexts {
         queries: &QUERIES[..],
-        texts: &TEXTS[..],
+        documents: &TEXTS[..],
         pairs: &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)],
     }
 }
@@ -154,7 +154,7 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
     // 1 byte of the query, 2 and 4 of texts; a text that is too long goes alone.
     it.pace.bytes = 7;
     assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
-    let cost = it.cost(&listed, &PartialScores::none());
+    let cost = it.cost(&listed, &PartialScores::in_memory());
     let expected = RequestCost {
         requests: 4,
         texts: 5,
@@ -397,7 +397,7 @@ fn whoever_waits_ends_when_another_is_refused() {
     ]);
     let since = std::time::Instant::now();
     let asked = service(&format!("{address}?at_once=2"));
-    let error = asked.score_pairs(&listed, &mut PartialScores::none(), |_| {});
+    let error = asked.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
     let error = error.unwrap_err().to_string();
     assert!(
         error.contains("(401)") && error.contains(API_KEY_VARIABLE),
@@ -406,7 +406,7 @@ fn whoever_waits_ends_when_another_is_refused() {
     // One has its turn in 1000 s.
     let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
     let asked = service(&format!("{address}?at_once=2&per_s=0.001"));
-    let error = asked.score_pairs(&listed, &mut PartialScores::none(), |_| {});
+    let error = asked.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
     assert!(error.unwrap_err().to_string().contains("(401)"));
     assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
 }
@@ -418,7 +418,7 @@ fn requests_begin_no_faster_than_they_may() {
     let it = service(&format!("{address}?texts=1&per_s=10&at_once=3"));
     let since = std::time::Instant::now();
     let scores = it
-        .score_pairs(&listed, &mut PartialScores::none(), |_| {})
+        .score_pairs(&listed, &mut PartialScores::in_memory(), |_| {})
         .unwrap();
     assert_eq!(scores.len(), 5);
     // The first begins at once, each other one 0.1 s later.

@@ -54,7 +54,7 @@ pub(crate) struct NewTask {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ItemRow {
     pub item: AnnotationItem,
-    pub named: ItemIds,
+    pub ids: ItemIds,
 }
 
 row! {
@@ -144,7 +144,7 @@ impl Store {
             }
             Ok(ItemRow {
                 item: parsed(task, || format!("item {}", place.0), &item)?,
-                named: parsed(task, || format!("item {}", place.0), &named)?,
+                ids: parsed(task, || format!("item {}", place.0), &named)?,
             })
         };
         (0..).zip(rows).map(read).collect()
@@ -236,7 +236,7 @@ fn parsed<T: serde::de::DeserializeOwned>(
 }
 
 fn damaged(task: TaskId, reason: String) -> Error {
-    Error::Damaged {
+    Error::CorruptData {
         what: format!("review task {}", task.0),
         reason,
     }

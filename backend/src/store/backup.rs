@@ -49,7 +49,7 @@ struct BackupManifest {
     format: u32,
     /// Version of the software.
     software: String,
-    /// [`DatabaseConfig::known_layout`] of the tables.
+    /// [`DatabaseConfig::latest_layout`] of the tables.
     layout: i64,
     /// RFC 3339.
     made: String,
@@ -175,7 +175,7 @@ impl Unpacked<'_> {
             if tables::n_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
                 return Err(InputError::conflict(
-                    InvalidField::shown("database", store.database.name()),
+                    InvalidField::with_display("database", store.database.name()),
                     reason,
                 )
                 .into());
@@ -215,9 +215,11 @@ fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest,
     if head.format > 1 || head.layout > known_layout {
         let BackupManifest { software, .. } = head;
         let reason = format!("was made by a later version of axioscope, {software}; update it");
-        return Err(
-            InputError::unsupported(InvalidField::shown("file", from.display()), reason).into(),
-        );
+        return Err(InputError::unsupported(
+            InvalidField::with_display("file", from.display()),
+            reason,
+        )
+        .into());
     }
     if head.format < 1 || head.layout < 1 {
         return Err(archive::damaged(from, &format!("{HEAD} names no layout")));
@@ -242,9 +244,11 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
                 "is not empty, `{name}` lies there; a backup is restored into a folder with \
                  nothing in it, named by `--data`"
             );
-            return Err(
-                InputError::conflict(InvalidField::shown("data", root.display()), reason).into(),
-            );
+            return Err(InputError::conflict(
+                InvalidField::with_display("data", root.display()),
+                reason,
+            )
+            .into());
         }
     }
     Ok(())

@@ -96,7 +96,7 @@ pub(crate) fn each_part(
 }
 
 fn damaged(path: &Path, way_out: &str) -> Error {
-    Error::Damaged {
+    Error::CorruptData {
         what: path.display().to_string(),
         reason: format!("its checksum is not that of what was written; {way_out}"),
     }

@@ -26,7 +26,7 @@ pub(crate) enum DatabaseConfig {
 
 impl DatabaseConfig {
     /// The one that the environment names, else the file of the data folder.
-    pub(crate) fn chosen(folder: &DataFolder) -> Result<DatabaseConfig, Error> {
+    pub(crate) fn from_environment(folder: &DataFolder) -> Result<DatabaseConfig, Error> {
         match env::var(VARIABLE) {
             Ok(url) if !url.is_empty() => Ok(DatabaseConfig::Postgres(url.parse()?)),
             Ok(_) | Err(VarError::NotPresent) => Ok(DatabaseConfig::Sqlite(folder.database())),
@@ -83,7 +83,7 @@ impl DatabaseConfig {
     }
 
     /// The number of the last migration.
-    pub(super) fn known_layout(&self) -> i64 {
+    pub(super) fn latest_layout(&self) -> i64 {
         let versions = self.migrations().iter().map(|it| it.version);
         versions.max().unwrap_or(0)
     }

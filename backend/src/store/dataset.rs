@@ -24,7 +24,7 @@ const WAY_OUT: &str = "make room, or choose another folder";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextInclusion {
     /// They do.
-    Written,
+    Included,
     /// Only their ids.
     Withheld,
 }
@@ -33,7 +33,7 @@ pub(crate) enum TextInclusion {
 pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder, WAY_OUT))?;
     let mined = MiningResult {
-        texts: study.texts.clone(),
+        study_docs: study.texts.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
@@ -51,7 +51,7 @@ pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Resul
         let mut file = out.finish().map_err(Failed::File)?;
         file.flush().map_err(Failed::File)
     })?;
-    if texts == TextInclusion::Written {
+    if texts == TextInclusion::Included {
         write_texts(study, folder)?;
     }
     let card = card(study, texts)?;
@@ -140,7 +140,7 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
 fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
     let overview = study.overview(&StudyControls::default())?;
     let with_texts = match texts {
-        TextInclusion::Written => {
+        TextInclusion::Included => {
             "- `queries.jsonl`, `texts.jsonl`: what the ids stand for. The rights to these texts \
              are those of their collection.\n"
         }

@@ -47,7 +47,8 @@ pub(crate) struct InstanceFileMetadata {
     /// The first so many queries were mined.
     pub n_queries: usize,
     /// For each axiom and mode how many instances each query had before a cap.
-    pub found: Vec<(Probe, AxiomVariant, Vec<u32>)>,
+    #[serde(rename = "found")]
+    pub n_before_cap: Vec<(Probe, AxiomVariant, Vec<u32>)>,
 }
 
 /// Key of [`InstanceFileMetadata`] in a file's metadata.
@@ -233,7 +234,7 @@ pub(crate) fn read(
 
 /// Instances of one axiom and mode that stand after each other in a file.
 pub(crate) struct InstanceGroup {
-    /// Place in [`InstanceFileMetadata::found`].
+    /// Place in [`InstanceFileMetadata::n_before_cap`].
     pub probe: usize,
     /// What they claim.
     pub claim: ClaimKind,
@@ -258,7 +259,7 @@ pub(crate) struct InstanceReader {
 impl InstanceReader {
     /// Opens a file over the queries and documents it was mined from.
     pub(crate) fn open(path: &Path, ids: &ExternalIds<'_>) -> Result<InstanceReader, Error> {
-        let damaged = |reason: String| Error::Damaged {
+        let damaged = |reason: String| Error::CorruptData {
             what: path.display().to_string(),
             reason,
         };
@@ -301,7 +302,7 @@ impl InstanceReader {
     }
 
     fn damaged(&self, reason: String) -> Error {
-        Error::Damaged {
+        Error::CorruptData {
             what: self.path.display().to_string(),
             reason,
         }
@@ -351,7 +352,7 @@ impl InstanceReader {
             instances.push(all);
         }
         let mined = MiningResult {
-            texts,
+            study_docs: texts,
             pools: vec![Vec::new(); origin.n_queries],
             instances,
         };

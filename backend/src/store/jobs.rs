@@ -210,7 +210,7 @@ impl Store {
     }
 
     /// What a worker has to know to go on with a job.
-    pub(crate) async fn work(&self, id: &str) -> Result<JobInput, Error> {
+    pub(crate) async fn job_input(&self, id: &str) -> Result<JobInput, Error> {
         let failed = |it| self.failed(it);
         let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
             sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = $1")
@@ -303,7 +303,7 @@ impl Store {
         .await
         .map_err(failed)?;
         if marked.rows_affected() != 1 {
-            return Ok(BatchCommit::Before);
+            return Ok(BatchCommit::AlreadyCommitted);
         }
         for rows in scores.chunks(ROWS) {
             let sql = format!(
@@ -328,7 +328,7 @@ impl Store {
             .await
             .map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(BatchCommit::Now)
+        Ok(BatchCommit::Committed)
     }
 
     /// What a job has scored, in the order of its pairs.
@@ -461,9 +461,9 @@ impl Store {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BatchCommit {
     /// By this call.
-    Now,
+    Committed,
     /// By an earlier one.
-    Before,
+    AlreadyCommitted,
 }
 
 impl JobRow {
@@ -472,14 +472,14 @@ impl JobRow {
             "queued" => JobState::Queued,
             "running" => JobState::Running,
             "done" => JobState::Done,
-            "cancelled" => JobState::Cancelled,
+            "cancelled" => JobState::Canceled,
             "failed" => JobState::Failed,
             other => return Err(damaged(&self.id, "state", other)),
         };
         let kind = match self.kind.as_str() {
             "lexical" => RankerKind::Lexical,
             "neural" => RankerKind::Neural,
-            "file" => RankerKind::File,
+            "file" => RankerKind::ScoreFile,
             other => return Err(damaged(&self.id, "kind", other)),
         };
         Ok(Job {
@@ -494,18 +494,18 @@ impl JobRow {
             id: self.id,
             title: self.title,
             state,
-            n_done: self.n_done as u64,
+            n_scored: self.n_done as u64,
             n_pairs: self.n_pairs as u64,
             pairs_per_s: 0.0,
-            pieces_per_s: 0.0,
-            problem: self.problem,
-            created: self.created,
+            tokens_per_s: 0.0,
+            error: self.problem,
+            created_at: self.created,
         })
     }
 }
 
 fn damaged(job: &str, column: &str, found: &str) -> Error {
-    Error::Damaged {
+    Error::CorruptData {
         what: format!("job {job}"),
         reason: format!("its {column} is `{found}`"),
     }

@@ -11,7 +11,7 @@ pub(crate) struct TokenHash(String);
 impl TokenHash {
     /// Of a token as it is typed.
     pub(crate) fn of(token: &str) -> TokenHash {
-        TokenHash(SecretToken::shown(token).sha256())
+        TokenHash(SecretToken::from_text(token).sha256())
     }
 
     /// Compares in a time that does not depend on where the two differ.

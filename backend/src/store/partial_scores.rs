@@ -30,7 +30,7 @@ pub(crate) struct PartialScores {
 
 impl PartialScores {
     /// Kept nowhere.
-    pub(crate) fn none() -> PartialScores {
+    pub(crate) fn in_memory() -> PartialScores {
         PartialScores {
             done: BTreeMap::new(),
             file: None,
@@ -63,7 +63,7 @@ impl PartialScores {
 
     /// What is there now, for whoever only wants to know: nothing is made, locked or cut, since
     /// another may be writing it, and nothing that is added is kept.
-    pub(crate) fn glance(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
+    pub(crate) fn read_only(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -114,7 +114,7 @@ impl PartialScores {
     }
 
     /// Keeps the scores of a batch; when this returns they survive a crash.
-    pub(crate) fn keep(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
+    pub(crate) fn save_batch(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
@@ -137,7 +137,7 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
             let reason = "another axioscope is scoring the same; wait until it has ended, or take \
                           another data folder by `--data`";
             Err(InputError::conflict(
-                InvalidField::shown("data", path.display().to_string()),
+                InvalidField::with_display("data", path.display().to_string()),
                 reason,
             )
             .into())
@@ -249,7 +249,7 @@ mod tests {
     fn a_draft_is_written_by_one_and_seen_by_all() {
         let folder = tempfile::tempdir().unwrap();
         let hash = "b".repeat(64);
-        let glance = || PartialScores::glance(folder.path(), &hash).unwrap();
+        let glance = || PartialScores::read_only(folder.path(), &hash).unwrap();
         assert_eq!(glance().batch(0), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 

@@ -28,7 +28,7 @@ pub(crate) struct PersonRecord {
     /// Argon2id of their password, if they have one.
     pub password_hash: Option<String>,
     /// Whether they were turned away.
-    pub revoked: bool,
+    pub is_revoked: bool,
 }
 
 row! {
@@ -66,7 +66,7 @@ row! {
 
 impl Store {
     /// Everybody by their numbers, and invitations that can still be used, the newest first.
-    pub(crate) async fn everybody(&self, now_ms: i64) -> Result<PeopleResponse, Error> {
+    pub(crate) async fn list_people(&self, now_ms: i64) -> Result<PeopleResponse, Error> {
         let people: Vec<PersonListRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
                  (SELECT count(*) FROM session
@@ -90,7 +90,7 @@ impl Store {
         let invited = invited.into_iter().map(InvitedRow::into_invited);
         Ok(PeopleResponse {
             people: people.collect::<Result<_, _>>()?,
-            invited: invited.collect::<Result<_, _>>()?,
+            invitations: invited.collect::<Result<_, _>>()?,
         })
     }
 
@@ -213,9 +213,9 @@ impl PersonRow {
     fn into_known(self) -> Result<PersonRecord, Error> {
         Ok(PersonRecord {
             role: role(&self.role)?,
-            revoked: self.revoked_ms.is_some(),
+            is_revoked: self.revoked_ms.is_some(),
             person: Person {
-                no: PersonId(number(self.no)?),
+                id: PersonId(number(self.no)?),
                 name: self.name,
                 has_password: self.password_hash.is_some(),
             },
@@ -228,15 +228,15 @@ impl PersonListRow {
     fn into_somebody(self) -> Result<PersonAccount, Error> {
         Ok(PersonAccount {
             person: Person {
-                no: PersonId(number(self.no)?),
+                id: PersonId(number(self.no)?),
                 name: self.name,
                 has_password: self.password_hash.is_some(),
             },
             role: role(&self.role)?,
-            since_ms: moment(self.since_ms),
-            seen_ms: moment(self.seen_ms),
+            joined_ms: moment(self.since_ms),
+            last_seen_ms: moment(self.seen_ms),
             n_sessions: number(self.n_sessions)?,
-            revoked: self.revoked_ms.is_some(),
+            is_revoked: self.revoked_ms.is_some(),
         })
     }
 }
@@ -244,11 +244,11 @@ impl PersonListRow {
 impl InvitedRow {
     fn into_invited(self) -> Result<PendingInvitation, Error> {
         Ok(PendingInvitation {
-            no: number(self.no)?,
+            id: number(self.no)?,
             role: role(&self.role)?,
             person: self.person.map(number).transpose()?.map(PersonId),
             note: self.note,
-            until_ms: moment(self.until_ms),
+            expires_ms: moment(self.until_ms),
         })
     }
 }
@@ -268,7 +268,7 @@ fn moment(stored_ms: i64) -> u64 {
 }
 
 fn damaged(reason: String) -> Error {
-    Error::Damaged {
+    Error::CorruptData {
         what: "the list of people".to_owned(),
         reason,
     }

@@ -176,7 +176,7 @@ fn check_version(address: &PostgresAddress, version: i64) -> Result<(), Error> {
     if version >= OLDEST {
         return Ok(());
     }
-    Err(Error::TooOld {
+    Err(Error::DatabaseServerTooOld {
         at: address.name(),
         found: version / 10_000,
         oldest: OLDEST / 10_000,
@@ -184,7 +184,7 @@ fn check_version(address: &PostgresAddress, version: i64) -> Result<(), Error> {
 }
 
 fn silent(address: &PostgresAddress) -> Error {
-    Error::NoServer {
+    Error::DatabaseUnreachable {
         at: address.name(),
         reason: format!("there was no answer within {} s", PATIENCE.as_secs()),
     }
@@ -200,7 +200,7 @@ pub(super) struct JobsAdvisoryLock {
 
 impl JobsAdvisoryLock {
     /// Takes it, unless somebody else keeps it.
-    pub(super) async fn take(address: &PostgresAddress) -> Result<JobsAdvisoryLock, Error> {
+    pub(super) async fn acquire(address: &PostgresAddress) -> Result<JobsAdvisoryLock, Error> {
         /// The server notices a machine that is gone within a minute, not after hours, and does
         /// not end a connection for being quiet.
         const SETTINGS: &str = "SET tcp_keepalives_idle = 30;
@@ -228,7 +228,7 @@ impl JobsAdvisoryLock {
             }
             if since.elapsed() > RELEASE_TIMEOUT {
                 let at = address.name();
-                return Err(Error::JobsInUse { at });
+                return Err(Error::DatabaseInUse { at });
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
@@ -236,7 +236,7 @@ impl JobsAdvisoryLock {
 
     /// Makes sure that it is still ours: a connection that broke is made again, and the right
     /// taken once more, if nobody else has it by now.
-    pub(super) async fn keep(&mut self) -> Result<(), Error> {
+    pub(super) async fn renew(&mut self) -> Result<(), Error> {
         let answer = tokio::time::timeout(PATIENCE, self.connection.ping());
         if matches!(answer.await, Ok(Ok(()))) {
             return Ok(());
@@ -245,7 +245,7 @@ impl JobsAdvisoryLock {
             "{}: the connection broke, taking its jobs again",
             self.address
         );
-        *self = JobsAdvisoryLock::take(&self.address).await?;
+        *self = JobsAdvisoryLock::acquire(&self.address).await?;
         Ok(())
     }
 }
@@ -260,12 +260,12 @@ pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
         }
         sqlx::Error::Io(error) => {
             let reason = error.to_string();
-            return Error::NoServer { at, reason };
+            return Error::DatabaseUnreachable { at, reason };
         }
         sqlx::Error::PoolTimedOut => return silent(address),
         _ => return Error::Database { at, source },
     };
-    let not_let_in = |way_out| Error::NotLetIn {
+    let not_let_in = |way_out| Error::DatabaseAccessDenied {
         at: at.clone(),
         reason: reason.clone(),
         way_out,
@@ -274,9 +274,9 @@ pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
         // disk_full
         "53100" => Error::DiskFull { at },
         // read_only_sql_transaction
-        "25006" => Error::ReadOnly { at },
+        "25006" => Error::DatabaseReadOnly { at },
         // cannot_connect_now: it is starting or ending
-        "57P03" => Error::NoServer { at, reason },
+        "57P03" => Error::DatabaseUnreachable { at, reason },
         // invalid_authorization_specification, invalid_password
         "28000" | "28P01" => not_let_in("check user and password in `DATABASE_URL`"),
         // invalid_catalog_name
@@ -286,7 +286,7 @@ pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
         // character_not_in_repertoire: no text holds NUL there
         "22021" => {
             let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
-            InputError::malformed(InvalidField::shown("texts", "a text"), reason).into()
+            InputError::malformed(InvalidField::with_display("texts", "a text"), reason).into()
         }
         _ => Error::Database { at, source },
     }

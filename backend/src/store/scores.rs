@@ -141,7 +141,7 @@ impl StudyScores {
 
     /// Reads a file that is open.
     pub(crate) fn read(file: fs::File, path: &Path) -> Result<StudyScores, Error> {
-        read_columns(file).map_err(|it| Error::Damaged {
+        read_columns(file).map_err(|it| Error::CorruptData {
             what: path.display().to_string(),
             reason: it.to_string(),
         })
@@ -190,7 +190,7 @@ impl Store {
             RankerKind::Lexical => "lexical",
             RankerKind::Neural => "neural",
             // Only models score in jobs, and the column knows no fourth kind.
-            RankerKind::Service | RankerKind::File => "file",
+            RankerKind::Remote | RankerKind::ScoreFile => "file",
         })
         .bind(&ranker.note)
         .execute(&self.pool)

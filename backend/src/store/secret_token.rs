@@ -20,7 +20,7 @@ impl SecretToken {
     }
 
     /// As somebody showed it.
-    pub(crate) fn shown(token: &str) -> SecretToken {
+    pub(crate) fn from_text(token: &str) -> SecretToken {
         SecretToken(token.to_owned())
     }
 

@@ -43,7 +43,7 @@ pub(super) fn options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
 pub(super) fn check(file: &Path) -> Result<(), Error> {
     let metadata = fs::metadata(file).map_err(Error::file(file, RIGHTS))?;
     if metadata.len() == 0 && has_studies(file.parent().unwrap_or(Path::new("."))) {
-        return Err(Error::Damaged {
+        return Err(Error::CorruptData {
             what: file.display().to_string(),
             reason: "it is empty, and studies lie beside it that it should list; bring a backup \
                      into another folder by `axioscope restore`, or remove this file and list \
@@ -131,8 +131,8 @@ pub(super) fn error(file: &Path, source: sqlx::Error) -> Error {
     };
     match code.map(|it| it & 0xff) {
         Some(FULL) => Error::DiskFull { at },
-        Some(READONLY | CANTOPEN) => Error::ReadOnly { at },
-        Some(CORRUPT | NOTADB) => Error::Damaged {
+        Some(READONLY | CANTOPEN) => Error::DatabaseReadOnly { at },
+        Some(CORRUPT | NOTADB) => Error::CorruptData {
             what: file.display().to_string(),
             reason: "it is no database; restore it from a copy, or take another folder by \
                      `--data`"

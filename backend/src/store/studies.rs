@@ -19,7 +19,7 @@ pub(crate) struct StudyEntry {
     /// For people.
     pub title: String,
     /// When its instances were mined: `2026-11-20`.
-    pub made: String,
+    pub created: String,
     /// Of its instances.
     pub instances_hash: String,
     /// Of the queries and documents that they are of.
@@ -27,7 +27,7 @@ pub(crate) struct StudyEntry {
     /// Instances of all axioms and modes.
     pub n_instances: i64,
     /// Whether visitors see it.
-    pub published: bool,
+    pub is_published: bool,
     /// One more each time it is made again.
     pub revision: i64,
 }
@@ -79,11 +79,11 @@ impl StudyRow {
         StudyEntry {
             name: self.name,
             title: self.title,
-            made: self.made,
+            created: self.made,
             instances_hash: self.instances_hash,
             collection_hash: self.collection_hash,
             n_instances: self.n_instances,
-            published: self.published != 0,
+            is_published: self.published != 0,
             revision: self.revision,
         }
     }
@@ -105,7 +105,7 @@ impl Store {
 
     /// One study.
     pub(crate) async fn study(&self, name: &str) -> Result<StudyEntry, Error> {
-        let unknown = || shared::error::Error::unknown("study", name);
+        let unknown = || shared::error::Error::not_found("study", name);
         if !may_be_stored(name) {
             return Err(unknown().into());
         }
@@ -165,7 +165,7 @@ impl Store {
             .await
             .map_err(|it| self.failed(it))?;
         if changed.rows_affected() == 0 {
-            return Err(shared::error::Error::unknown("study", name).into());
+            return Err(shared::error::Error::not_found("study", name).into());
         }
         Ok(())
     }

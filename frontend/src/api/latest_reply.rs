@@ -12,13 +12,13 @@ type RequestResult<E> = (E, Result<Arc<<E as Endpoint>::Reply>, Error>);
 
 /// What is known of the replies to a request that changes.
 pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
-    answer: LocalResource<RequestResult<E>>,
+    result: LocalResource<RequestResult<E>>,
     /// The last reply without an error; it stays while another one is on its way.
     pub(crate) reply: Memo<Option<Arc<E::Reply>>>,
     /// Why the last request has no reply.
-    pub(crate) failed: Memo<Option<Error>>,
+    pub(crate) error: Memo<Option<Error>>,
     /// Whether the reply to the present request is still to come.
-    pub(crate) busy: Memo<bool>,
+    pub(crate) is_pending: Memo<bool>,
 }
 
 impl<E: Endpoint<Reply: Send + Sync>> Clone for LatestReply<E> {
@@ -34,7 +34,7 @@ where
     E: Endpoint<Reply: PartialEq + Send + Sync> + Clone + PartialEq + Send + Sync,
 {
     /// Asks whenever the request changes.
-    pub(crate) fn follow(request: impl Fn() -> E + Send + Sync + 'static) -> LatestReply<E> {
+    pub(crate) fn track(request: impl Fn() -> E + Send + Sync + 'static) -> LatestReply<E> {
         let request = Memo::new(move |_| request());
         let answer = LocalResource::new(move || {
             let request = request.get();
@@ -54,10 +54,10 @@ where
             answer.is_none_or(|it| request.with(|request| it.0 != *request))
         };
         LatestReply {
-            answer,
+            result: answer,
             reply,
-            failed: Memo::new(move |_| answer.get().and_then(|it| it.1.err())),
-            busy: Memo::new(busy),
+            error: Memo::new(move |_| answer.get().and_then(|it| it.1.err())),
+            is_pending: Memo::new(busy),
         }
     }
 

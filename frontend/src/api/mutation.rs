@@ -9,17 +9,17 @@ use super::{Error, call};
 #[derive(Clone, Copy)]
 pub(crate) struct MutationState {
     /// Whether it is on its way.
-    pub(crate) busy: RwSignal<bool>,
+    pub(crate) is_busy: RwSignal<bool>,
     /// Why the last one failed.
-    pub(crate) failed: RwSignal<Option<Error>>,
+    pub(crate) error: RwSignal<Option<Error>>,
 }
 
 impl MutationState {
     /// Nothing was sent so far.
     pub(crate) fn new() -> MutationState {
         MutationState {
-            busy: RwSignal::new(false),
-            failed: RwSignal::new(None),
+            is_busy: RwSignal::new(false),
+            error: RwSignal::new(None),
         }
     }
 

@@ -29,22 +29,22 @@ struct SessionPerson {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionChange {
     /// Nothing has changed: the request itself was refused.
-    Same,
+    Unchanged,
     /// The token was an earlier one's: the request can be sent once more.
-    Fresh,
+    TokenRenewed,
     /// The session has ended, or is somebody else's: what this page sends is not theirs.
-    Other,
+    SessionReplaced,
 }
 
 impl SessionIdentity {
     /// What has become of it.
-    pub(crate) fn turn(&self, now: &SessionIdentity) -> SessionChange {
+    pub(crate) fn change_to(&self, now: &SessionIdentity) -> SessionChange {
         if self.person.is_some() && self.person != now.person {
-            SessionChange::Other
+            SessionChange::SessionReplaced
         } else if self.csrf == now.csrf {
-            SessionChange::Same
+            SessionChange::Unchanged
         } else {
-            SessionChange::Fresh
+            SessionChange::TokenRenewed
         }
     }
 }
@@ -101,24 +101,24 @@ mod tests {
         let mine = cached_identity(Some(1), Some("a"));
         assert_eq!(
             mine.turn(&cached_identity(Some(1), Some("a"))),
-            SessionChange::Same
+            SessionChange::Unchanged
         );
         assert_eq!(
             mine.turn(&cached_identity(Some(1), Some("b"))),
-            SessionChange::Fresh
+            SessionChange::TokenRenewed
         );
         assert_eq!(
             mine.turn(&cached_identity(Some(2), Some("b"))),
-            SessionChange::Other
+            SessionChange::SessionReplaced
         );
         assert_eq!(
             mine.turn(&cached_identity(None, None)),
-            SessionChange::Other
+            SessionChange::SessionReplaced
         );
         let visitor = cached_identity(None, None);
         assert_eq!(
             visitor.turn(&cached_identity(Some(2), Some("b"))),
-            SessionChange::Fresh
+            SessionChange::TokenRenewed
         );
     }
 

@@ -48,7 +48,10 @@ pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error
 
 /// Creates a job that scores the pairs of the local study.
 pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Error> {
-    let ask = WorkerRequest::Job { ranker, title };
+    let ask = WorkerRequest::BuildJob {
+        model: ranker,
+        title,
+    };
     // Tens of megabytes may go; the page only passes them on.
     let body = worker::post_message(ask, &JsValue::UNDEFINED).await?.beside;
     let response = post(CreateJobRequest::PATH, body).await?;
@@ -67,7 +70,9 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, E
     )
     .await?;
     worker::post_message(
-        WorkerRequest::Merge { of: of.to_owned() },
+        WorkerRequest::AddJobScores {
+            hash_prefix: of.to_owned(),
+        },
         &JsValue::from_str(&scores),
     )
     .await
@@ -78,7 +83,7 @@ pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<
     if study != LOCAL_STUDY {
         ensure_loaded(study).await?;
     }
-    let ask = WorkerRequest::Restore {
+    let ask = WorkerRequest::RestoreTexts {
         study: study.to_owned(),
     };
     worker::post_message(ask, files).await.map(drop)
@@ -109,8 +114,8 @@ pub(crate) struct JobSubscription(Rc<JobEventListener>);
 struct JobEventListener {
     address: String,
     source: RefCell<Option<EventConnection>>,
-    heard: Box<dyn Fn(Job)>,
-    lost: Box<dyn Fn()>,
+    on_job: Box<dyn Fn(Job)>,
+    on_disconnect: Box<dyn Fn()>,
 }
 
 /// An open connection with its listeners.
@@ -145,14 +150,14 @@ pub(crate) fn watch_job(
 ) -> Result<JobSubscription, Error> {
     let watcher = Rc::new(JobEventListener {
         address: with_query(
-            GetJobRequest::EVENTS,
+            GetJobRequest::EVENTS_PATH,
             &to_json(&GetJobRequest {
                 job: job.to_owned(),
             }),
         ),
         source: RefCell::new(None),
-        heard: Box::new(heard),
-        lost: Box::new(lost),
+        on_job: Box::new(heard),
+        on_disconnect: Box::new(lost),
     });
     connect(&watcher).map_err(|it| network(format!("{it:?}")))?;
     Ok(JobSubscription(watcher))
@@ -270,7 +275,7 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
 }
 
 async fn request_worker(path: String, request: String) -> Result<String, Error> {
-    let ask = WorkerRequest::Answer { path, request };
+    let ask = WorkerRequest::CallEndpoint { path, request };
     Ok(worker::post_message(ask, &JsValue::UNDEFINED).await?.text())
 }
 
@@ -285,7 +290,7 @@ async fn ensure_loaded(study: &str) -> Result<(), Error> {
     shared::study::validate_study_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
     let file = format!("/studies/{study}.json");
     let text = get(&file).await?.text().await.map_err(network)?;
-    let ask = WorkerRequest::Hold {
+    let ask = WorkerRequest::LoadStudy {
         study: study.to_owned(),
         file,
     };
@@ -343,14 +348,14 @@ async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
     }
     let now = fetch_identity().await?;
     match known.turn(&now) {
-        SessionChange::Same => check_status(response).await,
-        SessionChange::Other => Err(problem_error(
+        SessionChange::Unchanged => check_status(response).await,
+        SessionChange::SessionReplaced => Err(problem_error(
             "somebody else is signed in in this browser, or nobody: sign in again, and load the \
              page again"
                 .to_owned(),
             NO_SESSION,
         )),
-        SessionChange::Fresh => {
+        SessionChange::TokenRenewed => {
             session_identity::cache_identity(now.clone());
             check_status(post_with_identity(address, &body, &now).await?).await
         }

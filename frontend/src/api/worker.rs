@@ -18,20 +18,20 @@ use super::Error;
 /// A piece of work that the worker was asked for.
 pub(crate) struct WorkerTask {
     number: u64,
-    answer: Promise,
+    reply: Promise,
 }
 
 /// What came back: the last word, and what stands beside it.
 pub(crate) struct WorkerReply {
     /// Never [`WorkerResponse::Progress`] or [`WorkerResponse::Failed`].
-    pub(crate) tell: WorkerResponse,
+    pub(crate) message: WorkerResponse,
     /// Undefined where the tell says it all.
-    pub(crate) beside: JsValue,
+    pub(crate) attachment: JsValue,
 }
 
 impl WorkerReply {
     /// The text beside the last word; empty if there is none.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn attached_text(&self) -> String {
         self.beside.as_string().unwrap_or_default()
     }
 }
@@ -43,12 +43,15 @@ impl WorkerTask {
     }
 
     /// Waits for the last word.
-    pub(crate) async fn answer(self) -> Result<WorkerReply, Error> {
+    pub(crate) async fn wait(self) -> Result<WorkerReply, Error> {
         let message = JsFuture::from(self.answer).await.map_err(|_| died())?;
         let (envelope, beside) = parse_message(&message).ok_or_else(died)?;
         match envelope.says {
             WorkerResponse::Failed(problem) => Err(Error::Server(problem)),
-            tell => Ok(WorkerReply { tell, beside }),
+            tell => Ok(WorkerReply {
+                message: tell,
+                attachment: beside,
+            }),
         }
     }
 }
@@ -79,7 +82,7 @@ pub(crate) fn cancel_task(number: u64) {
 /// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
 /// knows no files and no hosted studies.
 pub(crate) fn restart() {
-    CLIENT.with(|crew| crew.end(&WorkerResponse::Stopped));
+    CLIENT.with(|crew| crew.end(&WorkerResponse::Canceled));
 }
 
 /// How often the worker was started anew: who has told it things must tell them again.
@@ -94,8 +97,8 @@ thread_local! {
 /// The worker, and everybody who waits for it.
 struct WorkerClient {
     worker: RefCell<Option<RunningWorker>>,
-    waiting: RefCell<BTreeMap<u64, PendingTask>>,
-    last: Cell<u64>,
+    pending: RefCell<BTreeMap<u64, PendingTask>>,
+    last_id: Cell<u64>,
     generation: Cell<u64>,
 }
 
@@ -103,7 +106,7 @@ struct WorkerClient {
 struct RunningWorker {
     worker: Worker,
     /// What was asked before it listened; none once it does.
-    early: Option<Vec<Array>>,
+    queued: Option<Vec<Array>>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
 }
@@ -117,8 +120,8 @@ impl WorkerClient {
     const fn new() -> WorkerClient {
         WorkerClient {
             worker: RefCell::new(None),
-            waiting: RefCell::new(BTreeMap::new()),
-            last: Cell::new(0),
+            pending: RefCell::new(BTreeMap::new()),
+            last_id: Cell::new(0),
             generation: Cell::new(0),
         }
     }
@@ -137,12 +140,18 @@ impl WorkerClient {
                 .borrow_mut()
                 .insert(number, PendingTask { resolve, progress });
         });
-        let envelope = WorkerMessage { number, says: ask };
+        let envelope = WorkerMessage {
+            id: number,
+            body: ask,
+        };
         let json = serde_json::to_string(&envelope).expect("an ask has only text keys");
         if let Err(problem) = self.post(Array::of2(&JsValue::from_str(&json), beside)) {
             self.hear(number, WorkerResponse::Failed(problem));
         }
-        WorkerTask { number, answer }
+        WorkerTask {
+            number,
+            reply: answer,
+        }
     }
 
     fn post(&self, message: Array) -> Result<(), ErrorResponse> {
@@ -152,7 +161,8 @@ impl WorkerClient {
         }
         match slot.as_mut() {
             Some(RunningWorker {
-                early: Some(early), ..
+                queued: Some(early),
+                ..
             }) => early.push(message),
             Some(running) => running
                 .worker
@@ -164,9 +174,12 @@ impl WorkerClient {
     }
 
     /// Passes on a tell that was made here.
-    fn hear(&self, number: u64, tell: WorkerResponse) {
+    fn deliver(&self, number: u64, tell: WorkerResponse) {
         if let Some(waiting) = self.waiting.borrow_mut().remove(&number) {
-            let json = serde_json::to_string(&WorkerMessage { number, says: tell });
+            let json = serde_json::to_string(&WorkerMessage {
+                id: number,
+                body: tell,
+            });
             let json = JsValue::from_str(&json.expect("a tell has only text keys"));
             let _ = waiting
                 .resolve
@@ -200,7 +213,7 @@ impl WorkerClient {
     }
 
     /// Sends what was asked before the worker listened.
-    fn begin(&self) {
+    fn flush_queue(&self) {
         if let Some(running) = self.worker.borrow_mut().as_mut() {
             for message in running.early.take().unwrap_or_default() {
                 let _ = running.worker.post_message(&message);
@@ -209,7 +222,7 @@ impl WorkerClient {
     }
 
     /// Ends the worker; all who wait for it get `last`.
-    fn end(&self, last: &WorkerResponse) {
+    fn terminate(&self, last: &WorkerResponse) {
         if let Some(running) = self.worker.borrow_mut().take() {
             running.worker.set_onmessage(None);
             running.worker.set_onerror(None);
@@ -244,7 +257,7 @@ fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
     worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
     Ok(RunningWorker {
         worker,
-        early: Some(Vec::new()),
+        queued: Some(Vec::new()),
         _on_message: on_message,
         _on_error: on_error,
     })

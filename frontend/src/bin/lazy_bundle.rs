@@ -23,7 +23,7 @@ pub struct MountedPageHandle(lazy_bundle::MountedPage);
 #[wasm_bindgen]
 impl MountedPageHandle {
     /// Takes another address: path, what is behind `?`, what is behind `#`.
-    pub fn moved(&self, path: &str, search: &str, hash: &str) {
+    pub fn set_address(&self, path: &str, search: &str, hash: &str) {
         self.0.moved(path, search, hash);
     }
 }

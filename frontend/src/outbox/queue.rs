@@ -18,7 +18,8 @@ const MAX_RETRY_MS: u64 = 60_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QueuedEvent {
     /// Events go in this order.
-    pub(crate) place: u64,
+    #[serde(alias = "place")]
+    pub(crate) position: u64,
     /// Who did it. It is sent as theirs or not at all.
     pub(crate) person: PersonId,
     /// In which task.
@@ -27,7 +28,8 @@ pub(crate) struct QueuedEvent {
     pub(crate) event: AnnotationEvent,
     /// Why the server will not take it, if it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) refused: Option<String>,
+    #[serde(alias = "refused")]
+    pub(crate) rejection: Option<String>,
 }
 
 /// Why events wait.
@@ -56,33 +58,33 @@ pub(crate) struct EventBatch {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DeliveryOutcome {
     /// The server has them: they need not be kept.
-    pub(crate) gone: Vec<EventKey>,
+    pub(crate) delivered: Vec<EventKey>,
     /// They are kept with a reason.
     pub(crate) refused: Vec<QueuedEvent>,
     /// Nothing is sent for so long.
-    pub(crate) pause_ms: Option<u64>,
+    pub(crate) retry_after_ms: Option<u64>,
 }
 
 /// All that one person has not sent.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     /// By place.
-    waiting: Vec<QueuedEvent>,
+    pending: Vec<QueuedEvent>,
     /// Those of them that are not kept in the browser yet.
-    unwritten: BTreeSet<EventKey>,
+    unstored: BTreeSet<EventKey>,
     /// What the server has, of this visit.
-    settled: BTreeSet<EventKey>,
-    flight: Option<(u64, Vec<EventKey>)>,
+    delivered: BTreeSet<EventKey>,
+    in_flight: Option<(u64, Vec<EventKey>)>,
     n_batches: u64,
     n_failed: u32,
-    trouble: Option<DeliveryProblem>,
+    problem: Option<DeliveryProblem>,
     /// A batch was refused as a whole: which event is to blame shows if each goes alone.
-    singly: bool,
+    sends_singly: bool,
 }
 
 impl EventQueue {
     /// Takes what was kept before. Not what is known, nor what the server has.
-    pub(crate) fn find(&mut self, kept: QueuedEvent) {
+    pub(crate) fn restore(&mut self, kept: QueuedEvent) {
         let key = kept.event.key;
         let known = self.waiting.iter().any(|it| it.event.key == key);
         if known || self.settled.contains(&key) {
@@ -92,8 +94,8 @@ impl EventQueue {
         self.waiting.insert(at, kept);
     }
 
-    /// Takes what was just done. It is not sent before [`EventQueue::written`].
-    pub(crate) fn add(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
+    /// Takes what was just done. It is not sent before [`EventQueue::mark_stored`].
+    pub(crate) fn push(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
         let last = self.waiting.last().map_or(0, |it| it.place);
         kept.place = kept.place.max(last + 1);
         self.unwritten.insert(kept.event.key);
@@ -102,12 +104,12 @@ impl EventQueue {
     }
 
     /// It is kept in the browser, or cannot be.
-    pub(crate) fn written(&mut self, key: EventKey) {
+    pub(crate) fn mark_stored(&mut self, key: EventKey) {
         self.unwritten.remove(&key);
     }
 
     /// What goes next; none while something is under way.
-    pub(crate) fn next(&mut self) -> Option<EventBatch> {
+    pub(crate) fn next_batch(&mut self) -> Option<EventBatch> {
         if self.flight.is_some() {
             return None;
         }
@@ -139,17 +141,21 @@ impl EventQueue {
     }
 
     /// Hears what became of a batch, however late.
-    pub(crate) fn told(&mut self, number: u64, sent: &SubmitEventsResponse) -> DeliveryOutcome {
+    pub(crate) fn handle_reply(
+        &mut self,
+        number: u64,
+        sent: &SubmitEventsResponse,
+    ) -> DeliveryOutcome {
         let mut then = DeliveryOutcome::default();
         for taken in &sent.taken {
             let at = self.waiting.iter().position(|it| it.event.key == taken.key);
             match (&taken.outcome, at) {
-                (EventOutcome::Kept | EventOutcome::Known, Some(at)) => {
+                (EventOutcome::Stored | EventOutcome::Duplicate, Some(at)) => {
                     self.waiting.remove(at);
                     self.settled.insert(taken.key);
                     then.gone.push(taken.key);
                 }
-                (EventOutcome::Refused { reason }, Some(at)) => {
+                (EventOutcome::Rejected { reason }, Some(at)) => {
                     let kept = &mut self.waiting[at];
                     kept.refused = Some(reason.clone());
                     then.refused.push(kept.clone());
@@ -171,32 +177,32 @@ impl EventQueue {
     }
 
     /// Hears that there is no answer to a batch. Nothing for one that has an answer by now.
-    pub(crate) fn failed(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
+    pub(crate) fn handle_failure(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
         let keys = self.land(number)?;
         let mut then = DeliveryOutcome::default();
         match (classify_error(error), keys.as_slice()) {
-            (ErrorClass::Never(reason), [key]) => {
+            (ErrorClass::Permanent(reason), [key]) => {
                 let kept = self.waiting.iter_mut().find(|it| it.event.key == *key);
                 then.refused.extend(kept.map(|it| {
                     it.refused = Some(reason);
                     it.clone()
                 }));
             }
-            (ErrorClass::Never(_), _) => self.singly = true,
-            (ErrorClass::NotNow(trouble), _) => then.pause_ms = Some(self.pause(trouble)),
+            (ErrorClass::Permanent(_), _) => self.singly = true,
+            (ErrorClass::Retryable(trouble), _) => then.pause_ms = Some(self.pause(trouble)),
         }
         Some(then)
     }
 
     /// Sends what was refused once more.
-    pub(crate) fn ask_again(&mut self) {
+    pub(crate) fn requeue_rejected(&mut self) {
         for kept in &mut self.waiting {
             kept.refused = None;
         }
     }
 
     /// Forgets what was refused.
-    pub(crate) fn discard(&mut self) -> Vec<EventKey> {
+    pub(crate) fn discard_rejected(&mut self) -> Vec<EventKey> {
         let of = |it: &QueuedEvent| it.refused.is_some().then_some(it.event.key);
         let gone: Vec<EventKey> = self.waiting.iter().filter_map(of).collect();
         self.waiting.retain(|it| it.refused.is_none());
@@ -219,11 +225,11 @@ impl EventQueue {
         self.trouble.as_ref()
     }
 
-    fn land(&mut self, number: u64) -> Option<Vec<EventKey>> {
+    fn take_in_flight(&mut self, number: u64) -> Option<Vec<EventKey>> {
         self.flight.take_if(|it| it.0 == number).map(|it| it.1)
     }
 
-    fn pause(&mut self, trouble: DeliveryProblem) -> u64 {
+    fn next_retry_ms(&mut self, trouble: DeliveryProblem) -> u64 {
         self.trouble = Some(trouble);
         let pause = FIRST_RETRY_MS << self.n_failed.min(16);
         self.n_failed += 1;
@@ -234,19 +240,19 @@ impl EventQueue {
 /// What an error says of the events that were sent.
 enum ErrorClass {
     /// They may be taken later.
-    NotNow(DeliveryProblem),
+    Retryable(DeliveryProblem),
     /// They will not be taken as they are.
-    Never(String),
+    Permanent(String),
 }
 
 fn classify_error(error: &Error) -> ErrorClass {
     let Error::Server(problem) = error else {
-        return ErrorClass::NotNow(DeliveryProblem::Network);
+        return ErrorClass::Retryable(DeliveryProblem::Network);
     };
     match problem.error_type.as_str() {
-        NO_SESSION | NO_TOKEN | "name" => ErrorClass::NotNow(DeliveryProblem::SignedOut),
-        "unknown" | "setting" | "too-large" => ErrorClass::Never(problem.error.clone()),
-        _ => ErrorClass::NotNow(DeliveryProblem::Server(problem.error.clone())),
+        NO_SESSION | NO_TOKEN | "name" => ErrorClass::Retryable(DeliveryProblem::SignedOut),
+        "unknown" | "setting" | "too-large" => ErrorClass::Permanent(problem.error.clone()),
+        _ => ErrorClass::Retryable(DeliveryProblem::Server(problem.error.clone())),
     }
 }
 

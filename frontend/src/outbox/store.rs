@@ -22,21 +22,21 @@ const STORAGE_TIMEOUT_MS: u32 = 4_000;
 pub(crate) enum StorageError {
     /// It says so.
     #[error(transparent)]
-    Refused(#[from] Error),
+    Failed(#[from] Error),
     /// It says nothing.
     #[error("the storage of this browser does not answer")]
-    Silent,
+    TimedOut,
 }
 
 /// What a browser answers within [`STORAGE_TIMEOUT_MS`].
 async fn with_timeout<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StorageError> {
     let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(STORAGE_TIMEOUT_MS)));
     poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(done.map_err(StorageError::Refused)),
+        Poll::Ready(done) => Poll::Ready(done.map_err(StorageError::Failed)),
         Poll::Pending => late
             .as_mut()
             .poll(context)
-            .map(|()| Err(StorageError::Silent)),
+            .map(|()| Err(StorageError::TimedOut)),
     })
     .await
 }
@@ -59,7 +59,7 @@ impl EventStore {
     }
 
     /// Everybody's events. What another version wrote and this one cannot read stays where it is.
-    pub(crate) async fn all(&self) -> Result<Vec<QueuedEvent>, StorageError> {
+    pub(crate) async fn load_all(&self) -> Result<Vec<QueuedEvent>, StorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
             let values = transaction

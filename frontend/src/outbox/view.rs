@@ -198,19 +198,19 @@ mod tests {
     fn each_state_has_its_words() {
         let key = EventKey::from_bytes([1; 16]);
         let kept = QueuedEvent {
-            place: 1,
+            position: 1,
             person: PersonId(1),
             task: TaskId(1),
             event: AnnotationEvent {
                 key,
-                made_ms: 0,
-                what: AnnotationAction::Undone { of: key },
+                created_ms: 0,
+                action: AnnotationAction::Undone { of: key },
             },
-            refused: None,
+            rejection: None,
         };
         let mut status = OutboxStatus {
             n_saved: 35,
-            waiting: vec![kept.clone()],
+            pending: vec![kept.clone()],
             ..OutboxStatus::default()
         };
         assert_eq!(said(&status), ["35 saved", "1 being sent"]);

@@ -86,7 +86,7 @@ fn anchor(name: &str) -> String {
 
 /// Brings the part that the address names into view, also when the page is opened with it.
 fn follow_anchor() {
-    let hash = PageLocation::here().hash;
+    let hash = PageLocation::current().hash;
     ManipulationEffect::new(move |_| {
         let name = hash.get();
         let name = name.trim_start_matches('#').to_owned();
@@ -168,8 +168,8 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
     let about = axiom.about();
     let [premises, claim] = split_statement(about.formula);
     let example = match axiom {
-        Axiom::Further(_) | Axiom::Combined(_) if about.example.is_empty() => ().into_any(),
-        Axiom::Further(_) | Axiom::Combined(_) => {
+        Axiom::IrAxioms(_) | Axiom::Formula(_) if about.example.is_empty() => ().into_any(),
+        Axiom::IrAxioms(_) | Axiom::Formula(_) => {
             view! { <p><a href=playground_href(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
@@ -202,7 +202,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
 /// Those of the package, each with a link to its worked example.
 #[component]
 fn FurtherAxioms() -> impl IntoView {
-    let axioms = Axiom::further()
+    let axioms = Axiom::ir_axioms()
         .map(|axiom| view! { <AxiomEntry axiom/> })
         .collect_view();
     view! {
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn every_formula_has_premises_and_a_claim() {
-        for axiom in Axiom::ALL.iter().copied().chain(Axiom::further()) {
+        for axiom in Axiom::ALL.iter().copied().chain(Axiom::ir_axioms()) {
             let [premises, claim] = split_statement(axiom.about().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }

@@ -33,10 +33,10 @@ pub(crate) fn CompareRankers(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let scene = ComparePageState::follow(study, CompareView::read, CompareView::href);
-    let latest = LatestReply::follow(move || CompareRankersRequest {
+    let scene = ComparePageState::follow(study, CompareView::from_address, CompareView::href);
+    let latest = LatestReply::track(move || CompareRankersRequest {
         study: scene.study.get_value(),
-        asking: scene.view.get().asking,
+        options: scene.view.get().asking,
     });
     let failure = move || {
         latest.failed.get().map(|error| {

@@ -18,13 +18,13 @@ pub(crate) const ROWS: u64 = 25;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CompareView {
     /// Which two, and over which queries.
-    pub(crate) asking: ComparisonOptions,
+    pub(crate) comparison: ComparisonOptions,
     /// Whose queries are listed.
     pub(crate) selection: QuerySelection,
     /// In which order.
     pub(crate) sort: QuerySort,
     /// Which part of the list, counted from 0.
-    pub(crate) part: u64,
+    pub(crate) page: u64,
     /// Id of the query that is shown side by side.
     pub(crate) query: Option<String>,
 }
@@ -34,7 +34,7 @@ pub(super) type ComparePageState = StudyPageState<CompareView>;
 
 impl CompareView {
     /// From an address; what cannot be read is as if it was not there.
-    pub(crate) fn read(get: ParameterLookup<'_>) -> CompareView {
+    pub(crate) fn from_address(get: ParameterLookup<'_>) -> CompareView {
         let usual = ComparisonOptions::default();
         let who = |key: &str, at: usize| {
             let typed = get(key).and_then(|it| who_of(&it));
@@ -42,14 +42,14 @@ impl CompareView {
         };
         let word = |key: &str| get(key).unwrap_or_default();
         CompareView {
-            asking: ComparisonOptions {
-                pair: [fetch_identity("a", 0), fetch_identity("b", 1)],
-                counted: match relation_text("queries").as_str() {
-                    "found" => ComparisonSubset::Found,
+            comparison: ComparisonOptions {
+                rankers: [fetch_identity("a", 0), fetch_identity("b", 1)],
+                subset: match relation_text("queries").as_str() {
+                    "found" => ComparisonSubset::WithRetrievedRelevant,
                     "all" => ComparisonSubset::All,
-                    _ => ComparisonSubset::Judged,
+                    _ => ComparisonSubset::WithRelevant,
                 },
-                relevant_from: get("from").and_then(|it| it.parse().ok()),
+                min_relevant_grade: get("from").and_then(|it| it.parse().ok()),
                 stopwords: match relation_text("stop").as_str() {
                     "none" => Stopwords::None,
                     _ => Stopwords::EnFunction,
@@ -64,7 +64,7 @@ impl CompareView {
                 "loss" => QuerySort::Loss,
                 _ => QuerySort::Query,
             },
-            part: get("part")
+            page: get("part")
                 .and_then(|it| it.parse().ok())
                 .unwrap_or_default(),
             query: get("query"),
@@ -82,8 +82,8 @@ impl CompareView {
             }
         }
         let counted = match self.asking.counted {
-            ComparisonSubset::Judged => None,
-            ComparisonSubset::Found => Some("found"),
+            ComparisonSubset::WithRelevant => None,
+            ComparisonSubset::WithRetrievedRelevant => Some("found"),
             ComparisonSubset::All => Some("all"),
         };
         let stop = match self.asking.stopwords {
@@ -108,7 +108,7 @@ impl CompareView {
             pairs.push(("part", self.part.to_string()));
         }
         pairs.extend(self.query.clone().map(|it| ("query", it)));
-        let page = PageRoute::Differ {
+        let page = PageRoute::CompareRankers {
             study: study.to_owned(),
         };
         page.href() + &query_string(pairs)
@@ -142,35 +142,35 @@ pub(crate) fn parse_ranker_parameter(word: &str) -> Option<RankerRef> {
 }
 
 const CHANGE_PARAMETERS: [(RrChangeKind, &str); 5] = [
-    (RrChangeKind::Won, "won"),
+    (RrChangeKind::ZeroToOne, "won"),
     (RrChangeKind::Better, "better"),
     (RrChangeKind::Equal, "level"),
     (RrChangeKind::Worse, "worse"),
-    (RrChangeKind::Lost, "lost"),
+    (RrChangeKind::OneToZero, "lost"),
 ];
 
 fn fraction_parameter(fraction: TopFraction) -> &'static str {
     match fraction {
-        TopFraction::Fqt => "fqt",
-        TopFraction::Fnt => "fnt",
+        TopFraction::QueryTokens => "fqt",
+        TopFraction::NovelTerms => "fnt",
     }
 }
 
 fn selection_parameter(selection: &QuerySelection) -> String {
     match selection {
         QuerySelection::All => "all".to_owned(),
-        QuerySelection::Bucket { side, bucket } => format!("bucket.{bucket}.{side}"),
-        QuerySelection::Length { n_tokens } => format!("length.{n_tokens}"),
-        QuerySelection::Change { change } => {
+        QuerySelection::FqtBucket { side, bucket } => format!("bucket.{bucket}.{side}"),
+        QuerySelection::QueryLength { n_tokens } => format!("length.{n_tokens}"),
+        QuerySelection::RrChange { change } => {
             let word = CHANGE_PARAMETERS.iter().find(|it| it.0 == *change);
             format!("change.{}", word.map_or("level", |it| it.1))
         }
-        QuerySelection::Answer { answer } => {
+        QuerySelection::AnswerType { answer } => {
             format!("answer.{}", answer.map_or("none", AnswerType::name))
         }
         QuerySelection::Bigram { words } => format!("begins.{words}"),
-        QuerySelection::Apart { depth } => format!("apart.{depth}"),
-        QuerySelection::Higher { fraction, side } => {
+        QuerySelection::Disjoint { depth } => format!("apart.{depth}"),
+        QuerySelection::HigherFraction { fraction, side } => {
             format!("{}.{side}", fraction_parameter(*fraction))
         }
     }
@@ -179,12 +179,13 @@ fn selection_parameter(selection: &QuerySelection) -> String {
 fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
     let (kind, rest) = word.split_once('.')?;
     let side = |it: &str| it.parse::<u8>().ok().filter(|it| *it < 2);
-    let higher =
-        |fraction: TopFraction| side(rest).map(|side| QuerySelection::Higher { fraction, side });
+    let higher = |fraction: TopFraction| {
+        side(rest).map(|side| QuerySelection::HigherFraction { fraction, side })
+    };
     match kind {
         "bucket" => {
             let (bucket, of) = rest.split_once('.')?;
-            Some(QuerySelection::Bucket {
+            Some(QuerySelection::FqtBucket {
                 side: side(of)?,
                 bucket: bucket.parse().ok()?,
             })
@@ -192,15 +193,15 @@ fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
         "length" => rest
             .parse()
             .ok()
-            .map(|n_tokens| QuerySelection::Length { n_tokens }),
+            .map(|n_tokens| QuerySelection::QueryLength { n_tokens }),
         "change" => {
             let (change, _) = *CHANGE_PARAMETERS.iter().find(|it| it.1 == rest)?;
-            Some(QuerySelection::Change { change })
+            Some(QuerySelection::RrChange { change })
         }
-        "answer" if rest == "none" => Some(QuerySelection::Answer { answer: None }),
+        "answer" if rest == "none" => Some(QuerySelection::AnswerType { answer: None }),
         "answer" => {
             let answer = AnswerType::ALL.iter().find(|it| it.name() == rest)?;
-            Some(QuerySelection::Answer {
+            Some(QuerySelection::AnswerType {
                 answer: Some(*answer),
             })
         }
@@ -210,9 +211,9 @@ fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
         "apart" => rest
             .parse()
             .ok()
-            .map(|depth| QuerySelection::Apart { depth }),
-        "fqt" => higher(TopFraction::Fqt),
-        "fnt" => higher(TopFraction::Fnt),
+            .map(|depth| QuerySelection::Disjoint { depth }),
+        "fqt" => higher(TopFraction::QueryTokens),
+        "fnt" => higher(TopFraction::NovelTerms),
         _ => None,
     }
 }
@@ -232,17 +233,17 @@ mod tests {
             let found = pairs.iter().find(|it| it.0 == key);
             found.map(|it| it.1.replace("%20", " ").replace("%3A", ":"))
         };
-        CompareView::read(&get)
+        CompareView::from_address(&get)
     }
 
     #[test]
     fn a_view_survives_its_address() {
         assert_eq!(CompareView::default().href("demo"), "/study/demo/differ");
         let view = CompareView {
-            asking: ComparisonOptions {
-                pair: [RankerRef::Ranker(2), RankerRef::Run("a.run".to_owned())],
-                counted: ComparisonSubset::Found,
-                relevant_from: Some(2),
+            comparison: ComparisonOptions {
+                rankers: [RankerRef::Ranker(2), RankerRef::Run("a.run".to_owned())],
+                subset: ComparisonSubset::WithRetrievedRelevant,
+                min_relevant_grade: Some(2),
                 stopwords: Stopwords::None,
                 split: Some("test".to_owned()),
             },
@@ -250,7 +251,7 @@ mod tests {
                 words: "what is".to_owned(),
             },
             sort: QuerySort::Loss,
-            part: 3,
+            page: 3,
             query: Some("q1".to_owned()),
         };
         let href = view.href("demo");
@@ -265,20 +266,20 @@ mod tests {
     #[test]
     fn every_selection_survives_its_word() {
         let answers = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
-        let answers = answers.map(|answer| QuerySelection::Answer { answer });
+        let answers = answers.map(|answer| QuerySelection::AnswerType { answer });
         let changes = RrChangeKind::ALL
             .iter()
-            .map(|it| QuerySelection::Change { change: *it });
+            .map(|it| QuerySelection::RrChange { change: *it });
         let others = [
-            QuerySelection::Bucket { side: 1, bucket: 4 },
-            QuerySelection::Length { n_tokens: 11 },
-            QuerySelection::Apart { depth: 10 },
-            QuerySelection::Higher {
-                fraction: TopFraction::Fqt,
+            QuerySelection::FqtBucket { side: 1, bucket: 4 },
+            QuerySelection::QueryLength { n_tokens: 11 },
+            QuerySelection::Disjoint { depth: 10 },
+            QuerySelection::HigherFraction {
+                fraction: TopFraction::QueryTokens,
                 side: 0,
             },
-            QuerySelection::Higher {
-                fraction: TopFraction::Fnt,
+            QuerySelection::HigherFraction {
+                fraction: TopFraction::NovelTerms,
                 side: 1,
             },
         ];

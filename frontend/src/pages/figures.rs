@@ -24,11 +24,11 @@ pub(crate) fn Figures(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let choice = PageLocation::follow(read);
+    let choice = PageLocation::read_from_search(read);
     let name = study.clone();
     let drawn = api::fetch(move || GetFiguresRequest {
         study: name.clone(),
-        choice: choice.get(),
+        options: choice.get(),
     });
     let name = study.clone();
     let shown =
@@ -48,9 +48,9 @@ fn choice_from_address(address: &PageLocation) -> FigureOptions {
     let number = |key: &str| address.word(key)?.parse().ok();
     let get = |key: &str| address.word(key);
     FigureOptions {
-        dials: address::controls_from_address(&get),
-        reference: number("against").unwrap_or_default(),
-        measure: number("measure").unwrap_or_default(),
+        controls: address::controls_from_address(&get),
+        reference_row: number("against").unwrap_or_default(),
+        measure_index: number("measure").unwrap_or_default(),
     }
 }
 
@@ -85,14 +85,14 @@ fn FiguresView(
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.overlap.as_ref().map(|it| {
         let draw = |thirds| {
-            InteractiveFigure::still(plot::draw_overlap_thirds(&names, &it.measure, thirds))
+            InteractiveFigure::static_figure(plot::draw_overlap_thirds(&names, &it.measure, thirds))
         };
         (draw(&it.all), draw(&it.in_pool))
     });
     let (all, in_pool) = overlap.unzip();
     let scatter = figures.scatter.as_ref();
-    let scatter =
-        scatter.map(|it| InteractiveFigure::still(plot::draw_effectiveness_scatter(&names, it)));
+    let scatter = scatter
+        .map(|it| InteractiveFigure::static_figure(plot::draw_effectiveness_scatter(&names, it)));
     let modes = figures.modes.clone();
     view! {
         <div class="head">
@@ -112,7 +112,7 @@ fn FiguresView(
             name="From candidates to instances"
             said="How many pairs of texts pass an axiom as first stated, once it is relaxed, \
                   and once it is extended to queries of any length."
-            drawing=Some(InteractiveFigure::still(plot::draw_funnel(&figures.funnels)))
+            drawing=Some(InteractiveFigure::static_figure(plot::draw_funnel(&figures.funnels)))
             table=table("funnel")
         />
         <FigureSection
@@ -225,7 +225,7 @@ fn Choices(
             <SelectField label="Reading of the axioms" choose=move |word: String| {
                 let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
-                by_mode(&|it| it.dials = StudyControls { mode, ..it.dials.clone() });
+                by_mode(&|it| it.dials = StudyControls { variant: mode, ..it.dials.clone() });
             }>{modes_options}</SelectField>
             <SelectField label="Compare with" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();

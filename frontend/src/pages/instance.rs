@@ -46,7 +46,7 @@ struct InstancePath {
 }
 
 impl InstancePath {
-    fn read(path: &str) -> Option<InstancePath> {
+    fn parse_path(path: &str) -> Option<InstancePath> {
         match PageRoute::parse(path) {
             Some(PageRoute::Instance {
                 study,
@@ -71,10 +71,10 @@ impl InstancePath {
 /// The page.
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
-    let PageLocation { path, search, .. } = PageLocation::here();
+    let PageLocation { path, search, .. } = PageLocation::current();
     // The address of another page is no news: this one is about to go.
     let place = Memo::new(move |before: Option<&Option<InstancePath>>| {
-        InstancePath::read(&path.read()).or_else(|| before.cloned().flatten())
+        InstancePath::parse_path(&path.read()).or_else(|| before.cloned().flatten())
     });
     let view = Memo::new(move |_| {
         let mode = place.get().map_or(AxiomVariant::Fixed, |it| it.mode);
@@ -95,16 +95,16 @@ pub(crate) fn Instance() -> impl IntoView {
             let request = GetInstanceRequest {
                 study,
                 probe,
-                mode,
+                variant: mode,
                 number,
-                delta_score,
+                tie_threshold: delta_score,
             };
             Some((place, api::call(&request).await))
         }
     });
     let around = LocalResource::new(move || {
         let (place, view) = (place.get(), view.get());
-        async move { Some(InstanceNeighbors::ask(&place?, &view).await) }
+        async move { Some(InstanceNeighbors::fetch(&place?, &view).await) }
     });
     let ways = Memo::new(move |_| around.get().flatten()?.ok());
     let lost = Signal::derive(move || around.get().flatten()?.err());
@@ -157,9 +157,9 @@ fn Crumbs(
         let (view, ways) = (view.get(), ways.get());
         let dials = view.list.dials.clone();
         let study = match view.ranker {
-            Some(row) => StudyView::on(dials, place.probe, row),
+            Some(row) => StudyView::with_selection(dials, place.probe, row),
             None => StudyView {
-                dials,
+                controls: dials,
                 ..StudyView::default()
             },
         };
@@ -316,7 +316,15 @@ fn InstanceButtons(
         let view = view.get();
         // Outside of the list there is no place to keep.
         let at = around.listed.then_some(at);
-        Some(here.with_value(|it| it.href(number, &InstanceView { at, ..view })))
+        Some(here.with_value(|it| {
+            it.href(
+                number,
+                &InstanceView {
+                    position: at,
+                    ..view
+                },
+            )
+        }))
     };
     let [previous, next, play] = std::array::from_fn(|_| NodeRef::<html::A>::new());
     // The page around this one has the router, and follows links.
@@ -330,13 +338,13 @@ fn InstanceButtons(
             "k" => (previous, Some(ListDirection::Previous)),
             "j" => (next, Some(ListDirection::Next)),
             "p" => (play, None),
-            _ => return KeyOutcome::Passed,
+            _ => return KeyOutcome::Ignored,
         };
         match (untrack(known), step) {
             (None, Some(step)) => wanted.set(Some(step)),
             _ => follow(button),
         }
-        KeyOutcome::Taken
+        KeyOutcome::Handled
     });
     Effect::new(move |_| {
         if known().is_none() {

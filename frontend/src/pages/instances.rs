@@ -56,9 +56,9 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     let view = Memo::new(move |_| InstanceListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let name = StoredValue::new(study.clone());
-    let look = LatestReply::follow(move || GetStudyRequest {
+    let look = LatestReply::track(move || GetStudyRequest {
         study: name.get_value(),
-        dials: dials.get(),
+        controls: dials.get(),
     });
     let (overview, failed) = (look.reply, look.failed);
     let asked = Memo::new(move |_| InstanceListQuery {
@@ -67,7 +67,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         ranker,
         view: view.get(),
     });
-    let rows = InstanceRows::of(asked);
+    let rows = InstanceRows::new(asked);
     let navigate = use_navigate();
     let go = Callback::new(move |view: InstanceListView| {
         let options = NavigateOptions {
@@ -85,7 +85,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     });
     let turned = DebouncedControls::new(dials.into(), settle);
     let spot = Memo::new(move |_| MapPosition {
-        who: MapRow::Ranker(ranker),
+        row: MapRow::Ranker(ranker),
         probe,
     });
     let about = probe.about();
@@ -101,7 +101,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     let reach = Memo::new(move |_| {
         overview
             .get()
-            .map(|it| ControlOptions::of_probe(&it, probe))
+            .map(|it| ControlOptions::for_probe(&it, probe))
     });
     let bar = move || match reach.get() {
         Some(reach) => view! { <ControlBar reach turned/> }.into_any(),
@@ -127,7 +127,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     };
     let mode = Memo::new(move |_| overview.get().map_or(AxiomVariant::Fixed, |it| it.mode));
     let study_href = move || {
-        let view = StudyView::on(dials.get(), probe, ranker);
+        let view = StudyView::with_selection(dials.get(), probe, ranker);
         name.with_value(|it| view.href(it))
     };
     let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());
@@ -330,7 +330,7 @@ fn InstanceListRow(
     let found = Memo::new(move |_| rows.row(at));
     let tabindex = move || if current.get() == at { "0" } else { "-1" };
     move || match found.get() {
-        InstanceRow::Waits => {
+        InstanceRow::Loading => {
             view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any()
         }
         InstanceRow::Failed(error) => view! {
@@ -357,7 +357,7 @@ fn InstanceListRow(
             } = asked;
             let place = InstanceView {
                 ranker: Some(ranker),
-                at: Some(at),
+                position: Some(at),
                 list: view,
             };
             let href = place.href(&study, probe, mode.get(), line.number);
@@ -417,7 +417,7 @@ fn NoInstances(
             "See the satisfied instances",
             InstanceListView {
                 outcome: Some(Outcome::Satisfied),
-                sort: InstanceSort::Closest,
+                sort: InstanceSort::AbsoluteMargin,
                 ..now.clone()
             },
         ),

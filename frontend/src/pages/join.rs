@@ -20,7 +20,7 @@ use forms::{JoinForm, SignInForm};
 /// The page.
 #[component]
 pub(crate) fn Join() -> impl IntoView {
-    let PageLocation { hash, .. } = PageLocation::here();
+    let PageLocation { hash, .. } = PageLocation::current();
     let given = hash.get_untracked();
     let token = RwSignal::new((!given.is_empty()).then_some(given));
     Effect::new(move |_| {
@@ -52,9 +52,9 @@ enum JoinPageState {
     /// An invitation that can be used, and who is signed in so far.
     Invited(String, InvitationResponse, SessionResponse),
     /// One that cannot be used.
-    Unusable(Error, SessionResponse),
+    InvalidInvitation(Error, SessionResponse),
     /// No invitation.
-    Nothing(SessionResponse),
+    NoInvitation(SessionResponse),
 }
 
 async fn load(token: Option<String>) -> Result<JoinPageState, Error> {
@@ -62,7 +62,7 @@ async fn load(token: Option<String>) -> Result<JoinPageState, Error> {
         return Ok(JoinPageState::NoServer);
     };
     let Some(token) = token else {
-        return Ok(JoinPageState::Nothing(who));
+        return Ok(JoinPageState::NoInvitation(who));
     };
     let invitation = LookUpInvitationRequest {
         token: token.clone(),
@@ -70,7 +70,7 @@ async fn load(token: Option<String>) -> Result<JoinPageState, Error> {
     match api::call(&invitation).await {
         Ok(to) => Ok(JoinPageState::Invited(token, to, who)),
         Err(Error::Network(reason)) => Err(Error::Network(reason)),
-        Err(error) => Ok(JoinPageState::Unusable(error, who)),
+        Err(error) => Ok(JoinPageState::InvalidInvitation(error, who)),
     }
 }
 
@@ -81,13 +81,13 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
             <p class="ahead">
                 "There is no server here: this page comes from a host of files only, and keeps
                 nothing. "
-                <a href=PageRoute::Review.href()>"Try reviewing"</a>
+                <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
                 " works here as well."
             </p>
         }
         .into_any(),
         JoinPageState::Invited(token, to, who) => invitation_view(token, to, who),
-        JoinPageState::Unusable(error, who) => view! {
+        JoinPageState::InvalidInvitation(error, who) => view! {
             <h1>"This invitation cannot be used"</h1>
             <ErrorMessage error/>
             <p class="lead">
@@ -97,7 +97,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
             <NoInvitation who again/>
         }
         .into_any(),
-        JoinPageState::Nothing(who) => view! {
+        JoinPageState::NoInvitation(who) => view! {
             <h1>{if who.person.is_some() { "Your account" } else { "Sign in" }}</h1>
             <NoInvitation who again/>
         }

@@ -40,13 +40,13 @@ pub(crate) fn LateInteraction(
 ) -> impl IntoView {
     let scene = LateInteractionPageState::follow(
         study.clone(),
-        LateInteractionView::read,
+        LateInteractionView::from_address,
         LateInteractionView::href,
     );
     let name = scene.study;
     let overview = api::fetch(move || GetStudyRequest {
         study: name.get_value(),
-        dials: StudyControls::default(),
+        controls: StudyControls::default(),
     });
     let found = api::fetch(move || ListLateInteractionAnalysesRequest {
         study: name.get_value(),
@@ -145,7 +145,7 @@ fn RankerAnalysis(
     let lists = Memo::new(move |_| {
         let overview = overview.get().and_then(Result::ok);
         let of = |it: StudyOverview| {
-            found.with_value(|found| InstanceListLinks::of(&it, &found.head.ranker))
+            found.with_value(|found| InstanceListLinks::for_ranker(&it, &found.head.ranker))
         };
         overview.map(of).unwrap_or_default()
     });

@@ -21,7 +21,7 @@ use models::Models;
 /// The page, and where the link leads that the server prints when it starts.
 #[component]
 pub(crate) fn Operator() -> impl IntoView {
-    let PageLocation { hash, .. } = PageLocation::here();
+    let PageLocation { hash, .. } = PageLocation::current();
     let shelf = ModelList::new();
     let failed = RwSignal::new(None::<Error>);
     if hash.with_untracked(String::is_empty) {
@@ -38,7 +38,7 @@ pub(crate) fn Operator() -> impl IntoView {
     let again = Callback::new(move |()| shelf.ask());
     let stand = Memo::new(move |_| shelf.stand.get());
     let body = move || match stand.get() {
-        ModelListState::Asking => {
+        ModelListState::Loading => {
             view! { <p class="note" role="status">"Asking the server"</p> }.into_any()
         }
         ModelListState::NoServer => view! {

@@ -24,12 +24,12 @@ impl<V: Send + Sync> Copy for StudyPageState<V> {}
 
 impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     /// Follows the address, with how a view is read from it and written.
-    pub(crate) fn follow(
+    pub(crate) fn from_address(
         study: String,
         read: fn(address::ParameterLookup<'_>) -> V,
         href: fn(&V, &str) -> String,
     ) -> StudyPageState<V> {
-        let here = PageLocation::here();
+        let here = PageLocation::current();
         let view = Memo::new(move |_| {
             let search = here.search.get();
             read(&|key| location::word(&search, key))
@@ -42,7 +42,7 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     }
 
     /// Changes what the address says.
-    pub(crate) fn turn(self, change: impl FnOnce(&mut V)) {
+    pub(crate) fn update(self, change: impl FnOnce(&mut V)) {
         let mut view = self.view.get_untracked();
         change(&mut view);
         location::navigate(&self.to(&view));
@@ -55,7 +55,7 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
         self.to(&view)
     }
 
-    fn to(self, view: &V) -> String {
+    fn href_of(self, view: &V) -> String {
         self.study.with_value(|it| (self.href)(view, it))
     }
 }

@@ -55,13 +55,13 @@ pub(crate) fn Playground() -> impl IntoView {
     });
     let desk = PlaygroundState {
         query: RwSignal::new(sheet.query),
-        texts: RwSignal::new(sheet.texts.into_iter().map(TextHistory::new).collect()),
+        documents: RwSignal::new(sheet.texts.into_iter().map(TextHistory::new).collect()),
         settings,
         origin: RwSignal::new(opening.origin()),
-        before: RwSignal::new(None),
+        previous: RwSignal::new(None),
         collection,
-        outcome: RwSignal::new(AnswerState::Blank),
-        models: RwSignal::new(Vec::new()),
+        answer: RwSignal::new(AnswerState::Blank),
+        neural_rankers: RwSignal::new(Vec::new()),
         manipulated: RwSignal::new(None),
     };
     update_answer(desk);
@@ -117,8 +117,8 @@ const LONG_INPUT_BYTES: usize = 30_000;
 
 /// Answers what is typed, always the newest.
 fn update_answer(desk: PlaygroundState) {
-    let soon = Debounce::after_ms(DEBOUNCE_MS);
-    let later = Debounce::after_ms(LONG_DEBOUNCE_MS);
+    let soon = Debounce::with_delay_ms(DEBOUNCE_MS);
+    let later = Debounce::with_delay_ms(LONG_DEBOUNCE_MS);
     ManipulationEffect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
         let collection = desk.collection.get().flatten();
@@ -146,7 +146,7 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
     }
     let mut typed = match sheet.read() {
         Ok(typed) => typed,
-        Err(wrong) => return AnswerState::Wrong(wrong),
+        Err(wrong) => return AnswerState::Invalid(wrong),
     };
     let stats = match (&sheet.settings.study, collection) {
         (None, _) => None,
@@ -155,7 +155,7 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
             Ok(stats) => Some(stats),
             Err(error) => return AnswerState::Failed(error),
         },
-        (Some(_), _) => return AnswerState::Waiting,
+        (Some(_), _) => return AnswerState::Loading,
     };
     // Document frequencies count terms of the collection's own analyser.
     if let Some(stats) = &stats {
@@ -164,11 +164,11 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
     let known = stats.as_ref().map(|it| CollectionStatistics {
         totals: it.totals,
         terms: &it.terms,
-        vectors: it.words.as_ref().map(|it| &it.vectors),
+        word_vectors: it.words.as_ref().map(|it| &it.vectors),
     });
     match evaluate_input(&typed, known) {
         Ok(found) => AnswerState::Answered(Arc::new(found)),
-        Err(error) => AnswerState::Refused(error.to_string()),
+        Err(error) => AnswerState::Rejected(error.to_string()),
     }
 }
 
@@ -179,7 +179,8 @@ struct SavedInstance {
     format: u32,
     software: &'static str,
     query: String,
-    texts: Vec<String>,
+    #[serde(alias = "texts")]
+    documents: Vec<String>,
     /// The study whose collection gave the statistics; none: the texts were the collection.
     study: Option<String>,
     /// What was asked, with analyser, limits, mode and rankers.
@@ -187,7 +188,8 @@ struct SavedInstance {
     /// Axioms that apply.
     instances: Vec<shared::study::playground::AxiomResult>,
     /// Axioms by name that do not apply.
-    others: Vec<Probe>,
+    #[serde(alias = "others")]
+    non_applying_axioms: Vec<Probe>,
     /// What neural rankers said.
     neural: Vec<shared::api::ScoreDocumentsResponse>,
 }
@@ -196,7 +198,8 @@ struct SavedInstance {
 struct SavedSettings {
     analyzer: Analyzer,
     limits: shared::probe::Limits,
-    mode: shared::probe::AxiomVariant,
+    #[serde(alias = "mode")]
+    variant: shared::probe::AxiomVariant,
     rankers: Vec<String>,
 }
 
@@ -212,16 +215,16 @@ fn save_instance(desk: PlaygroundState) {
         format: 1,
         software: env!("CARGO_PKG_VERSION"),
         query: sheet.query,
-        texts: sheet.texts,
+        documents: sheet.texts,
         study: sheet.settings.study,
         settings: SavedSettings {
             analyzer,
             limits: read.limits,
-            mode: read.mode,
+            variant: read.mode,
             rankers: read.rankers,
         },
         instances,
-        others: others.into_iter().map(|it| it.probe).collect(),
+        non_applying_axioms: others.into_iter().map(|it| it.probe).collect(),
         neural: desk
             .models
             .with_untracked(|it| it.iter().filter_map(NeuralRankerState::scored).collect()),

@@ -28,7 +28,7 @@ struct ReproductionChoice {
 /// The page.
 #[component]
 pub(crate) fn Reproductions() -> impl IntoView {
-    let choice = PageLocation::follow(read);
+    let choice = PageLocation::read_from_search(read);
     let studies = api::fetch(|| ListStudiesRequest {});
     let replayed = LocalResource::new(move || {
         let ReproductionChoice { asked, study } = choice.get();
@@ -55,8 +55,14 @@ pub(crate) fn Reproductions() -> impl IntoView {
 
 async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTable>, Error> {
     match study {
-        Some(study) => api::call(&GetReproductionRequest { study, asked }).await,
-        None => api::call(&GetPublishedTableRequest { asked }).await,
+        Some(study) => {
+            api::call(&GetReproductionRequest {
+                study,
+                table: asked,
+            })
+            .await
+        }
+        None => api::call(&GetPublishedTableRequest { table: asked }).await,
     }
 }
 
@@ -81,7 +87,7 @@ fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
         ("table", next.asked.table.to_string()),
     ];
     pairs.extend(next.study.clone().map(|it| ("study", it)));
-    let href = PageRoute::Replay.href() + &address::query_string(pairs);
+    let href = PageRoute::Reproductions.href() + &address::query_string(pairs);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));

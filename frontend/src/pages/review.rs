@@ -26,20 +26,20 @@ pub(crate) fn view(page: PageRoute) -> AnyView {
     // Whichever page it is, what was left unsent before is sent. The others ask themselves.
     if !matches!(
         page,
-        PageRoute::Review | PageRoute::Annotate { .. } | PageRoute::Join
+        PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join
     ) {
         leptos::task::spawn_local(async {
             let _ = identity::fetch_identity().await;
         });
     }
     match page {
-        PageRoute::Annotate { task } => view! { <Annotate task/> }.into_any(),
-        PageRoute::Curate { task } => view! { <Curate task/> }.into_any(),
-        PageRoute::MakeTask => view! { <NewTaskPage/> }.into_any(),
-        PageRoute::Try { study } => view! { <Trial study/> }.into_any(),
+        PageRoute::AnnotateTask { task } => view! { <Annotate task/> }.into_any(),
+        PageRoute::CurateTask { task } => view! { <Curate task/> }.into_any(),
+        PageRoute::NewTask => view! { <NewTaskPage/> }.into_any(),
+        PageRoute::Trial { study } => view! { <Trial study/> }.into_any(),
         PageRoute::Join => view! { <Join/> }.into_any(),
         PageRoute::People => view! { <People/> }.into_any(),
-        PageRoute::Review => view! { <Tasks/> }.into_any(),
+        PageRoute::ReviewTasks => view! { <Tasks/> }.into_any(),
         // Pages of other modules and programs.
         _ => ().into_any(),
     }

@@ -58,12 +58,12 @@ pub(crate) fn Study() -> impl IntoView {
         Some(PageRoute::Study { study }) => study,
         _ => String::new(),
     });
-    let view = Memo::new(move |_| StudyView::read(&|key| query.read().get(key)));
+    let view = Memo::new(move |_| StudyView::from_address(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let look = LocalResource::new(move || {
         let request = GetStudyRequest {
             study: study.get(),
-            dials: dials.get(),
+            controls: dials.get(),
         };
         async move {
             let answer = api::call(&request).await.map(Arc::new);
@@ -177,16 +177,16 @@ fn StudyContent(
     let dials = Memo::new(move |_| view.get().dials);
     let settle = Callback::new(move |dials: StudyControls| {
         go.run(StudyView {
-            dials,
+            controls: dials,
             ..view.get_untracked()
         });
     });
     let turned = DebouncedControls::new(dials.into(), settle);
-    let reach = ControlOptions::of(&frame);
+    let reach = ControlOptions::from_overview(&frame);
     let first = frame.clone();
     let selected = Memo::new(move |_| select(&first, view.get().cell));
     // The panel follows a focus that has rested for a moment.
-    let rest = Debounce::after_ms(150);
+    let rest = Debounce::with_delay_ms(150);
     let focus = Callback::new(move |spot: MapPosition| {
         rest.run(move || {
             let now = view.get_untracked();
@@ -222,19 +222,19 @@ fn StudyContent(
                 let spot = untrack(move || selected.get());
                 let Some(href) = spot.and_then(|it| untrack(|| way(it, Some(Outcome::Violated))))
                 else {
-                    return KeyOutcome::Passed;
+                    return KeyOutcome::Ignored;
                 };
                 open(&href, NavigateOptions::default());
             }
-            _ => return KeyOutcome::Passed,
+            _ => return KeyOutcome::Ignored,
         }
-        KeyOutcome::Taken
+        KeyOutcome::Handled
     });
     let title = frame.title.clone();
     let told = study.clone();
     let no_axioms = frame.probes.is_empty();
     let behaviours = (frame.n_behaviours > 0).then(|| {
-        let path = PageRoute::Behaviours {
+        let path = PageRoute::BehavioralTests {
             study: study.clone(),
         };
         view! {
@@ -243,7 +243,7 @@ fn StudyContent(
             </div>
         }
     });
-    let said = PageRoute::Said {
+    let said = PageRoute::HumanJudgments {
         study: study.clone(),
     };
     let is_said = RwSignal::new(false);
@@ -275,7 +275,10 @@ fn StudyContent(
                     FigureDisplay::Map => FigureDisplay::Table,
                     FigureDisplay::Table => FigureDisplay::Map,
                 };
-                go.run(StudyView { shape, ..now });
+                go.run(StudyView {
+                    display: shape,
+                    ..now
+                });
             });
             view! {
                 <div class="study">
@@ -346,7 +349,7 @@ fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Optio
         row && it.column(overview).is_some()
     };
     let first = overview.probes.first().map(|it| MapPosition {
-        who: MapRow::Ranker(0),
+        row: MapRow::Ranker(0),
         probe: it.probe,
     });
     wanted.filter(known).or(first.filter(known))

@@ -31,15 +31,15 @@ pub(crate) fn Workbench() -> impl IntoView {
     let query = use_query_map().get_untracked();
     let job = query.get("job").map(|id| JobLink {
         id,
-        of: query.get("of").unwrap_or_default(),
+        study_hash: query.get("of").unwrap_or_default(),
     });
     let bench = WorkbenchState {
         files: RwSignal::new_local(Vec::new()),
         settings: RwSignal::new(LocalStudySettings::from_query(|key| query.get(key))),
         stop_list: RwSignal::new(None),
-        pieces: RwSignal::new(None),
+        vocabulary: RwSignal::new(None),
         run: RwSignal::new(RunState::Idle),
-        made: RwSignal::new(None),
+        study: RwSignal::new(None),
         job: RwSignal::new(job),
     };
     write_address(bench);
@@ -47,10 +47,10 @@ pub(crate) fn Workbench() -> impl IntoView {
     keyboard::on_key(move |key| match key {
         "o" => {
             files::open_picker();
-            KeyOutcome::Taken
+            KeyOutcome::Handled
         }
         "Escape" => run::cancel(bench),
-        _ => KeyOutcome::Passed,
+        _ => KeyOutcome::Ignored,
     });
     view! {
         <Title text="Workbench"/>
@@ -89,7 +89,7 @@ fn write_address(bench: WorkbenchState) {
     let navigate = use_navigate();
     Effect::new(move |before: Option<String>| {
         let mut query = bench.settings.with(LocalStudySettings::to_query);
-        if let Some(JobLink { id, of }) = bench.job.get() {
+        if let Some(JobLink { id, study_hash: of }) = bench.job.get() {
             query.push(("job", id));
             query.push(("of", of));
         }
@@ -116,7 +116,7 @@ fn write_address(bench: WorkbenchState) {
 /// Looks for the local study of an earlier visit.
 fn restore_local_study(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        match worker::post_message(WorkerRequest::Local, &JsValue::UNDEFINED).await {
+        match worker::post_message(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
             Ok(answered) => bench.take(answered.tell),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }
@@ -143,7 +143,7 @@ fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElemen
 
 async fn load_study_file(file: &File) -> Result<worker::Answered, Error> {
     let text = files::text(file).await?;
-    let ask = WorkerRequest::Hold {
+    let ask = WorkerRequest::LoadStudy {
         study: LOCAL_STUDY.to_owned(),
         file: file.name(),
     };
@@ -158,7 +158,7 @@ fn clear(bench: WorkbenchState) {
         bench.job.set(None);
         bench.stop_list.set(None);
         bench.pieces.set(None);
-        bench.settings.set(LocalStudySettings::standard());
+        bench.settings.set(LocalStudySettings::default_settings());
         match worker::post_message(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
             Ok(_) => bench.run.set(RunState::Idle),
             Err(error) => bench.run.set(RunState::Failed(error)),

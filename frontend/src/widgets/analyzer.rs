@@ -15,7 +15,7 @@ pub(crate) struct AnalyzerChoice {
 
 impl AnalyzerChoice {
     /// Returns what a form starts with: [`Analyzer::default`].
-    pub(crate) fn usual() -> AnalyzerChoice {
+    pub(crate) fn default_choice() -> AnalyzerChoice {
         let analyzer = Analyzer::default();
         AnalyzerChoice {
             tokenizer: analyzer.tokenizer.name().to_owned(),
@@ -25,8 +25,8 @@ impl AnalyzerChoice {
     }
 
     /// Reads the words of an address; what is not there is as usual.
-    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> AnalyzerChoice {
-        let usual = AnalyzerChoice::usual();
+    pub(crate) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> AnalyzerChoice {
+        let usual = AnalyzerChoice::default_choice();
         AnalyzerChoice {
             tokenizer: word("tokenizer").unwrap_or(usual.tokenizer),
             stopwords: word("stopwords").unwrap_or(usual.stopwords),
@@ -35,7 +35,7 @@ impl AnalyzerChoice {
     }
 
     /// Returns the words of an address.
-    pub(crate) fn words(&self) -> [(&'static str, String); 3] {
+    pub(crate) fn to_parameters(&self) -> [(&'static str, String); 3] {
         [
             ("tokenizer", self.tokenizer.clone()),
             ("stopwords", self.stopwords.clone()),

@@ -52,9 +52,9 @@ pub(crate) fn AttentionMaps(
     let found = LocalResource::new(move || {
         let (layer, head) = asked.get();
         let requests = texts.iter().map(|text| GetAttentionRequest {
-            ranker: spec.clone(),
+            model: spec.clone(),
             query: query.clone(),
-            text: text.clone(),
+            document: text.clone(),
             layer,
             head,
         });
@@ -210,8 +210,8 @@ fn attention_figure(
         .map(|q| text.clone().map(|t| weight(q, t)).collect())
         .collect();
     let matches = TokenSimilarities {
-        query: pieces(&query),
-        text: pieces(&text),
+        query_tokens: pieces(&query),
+        document_tokens: pieces(&text),
         cosines: weights,
     };
     let cut = if it.truncated { ", cut at its end" } else { "" };
@@ -226,8 +226,8 @@ fn attention_figure(
     });
     let most: Vec<String> = most.collect();
     PlotFigure {
-        label: format!("{name}{cut}: {}.", most.join("; ")),
-        detail: "Rows are pieces of the query, columns pieces of the text; darker is more."
+        alt_text: format!("{name}{cut}: {}.", most.join("; ")),
+        description: "Rows are pieces of the query, columns pieces of the text; darker is more."
             .to_owned(),
         ..token_match_map::figure(name, &matches)
     }
@@ -271,8 +271,8 @@ mod tests {
             n_heads: 1,
             layer: 0,
             head: None,
-            pieces: pieces.map(str::to_owned).to_vec(),
-            second: 3,
+            tokens: pieces.map(str::to_owned).to_vec(),
+            document_start: 3,
             weights: weights.collect(),
             truncated: false,
         };

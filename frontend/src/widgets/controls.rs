@@ -13,61 +13,61 @@ use crate::debounce::Debounce;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ControlOptions {
     /// Readings that were mined, the first is shown first.
-    pub(crate) modes: Vec<AxiomVariant>,
+    pub(crate) variants: Vec<AxiomVariant>,
     /// The δ that was mined with; none for any gap.
-    pub(crate) delta: Option<u32>,
+    pub(crate) max_delta: Option<u32>,
     /// Where queries are in splits.
     pub(crate) splits: Vec<SplitSize>,
     /// Whether instances have readings and lengths; a behaviour is read in one way.
-    pub(crate) of_axioms: bool,
+    pub(crate) has_axiom_controls: bool,
 }
 
 impl ControlOptions {
     /// What a study can be turned to.
-    pub(crate) fn of(overview: &StudyOverview) -> ControlOptions {
+    pub(crate) fn from_overview(overview: &StudyOverview) -> ControlOptions {
         ControlOptions {
-            modes: overview.modes.clone(),
-            delta: overview.limits.length_gap_terms,
+            variants: overview.modes.clone(),
+            max_delta: overview.limits.length_gap_terms,
             splits: overview.splits.clone(),
-            of_axioms: true,
+            has_axiom_controls: true,
         }
     }
 
     /// What a list of the instances of an axiom or of the samples of a behaviour can be turned to.
-    pub(crate) fn of_probe(overview: &StudyOverview, probe: Probe) -> ControlOptions {
-        let all = ControlOptions::of(overview);
+    pub(crate) fn for_probe(overview: &StudyOverview, probe: Probe) -> ControlOptions {
+        let all = ControlOptions::from_overview(overview);
         match probe.is_axiom() {
             true => all,
             false => ControlOptions {
-                modes: Vec::new(),
-                of_axioms: false,
+                variants: Vec::new(),
+                has_axiom_controls: false,
                 ..all
             },
         }
     }
 
     /// The highest place of the δ dial; where any gap was mined, one more stands for it.
-    const OPEN: u32 = 50;
+    const ANY_LENGTH: u32 = 50;
 
-    fn most(&self) -> u32 {
-        self.delta.unwrap_or(ControlOptions::OPEN + 1)
+    fn max_position(&self) -> u32 {
+        self.delta.unwrap_or(ControlOptions::ANY_LENGTH + 1)
     }
 
     /// Where the δ dial stands.
-    fn place(&self, dials: &StudyControls) -> u32 {
+    fn delta_position(&self, dials: &StudyControls) -> u32 {
         dials.delta.map_or(self.most(), |it| it.min(self.most()))
     }
 
     /// The dials with δ at a place of its dial.
     pub(crate) fn with_delta(&self, dials: &StudyControls, place: u32) -> StudyControls {
         StudyControls {
-            delta: (place < self.most()).then_some(place),
+            length_tolerance: (place < self.most()).then_some(place),
             ..dials.clone()
         }
     }
 
     /// The dials with δ so many terms up or down.
-    pub(crate) fn by(&self, dials: &StudyControls, terms: i32) -> StudyControls {
+    pub(crate) fn step_delta(&self, dials: &StudyControls, terms: i32) -> StudyControls {
         self.with_delta(dials, self.place(dials).saturating_add_signed(terms))
     }
 
@@ -85,14 +85,14 @@ impl ControlOptions {
 
     fn with_mode(&self, dials: &StudyControls, mode: Option<AxiomVariant>) -> StudyControls {
         StudyControls {
-            mode: mode.filter(|it| Some(it) != self.modes.first()),
+            variant: mode.filter(|it| Some(it) != self.modes.first()),
             ..dials.clone()
         }
     }
 
-    fn said(&self, dials: &StudyControls) -> String {
+    fn delta_text(&self, dials: &StudyControls) -> String {
         match (self.place(dials), self.delta) {
-            (place, None) if place > ControlOptions::OPEN => "any gap".to_owned(),
+            (place, None) if place > ControlOptions::ANY_LENGTH => "any gap".to_owned(),
             (1, _) => "1 term".to_owned(),
             (place, _) => format!("{place} terms"),
         }
@@ -157,8 +157,8 @@ pub(crate) fn ControlBar(
     });
     let only = [
         InstanceSubset::All,
-        InstanceSubset::Whole,
-        InstanceSubset::Relevant,
+        InstanceSubset::Untruncated,
+        InstanceSubset::WithRelevant,
     ]
     .map(|only| {
         let turn = move || turned.change(|it| it.only = only);
@@ -185,7 +185,7 @@ pub(crate) fn ControlBar(
     let turn_tie = move |place: u32| {
         let width = place.checked_sub(1).and_then(|it| TIES.get(it as usize));
         turned.soon(StudyControls {
-            delta_score: width.copied(),
+            tie_threshold: width.copied(),
             ..dials.get_untracked()
         });
     };
@@ -286,7 +286,7 @@ pub(crate) fn variant_label(mode: AxiomVariant) -> &'static str {
         AxiomVariant::Fixed => "fixed",
         AxiomVariant::PaperRennings2019 => "paper 2019",
         AxiomVariant::PaperCamara2020 => "paper",
-        AxiomVariant::CodeCamara2020 => "code",
+        AxiomVariant::Code => "code",
     }
 }
 
@@ -295,15 +295,15 @@ fn variant_description(mode: AxiomVariant) -> &'static str {
         AxiomVariant::Fixed => "What the axioms say",
         AxiomVariant::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
         AxiomVariant::PaperCamara2020 => "As printed in Câmara & Hauff (ECIR 2020)",
-        AxiomVariant::CodeCamara2020 => "As the published code of Câmara & Hauff does it",
+        AxiomVariant::Code => "As the published code of Câmara & Hauff does it",
     }
 }
 
 fn instance_filter_label(only: InstanceSubset) -> &'static str {
     match only {
         InstanceSubset::All => "all",
-        InstanceSubset::Whole => "not truncated",
-        InstanceSubset::Relevant => "relevant",
+        InstanceSubset::Untruncated => "not truncated",
+        InstanceSubset::WithRelevant => "relevant",
     }
 }
 
@@ -312,10 +312,10 @@ fn instance_filter_label(only: InstanceSubset) -> &'static str {
 #[derive(Clone, Copy)]
 pub(crate) struct DebouncedControls {
     /// As they are shown.
-    pub(crate) dials: Signal<StudyControls>,
-    ahead: RwSignal<Option<StudyControls>>,
-    later: Debounce,
-    settle: Callback<StudyControls>,
+    pub(crate) controls: Signal<StudyControls>,
+    pending: RwSignal<Option<StudyControls>>,
+    debounce: Debounce,
+    commit: Callback<StudyControls>,
 }
 
 impl DebouncedControls {
@@ -332,28 +332,28 @@ impl DebouncedControls {
         });
         let dials = Signal::derive(move || ahead.get().unwrap_or_else(|| settled.get()));
         DebouncedControls {
-            dials,
-            ahead,
-            later: Debounce::after_ms(PAUSE_MS),
-            settle,
+            controls: dials,
+            pending: ahead,
+            debounce: Debounce::with_delay_ms(PAUSE_MS),
+            commit: settle,
         }
     }
 
     /// Turns a dial that may be turned further in a moment.
-    pub(crate) fn soon(self, dials: StudyControls) {
+    pub(crate) fn set_debounced(self, dials: StudyControls) {
         self.ahead.set(Some(dials.clone()));
         self.later.run(move || self.settle.run(dials));
     }
 
     /// Changes one dial with one press.
-    pub(crate) fn change(self, change: impl FnOnce(&mut StudyControls)) {
+    pub(crate) fn update(self, change: impl FnOnce(&mut StudyControls)) {
         let mut dials = self.dials.get_untracked();
         change(&mut dials);
         self.at_once(dials);
     }
 
     /// Turns a dial with one press.
-    pub(crate) fn at_once(self, dials: StudyControls) {
+    pub(crate) fn set_now(self, dials: StudyControls) {
         self.later.cancel();
         self.ahead.set(Some(dials.clone()));
         self.settle.run(dials);
@@ -366,10 +366,10 @@ mod tests {
 
     fn reach() -> ControlOptions {
         ControlOptions {
-            modes: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020],
-            delta: Some(10),
+            variants: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020],
+            max_delta: Some(10),
             splits: Vec::new(),
-            of_axioms: true,
+            has_axiom_controls: true,
         }
     }
 

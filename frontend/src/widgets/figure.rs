@@ -40,7 +40,7 @@ pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
         FigureMark::Rect {
             at: [x, y],
             size: [width, height],
-            round,
+            corner_radius: round,
             fill,
         } => view! {
             <rect
@@ -105,12 +105,12 @@ pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
 /// An ink as the sheet names it.
 fn css_color(ink: FigureColor) -> &'static str {
     match ink {
-        FigureColor::Paper => "var(--paper)",
-        FigureColor::Ink | FigureColor::OnStep(-3..=3) => "var(--ink)",
-        FigureColor::Ink2 => "var(--ink-2)",
-        FigureColor::Ink3 => "var(--ink-3)",
-        FigureColor::Edge => "var(--edge)",
-        FigureColor::Rule => "var(--rule)",
+        FigureColor::Background => "var(--paper)",
+        FigureColor::Foreground | FigureColor::OnStep(-3..=3) => "var(--ink)",
+        FigureColor::Secondary => "var(--ink-2)",
+        FigureColor::Missing => "var(--ink-3)",
+        FigureColor::Axis => "var(--edge)",
+        FigureColor::Separator => "var(--rule)",
         FigureColor::Step(..=-5) => "var(--n5)",
         FigureColor::Step(-4) => "var(--n4)",
         FigureColor::Step(-3) => "var(--n3)",

@@ -16,51 +16,51 @@ use super::table::DataTable;
 #[derive(Clone, Copy)]
 pub(crate) struct InteractiveFigure {
     figure: Signal<PlotFigure>,
-    pick: FigureSelection,
+    selection: FigureSelection,
 }
 
 /// What can be picked in a figure.
 #[derive(Clone, Copy)]
 enum FigureSelection {
-    Nothing,
+    None,
     /// Its groups: each is a button.
     Groups {
         picked: Signal<Option<usize>>,
         pick: Callback<usize>,
     },
     /// What lies at a place of the figure, by pointer alone.
-    Place(Callback<[f64; 2]>),
+    Position(Callback<[f64; 2]>),
 }
 
 impl InteractiveFigure {
     /// To be looked at.
-    pub(crate) fn still(figure: PlotFigure) -> InteractiveFigure {
+    pub(crate) fn static_figure(figure: PlotFigure) -> InteractiveFigure {
         InteractiveFigure {
             figure: Signal::stored(figure),
-            pick: FigureSelection::Nothing,
+            selection: FigureSelection::None,
         }
     }
 
     /// Its groups can be picked, by their places among the groups.
-    pub(crate) fn groups(
+    pub(crate) fn with_groups(
         figure: PlotFigure,
         picked: Signal<Option<usize>>,
         pick: Callback<usize>,
     ) -> InteractiveFigure {
         InteractiveFigure {
             figure: Signal::stored(figure),
-            pick: FigureSelection::Groups { picked, pick },
+            selection: FigureSelection::Groups { picked, pick },
         }
     }
 
     /// A place in it can be pointed at; whoever takes no pointer needs another way.
-    pub(crate) fn places(
+    pub(crate) fn with_positions(
         figure: Signal<PlotFigure>,
         pick: Callback<[f64; 2]>,
     ) -> InteractiveFigure {
         InteractiveFigure {
             figure,
-            pick: FigureSelection::Place(pick),
+            selection: FigureSelection::Position(pick),
         }
     }
 }
@@ -125,19 +125,22 @@ pub(crate) fn FigureSection(
 
 #[component]
 fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
-    let InteractiveFigure { figure, pick } = drawn;
+    let InteractiveFigure {
+        figure,
+        selection: pick,
+    } = drawn;
     // Words in a figure are as large as those beside it.
     let width = figure.with_untracked(|it| format!("{}px", it.width + 2.0 * it.margin));
     let place = NodeRef::<html::Div>::new();
     let pointed = move |event: MouseEvent| {
-        if let (FigureSelection::Place(pick), Some(frame)) = (pick, place.get_untracked())
+        if let (FigureSelection::Position(pick), Some(frame)) = (pick, place.get_untracked())
             && let Some(at) = figure.with_untracked(|it| pointed_at(&frame, it, &event))
         {
             pick.run(at);
         }
     };
     let body = move || match pick {
-        FigureSelection::Nothing | FigureSelection::Place(_) => {
+        FigureSelection::None | FigureSelection::Position(_) => {
             view! { <FigureView figure=figure.get()/> }.into_any()
         }
         FigureSelection::Groups { picked, pick } => {
@@ -148,7 +151,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
         <div
             node_ref=place
             class="drawn"
-            class:dots=matches!(pick, FigureSelection::Place(_))
+            class:dots=matches!(pick, FigureSelection::Position(_))
             role="region"
             tabindex="0"
             aria-label=name

@@ -22,7 +22,7 @@ pub(crate) struct FormState<V: Send + Sync + 'static, F: FieldName> {
     /// As typed; a mistake is text, so a number is text.
     pub(crate) values: RwSignal<V>,
     /// Everything that is wrong now.
-    pub(crate) wrong: Signal<Vec<FormFieldError<F>>>,
+    pub(crate) errors: Signal<Vec<FormFieldError<F>>>,
 }
 
 impl<V: Send + Sync, F: FieldName> Clone for FormState<V, F> {
@@ -52,7 +52,7 @@ impl<V: Send + Sync, F: FieldName> FormState<V, F> {
         self.values.update_untracked(|it| place(it).clone())
     }
 
-    fn mistake(self, field: F) -> InputError {
+    fn input_error(self, field: F) -> InputError {
         InputError {
             id: field.id(),
             reason: Signal::derive(move || self.reason(field)),

@@ -26,7 +26,7 @@ pub(crate) use legend::HeatMapPlaceholder;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MapPosition {
     /// Row.
-    pub(crate) who: MapRow,
+    pub(crate) row: MapRow,
     /// Column.
     pub(crate) probe: Probe,
 }
@@ -79,7 +79,7 @@ enum CellState {
 }
 
 impl CellState {
-    fn of(overview: &StudyOverview, spot: MapPosition) -> CellState {
+    fn for_position(overview: &StudyOverview, spot: MapPosition) -> CellState {
         if let Some(cell) = spot.cell(overview) {
             return CellState::Known(cell.clone());
         }
@@ -117,12 +117,12 @@ impl CellState {
         matches!(self, CellState::Known(cell) if cell.p_holm >= FAMILY_WISE_ERROR_RATE)
     }
 
-    fn is_part(&self) -> bool {
+    fn is_incomplete(&self) -> bool {
         matches!(self, CellState::Known(cell) if cell.tally.unscored > 0)
     }
 
     /// Everything, for those who do not see the cell.
-    fn said(&self, who: &str, probe: &str) -> String {
+    fn cell_description(&self, who: &str, probe: &str) -> String {
         match self {
             CellState::Known(cell) => said(who, probe, cell),
             CellState::Undefined => format!("{who}, {probe}: no instance, so not defined"),
@@ -192,7 +192,7 @@ pub(crate) fn HeatMap(
     let grid = layout::map_rows(&lines).into_iter().map(|who| {
         let columns = frame.probes.iter().map(|it| it.probe);
         columns
-            .map(|probe| Some(MapPosition { who, probe }))
+            .map(|probe| Some(MapPosition { row: who, probe }))
             .collect()
     });
     let grid: Vec<Vec<Option<MapPosition>>> = grid.collect();
@@ -367,7 +367,7 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
     };
     let cells = frame.probes.iter().enumerate().map(|(at, column)| {
         let spot = MapPosition {
-            who,
+            row: who,
             probe: column.probe,
         };
         let place = track(&frame, at);
@@ -420,7 +420,7 @@ fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static st
 /// A number with its bounds, as a link to its instances.
 #[component]
 fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
-    let state = Memo::new(move |_| CellState::of(&map.overview.read(), spot));
+    let state = Memo::new(move |_| CellState::for_position(&map.overview.read(), spot));
     let probe = spot.probe.name();
     // A pointer first selects, and opens what is selected already; Enter opens.
     let was_selected = StoredValue::new(false);
@@ -457,7 +457,7 @@ fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> 
             id=id(spot)
             class="cell"
             class:chance=move || state.with(CellState::is_chance)
-            class:part=move || state.with(CellState::is_part)
+            class:part=move || state.with(CellState::is_incomplete)
             class:none=move || state.with(|it| it.step().is_none())
             style=("--c", place.to_string())
             data-step=move || state.with(CellState::step)

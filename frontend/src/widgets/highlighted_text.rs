@@ -102,8 +102,8 @@ mod tests {
     fn mark(start: u32, end: u32) -> TermHighlight {
         TermHighlight {
             span: Span { start, end },
-            term: 0,
-            nearest: false,
+            term_index: 0,
+            is_nearest: false,
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn status_text(job: &Job) -> String {
             "{who}: all {} pairs scored",
             number_format::count(job.n_pairs)
         ),
-        JobState::Cancelled => format!("{who}: cancelled after {pairs}, which are kept"),
+        JobState::Canceled => format!("{who}: cancelled after {pairs}, which are kept"),
         JobState::Failed => format!("{who}: stopped after {pairs}, which are kept"),
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn DataTable(
 ) -> impl IntoView {
     let kinds: Vec<ColumnKind> = table.columns.iter().map(|it| it.kind).collect();
     let heads = table.columns.into_iter().map(|it| match it.kind {
-        ColumnKind::Text => ColumnHeading::words(it.name),
+        ColumnKind::Text => ColumnHeading::text(it.name),
         ColumnKind::Number | ColumnKind::Estimate => ColumnHeading::number(it.name),
     });
     let heads: Vec<ColumnHeading> = heads.collect();
@@ -59,16 +59,16 @@ pub(crate) struct ColumnHeading {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColumnHeadingKind {
-    Words,
+    Text,
     Number,
     /// Only for those who hear the page.
-    Unseen,
+    Hidden,
 }
 
 impl ColumnHeading {
     /// Of a column of words.
-    pub(crate) fn words(name: impl Into<String>) -> ColumnHeading {
-        let (name, kind) = (name.into(), ColumnHeadingKind::Words);
+    pub(crate) fn text(name: impl Into<String>) -> ColumnHeading {
+        let (name, kind) = (name.into(), ColumnHeadingKind::Text);
         ColumnHeading { name, kind }
     }
 
@@ -79,8 +79,8 @@ impl ColumnHeading {
     }
 
     /// Of a column that needs no head for those who see it.
-    pub(crate) fn unseen(name: impl Into<String>) -> ColumnHeading {
-        let (name, kind) = (name.into(), ColumnHeadingKind::Unseen);
+    pub(crate) fn hidden(name: impl Into<String>) -> ColumnHeading {
+        let (name, kind) = (name.into(), ColumnHeadingKind::Hidden);
         ColumnHeading { name, kind }
     }
 }
@@ -108,11 +108,11 @@ pub(crate) fn HeadedTable(
     let heads = heads
         .into_iter()
         .map(|ColumnHeading { name, kind }| match kind {
-            ColumnHeadingKind::Words => view! { <th scope="col">{name}</th> }.into_any(),
+            ColumnHeadingKind::Text => view! { <th scope="col">{name}</th> }.into_any(),
             ColumnHeadingKind::Number => {
                 view! { <th scope="col" class="num">{name}</th> }.into_any()
             }
-            ColumnHeadingKind::Unseen => {
+            ColumnHeadingKind::Hidden => {
                 view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
             }
         });

@@ -39,8 +39,8 @@ pub(crate) fn TermTable(
     let name = contributions.ranker.label.clone();
     let caption = format!("{name}: what each term adds to the score of each text");
     let over = match kind {
-        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => "text 1 over text 2",
-        ClaimKind::ShrinkingGain => "texts 1, 2, 3",
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => "text 1 over text 2",
+        ClaimKind::DiminishingGain => "texts 1, 2, 3",
     };
     view! {
         <table class="terms">
@@ -143,16 +143,18 @@ pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
 /// How a difference is written above its column.
 pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
     match kind {
-        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => "1 − 2",
-        ClaimKind::ShrinkingGain => "first step − second",
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => "1 − 2",
+        ClaimKind::DiminishingGain => "first step − second",
     }
 }
 
 /// What the two directions of a bar mean.
 pub(crate) fn direction_labels(kind: ClaimKind) -> [&'static str; 2] {
     match kind {
-        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => ["favours 2", "favours 1"],
-        ClaimKind::ShrinkingGain => ["against", "with the axiom"],
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
+            ["favours 2", "favours 1"]
+        }
+        ClaimKind::DiminishingGain => ["against", "with the axiom"],
     }
 }
 
@@ -207,7 +209,7 @@ impl TermTableScale {
         }
     }
 
-    fn lean(&self, gap: f64) -> Option<f64> {
+    fn difference_bar(&self, gap: f64) -> Option<f64> {
         (self.gap > 0.0).then(|| gap / self.gap)
     }
 }
@@ -307,13 +309,13 @@ pub(crate) fn figure(
                 from: [middle, y + 2.0],
                 to: [middle, y + 20.0],
                 width: 1.0,
-                stroke: FigureColor::Edge,
+                stroke: FigureColor::Axis,
                 opacity: 1.0,
             });
             marks.push(FigureMark::Rect {
                 at: [middle + length.min(0.0), y + 5.0],
                 size: [length.abs(), 12.0],
-                round: 0.0,
+                corner_radius: 0.0,
                 fill: FigureColor::Step(if gap < 0.0 { -4 } else { 4 }),
             });
             let number = format_signed(gap, scale.digits);
@@ -331,8 +333,8 @@ pub(crate) fn figure(
         width,
         height: y,
         margin: 16.0,
-        label: "What each query term adds to the margin of each ranker".to_owned(),
-        detail: format!(
+        alt_text: "What each query term adds to the margin of each ranker".to_owned(),
+        description: format!(
             "Bars show {} of what a term adds to the scores; bars of one ranker share a scale.",
             difference_name(claim.kind())
         ),
@@ -345,7 +347,7 @@ fn words(at: [f64; 2], anchor: TextAnchor, font: FontStyle, text: &str) -> Figur
         at,
         anchor,
         font,
-        fill: FigureColor::Ink,
+        fill: FigureColor::Foreground,
         text: text.to_owned(),
     }
 }
@@ -356,12 +358,12 @@ mod tests {
 
     #[test]
     fn a_difference_is_the_margin_of_the_claim() {
-        let pair = Claim::Above {
+        let pair = Claim::Higher {
             winner: 0,
             loser: 1,
         };
         assert_eq!(difference(pair, &[1.0, 3.0]), -2.0);
-        let triple = Claim::ShrinkingGain {
+        let triple = Claim::DiminishingGain {
             few: 0,
             more: 1,
             most: 2,

@@ -11,21 +11,21 @@ use crate::number_format::plural;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DiffSegment {
     /// What became of them.
-    pub(crate) fate: WordChange,
+    pub(crate) change: WordChange,
     /// As written, with single spaces.
     pub(crate) text: String,
     /// Whether something stands before it, and white space in between.
-    spaced: bool,
+    has_space_before: bool,
     n_words: u64,
-    n_marks: u64,
+    n_punctuation: u64,
 }
 
 /// What became of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordChange {
-    Kept,
+    Unchanged,
     Added,
-    Dropped,
+    Removed,
     /// It stands here now, and elsewhere before.
     Moved,
 }
@@ -34,28 +34,28 @@ pub(crate) enum WordChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffLabels {
     /// Of a text that was changed.
-    Changed,
+    Edited,
     /// Of two texts, of which neither was made of the other.
-    Beside,
+    SideBySide,
 }
 
 impl DiffLabels {
-    fn of(self, fate: WordChange) -> &'static str {
+    fn label(self, fate: WordChange) -> &'static str {
         match (self, fate) {
-            (DiffLabels::Changed, WordChange::Kept) => "kept",
-            (DiffLabels::Changed, WordChange::Added) => "added",
-            (DiffLabels::Changed, WordChange::Dropped) => "dropped",
-            (DiffLabels::Changed, WordChange::Moved) => "moved",
-            (DiffLabels::Beside, WordChange::Kept) => "in both",
-            (DiffLabels::Beside, WordChange::Added) => "only in text 1",
-            (DiffLabels::Beside, WordChange::Dropped) => "only in text 2",
-            (DiffLabels::Beside, WordChange::Moved) => "elsewhere in text 2",
+            (DiffLabels::Edited, WordChange::Unchanged) => "kept",
+            (DiffLabels::Edited, WordChange::Added) => "added",
+            (DiffLabels::Edited, WordChange::Removed) => "dropped",
+            (DiffLabels::Edited, WordChange::Moved) => "moved",
+            (DiffLabels::SideBySide, WordChange::Unchanged) => "in both",
+            (DiffLabels::SideBySide, WordChange::Added) => "only in text 1",
+            (DiffLabels::SideBySide, WordChange::Removed) => "only in text 2",
+            (DiffLabels::SideBySide, WordChange::Moved) => "elsewhere in text 2",
         }
     }
 }
 
 /// Fates that make a difference, in the order in which they are told.
-const CHANGES: [WordChange; 3] = [WordChange::Added, WordChange::Dropped, WordChange::Moved];
+const CHANGES: [WordChange; 3] = [WordChange::Added, WordChange::Removed, WordChange::Moved];
 
 /// The text after the change, with what was dropped in its place.
 #[component]
@@ -87,9 +87,9 @@ pub(crate) fn Legend(
 
 fn marked(fate: WordChange, text: String) -> AnyView {
     match fate {
-        WordChange::Kept => text.into_any(),
+        WordChange::Unchanged => text.into_any(),
         WordChange::Added => view! { <ins>{text}</ins> }.into_any(),
-        WordChange::Dropped => view! { <del>{text}</del> }.into_any(),
+        WordChange::Removed => view! { <del>{text}</del> }.into_any(),
         WordChange::Moved => view! { <span class="moved">{text}</span> }.into_any(),
     }
 }
@@ -146,9 +146,9 @@ pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<DiffSegment>> 
     }
     let mut changed = align(old_middle, new_middle);
     merge_moves(&mut changed);
-    let head = new[..same].iter().map(|&it| (WordChange::Kept, it));
+    let head = new[..same].iter().map(|&it| (WordChange::Unchanged, it));
     let tail = new_rest[new_middle.len()..].iter();
-    let tail = tail.map(|&it| (WordChange::Kept, it));
+    let tail = tail.map(|&it| (WordChange::Unchanged, it));
     let mut pieces = Vec::new();
     for (fate, token) in head.chain(changed).chain(tail) {
         push_token(&mut pieces, fate, token);
@@ -225,17 +225,17 @@ fn align<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, D
     let (mut i, mut j) = (0, 0);
     while i < old.len() && j < new.len() {
         if old[i].text == new[j].text {
-            taken.push((WordChange::Kept, new[j]));
+            taken.push((WordChange::Unchanged, new[j]));
             (i, j) = (i + 1, j + 1);
         } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
-            taken.push((WordChange::Dropped, old[i]));
+            taken.push((WordChange::Removed, old[i]));
             i += 1;
         } else {
             taken.push((WordChange::Added, new[j]));
             j += 1;
         }
     }
-    taken.extend(old[i..].iter().map(|&it| (WordChange::Dropped, it)));
+    taken.extend(old[i..].iter().map(|&it| (WordChange::Removed, it)));
     taken.extend(new[j..].iter().map(|&it| (WordChange::Added, it)));
     taken
 }
@@ -243,7 +243,7 @@ fn align<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, D
 /// Makes one of a word that is dropped and the same word added elsewhere.
 fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     let mut dropped: BTreeMap<&str, u32> = BTreeMap::new();
-    for (_, token) in taken.iter().filter(|it| it.0 == WordChange::Dropped) {
+    for (_, token) in taken.iter().filter(|it| it.0 == WordChange::Removed) {
         *dropped.entry(token.text).or_default() += 1;
     }
     let mut moved: BTreeMap<&str, u32> = BTreeMap::new();
@@ -256,7 +256,7 @@ fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     }
     taken.retain(|(fate, token)| {
         let of = moved.get_mut(token.text).filter(|it| **it > 0);
-        let (WordChange::Dropped, Some(left)) = (fate, of) else {
+        let (WordChange::Removed, Some(left)) = (fate, of) else {
             return true;
         };
         *left -= 1;
@@ -267,11 +267,11 @@ fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
 fn push_token(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<'_>) {
     if pieces.last().is_none_or(|it| it.fate != fate) {
         pieces.push(DiffSegment {
-            fate,
+            change: fate,
             text: String::new(),
-            spaced: token.spaced && !pieces.is_empty(),
+            has_space_before: token.spaced && !pieces.is_empty(),
             n_words: 0,
-            n_marks: 0,
+            n_punctuation: 0,
         });
     }
     let Some(last) = pieces.last_mut() else {
@@ -296,9 +296,9 @@ mod tests {
         let shown = pieces.iter().map(|it| {
             let space = if it.spaced { " " } else { "" };
             match it.fate {
-                WordChange::Kept => format!("{space}{}", it.text),
+                WordChange::Unchanged => format!("{space}{}", it.text),
                 WordChange::Added => format!("{space}+[{}]", it.text),
-                WordChange::Dropped => format!("{space}-[{}]", it.text),
+                WordChange::Removed => format!("{space}-[{}]", it.text),
                 WordChange::Moved => format!("{space}~[{}]", it.text),
             }
         });
@@ -338,7 +338,7 @@ mod tests {
         let said = |before: &str, after: &str, wording: DiffLabels| {
             summary(&diff_words(before, after).unwrap(), wording)
         };
-        let changed = |before: &str, after: &str| said(before, after, DiffLabels::Changed);
+        let changed = |before: &str, after: &str| said(before, after, DiffLabels::Edited);
         assert_eq!(changed("a b", "a b c d"), "2 words added");
         assert_eq!(changed("a b", "b"), "1 word dropped");
         assert_eq!(changed("a b", "b c"), "1 word added, 1 dropped");
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(changed("a, b.", "a b"), "2 punctuation marks dropped");
         assert_eq!(changed("a b", "a  b"), "only white space differs");
         assert_eq!(
-            said("a b c", "c a x", DiffLabels::Beside),
+            said("a b c", "c a x", DiffLabels::SideBySide),
             "1 word only in text 1, 1 only in text 2, 1 elsewhere in text 2"
         );
     }

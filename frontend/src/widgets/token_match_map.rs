@@ -96,7 +96,7 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
             from,
             to,
             width,
-            stroke: FigureColor::Ink,
+            stroke: FigureColor::Foreground,
             opacity,
         });
     };
@@ -141,8 +141,8 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
         width: 640.0,
         height: height + 22.0,
         margin: 0.0,
-        label: sentence(name, matches),
-        detail: format!(
+        alt_text: sentence(name, matches),
+        description: format!(
             "Rows are pieces of the query, columns pieces of the text; darker is closer, from \
              {} (the median) to {}; frames mark the matches that count.",
             format_cosine(range[0]),
@@ -158,7 +158,7 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
         at,
         anchor,
         font: FontStyle::Label,
-        fill: FigureColor::Ink2,
+        fill: FigureColor::Secondary,
         text,
     }
 }
@@ -223,8 +223,8 @@ mod tests {
     fn matches() -> TokenSimilarities {
         let words = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect();
         TokenSimilarities {
-            query: words(&["ice", "age"]),
-            text: words(&["the", "ice", "##berg"]),
+            query_tokens: words(&["ice", "age"]),
+            document_tokens: words(&["the", "ice", "##berg"]),
             cosines: vec![vec![0.1, 0.93, 0.4], vec![0.2, 0.3, 0.25]],
         }
     }
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_text_without_pieces_is_no_trouble() {
         let empty = TokenSimilarities {
-            text: Vec::new(),
+            document_tokens: Vec::new(),
             cosines: vec![Vec::new(); 2],
             ..matches()
         };

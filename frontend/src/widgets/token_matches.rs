@@ -98,9 +98,9 @@ async fn fetch_matches(
     }
     for spec in known {
         let request = ScoreDocumentsRequest {
-            ranker: spec.clone(),
+            model: spec.clone(),
             query: query.clone(),
-            texts: texts.clone(),
+            documents: texts.clone(),
         };
         let scored = api::call(&request).await?;
         if !scored.matches.is_empty() {

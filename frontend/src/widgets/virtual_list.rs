@@ -18,21 +18,21 @@ const OVERSCAN_ROWS: u64 = 6;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VisibleRows {
     /// How many rows there are.
-    n: u64,
+    n_rows: u64,
     /// Height of the view, in pixels.
     height: f64,
     /// How far it is scrolled, in pixels.
-    top: f64,
+    scroll_top: f64,
 }
 
 impl VisibleRows {
     /// Height of all rows, or what a browser can draw of it.
-    fn whole(&self) -> f64 {
+    fn total_height(&self) -> f64 {
         (self.n as f64 * ROW).min(MAX_HEIGHT)
     }
 
     /// Rows above the view, with a fraction.
-    fn above(&self) -> f64 {
+    fn rows_above(&self) -> f64 {
         let room = self.whole() - self.height;
         if self.n as f64 * ROW <= MAX_HEIGHT || room <= 0.0 {
             return self.top / ROW;
@@ -53,7 +53,7 @@ impl VisibleRows {
     }
 
     /// Where a row stands, in pixels from the top of the whole.
-    fn place(&self, row: u64) -> f64 {
+    fn row_top(&self, row: u64) -> f64 {
         if self.n as f64 * ROW <= MAX_HEIGHT {
             return row as f64 * ROW;
         }
@@ -61,7 +61,7 @@ impl VisibleRows {
     }
 
     /// How far to scroll so that a row is in view; none if it is.
-    fn to(&self, row: u64) -> Option<f64> {
+    fn scroll_target(&self, row: u64) -> Option<f64> {
         let place = self.place(row);
         if place >= self.top && place + ROW <= self.top + self.height {
             return None;
@@ -110,9 +110,9 @@ pub(crate) fn VirtualList(
     let window = move || {
         let (top, height) = scrolled.get();
         VisibleRows {
-            n: n.get(),
+            n_rows: n.get(),
             height,
-            top,
+            scroll_top: top,
         }
     };
     let rows = Memo::new(move |_| window().rows());
@@ -153,9 +153,9 @@ pub(crate) fn VirtualList(
         match key {
             "j" => go(now + u64::from(has_focus(now))),
             "k" => go(now.saturating_sub(1)),
-            _ => return crate::keyboard::KeyOutcome::Passed,
+            _ => return crate::keyboard::KeyOutcome::Ignored,
         }
-        crate::keyboard::KeyOutcome::Taken
+        crate::keyboard::KeyOutcome::Handled
     });
     let children = move |at: u64| {
         let place = move || format!("translateY({:.1}px)", window().place(at));
@@ -219,16 +219,23 @@ mod tests {
     #[test]
     fn only_rows_in_view_and_some_around_them_exist() {
         let window = VisibleRows {
-            n: 1000,
+            n_rows: 1000,
             height: 560.0,
-            top: 5600.0,
+            scroll_top: 5600.0,
         };
         assert_eq!(window.rows(), (94, 118));
-        assert_eq!(VisibleRows { top: 0.0, ..window }.rows(), (0, 18));
         assert_eq!(
             VisibleRows {
-                n: 3,
-                top: 0.0,
+                scroll_top: 0.0,
+                ..window
+            }
+            .rows(),
+            (0, 18)
+        );
+        assert_eq!(
+            VisibleRows {
+                n_rows: 3,
+                scroll_top: 0.0,
                 ..window
             }
             .rows(),
@@ -236,8 +243,8 @@ mod tests {
         );
         assert_eq!(
             VisibleRows {
-                n: 0,
-                top: 0.0,
+                n_rows: 0,
+                scroll_top: 0.0,
                 ..window
             }
             .rows(),
@@ -248,9 +255,9 @@ mod tests {
     #[test]
     fn a_row_out_of_view_is_scrolled_to_the_nearer_edge() {
         let window = VisibleRows {
-            n: 1000,
+            n_rows: 1000,
             height: 560.0,
-            top: 5600.0,
+            scroll_top: 5600.0,
         };
         assert_eq!(window.to(100), None);
         assert_eq!(window.to(99), Some(99.0 * ROW));
@@ -260,18 +267,18 @@ mod tests {
     #[test]
     fn millions_of_rows_are_squeezed_and_the_last_can_be_reached() {
         let start = VisibleRows {
-            n: 25_500_000,
+            n_rows: 25_500_000,
             height: 560.0,
-            top: 0.0,
+            scroll_top: 0.0,
         };
         let end = VisibleRows {
-            top: start.whole() - start.height,
+            scroll_top: start.whole() - start.height,
             ..start
         };
         assert_eq!(start.rows().0, 0);
         assert_eq!(end.rows().1, 25_500_000);
         let there = VisibleRows {
-            top: start.to(12_000_000).unwrap(),
+            scroll_top: start.to(12_000_000).unwrap(),
             ..start
         };
         let (first, last) = there.rows();

@@ -23,15 +23,15 @@ use crate::study_requests::error_to_problem;
 /// A file that was read.
 pub(crate) struct LoadedFile {
     /// What there is to say about it.
-    pub(crate) read: FileSummary,
+    pub(crate) summary: FileSummary,
     /// What it held.
-    pub(crate) holds: FileContent,
+    pub(crate) content: FileContent,
 }
 
 /// What a file held.
 pub(crate) enum FileContent {
     /// Texts.
-    Docs(Vec<Document>),
+    Documents(Vec<Document>),
     /// Queries.
     Queries(Vec<Query>),
     /// Judgements.
@@ -80,11 +80,11 @@ pub(crate) fn read_file(
     };
     let bytes = BlobReader::of(file);
     let (holds, reading) = match kind {
-        FileKind::Corpus => beir::read_corpus(name, bytes, &mut progress).map(docs),
-        FileKind::Passages => tsv::read_passages(name, bytes, &mut progress).map(docs),
-        FileKind::Documents => tsv::read_documents(name, bytes, &mut progress).map(docs),
-        FileKind::Plain => tsv::read_plain_text(name, bytes, &mut progress).map(docs),
-        FileKind::Queries => beir::read_queries(name, bytes, &mut progress).map(queries),
+        FileKind::CorpusJsonl => beir::read_corpus(name, bytes, &mut progress).map(docs),
+        FileKind::PassagesTsv => tsv::read_passages(name, bytes, &mut progress).map(docs),
+        FileKind::DocumentsTsv => tsv::read_documents(name, bytes, &mut progress).map(docs),
+        FileKind::DocumentLines => tsv::read_plain_text(name, bytes, &mut progress).map(docs),
+        FileKind::QueriesJsonl => beir::read_queries(name, bytes, &mut progress).map(queries),
         FileKind::Topics => topics::read_topics(name, bytes, &mut progress).map(queries),
         FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Qrels(it), reading)),
@@ -94,7 +94,7 @@ pub(crate) fn read_file(
             .map(|(it, reading)| (FileContent::Vectors(Arc::new(it)), reading)),
         FileKind::Splits => tsv::read_splits(name, bytes, &mut progress)
             .map(|(it, reading)| (FileContent::Splits(it), reading)),
-        FileKind::Pairs | FileKind::SymmetricPairs => {
+        FileKind::PreferencePairs | FileKind::SymmetricPairs => {
             document_pairs::read_pairs(name, bytes, &mut progress)
                 .map(|(it, reading)| (FileContent::Pairs(it), reading))
         }
@@ -105,11 +105,14 @@ pub(crate) fn read_file(
         name: name.to_owned(),
         kind,
         n_bytes: of,
-        took_ms,
-        reading,
-        queries: holds.queries(),
+        duration_ms: took_ms,
+        report: reading,
+        query_source: holds.queries(),
     };
-    Ok(LoadedFile { read, holds })
+    Ok(LoadedFile {
+        summary: read,
+        content: holds,
+    })
 }
 
 /// The texts of all files of an array.
@@ -119,7 +122,7 @@ pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Documen
         let file: File = file.unchecked_into();
         let name = file.name();
         match read_file(number, &name, None, &file)?.holds {
-            FileContent::Docs(docs) => all.extend(docs),
+            FileContent::Documents(docs) => all.extend(docs),
             _ => {
                 return Err(error_to_problem(Error::file(
                     &name,
@@ -176,7 +179,7 @@ fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
 }
 
 fn docs<R>((docs, reading): (Vec<Document>, R)) -> (FileContent, R) {
-    (FileContent::Docs(docs), reading)
+    (FileContent::Documents(docs), reading)
 }
 
 fn queries<R>((queries, reading): (Vec<Query>, R)) -> (FileContent, R) {
@@ -195,7 +198,7 @@ struct BlobReader<'a> {
 
 impl<'a> BlobReader<'a> {
     /// Each piece is a round trip to the browser's file thread: few, but not the whole file.
-    const BYTES: f64 = 4e6;
+    const CHUNK_BYTES: f64 = 4e6;
 
     fn of(file: &'a Blob) -> BlobReader<'a> {
         BlobReader {
@@ -207,7 +210,7 @@ impl<'a> BlobReader<'a> {
     }
 
     fn fetch(&mut self) -> io::Result<()> {
-        let end = (self.next + Self::BYTES).min(self.file.size());
+        let end = (self.next + Self::CHUNK_BYTES).min(self.file.size());
         let fetched = self
             .file
             .slice_with_f64_and_f64(self.next, end)

@@ -19,7 +19,7 @@ pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
             return Some(FileKind::SymmetricPairs);
         }
         if has(["a", "b"]) || has(["src", "refs"]) {
-            return Some(FileKind::Pairs);
+            return Some(FileKind::PreferencePairs);
         }
         let queries =
             about_queries || (!first.contains("\"title\"") && mean_words(lines) < MAX_QUERY_WORDS);
@@ -27,9 +27,9 @@ pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
             .iter()
             .any(|it| name.contains(it));
         return Some(if queries && !corpus {
-            FileKind::Queries
+            FileKind::QueriesJsonl
         } else {
-            FileKind::Corpus
+            FileKind::CorpusJsonl
         });
     }
     if first.starts_with('<') {
@@ -53,12 +53,12 @@ pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
     }
     match first.split('\t').count() {
         2 if name.contains("split") && columns.len() == 2 => Some(FileKind::Splits),
-        1 if name.ends_with(".txt") && !about_queries => Some(FileKind::Plain),
+        1 if name.ends_with(".txt") && !about_queries => Some(FileKind::DocumentLines),
         1 => None,
         2 if about_queries => Some(FileKind::Topics),
         2 if mean_words(lines) < MAX_QUERY_WORDS => Some(FileKind::Topics),
-        2 => Some(FileKind::Passages),
-        4 if first.contains("://") => Some(FileKind::Documents),
+        2 => Some(FileKind::PassagesTsv),
+        4 if first.contains("://") => Some(FileKind::DocumentsTsv),
         _ => None,
     }
 }
@@ -95,17 +95,17 @@ mod tests {
         check(
             "corpus.jsonl.gz",
             r#"{"_id":"d1","title":"","text":"tide"}"#,
-            Some(FileKind::Corpus),
+            Some(FileKind::CorpusJsonl),
         );
         check(
             "queries.jsonl",
             r#"{"_id":"q1","text":"tide"}"#,
-            Some(FileKind::Queries),
+            Some(FileKind::QueriesJsonl),
         );
         check(
             "test.jsonl",
             r#"{"_id":"q1","text":"why tides"}"#,
-            Some(FileKind::Queries),
+            Some(FileKind::QueriesJsonl),
         );
         check(
             "test.tsv",
@@ -122,11 +122,11 @@ mod tests {
         let pairs = [
             (
                 r#"{"_id": "1", "query": "q", "a": "good", "b": "bad"}"#,
-                FileKind::Pairs,
+                FileKind::PreferencePairs,
             ),
             (
                 r#"{"_id":"1","src":"it go","refs":["it goes"]}"#,
-                FileKind::Pairs,
+                FileKind::PreferencePairs,
             ),
             (
                 r#"{"_id": "1", "paraphrase": 1, "a": "one", "b": "two"}"#,
@@ -145,12 +145,12 @@ mod tests {
         check(
             "msmarco-docs.tsv",
             "D1\thttps://a.b\ttitle\tbody",
-            Some(FileKind::Documents),
+            Some(FileKind::DocumentsTsv),
         );
         check(
             "notes.txt",
             "The tide comes twice a day",
-            Some(FileKind::Plain),
+            Some(FileKind::DocumentLines),
         );
     }
 

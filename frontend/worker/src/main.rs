@@ -77,30 +77,31 @@ async fn run_request(
     };
     let silent = |tell: WorkerResponse| Ok((tell, JsValue::UNDEFINED));
     match ask {
-        WorkerRequest::Read { name, kind } => {
+        WorkerRequest::ReadFile { name, kind } => {
             let kept = file::read_file(number, &name, kind, &file()?)?;
             let read = kept.read.clone();
             STATE.with_borrow_mut(|it| it.files.insert(name, kept));
-            silent(WorkerResponse::Read(read))
+            silent(WorkerResponse::FileRead(read))
         }
-        WorkerRequest::Forget { name } => {
+        WorkerRequest::RemoveFile { name } => {
             STATE.with_borrow_mut(|it| it.files.remove(&name));
             silent(WorkerResponse::Done)
         }
-        WorkerRequest::Make { definition, made } => {
-            silent(state::make_study(number, *definition, made).await?)
-        }
-        WorkerRequest::Train { analyzer, settings } => {
+        WorkerRequest::CreateStudy {
+            definition,
+            date: made,
+        } => silent(state::make_study(number, *definition, made).await?),
+        WorkerRequest::TrainVectors { analyzer, settings } => {
             train::train(number, analyzer, settings).await
         }
-        WorkerRequest::Hold { study, file } => {
+        WorkerRequest::LoadStudy { study, file } => {
             let tell = STATE.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
-            if let WorkerResponse::Made(_) = tell {
+            if let WorkerResponse::StudyReady(_) = tell {
                 state::store_local_study().await;
             }
             silent(tell)
         }
-        WorkerRequest::Restore { study } => {
+        WorkerRequest::RestoreTexts { study } => {
             let docs = file::read_documents(number, &beside)?;
             STATE.with_borrow_mut(|it| it.restore(&study, &docs))?;
             if study == LOCAL_STUDY {
@@ -108,15 +109,15 @@ async fn run_request(
             }
             silent(WorkerResponse::Done)
         }
-        WorkerRequest::Answer { path, request } if path == ManipulateTextRequest::PATH => {
+        WorkerRequest::CallEndpoint { path, request } if path == ManipulateTextRequest::PATH => {
             let reply = study_requests::answer_manipulate(&request)?;
-            Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
+            Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
-        WorkerRequest::Answer { path, request } if path == GetPublishedTableRequest::PATH => {
+        WorkerRequest::CallEndpoint { path, request } if path == GetPublishedTableRequest::PATH => {
             let reply = study_requests::answer_published_table(&request)?;
-            Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
+            Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
-        WorkerRequest::Answer { path, request } => {
+        WorkerRequest::CallEndpoint { path, request } => {
             let study = study_requests::study_name(&request)?;
             if let Some(runs) =
                 study_requests::compared_runs(&path, &request)?.filter(|_| study == LOCAL_STUDY)
@@ -125,7 +126,7 @@ async fn run_request(
                     let source = run_comparison::compare_runs(it, &runs)?;
                     study_requests::answer_for_runs(&source, &path, &request)
                 })?;
-                return Ok((WorkerResponse::Answer, JsValue::from_str(&reply)));
+                return Ok((WorkerResponse::Payload, JsValue::from_str(&reply)));
             }
             if study == LOCAL_STUDY {
                 state::restore_local_study().await?;
@@ -134,43 +135,46 @@ async fn run_request(
                 let held = it.studies.get(&study).ok_or_else(|| not_held(&study))?;
                 study_requests::answer(held, &path, &request)
             })?;
-            Ok((WorkerResponse::Answer, JsValue::from_str(&reply)))
+            Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
-        WorkerRequest::Local => {
+        WorkerRequest::GetLocalStudy => {
             state::restore_local_study().await?;
             silent(
                 STATE
                     .with_borrow(|it| it.made())
-                    .map_or(WorkerResponse::Done, WorkerResponse::Made),
+                    .map_or(WorkerResponse::Done, WorkerResponse::StudyReady),
             )
         }
-        WorkerRequest::Export => {
+        WorkerRequest::ExportStudy => {
             state::restore_local_study().await?;
             let text = STATE.with_borrow(|it| it.local().map(study_requests::export))?;
-            Ok((WorkerResponse::Answer, messages::text_blob(&text)?))
+            Ok((WorkerResponse::Payload, messages::text_blob(&text)?))
         }
-        WorkerRequest::Pairs => {
+        WorkerRequest::ExportPairs => {
             state::restore_local_study().await?;
             let lines =
                 STATE.with_borrow(|it| it.local_with_texts().map(study_requests::pair_lines))?;
-            Ok((WorkerResponse::Answer, messages::text_blob(&lines)?))
+            Ok((WorkerResponse::Payload, messages::text_blob(&lines)?))
         }
-        WorkerRequest::Job { ranker, title } => {
+        WorkerRequest::BuildJob {
+            model: ranker,
+            title,
+        } => {
             state::restore_local_study().await?;
             let job = STATE.with_borrow(|it| {
                 it.local_with_texts()
                     .map(|it| study_requests::job(it, ranker, title))
             })?;
-            Ok((WorkerResponse::Answer, messages::text_blob(&job)?))
+            Ok((WorkerResponse::Payload, messages::text_blob(&job)?))
         }
-        WorkerRequest::Merge { of } => {
+        WorkerRequest::AddJobScores { hash_prefix: of } => {
             state::restore_local_study().await?;
             let text = text()?;
             let tell = STATE.with_borrow_mut(|it| it.merge(&of, &text))?;
             state::store_local_study().await;
             silent(tell)
         }
-        WorkerRequest::Bring { name } => {
+        WorkerRequest::AddScoreFile { name } => {
             state::restore_local_study().await?;
             let scores = file::read_scores(number, &name, &file()?)?;
             let tell = STATE.with_borrow_mut(|it| it.bring(&name, &scores))?;

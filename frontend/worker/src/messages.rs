@@ -14,7 +14,10 @@ pub(crate) fn worker_scope() -> DedicatedWorkerGlobalScope {
 
 /// Says something under a number.
 pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue) {
-    let envelope = WorkerMessage { number, says };
+    let envelope = WorkerMessage {
+        id: number,
+        body: says,
+    };
     let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
     let message = Array::of2(&JsValue::from_str(&json), beside);
     // It cannot fail: texts and blobs can always be cloned.
@@ -48,24 +51,24 @@ pub(crate) async fn yield_now() {
 pub(crate) struct ProgressReporter {
     number: u64,
     stage: Option<(WorkerStage, f64)>,
-    said_ms: f64,
+    last_report_ms: f64,
 }
 
 impl ProgressReporter {
     /// How often the page hears, in milliseconds.
-    const EVERY_MS: f64 = 100.0;
+    const REPORT_INTERVAL_MS: f64 = 100.0;
 
     /// For the work that was asked for under a number.
     pub(crate) fn new(number: u64) -> ProgressReporter {
         ProgressReporter {
             number,
             stage: None,
-            said_ms: 0.0,
+            last_report_ms: 0.0,
         }
     }
 
     /// Says it, unless it was said a moment ago; each stage's beginning and end always.
-    pub(crate) fn at(
+    pub(crate) fn report(
         &mut self,
         stage: WorkerStage,
         done: u64,
@@ -81,8 +84,8 @@ impl ProgressReporter {
                 now
             }
         };
-        if now - self.said_ms < Self::EVERY_MS && done < of {
-            return ReportOutcome::No;
+        if now - self.said_ms < Self::REPORT_INTERVAL_MS && done < of {
+            return ReportOutcome::Skipped;
         }
         self.said_ms = now;
         let seconds = (now - began) / 1000.0;
@@ -95,17 +98,17 @@ impl ProgressReporter {
         let progress = WorkerProgress {
             stage,
             done,
-            of,
+            total: of,
             per_s,
-            left_s,
-            found,
+            remaining_s: left_s,
+            n_instances: found,
         };
         post_message(
             self.number,
             &WorkerResponse::Progress(progress),
             &JsValue::UNDEFINED,
         );
-        ReportOutcome::Yes
+        ReportOutcome::Sent
     }
 }
 
@@ -113,7 +116,7 @@ impl ProgressReporter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportOutcome {
     /// It is time to give way as well.
-    Yes,
+    Sent,
     /// It was told a moment ago.
-    No,
+    Skipped,
 }

@@ -23,7 +23,7 @@ pub(crate) fn compare_runs<'a>(
     let mut qrels = Qrels::default();
     for kept in bench.files.values() {
         match &kept.holds {
-            FileContent::Docs(of) => docs.extend(of),
+            FileContent::Documents(of) => docs.extend(of),
             FileContent::Queries(of) => queries.extend(of),
             FileContent::Qrels(of) => {
                 for (query, grades) in &of.0 {
@@ -55,7 +55,7 @@ pub(crate) fn compare_runs<'a>(
     Ok(ComparisonInput {
         name: LOCAL_STUDY.to_owned(),
         title: "Runs on the bench".to_owned(),
-        hash: text_hash(&names.join("\n")),
+        content_hash: text_hash(&names.join("\n")),
         docs: docs
             .into_iter()
             .map(|it| (it.id.as_str(), it))
@@ -69,7 +69,7 @@ pub(crate) fn compare_runs<'a>(
         runs: both.map(Cow::Borrowed),
         choices: choices.collect(),
         tokenizer: Tokenizer::default(),
-        withheld: false,
+        has_withheld_texts: false,
         n_unscored: [0; 2],
     })
 }

@@ -31,9 +31,9 @@ pub(crate) struct WorkerState {
     /// By name; [`LOCAL_STUDY`] was made here.
     pub(crate) studies: BTreeMap<String, Study>,
     /// The last piece of work that was to stop.
-    pub(crate) cancelled: Option<u64>,
+    pub(crate) cancelled_task: Option<u64>,
     /// What is to be said of the local study, beside its overview.
-    remarks: Vec<String>,
+    messages: Vec<String>,
     memory: RecallState,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct WorkerState {
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum RecallState {
     #[default]
-    Unasked,
-    Asked,
+    NotLoaded,
+    Loaded,
 }
 
 impl WorkerState {
@@ -67,22 +67,22 @@ impl WorkerState {
     }
 
     /// What the local study holds, if there is one.
-    pub(crate) fn made(&self) -> Option<LocalStudySummary> {
+    pub(crate) fn local_summary(&self) -> Option<LocalStudySummary> {
         self.studies
             .get(LOCAL_STUDY)
             .map(|study| LocalStudySummary {
-                hash: study.instances_hash.clone(),
+                instances_hash: study.instances_hash.clone(),
                 n_queries: study.queries.len() as u64,
                 n_docs: study.totals.n_docs,
                 n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),
                 n_pairs: study.pairs.len() as u64,
                 rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
-                remarks: self.remarks.clone(),
+                warnings: self.remarks.clone(),
             })
     }
 
     /// Holds a study that was made elsewhere.
-    pub(crate) fn hold(
+    pub(crate) fn load_study(
         &mut self,
         name: String,
         file: &str,
@@ -95,15 +95,19 @@ impl WorkerState {
         if !local {
             return Ok(WorkerResponse::Done);
         }
-        self.memory = RecallState::Asked;
+        self.memory = RecallState::Loaded;
         self.remarks.clear();
         Ok(self
             .made()
-            .map_or(WorkerResponse::Done, WorkerResponse::Made))
+            .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
     /// Adds what a job has scored for the study whose hash begins with `of`.
-    pub(crate) fn merge(&mut self, of: &str, text: &str) -> Result<WorkerResponse, ErrorResponse> {
+    pub(crate) fn merge_job_scores(
+        &mut self,
+        of: &str,
+        text: &str,
+    ) -> Result<WorkerResponse, ErrorResponse> {
         let study = self.local()?;
         if !study.instances_hash.starts_with(of) {
             let error = "this job scored another study than the one on the bench now, so its \
@@ -115,7 +119,7 @@ impl WorkerState {
     }
 
     /// Adds scores that somebody brought.
-    pub(crate) fn bring(
+    pub(crate) fn add_uploaded_scores(
         &mut self,
         name: &str,
         brought: &ImportedScores,
@@ -125,7 +129,7 @@ impl WorkerState {
     }
 
     /// Adds a ranker, in place of the same one.
-    fn add(&mut self, scores: Scores) -> Result<WorkerResponse, ErrorResponse> {
+    fn add_scores(&mut self, scores: Scores) -> Result<WorkerResponse, ErrorResponse> {
         let study = self
             .studies
             .get_mut(LOCAL_STUDY)
@@ -144,13 +148,13 @@ impl WorkerState {
         }
         Ok(self
             .made()
-            .map_or(WorkerResponse::Done, WorkerResponse::Made))
+            .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
     /// The texts of all files.
-    pub(crate) fn docs(&self) -> Vec<Document> {
+    pub(crate) fn documents(&self) -> Vec<Document> {
         let held = self.files.values().filter_map(|it| match &it.holds {
-            FileContent::Docs(docs) => Some(docs),
+            FileContent::Documents(docs) => Some(docs),
             _ => None,
         });
         held.flatten().cloned().collect()
@@ -162,7 +166,7 @@ impl WorkerState {
         let mut splits = QuerySplits::new();
         for kept in self.files.values() {
             match &kept.holds {
-                FileContent::Docs(docs) => all.docs.extend(docs.iter().cloned()),
+                FileContent::Documents(docs) => all.docs.extend(docs.iter().cloned()),
                 FileContent::Queries(queries) => all.queries.extend(queries.iter().cloned()),
                 FileContent::Qrels(qrels) => {
                     for (query, grades) in &qrels.0 {
@@ -183,7 +187,7 @@ impl WorkerState {
     }
 
     /// The run that a pool is taken from.
-    fn run_of(&self, pool: &PoolSpec) -> Result<Option<Run>, ErrorResponse> {
+    fn pool_run(&self, pool: &PoolSpec) -> Result<Option<Run>, ErrorResponse> {
         let PoolSpec::Run { file, .. } = pool else {
             return Ok(None);
         };
@@ -198,7 +202,7 @@ impl WorkerState {
     }
 
     /// The word vectors that a study names.
-    fn vectors_of(&self, definition: &StudyDefinition) -> Option<Arc<WordVectors>> {
+    fn study_vectors(&self, definition: &StudyDefinition) -> Option<Arc<WordVectors>> {
         let file = definition.vectors.as_ref()?;
         match &self.files.get(file)?.holds {
             FileContent::Vectors(vectors) => Some(Arc::clone(vectors)),
@@ -207,11 +211,14 @@ impl WorkerState {
     }
 
     /// The pairs of the transfer sets that a study names.
-    fn sets_of(&self, definition: &StudyDefinition) -> Result<Vec<TransferSet>, ErrorResponse> {
+    fn transfer_pairs(
+        &self,
+        definition: &StudyDefinition,
+    ) -> Result<Vec<TransferSet>, ErrorResponse> {
         let set = |file: &TransferFile| match self.files.get(&file.file).map(|it| &it.holds) {
             Some(FileContent::Pairs(pairs)) => Ok(TransferSet {
-                of: file.transfer().map_err(refused)?,
-                inference: file.queries,
+                transfer: file.transfer().map_err(refused)?,
+                query_source: file.queries,
                 pairs: pairs.clone(),
             }),
             Some(_) | None => {
@@ -223,13 +230,13 @@ impl WorkerState {
     }
 
     /// What files name and the collection does not have.
-    fn unknown(&self, collection: &Collection) -> Vec<String> {
+    fn unknown_ids(&self, collection: &Collection) -> Vec<String> {
         let files = self.files.iter();
         let said = files.filter_map(|(name, kept)| {
             let unknown = match &kept.holds {
                 FileContent::Qrels(qrels) => UnknownIds::in_qrels(qrels, collection),
                 FileContent::Run(run) => UnknownIds::in_run(run, collection),
-                FileContent::Docs(_) | FileContent::Queries(_) | FileContent::Vectors(_) => {
+                FileContent::Documents(_) | FileContent::Queries(_) | FileContent::Vectors(_) => {
                     return None;
                 }
                 FileContent::Pairs(_) => return None,
@@ -269,14 +276,15 @@ pub(crate) async fn make_study(
     };
     let study = match make_study(inputs, &mut steps).await {
         Ok(study) => study,
-        Err(MakeError::Cancelled) => return Ok(WorkerResponse::Stopped),
+        Err(MakeError::Cancelled) => return Ok(WorkerResponse::Canceled),
         Err(MakeError::Refused(error)) => return Err(error_to_problem(error)),
     };
     let tell = STATE.with_borrow_mut(|it| {
         it.studies.insert(LOCAL_STUDY.to_owned(), study);
         it.remarks = remarks;
-        it.memory = RecallState::Asked;
-        it.made().map_or(WorkerResponse::Done, WorkerResponse::Made)
+        it.memory = RecallState::Loaded;
+        it.made()
+            .map_or(WorkerResponse::Done, WorkerResponse::StudyReady)
     });
     store_local_study().await;
     Ok(tell)
@@ -308,19 +316,19 @@ impl ShardExecutor for StudyExecutor {
         let StudyProgress {
             stage,
             done,
-            of,
+            total: of,
             n_found,
         } = progress;
         let (stage, found) = match stage {
             preparation::StudyStage::Index => (WorkerStage::Index, None),
-            preparation::StudyStage::Derive => (WorkerStage::Make, None),
+            preparation::StudyStage::DeriveDocuments => (WorkerStage::Manipulate, None),
             preparation::StudyStage::Mine => (WorkerStage::Mine, Some(n_found)),
             preparation::StudyStage::AuditIndex => (WorkerStage::Audit, None),
             // The page counts an audit in documents.
             preparation::StudyStage::Audit => return Ok(()),
             preparation::StudyStage::Score => (WorkerStage::Score, None),
         };
-        if self.clock.at(stage, done, of, found) == ReportOutcome::Yes {
+        if self.clock.at(stage, done, of, found) == ReportOutcome::Sent {
             messages::yield_now().await;
             if STATE.with_borrow(|it| it.cancelled == Some(self.number)) {
                 return Err(MakeError::Cancelled);
@@ -340,7 +348,7 @@ fn prepare_inputs(
     let files = InputFiles {
         run: bench.run_of(&definition.pool)?,
         vectors: bench.vectors_of(&definition),
-        sets: bench.sets_of(&definition)?,
+        transfer_sets: bench.sets_of(&definition)?,
         ..InputFiles::default()
     };
     let rankers = definition.rankers.iter().map(|it| it.parse());
@@ -350,7 +358,7 @@ fn prepare_inputs(
         definition,
         collection,
         files,
-        made,
+        created: made,
     };
     Ok((inputs, remarks))
 }
@@ -358,12 +366,12 @@ fn prepare_inputs(
 /// Looks once for the local study of an earlier visit.
 pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
     let known = || BENCH.with_borrow(|it| it.studies.contains_key(LOCAL_STUDY));
-    if known() || BENCH.with_borrow(|it| it.memory == RecallState::Asked) {
+    if known() || BENCH.with_borrow(|it| it.memory == RecallState::Loaded) {
         return Ok(());
     }
     // Several questions may wait here at once; each looks, so that none is answered too early.
     let text = local_study_store::load().await;
-    STATE.with_borrow_mut(|it| it.memory = RecallState::Asked);
+    STATE.with_borrow_mut(|it| it.memory = RecallState::Loaded);
     // What an earlier version has kept may be unreadable now; then there is no study.
     match text.map(|it| Study::from_json(LOCAL_STUDY, &it)) {
         Some(Ok(study)) if !known() => {

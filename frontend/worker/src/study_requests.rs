@@ -121,7 +121,9 @@ pub(crate) fn answer_for_runs(
 
 /// The reply to [`ManipulateTextRequest`], as JSON.
 pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> {
-    let ManipulateTextRequest { changing } = parse(request)?;
+    let ManipulateTextRequest {
+        manipulation: changing,
+    } = parse(request)?;
     Ok(json(
         &playground::apply_manipulations(&changing).map_err(refused)?,
     ))
@@ -129,7 +131,7 @@ pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> 
 
 /// The reply to [`GetPublishedTableRequest`], as JSON.
 pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorResponse> {
-    let GetPublishedTableRequest { asked } = parse(request)?;
+    let GetPublishedTableRequest { table: asked } = parse(request)?;
     Ok(json(
         &shared::reproduce::reproduce_table(asked, None).map_err(refused)?,
     ))
@@ -173,10 +175,10 @@ pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
         places: _,
     } = unique_pairs(study);
     json(&CreateJobRequest {
-        ranker,
+        model: ranker,
         title,
         queries,
-        texts,
+        documents: texts,
         pairs,
     })
 }
@@ -187,7 +189,7 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorRespo
         ranker,
         scores,
         truncated,
-        certificate,
+        rescoring: certificate,
     } = parse(text)?;
     let PairExport { pairs, places, .. } = unique_pairs(study);
     if scores.len() != pairs.len() {
@@ -229,7 +231,7 @@ pub(crate) fn brought_scores(
         spec: format!("scores:{name}"),
         label: name.to_owned(),
         detail: "scores from a file".to_owned(),
-        kind: RankerKind::File,
+        kind: RankerKind::ScoreFile,
         fingerprint: text_hash(&json(brought)),
         note: (missing > 0).then(|| format!("{missing} of {} pairs have no score", values.len())),
     };
@@ -302,7 +304,7 @@ pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
         Error::Invalid { .. } => "setting",
-        Error::Unknown { .. } => "unknown",
+        Error::NotFound { .. } => "unknown",
     };
     ErrorResponse {
         field: error.field().map(str::to_owned),

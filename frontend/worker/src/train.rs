@@ -35,21 +35,21 @@ pub(crate) async fn train(
         clock: ProgressReporter::new(number),
     };
     let Some(index) = build_index(&docs, analyzer, &mut watch).await? else {
-        return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
+        return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
     drop(docs);
     let corpus = GloveCorpus::new(&index, settings).map_err(refused)?;
     let Some(counted) = count_neighbors(&corpus, &mut watch).await else {
-        return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
+        return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
     let mut trainer = GloveTrainer::new(corpus, vec![counted]);
     loop {
         let (done, of) = trainer.progress();
         if watch
-            .stopped(WorkerStage::Train, done.into(), of.into())
+            .stopped(WorkerStage::TrainVectors, done.into(), of.into())
             .await
         {
-            return Ok((WorkerResponse::Stopped, JsValue::UNDEFINED));
+            return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
         }
         if done == of {
             break;
@@ -66,11 +66,11 @@ pub(crate) async fn train(
     let trained = TrainedVectorsSummary {
         n_words: vectors.len() as u64,
         n_dims: vectors.n_dims() as u64,
-        n_pairs,
-        cost: [costs.first(), costs.last()].map(|it| it.copied().unwrap_or_default()),
+        n_cooccurrences: n_pairs,
+        loss: [costs.first(), costs.last()].map(|it| it.copied().unwrap_or_default()),
     };
     Ok((
-        WorkerResponse::Trained(trained),
+        WorkerResponse::VectorsTrained(trained),
         messages::text_blob(&text)?,
     ))
 }
@@ -82,8 +82,8 @@ struct TrainingMonitor {
 }
 
 impl TrainingMonitor {
-    async fn stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
-        if self.clock.at(stage, done, of, None) == ReportOutcome::Yes {
+    async fn is_stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
+        if self.clock.at(stage, done, of, None) == ReportOutcome::Sent {
             messages::yield_now().await;
             return STATE.with_borrow(|it| it.cancelled == Some(self.number));
         }
@@ -122,7 +122,7 @@ async fn count_neighbors(
         let to = n_docs.min(from + DOCUMENTS_PER_STEP as u32);
         counted.add(corpus, from..to);
         if watch
-            .stopped(WorkerStage::Neighbours, to.into(), n_docs.into())
+            .stopped(WorkerStage::CountCooccurrences, to.into(), n_docs.into())
             .await
         {
             return None;

@@ -8,11 +8,11 @@ use crate::error::{Error, unsupported};
 #[derive(Clone, Debug)]
 pub(crate) struct ModernBertConfig {
     /// Of each layer.
-    pub(crate) reaches: Vec<AttentionWindow>,
+    pub(crate) attention_windows: Vec<AttentionWindow>,
     /// The base of the rotation where all pieces are seen.
-    pub(crate) theta_all: f32,
+    pub(crate) global_rope_theta: f32,
     /// And where the near ones are.
-    pub(crate) theta_near: f32,
+    pub(crate) local_rope_theta: f32,
     /// Whether normalisations have a shift.
     pub(crate) norm_bias: bool,
     /// Whether the dense layers of attention have a bias.
@@ -31,16 +31,16 @@ pub(crate) struct ModernBertConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttentionWindow {
     /// Over the whole text.
-    All,
+    Global,
     /// So many pieces to each side.
-    Near(usize),
+    Local(usize),
 }
 
 /// What a classification head reads of the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadPooling {
     /// That of the first piece.
-    First,
+    Cls,
     /// The mean of all.
     Mean,
 }
@@ -110,16 +110,16 @@ impl ModernBertConfig {
             return Err(unsupported("classifier_activation", &activation, "gelu"));
         }
         let pooling = match fields.classifier_pooling.as_deref() {
-            None | Some("cls") => HeadPooling::First,
+            None | Some("cls") => HeadPooling::Cls,
             Some("mean") => HeadPooling::Mean,
             Some(other) => return Err(unsupported("classifier_pooling", &other, "cls or mean")),
         };
         let reaches = fields.reaches(n_layers)?;
         let ropes = fields.rope_parameters.unwrap_or_default();
         Ok(ModernBertConfig {
-            reaches,
-            theta_all: theta(ropes.full_attention, fields.global_rope_theta, 160_000.0)?,
-            theta_near: theta(ropes.sliding_attention, fields.local_rope_theta, 10_000.0)?,
+            attention_windows: reaches,
+            global_rope_theta: theta(ropes.full_attention, fields.global_rope_theta, 160_000.0)?,
+            local_rope_theta: theta(ropes.sliding_attention, fields.local_rope_theta, 10_000.0)?,
             norm_bias: fields.norm_bias,
             attention_bias: fields.attention_bias,
             mlp_bias: fields.mlp_bias,
@@ -136,7 +136,7 @@ impl Fields {
             let found = self.local_attention;
             return Err(unsupported("local_attention", &found, "from 2 to 2^24"));
         }
-        let near = AttentionWindow::Near(self.local_attention / 2);
+        let near = AttentionWindow::Local(self.local_attention / 2);
         let Some(kinds) = &self.layer_types else {
             let every = self.global_attn_every_n_layers;
             if every == 0 {
@@ -147,7 +147,7 @@ impl Fields {
                 ));
             }
             let of_layer = |layer: usize| match layer.is_multiple_of(every) {
-                true => AttentionWindow::All,
+                true => AttentionWindow::Global,
                 false => near,
             };
             return Ok((0..n_layers).map(of_layer).collect());
@@ -158,7 +158,7 @@ impl Fields {
             return Err(unsupported("layer_types", &found, &expected));
         }
         let reaches = kinds.iter().map(|it| match it.as_str() {
-            "full_attention" => Ok(AttentionWindow::All),
+            "full_attention" => Ok(AttentionWindow::Global),
             "sliding_attention" => Ok(near),
             other => {
                 let expected = "full_attention or sliding_attention";

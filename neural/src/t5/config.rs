@@ -25,18 +25,18 @@ pub(crate) struct T5Config {
     /// tied to the embeddings.
     pub(crate) scales_output: bool,
     /// What the decoder reads before its first piece; that of padding.
-    pub(crate) start: u32,
+    pub(crate) decoder_start_token_id: u32,
     /// What ends a text that is read or written.
-    pub(crate) end: u32,
+    pub(crate) eos_token_id: u32,
 }
 
 /// How distances become buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RelativePositionBuckets {
     /// `relative_attention_num_buckets`.
-    pub(crate) n: usize,
+    pub(crate) n_buckets: usize,
     /// `relative_attention_max_distance`: from there on all distances are alike.
-    pub(crate) most: usize,
+    pub(crate) max_distance: usize,
 }
 
 /// The two forms of the feed forward layer.
@@ -117,19 +117,19 @@ impl T5Config {
             num_layers: fields.num_layers,
             num_decoder_layers: fields.num_decoder_layers.unwrap_or(fields.num_layers),
             buckets: RelativePositionBuckets {
-                n: fields.relative_attention_num_buckets,
-                most: fields.relative_attention_max_distance,
+                n_buckets: fields.relative_attention_num_buckets,
+                max_distance: fields.relative_attention_max_distance,
             },
             layer_norm_epsilon: fields.layer_norm_epsilon as f32,
             feed_forward,
             scales_output: fields.scale_decoder_outputs.unwrap_or(tied),
-            start: fields.start(),
-            end: fields.end(),
+            decoder_start_token_id: fields.start(),
+            eos_token_id: fields.end(),
         })
     }
 
     /// Whether the file says that it holds a T5 with an output, be the rest as it may.
-    pub(crate) fn writes(json: &[u8]) -> bool {
+    pub(crate) fn generates(json: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Kind {
             model_type: String,
@@ -147,7 +147,7 @@ impl T5Config {
     }
 
     /// `i`, the units of all heads.
-    pub(crate) fn inner(&self) -> usize {
+    pub(crate) fn attention_width(&self) -> usize {
         self.num_heads * self.d_kv
     }
 }

@@ -33,12 +33,12 @@ pub(crate) struct T5Decoder<'a> {
     model: &'a T5Parameters,
     arch: Arch,
     /// What is added so many pieces behind, `[a, max_new]`.
-    distances: Vec<f32>,
+    position_biases: Vec<f32>,
 }
 
 impl CrossAttentionCache {
     /// Of a text's states `[l, h]`.
-    pub(super) fn of(
+    pub(super) fn compute(
         model: &T5Parameters,
         states: &[f32],
         parallelism: Parallelism,
@@ -80,12 +80,12 @@ impl T5Decoder<'_> {
         T5Decoder {
             model,
             arch: Arch::new(),
-            distances: relative_position::decoder_biases(table, heads, buckets, max_new),
+            position_biases: relative_position::decoder_biases(table, heads, buckets, max_new),
         }
     }
 
     /// A text before its first piece.
-    pub(crate) fn begin(&self) -> DecodingState {
+    pub(crate) fn start_sequence(&self) -> DecodingState {
         DecodingState {
             past: vec![Vec::new(); self.model.decoder.len()],
             last: self.model.config.start,
@@ -107,7 +107,7 @@ impl T5Decoder<'_> {
     }
 
     /// The first step of texts with these states, each `[l, h]`. The same numbers as after
-    /// [`CrossAttentionCache::of`], but what is looked up is in memory for one layer at a time.
+    /// [`CrossAttentionCache::compute`], but what is looked up is in memory for one layer at a time.
     pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
         let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.begin()).collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
@@ -135,8 +135,8 @@ impl T5Decoder<'_> {
             let memories: Vec<AttentionKeys<'_>> = pairs
                 .iter()
                 .map(|pairs| AttentionKeys {
-                    pairs,
-                    distances: None,
+                    keys_values: pairs,
+                    position_biases: None,
                 })
                 .collect();
             self.look_up(&layer.cross, &memories, &mut hidden);
@@ -183,8 +183,8 @@ impl T5Decoder<'_> {
         let seen: Vec<AttentionKeys<'_>> = lines
             .iter()
             .map(|line| AttentionKeys {
-                pairs: &line.past[at],
-                distances: Some(&self.distances),
+                keys_values: &line.past[at],
+                position_biases: Some(&self.distances),
             })
             .collect();
         self.gather(&queries, &seen, &part.out, hidden);

@@ -45,10 +45,10 @@ pub(super) struct MatrixProduct<'a> {
 /// Keys and values that one row looks up.
 pub(super) struct AttentionKeys<'a> {
     /// `[n, 2i]`: each the key, then the value.
-    pub(super) pairs: &'a [f32],
+    pub(super) keys_values: &'a [f32],
     /// For each head, what is added at the distances from the last pair back: `[a, ≥ n]`; none
     /// where there are no distances.
-    pub(super) distances: Option<&'a [f32]>,
+    pub(super) position_biases: Option<&'a [f32]>,
 }
 
 impl WithSimd for VectorKernel<'_> {

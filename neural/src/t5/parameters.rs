@@ -11,16 +11,16 @@ pub(super) type NormScale = Vec<f32>;
 pub(super) struct T5Parameters {
     pub(super) config: T5Config,
     /// `[v, h]`.
-    pub(super) words: Vec<f32>,
+    pub(super) token_embeddings: Vec<f32>,
     /// `[v, h]`; none where the output is tied to `words`.
-    own_output: Option<Vec<f32>>,
+    output_embeddings: Option<Vec<f32>>,
     pub(super) encoder: Vec<T5EncoderLayer>,
     /// `[buckets, a]`.
-    pub(super) encoder_distances: Vec<f32>,
+    pub(super) encoder_position_biases: Vec<f32>,
     pub(super) encoder_norm: NormScale,
     pub(super) decoder: Vec<T5DecoderLayer>,
     /// `[buckets, a]`.
-    pub(super) decoder_distances: Vec<f32>,
+    pub(super) decoder_position_biases: Vec<f32>,
     pub(super) decoder_norm: NormScale,
 }
 
@@ -105,13 +105,13 @@ impl T5Parameters {
             })
         });
         Ok(T5Parameters {
-            words: weights.numbers("shared.weight", &[v, h])?,
-            own_output,
+            token_embeddings: weights.numbers("shared.weight", &[v, h])?,
+            output_embeddings: own_output,
             encoder: encoder.collect::<Result<_, Error>>()?,
-            encoder_distances: distances("encoder")?,
+            encoder_position_biases: distances("encoder")?,
             encoder_norm: norm("encoder")?,
             decoder: decoder.collect::<Result<_, Error>>()?,
-            decoder_distances: distances("decoder")?,
+            decoder_position_biases: distances("decoder")?,
             decoder_norm: norm("decoder")?,
             config,
         })

@@ -48,7 +48,10 @@ fn of_each_head(
 /// The encoder's bucket of a distance, key less query.
 pub(super) fn bidirectional_bucket(
     distance: i64,
-    RelativePositionBuckets { n, most }: RelativePositionBuckets,
+    RelativePositionBuckets {
+        n_buckets: n,
+        max_distance: most,
+    }: RelativePositionBuckets,
 ) -> usize {
     let ahead = match distance > 0 {
         true => n / 2,

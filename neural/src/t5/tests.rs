@@ -50,8 +50,10 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
             .iter()
             .map(|it| serde_json::from_value(it["ids"].clone()).unwrap())
             .collect();
-        let inputs: Vec<EncoderInput<'_>> =
-            ids.iter().map(|ids| EncoderInput::whole(ids)).collect();
+        let inputs: Vec<EncoderInput<'_>> = ids
+            .iter()
+            .map(|ids| EncoderInput::single_segment(ids))
+            .collect();
         assert!(ids.iter().any(|it| it.len() == 1) && ids.iter().any(|it| it.len() == 48));
         let states = model.read(&inputs, Parallelism::None);
         let mut rest = states.as_slice();
@@ -92,8 +94,15 @@ fn distances_fall_into_the_buckets_of_the_reference() {
     let [(_, fixture), _] = fixtures();
     for it in fixture["buckets"].as_array().unwrap() {
         let [n, most] = ["n", "most"].map(|name| it[name].as_u64().unwrap() as usize);
-        let around =
-            |distance| distance::bucket_around(distance, RelativePositionBuckets { n, most });
+        let around = |distance| {
+            distance::bucket_around(
+                distance,
+                RelativePositionBuckets {
+                    n_buckets: n,
+                    max_distance: most,
+                },
+            )
+        };
         assert!(equals_runs((-600..=600).map(around), &it["around"]), "{n}");
         let behind = |distance| distance::bucket(distance, n, most);
         assert!(equals_runs((0..=600).map(behind), &it["behind"]), "{n}");
@@ -109,7 +118,7 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
         let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let ids = [5, 9, 30, 31, 7, 1];
         let memory_of = |ids: &[u32]| {
-            let states = model.read(&[EncoderInput::whole(ids)], Parallelism::None);
+            let states = model.read(&[EncoderInput::single_segment(ids)], Parallelism::None);
             model.remember(&states, Parallelism::None)
         };
         let memories = [memory_of(&ids), memory_of(&ids[3..])];

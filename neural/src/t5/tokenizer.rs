@@ -18,7 +18,7 @@ impl T5Tokenizer {
     }
 
     /// The pieces of a text, at most so many, without the one that ends it.
-    pub(crate) fn cut(
+    pub(crate) fn tokenize(
         &self,
         side: InputRole,
         text: &str,
@@ -28,7 +28,7 @@ impl T5Tokenizer {
         let kept = encoding.len().min(most);
         let spans = encoding.get_offsets()[..kept].iter();
         Ok(TokenizedText {
-            side,
+            role: side,
             ids: encoding.get_ids()[..kept].to_vec(),
             spans: spans.map(|&(a, b)| (a as u32, b as u32)).collect(),
             truncated: kept < encoding.len(),
@@ -36,7 +36,7 @@ impl T5Tokenizer {
     }
 
     /// The text of pieces, without those that only mark something.
-    pub(crate) fn join(&self, ids: &[u32]) -> Result<String, Error> {
+    pub(crate) fn decode(&self, ids: &[u32]) -> Result<String, Error> {
         self.tokenizer.decode(ids)
     }
 

@@ -161,7 +161,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
     files.tokenizer = tokenizer.to_string().into_bytes();
     let model = load(&files, EmbeddingKind::BiEncoder, 48);
     let long = "a".repeat(200) + "b";
-    for side in [InputRole::Query, InputRole::Text] {
+    for side in [InputRole::Query, InputRole::Document] {
         let error = model.tokenize(side, &long).err().unwrap().to_string();
         let parts = [
             "tokenizer.json: ",
@@ -170,7 +170,10 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
         ];
         assert!(parts.iter().all(|it| error.contains(it)), "{error}");
     }
-    assert_eq!(model.tokenize(InputRole::Text, "a").unwrap().ids.len(), 3);
+    assert_eq!(
+        model.tokenize(InputRole::Document, "a").unwrap().ids.len(),
+        3
+    );
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn with_a_preset_the_artifact_is_not_looked_at() {
 
 #[test]
 fn a_ranker_toml_that_says_something_unknown_is_refused() {
-    let refused = |toml: &[u8]| RankerConfig::read(toml).unwrap_err().to_string();
+    let refused = |toml: &[u8]| RankerConfig::parse(toml).unwrap_err().to_string();
     let found = [
         refused(b"architektur = \"colbert\""),
         refused(b"architecture = \"colbertv3\""),
@@ -395,7 +398,7 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
         let failed = match loaded {
             Err(error) => Some(error),
             Ok(model) => {
-                let [query, text] = [InputRole::Query, InputRole::Text]
+                let [query, text] = [InputRole::Query, InputRole::Document]
                     .map(|it| model.tokenize(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
                 query.or(model.encode_texts(&[&text]).err())

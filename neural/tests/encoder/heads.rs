@@ -48,7 +48,7 @@ fn each_way_of_pooling_equals_the_reference() {
             }
         }
     }
-    let by = |json: &[u8]| Pooling::read(json).map_err(|it| it.to_string());
+    let by = |json: &[u8]| Pooling::parse(json).map_err(|it| it.to_string());
     assert_eq!(by(&pooling("mean_tokens")), Ok(Pooling::Mean));
     assert_eq!(by(br#"{"pooling_mode": "cls"}"#), Ok(Pooling::Cls));
     for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
@@ -87,7 +87,7 @@ fn splade_equals_the_reference() {
         let model = Splade::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let texts = fixture.texts.iter();
         let pieces: Vec<TokenizedText> = texts
-            .map(|it| model.tokenize(InputRole::Text, &it.text).unwrap())
+            .map(|it| model.tokenize(InputRole::Document, &it.text).unwrap())
             .collect();
         let sparse = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
         for (text, sparse) in fixture.texts.iter().zip(&sparse) {
@@ -201,7 +201,7 @@ fn attention_equals_the_reference() {
     let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
     let query = model.tokenize(InputRole::Query, &first.query).unwrap();
-    let text = model.tokenize(InputRole::Text, &first.text).unwrap();
+    let text = model.tokenize(InputRole::Document, &first.text).unwrap();
     let pair = model.pair(&query, &text);
     let n = pair.ids.len();
     assert_eq!(model.heads(), (2, 4));
@@ -231,7 +231,7 @@ fn attention_equals_the_reference() {
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let query = modern.tokenize(InputRole::Query, &first.query).unwrap();
-    let text = modern.tokenize(InputRole::Text, &first.text).unwrap();
+    let text = modern.tokenize(InputRole::Document, &first.text).unwrap();
     let pair = modern.pair(&query, &text);
     assert_eq!(modern.attention(&pair, 0, None).unwrap(), None);
 }
@@ -250,7 +250,7 @@ fn cross_encoders_equal_the_reference() {
         let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let query = model.tokenize(InputRole::Query, &it.query).unwrap();
-            let text = model.tokenize(InputRole::Text, &it.text).unwrap();
+            let text = model.tokenize(InputRole::Document, &it.text).unwrap();
             let pair = model.pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)

@@ -117,7 +117,7 @@ fn the_same_batch_gives_the_same_bits() {
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
     let bi = load(&tiny(), EmbeddingKind::BiEncoder, 48);
-    let empty = bi.tokenize(InputRole::Text, "").unwrap();
+    let empty = bi.tokenize(InputRole::Document, "").unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
         (2, 0, false)
@@ -137,13 +137,13 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
 fn a_million_characters_are_cut_to_the_bound() {
     let model = load(&tiny(), EmbeddingKind::BiEncoder, 48);
     let words = "river ".repeat(170_000);
-    let pieces = model.tokenize(InputRole::Text, &words).unwrap();
+    let pieces = model.tokenize(InputRole::Document, &words).unwrap();
     assert_eq!((pieces.ids.len(), pieces.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
     let one_word = model
-        .tokenize(InputRole::Text, &"x".repeat(1_000_000))
+        .tokenize(InputRole::Document, &"x".repeat(1_000_000))
         .unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
@@ -153,13 +153,13 @@ fn a_text_that_just_fits_is_not_truncated() {
     let model = load(&tiny(), EmbeddingKind::BiEncoder, 5);
     assert!(
         !model
-            .tokenize(InputRole::Text, "the river end")
+            .tokenize(InputRole::Document, "the river end")
             .unwrap()
             .truncated
     );
     assert!(
         model
-            .tokenize(InputRole::Text, "the river end .")
+            .tokenize(InputRole::Document, "the river end .")
             .unwrap()
             .truncated
     );
@@ -264,7 +264,7 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
             continue;
         }
         let model = load(&files, EmbeddingKind::BiEncoder, 48);
-        let pieces = model.tokenize(InputRole::Text, "river").unwrap();
+        let pieces = model.tokenize(InputRole::Document, "river").unwrap();
         assert!(
             matches!(model.encode(&[&pieces]), Err(Error::NotFinite)),
             "{name}"
@@ -277,7 +277,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
     for max_pieces in [0, 2, 65, usize::MAX] {
         let error =
             EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_pieces, Device::Cpu).err();
-        let Some(Error::MaxPieces {
+        let Some(Error::MaxTokens {
             found,
             least: 3,
             most: 64,
@@ -289,7 +289,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
     }
     assert_eq!(
         load(&tiny(), EmbeddingKind::BiEncoder, 3)
-            .tokenize(InputRole::Text, "a b")
+            .tokenize(InputRole::Document, "a b")
             .unwrap()
             .ids
             .len(),
@@ -300,7 +300,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 #[test]
 fn pieces_of_another_model_are_refused() {
     let model = load(&tiny(), EmbeddingKind::BiEncoder, 8);
-    let good = model.tokenize(InputRole::Text, "river").unwrap();
+    let good = model.tokenize(InputRole::Document, "river").unwrap();
     for (ids, n_spans) in [
         (vec![], 0),
         (vec![2, 101, 3], 1),
@@ -308,13 +308,13 @@ fn pieces_of_another_model_are_refused() {
         (vec![2; 4], 1),
     ] {
         let pieces = TokenizedText {
-            side: InputRole::Text,
+            role: InputRole::Document,
             ids,
             spans: vec![(0, 1); n_spans],
             truncated: false,
         };
         let error = model.encode(&[&good, &pieces]).unwrap_err();
-        assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+        assert!(matches!(error, Error::InvalidTokens { .. }), "{error}");
     }
 }
 
@@ -355,7 +355,7 @@ impl Fixture {
     fn tokenized(&self, model: &EmbeddingModel) -> Vec<TokenizedText> {
         self.texts
             .iter()
-            .map(|text| model.tokenize(InputRole::Text, &text.text).unwrap())
+            .map(|text| model.tokenize(InputRole::Document, &text.text).unwrap())
             .collect()
     }
 }
@@ -431,7 +431,7 @@ fn load(files: &ModelFiles, matching: EmbeddingKind, max_pieces: usize) -> Embed
 
 fn encode(model: &EmbeddingModel, text: &str) -> EncodedText {
     model
-        .encode(&[&model.tokenize(InputRole::Text, text).unwrap()])
+        .encode(&[&model.tokenize(InputRole::Document, text).unwrap()])
         .unwrap()
         .remove(0)
 }

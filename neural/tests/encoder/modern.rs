@@ -160,7 +160,7 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
     assert_eq!(files.most_pieces(), Some(65_536));
     load(&files, EmbeddingKind::BiEncoder, 48);
     let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 65_537, Device::Cpu).err();
-    assert!(matches!(error, Some(Error::MaxPieces { most: 65_536, .. })));
+    assert!(matches!(error, Some(Error::MaxTokens { most: 65_536, .. })));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
     let model = load(&files, EmbeddingKind::BiEncoder, 600);
     let long = "the river ends in a lake . ".repeat(100);
     let texts = [long.as_str(), "the sea", &long[..2_000]];
-    let pieces = texts.map(|it| model.tokenize(neural::InputRole::Text, it).unwrap());
+    let pieces = texts.map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
     assert_eq!((pieces[0].ids.len(), pieces[0].truncated), (600, true));
     let batch = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
     for (pieces, encoded) in pieces.iter().zip(&batch) {

@@ -54,7 +54,7 @@ fn colbert_equals_the_reference_in_every_setting() {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
-        let (queries, texts) = (read(InputRole::Query), read(InputRole::Text));
+        let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
         for (at, both) in variant.texts.iter().enumerate() {
             for (found, cut) in [(&queries[at], &both.query), (&texts[at], &both.text)] {
                 assert_eq!(found.ids, cut.ids, "{name} {at}");
@@ -112,7 +112,7 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     };
     let matches = model.matches(
         &encode(InputRole::Query, "Hill, 東"),
-        &encode(InputRole::Text, "é, downhill!"),
+        &encode(InputRole::Document, "é, downhill!"),
     );
     expect![[r#"
         query: [CLS] 0..0  [unused0] 0..0  h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7  [SEP] 7..7
@@ -136,17 +136,17 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
 fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
     let [query, text] =
-        [InputRole::Query, InputRole::Text].map(|it| model.tokenize(it, "the sea").unwrap());
+        [InputRole::Query, InputRole::Document].map(|it| model.tokenize(it, "the sea").unwrap());
     assert_ne!(query.ids, text.ids);
     let encoded = model.encode(&[&query, &text]).unwrap();
     assert_ne!(encoded[0], encoded[1]);
     // A query that says it is a text was not made by this model.
     let turned = TokenizedText {
-        side: InputRole::Text,
+        role: InputRole::Document,
         ..query
     };
     let error = model.encode(&[&turned]).unwrap_err();
-    assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+    assert!(matches!(error, Error::InvalidTokens { .. }), "{error}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
     assert_eq!(model.markers(), None);
     let query = model.tokenize(InputRole::Query, "the").unwrap();
     let text = model
-        .tokenize(InputRole::Text, "where do rivers end")
+        .tokenize(InputRole::Document, "where do rivers end")
         .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.matches(&encoded[0], &encoded[1]);
@@ -224,7 +224,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
-        let (queries, texts) = (read(InputRole::Query), read(InputRole::Text));
+        let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
         let queries: Vec<&TokenizedText> = queries.iter().collect();
         let texts: Vec<&TokenizedText> = texts.iter().collect();
         let made: Vec<EpicQuery> = model.encode_queries(&queries).unwrap();
@@ -286,7 +286,7 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
         let pieces: Vec<TokenizedText> = pieces.collect();
         model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap()
     };
-    let (queries, texts) = (read(InputRole::Query), read(InputRole::Text));
+    let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
     let mut worst = 0.0_f64;
     for (found, expected) in [(&queries, &fixture.queries), (&texts, &fixture.documents)] {
         for (found, expected) in found.iter().zip(expected) {
@@ -311,7 +311,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         let model = load(files, EmbeddingKind::BiEncoder, 48);
         model.tokenize(side, text).unwrap().ids
     };
-    let plain = |text: &str| ids(&tiny(), InputRole::Text, text);
+    let plain = |text: &str| ids(&tiny(), InputRole::Document, text);
     let mut files = dense_tiny();
     assert_eq!(
         ids(&files, InputRole::Query, "the sea"),
@@ -322,15 +322,18 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         ids(&files, InputRole::Query, "the sea"),
         plain("where the sea")
     );
-    assert_eq!(ids(&files, InputRole::Text, "the sea"), plain("the sea"));
+    assert_eq!(
+        ids(&files, InputRole::Document, "the sea"),
+        plain("the sea")
+    );
     files.ranker = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
     let many = "the sea ".repeat(20);
     assert_eq!(ids(&files, InputRole::Query, &many).len(), 11);
-    assert_eq!(ids(&files, InputRole::Text, &many).len(), 13);
+    assert_eq!(ids(&files, InputRole::Document, &many).len(), 13);
     // The place of a piece is that in the text, whatever was put before it.
     files.ranker = Some(b"[prompts]\ntext = \"where \"".to_vec());
     let model = load(&files, EmbeddingKind::LateInteraction, 48);
-    let pieces = model.tokenize(InputRole::Text, "the sea").unwrap();
+    let pieces = model.tokenize(InputRole::Document, "the sea").unwrap();
     assert_eq!(pieces.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
     files.ranker = None;
@@ -338,7 +341,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         r#"{"prompts": {"query": null, "corpus": "the "}, "default_prompt_name": "corpus"}"#;
     files.settings = Some(settings.as_bytes().to_vec());
     assert_eq!(ids(&files, InputRole::Query, "sea"), plain("the sea"));
-    assert_eq!(ids(&files, InputRole::Text, "sea"), plain("the sea"));
+    assert_eq!(ids(&files, InputRole::Document, "sea"), plain("the sea"));
 }
 
 #[test]
@@ -445,14 +448,16 @@ fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
 
 pub(crate) fn colbert_tiny() -> ModelFiles {
     ModelFiles {
-        artifact: Some(include_bytes!("../fixtures/colbert-tiny/artifact.metadata").to_vec()),
+        colbert_metadata: Some(
+            include_bytes!("../fixtures/colbert-tiny/artifact.metadata").to_vec(),
+        ),
         ..relative!("colbert-tiny").1
     }
 }
 
 pub(crate) fn epic_tiny() -> ModelFiles {
     ModelFiles {
-        ranker: Some(include_bytes!("../fixtures/epic-tiny/ranker.toml").to_vec()),
+        ranker_config: Some(include_bytes!("../fixtures/epic-tiny/ranker.toml").to_vec()),
         ..relative!("epic-tiny").1
     }
 }
@@ -476,8 +481,8 @@ pub(crate) fn dense_tiny() -> ModelFiles {
     ModelFiles {
         pooling: Some(bytes!("1_Pooling/config.json")),
         modules: Some(modules),
-        settings: Some(bytes!("config_sentence_transformers.json")),
-        further: vec![
+        sentence_transformers: Some(bytes!("config_sentence_transformers.json")),
+        modules_with_weights: vec![
             module(
                 "2_Dense",
                 bytes!("2_Dense/config.json"),

@@ -50,7 +50,7 @@ fn fixtures() -> [(&'static str, ModelFiles, Fixture); 2] {
 
 impl Fixture {
     fn sampling(&self, n_queries: usize) -> GenerationConfig {
-        let sampling = GenerationConfig::of_queries(n_queries, self.seed);
+        let sampling = GenerationConfig::docttttt_defaults(n_queries, self.seed);
         assert_eq!((sampling.k, sampling.max_new), (self.k, self.max_new));
         sampling
     }
@@ -67,7 +67,7 @@ fn mono_t5_equals_the_reference() {
         let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] = [&it.query, &it.text]
-                .map(|it| model.tokenize(neural::InputRole::Text, it).unwrap());
+                .map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
             let pair = model.pair(&query, &text);
             let found = (&pair.ids, pair.truncated);
             assert_eq!(
@@ -93,7 +93,9 @@ fn pieces_of_texts_are_those_of_the_reference() {
         // The piece that ends a text is not among those that a query or a text has by itself.
         let model = MonoT5::load(&files, fixture.max_pieces - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
-            let pieces = model.tokenize(neural::InputRole::Text, &it.text).unwrap();
+            let pieces = model
+                .tokenize(neural::InputRole::Document, &it.text)
+                .unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
             assert_eq!(
                 (*end, ids),
@@ -111,7 +113,7 @@ fn pieces_of_texts_are_those_of_the_reference() {
 fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
-    let cut = |text: &str| model.tokenize(neural::InputRole::Text, text).unwrap();
+    let cut = |text: &str| model.tokenize(neural::InputRole::Document, text).unwrap();
     let whole = model.pair(&cut("river sea"), &cut("lake"));
     assert!(!whole.truncated);
     assert_eq!(whole.ids.len(), whole.second + 1 + 4);
@@ -139,7 +141,7 @@ fn the_likeliest_pieces_equal_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
         let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let greedy = GenerationConfig {
-            k: 1,
+            top_k: 1,
             ..fixture.sampling(1)
         };
         let written = model.write(&fixture.texts(), &greedy).unwrap();
@@ -197,7 +199,7 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
         let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let n = 1_000;
         let sampling = GenerationConfig {
-            max_new: 1,
+            max_new_tokens: 1,
             ..fixture.sampling(n)
         };
         let written = model
@@ -231,7 +233,7 @@ fn what_cannot_be_drawn_is_refused() {
     for k in [0, 124] {
         let what = format!("{k} pieces to draw from (k) were asked for; from 1 to 123 can be had");
         let error = model
-            .write(&["a"], &GenerationConfig { k, ..good })
+            .write(&["a"], &GenerationConfig { top_k: k, ..good })
             .unwrap_err();
         assert_eq!(error.to_string(), what);
     }
@@ -243,7 +245,10 @@ fn what_cannot_be_drawn_is_refused() {
         expect!["1001 queries of a text were asked for; from 1 to 1000 can be had"],
     );
     check(
-        GenerationConfig { max_new: 0, ..good },
+        GenerationConfig {
+            max_new_tokens: 0,
+            ..good
+        },
         expect!["0 pieces of a query were asked for; from 1 to 512 can be had"],
     );
     assert!(model.write(&[], &good).unwrap().is_empty());
@@ -297,11 +302,11 @@ fn bounds_devices_and_foreign_pieces_are_refused() {
     for ids in [vec![], vec![5; 21], vec![4_000]] {
         let pair = TokenizedPair {
             ids,
-            second: 0,
+            document_start: 0,
             truncated: false,
         };
         let error = model.score(&[&pair]).unwrap_err();
-        assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+        assert!(matches!(error, Error::InvalidTokens { .. }), "{error}");
     }
 }
 
@@ -359,9 +364,11 @@ fn a_t5_with_a_wrong_field_is_one_and_is_told_of() {
 fn a_million_characters_are_cut() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 32, Device::Cpu.into()).unwrap();
-    let query = model.tokenize(neural::InputRole::Text, "river").unwrap();
+    let query = model
+        .tokenize(neural::InputRole::Document, "river")
+        .unwrap();
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
-        let text = model.tokenize(neural::InputRole::Text, &text).unwrap();
+        let text = model.tokenize(neural::InputRole::Document, &text).unwrap();
         assert!(text.truncated);
         let pair = model.pair(&query, &text);
         assert!(pair.truncated && pair.ids.len() == 32);
@@ -384,7 +391,7 @@ fn weights_that_are_no_numbers_are_found() {
         let first = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
-        let pieces = mono.tokenize(neural::InputRole::Text, "river").unwrap();
+        let pieces = mono.tokenize(neural::InputRole::Document, "river").unwrap();
         let pair = mono.pair(&pieces, &pieces);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),

@@ -22,11 +22,11 @@ pub struct AgreementReport {
     /// On all drawn items.
     pub overall: AgreementCoefficients,
     /// On the items of each probe, in the order of probes.
-    pub probes: Vec<ProbeAgreement>,
+    pub by_probe: Vec<ProbeAgreement>,
     /// Each two people who decided on the same items, ascending.
-    pub pairs: Vec<PairAgreement>,
+    pub by_pair: Vec<PairAgreement>,
     /// Each person with a vote, ascending.
-    pub people: Vec<AnnotatorAgreement>,
+    pub by_annotator: Vec<AnnotatorAgreement>,
 }
 
 /// The coefficients of some items. Each is none where it is undefined.
@@ -34,13 +34,13 @@ pub struct AgreementReport {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCoefficients))]
 pub struct AgreementCoefficients {
     /// Mean share of pairs of people with the same answer.
-    pub raw: Option<AgreementCoefficient>,
+    pub observed: Option<AgreementCoefficient>,
     /// Fleiss' κ.
-    pub fleiss: Option<AgreementCoefficient>,
+    pub fleiss_kappa: Option<AgreementCoefficient>,
     /// Krippendorff's α, where any two answers are equally far apart.
-    pub alpha: Option<AgreementCoefficient>,
+    pub krippendorff_alpha: Option<AgreementCoefficient>,
     /// The same, where *equal* stands between the others.
-    pub alpha_ordinal: Option<AgreementCoefficient>,
+    pub krippendorff_alpha_ordinal: Option<AgreementCoefficient>,
 }
 
 /// Of one probe.
@@ -60,9 +60,9 @@ pub struct PairAgreement {
     /// Who.
     pub people: [PersonId; 2],
     /// Share of items on which they agree.
-    pub raw: Option<AgreementCoefficient>,
+    pub observed: Option<AgreementCoefficient>,
     /// Cohen's κ.
-    pub kappa: Option<AgreementCoefficient>,
+    pub cohen_kappa: Option<AgreementCoefficient>,
 }
 
 /// Of one person and all others.
@@ -74,9 +74,9 @@ pub struct AnnotatorAgreement {
     /// Their votes on drawn items.
     pub n_votes: u64,
     /// Mean share of the others on the same item who answer the same.
-    pub with_others: Option<AgreementCoefficient>,
+    pub mean_agreement: Option<AgreementCoefficient>,
     /// α as if the person were not there: above that of all, the person pulls it down.
-    pub alpha_without: Option<AgreementCoefficient>,
+    pub alpha_without_annotator: Option<AgreementCoefficient>,
 }
 
 /// Everything about agreement, from the items of a task and its log.
@@ -96,15 +96,15 @@ pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> Agree
         let raw = agreement::raw_agreement(&of_both)?;
         Some(PairAgreement {
             people: [people[a], people[b]],
-            raw: Some(raw),
-            kappa: agreement::cohen_kappa(&of_both, [0, 1]),
+            observed: Some(raw),
+            cohen_kappa: agreement::cohen_kappa(&of_both, [0, 1]),
         })
     });
     AgreementReport {
         overall: coefficients(&rated),
-        probes: probes.into_iter().map(of_probe).collect(),
-        pairs: pairs.collect(),
-        people: (0..people.len()).map(|at| votes.of_person(at)).collect(),
+        by_probe: probes.into_iter().map(of_probe).collect(),
+        by_pair: pairs.collect(),
+        by_annotator: (0..people.len()).map(|at| votes.of_person(at)).collect(),
     }
 }
 
@@ -118,10 +118,10 @@ pub fn overall_coefficients(
 
 fn coefficients(rated: &[RatedItem]) -> AgreementCoefficients {
     AgreementCoefficients {
-        raw: agreement::raw_agreement(rated),
-        fleiss: agreement::fleiss_kappa(rated),
-        alpha: agreement::krippendorff_alpha(rated, MeasurementLevel::Nominal),
-        alpha_ordinal: agreement::krippendorff_alpha(rated, MeasurementLevel::Ordinal),
+        observed: agreement::raw_agreement(rated),
+        fleiss_kappa: agreement::fleiss_kappa(rated),
+        krippendorff_alpha: agreement::krippendorff_alpha(rated, MeasurementLevel::Nominal),
+        krippendorff_alpha_ordinal: agreement::krippendorff_alpha(rated, MeasurementLevel::Ordinal),
     }
 }
 
@@ -142,10 +142,10 @@ struct Row {
 impl Votes {
     fn new(items: &[AnnotationItem], log: &AnnotationLog) -> Votes {
         let drawn = items.iter().zip((0..).map(ItemNo));
-        let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Drawn { .. }));
+        let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Sampled { .. }));
         let voted: Vec<(&AnnotationItem, BTreeMap<PersonId, u8>)> = drawn
             .map(|(item, number)| {
-                let votes = ItemAnswers::of(log, number).votes.into_iter();
+                let votes = ItemAnswers::from_log(log, number).votes.into_iter();
                 let rated =
                     |it: super::judgments::Vote| Some((it.person, it.answer.preference()? as u8));
                 (item, votes.filter_map(rated).collect())
@@ -193,8 +193,11 @@ impl Votes {
         AnnotatorAgreement {
             person: self.people[at],
             n_votes: with.len() as u64,
-            with_others: agreement::agreement_with_others(&with),
-            alpha_without: agreement::krippendorff_alpha(&without, MeasurementLevel::Nominal),
+            mean_agreement: agreement::agreement_with_others(&with),
+            alpha_without_annotator: agreement::krippendorff_alpha(
+                &without,
+                MeasurementLevel::Nominal,
+            ),
         }
     }
 }
@@ -210,7 +213,15 @@ mod tests {
     use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
     fn items() -> Vec<AnnotationItem> {
-        let drawn = |number: u64| item(number, number as u32, ItemRole::Drawn { probability: 0.5 });
+        let drawn = |number: u64| {
+            item(
+                number,
+                number as u32,
+                ItemRole::Sampled {
+                    inclusion_probability: 0.5,
+                },
+            )
+        };
         let mut items: Vec<AnnotationItem> = (0..6).map(drawn).collect();
         items.push(item(6, 6, ItemRole::Gold { answer: First }));
         items[5].place.probe = Probe::Axiom(Axiom::Lnc1);
@@ -241,7 +252,7 @@ mod tests {
 
     #[test]
     fn agreement_is_that_of_the_votes_on_drawn_items() {
-        let found = measure_agreement(&items(), &AnnotationLog::of(entries(&votes())));
+        let found = measure_agreement(&items(), &AnnotationLog::from_entries(entries(&votes())));
         // Shares of equal pairs: 1, 1/3, 1, 1, of the other probe 1.
         let raw = found.overall.raw.unwrap();
         assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
@@ -283,7 +294,7 @@ mod tests {
             9,
             AnnotationAction::Excluded(ExclusionChange { person, reason }),
         ));
-        let log = AnnotationLog::of(all.clone());
+        let log = AnnotationLog::from_entries(all.clone());
         assert_eq!(log.fate(&all[10]), EventStatus::Excluded);
         let found = measure_agreement(&items(), &log);
         assert_eq!(found.people.len(), 2);

@@ -21,7 +21,8 @@ pub enum AnnotatorAnswer {
     /// Neither is.
     Equal,
     /// The person cannot tell. This is an answer, and no vote.
-    CannotSay,
+    #[serde(alias = "CannotSay")]
+    CannotTell,
 }
 
 impl AnnotatorAnswer {
@@ -30,7 +31,7 @@ impl AnnotatorAnswer {
         AnnotatorAnswer::First,
         AnnotatorAnswer::Second,
         AnnotatorAnswer::Equal,
-        AnnotatorAnswer::CannotSay,
+        AnnotatorAnswer::CannotTell,
     ];
 
     /// What it prefers; none if the person cannot tell.
@@ -39,7 +40,7 @@ impl AnnotatorAnswer {
             AnnotatorAnswer::First => Some(Preference::First),
             AnnotatorAnswer::Second => Some(Preference::Second),
             AnnotatorAnswer::Equal => Some(Preference::Equal),
-            AnnotatorAnswer::CannotSay => None,
+            AnnotatorAnswer::CannotTell => None,
         }
     }
 
@@ -49,7 +50,7 @@ impl AnnotatorAnswer {
             AnnotatorAnswer::First => "first",
             AnnotatorAnswer::Second => "second",
             AnnotatorAnswer::Equal => "equal",
-            AnnotatorAnswer::CannotSay => "cannot-say",
+            AnnotatorAnswer::CannotTell => "cannot-say",
         }
     }
 }
@@ -71,22 +72,22 @@ impl Preference {
     /// Every preference, in their order.
     pub const ALL: &[Preference] = &[Preference::First, Preference::Equal, Preference::Second];
 
-    /// Whether it is with a claim of this kind. [`ClaimKind::Apart`] holds whichever is better.
-    pub fn agrees(self, claim: ClaimKind) -> bool {
+    /// Whether it is with a claim of this kind. [`ClaimKind::Different`] holds whichever is better.
+    pub fn satisfies(self, claim: ClaimKind) -> bool {
         match (claim, self) {
-            (ClaimKind::Above | ClaimKind::ShrinkingGain, it) => it == Preference::First,
-            (ClaimKind::NotBelow, it) => it != Preference::Second,
-            (ClaimKind::Apart, it) => it != Preference::Equal,
+            (ClaimKind::Higher | ClaimKind::DiminishingGain, it) => it == Preference::First,
+            (ClaimKind::NotLower, it) => it != Preference::Second,
+            (ClaimKind::Different, it) => it != Preference::Equal,
         }
     }
 
     /// What scores prefer; two sides closer than `tie_width` are equal. Unlike the margin of a
-    /// verdict, this tells the two texts of [`Claim::Apart`] from each other.
-    pub fn of_scores(claim: Claim<f64>, tie_width: f64) -> Preference {
+    /// verdict, this tells the two texts of [`Claim::Different`] from each other.
+    pub fn from_scores(claim: Claim<f64>, tie_width: f64) -> Preference {
         let lead = match claim {
-            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => winner - loser,
-            Claim::Apart { a, b } => a - b,
-            Claim::ShrinkingGain { few, more, most } => (more - few) - (most - more),
+            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => winner - loser,
+            Claim::Different { a, b } => a - b,
+            Claim::DiminishingGain { few, more, most } => (more - few) - (most - more),
         };
         match lead {
             it if it.abs() <= tie_width => Preference::Equal,
@@ -97,18 +98,18 @@ impl Preference {
 
     /// What judgements prefer. None for three texts: grades have an order, and their differences
     /// mean nothing.
-    pub fn of_grades(claim: Claim<i32>) -> Option<Preference> {
+    pub fn from_grades(claim: Claim<i32>) -> Option<Preference> {
         let of = |a: i32, b: i32| match a.cmp(&b) {
             std::cmp::Ordering::Greater => Preference::First,
             std::cmp::Ordering::Equal => Preference::Equal,
             std::cmp::Ordering::Less => Preference::Second,
         };
         match claim {
-            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
                 Some(of(winner, loser))
             }
-            Claim::Apart { a, b } => Some(of(a, b)),
-            Claim::ShrinkingGain { .. } => None,
+            Claim::Different { a, b } => Some(of(a, b)),
+            Claim::DiminishingGain { .. } => None,
         }
     }
 }
@@ -119,9 +120,11 @@ impl Preference {
 #[serde(rename_all = "kebab-case")]
 pub enum ReasonRating {
     /// What the axiom looks at makes the difference, or would.
-    Yes,
+    #[serde(alias = "yes")]
+    Matters,
     /// It does not.
-    No,
+    #[serde(alias = "no")]
+    DoesNotMatter,
 }
 
 #[cfg(test)]
@@ -132,10 +135,10 @@ mod tests {
     fn a_tie_is_with_a_claim_that_allows_it() {
         let with = |claim: ClaimKind| Preference::ALL.iter().map(move |it| it.agrees(claim));
         let [above, not_below, apart, gain] = [
-            ClaimKind::Above,
-            ClaimKind::NotBelow,
-            ClaimKind::Apart,
-            ClaimKind::ShrinkingGain,
+            ClaimKind::Higher,
+            ClaimKind::NotLower,
+            ClaimKind::Different,
+            ClaimKind::DiminishingGain,
         ]
         .map(|it| with(it).collect::<Vec<_>>());
         assert_eq!(above, [true, false, false]);
@@ -147,24 +150,24 @@ mod tests {
     #[test]
     fn scores_and_grades_prefer_as_people_do() {
         let (winner, loser) = (2.0, 1.5);
-        let above = Claim::Above { winner, loser };
-        assert_eq!(Preference::of_scores(above, 0.1), Preference::First);
-        assert_eq!(Preference::of_scores(above, 0.5), Preference::Equal);
-        let apart = Claim::Apart { a: 1.0, b: 2.0 };
-        assert_eq!(Preference::of_scores(apart, 0.0), Preference::Second);
+        let above = Claim::Higher { winner, loser };
+        assert_eq!(Preference::from_scores(above, 0.1), Preference::First);
+        assert_eq!(Preference::from_scores(above, 0.5), Preference::Equal);
+        let apart = Claim::Different { a: 1.0, b: 2.0 };
+        assert_eq!(Preference::from_scores(apart, 0.0), Preference::Second);
         let (few, more, most) = (0.0, 1.0, 3.0);
-        let steps = Claim::ShrinkingGain { few, more, most };
-        assert_eq!(Preference::of_scores(steps, 0.0), Preference::Second);
-        let grades = Claim::NotBelow {
+        let steps = Claim::DiminishingGain { few, more, most };
+        assert_eq!(Preference::from_scores(steps, 0.0), Preference::Second);
+        let grades = Claim::NotLower {
             winner: 0,
             loser: 2,
         };
-        assert_eq!(Preference::of_grades(grades), Some(Preference::Second));
-        let steps = Claim::ShrinkingGain {
+        assert_eq!(Preference::from_grades(grades), Some(Preference::Second));
+        let steps = Claim::DiminishingGain {
             few: 0,
             more: 1,
             most: 1,
         };
-        assert_eq!(Preference::of_grades(steps), None);
+        assert_eq!(Preference::from_grades(steps), None);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! First the training items, in the task's order. Then drawn items in an order of the person's
 //! own, random and the same whenever asked, with one gold item in each block of
-//! [`AnnotationTask::gold_every`], at a random place of the block, so that nobody can tell it. A drawn item
+//! [`AnnotationTask::gold_interval`], at a random place of the block, so that nobody can tell it. A drawn item
 //! has as many *slots* as the task's overlap: taken by the decisions of others that count, and by
 //! the leases of others that have not run out. One without a free slot is left out, as is every
 //! item that the person has decided or passed over.
@@ -30,7 +30,8 @@ pub struct Lease {
     /// To whom.
     pub person: PersonId,
     /// Until then, in milliseconds since 1970; at that moment it has run out.
-    pub until_ms: u64,
+    #[serde(alias = "until_ms")]
+    pub expires_ms: u64,
 }
 
 /// An item that a person gets. That it is gold is not said.
@@ -40,9 +41,9 @@ pub struct Assignment {
     /// Which.
     pub item: ItemNo,
     /// How its texts stand on the person's screen.
-    pub sides: DisplayOrder,
+    pub display_order: DisplayOrder,
     /// Whether the person learns by it.
-    pub part: AssignmentPhase,
+    pub phase: AssignmentPhase,
 }
 
 /// What a person is in.
@@ -53,7 +54,7 @@ pub enum AssignmentPhase {
     /// The right answer is shown after the decision.
     Training,
     /// It is not.
-    Work,
+    Main,
 }
 
 /// What a person gets, and what may come.
@@ -61,9 +62,9 @@ pub enum AssignmentPhase {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNext))]
 pub struct NextAssignments {
     /// In this order.
-    pub offers: Vec<Assignment>,
+    pub assignments: Vec<Assignment>,
     /// Further drawn items that the person could decide on, but for the leases of others.
-    pub n_leased: u32,
+    pub n_leased_to_others: u32,
 }
 
 /// Everything that decides who gets what.
@@ -84,7 +85,7 @@ pub struct AssignmentQueue<'a> {
 impl AssignmentQueue<'_> {
     /// The next `n` items for a person, at most. Their own leases do not stand in their way, so a
     /// page that is loaded again gets the same items. Who is excluded gets nothing.
-    pub fn next(&self, person: PersonId, n: usize) -> NextAssignments {
+    pub fn next_assignments(&self, person: PersonId, n: usize) -> NextAssignments {
         let mut next = NextAssignments::default();
         if self.log.is_excluded(person) {
             return next;
@@ -95,9 +96,9 @@ impl AssignmentQueue<'_> {
             match item.role {
                 ItemRole::Training { .. } if is_finished => {}
                 ItemRole::Training { .. } => left.training.push(number),
-                ItemRole::Gold { .. } | ItemRole::Drawn { .. } if is_finished => n_finished += 1,
+                ItemRole::Gold { .. } | ItemRole::Sampled { .. } if is_finished => n_finished += 1,
                 ItemRole::Gold { .. } => left.gold.push(number),
-                ItemRole::Drawn { .. } => left.drawn.push(number),
+                ItemRole::Sampled { .. } => left.drawn.push(number),
             }
         }
         let leased = self.leased(person);
@@ -118,7 +119,7 @@ impl AssignmentQueue<'_> {
         let places = n_finished..;
         let work = places.map_while(|place| {
             let strewn = self.is_gold(person, place).then(|| gold.next()).flatten();
-            Some((strewn.or_else(|| drawn.next())?, AssignmentPhase::Work))
+            Some((strewn.or_else(|| drawn.next())?, AssignmentPhase::Main))
         });
         let offers = training.chain(work).take(n);
         next.offers = offers
@@ -132,7 +133,7 @@ impl AssignmentQueue<'_> {
         let leases = offers.iter().map(|it| Lease {
             item: it.item,
             person,
-            until_ms: self.now_ms.saturating_add(LEASE_MS),
+            expires_ms: self.now_ms.saturating_add(LEASE_MS),
         });
         leases.collect()
     }
@@ -141,8 +142,8 @@ impl AssignmentQueue<'_> {
         let claim = self.items[item.0 as usize].place.claim();
         Assignment {
             item,
-            sides: DisplayOrder::of(self.task.seed, person, item, claim),
-            part,
+            display_order: DisplayOrder::for_person(self.task.seed, person, item, claim),
+            phase: part,
         }
     }
 

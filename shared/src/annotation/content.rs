@@ -19,7 +19,7 @@ pub struct ItemContent {
     /// Whose worked example helps.
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// What is asked: two texts have one question, three another.
     pub claim: ClaimKind,
     /// The query as written.
@@ -27,13 +27,13 @@ pub struct ItemContent {
     /// Distinct query terms; empty where they are not to be marked.
     pub terms: Vec<QueryTermInfo>,
     /// The texts in the order of the claim. They come from outside: text, never HTML.
-    pub texts: Vec<HighlightedText>,
+    pub documents: Vec<HighlightedText>,
     /// What each ranker prefers; empty in a blind task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rankers: Vec<RankerPreference>,
     /// Whether the texts are not here.
     #[serde(default)]
-    pub withheld: bool,
+    pub texts_withheld: bool,
 }
 
 /// What a ranker prefers.
@@ -50,24 +50,24 @@ pub struct RankerPreference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentOptions {
     /// Query terms are marked.
-    pub marks: bool,
+    pub highlights_terms: bool,
     /// What rankers prefer is told.
-    pub rankers: bool,
+    pub shows_rankers: bool,
 }
 
 impl AnnotationTask {
     /// What people see of an item before they decide.
     pub fn shows(&self) -> ContentOptions {
         ContentOptions {
-            marks: self.mark_terms,
-            rankers: !self.blind,
+            highlights_terms: self.mark_terms,
+            shows_rankers: !self.blind,
         }
     }
 }
 
 impl ItemContent {
     /// Of an instance of a study.
-    pub fn of(
+    pub fn load(
         study: &Study,
         place: InstanceRef,
         shows: ContentOptions,
@@ -84,21 +84,21 @@ impl ItemContent {
         let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),
             preference: claim_scores(study, scores, query, claim)
-                .map(|it| Preference::of_scores(it, dials.tie_width(scores))),
+                .map(|it| Preference::from_scores(it, dials.tie_width(scores))),
         });
         Ok(ItemContent {
             probe: place.probe,
-            mode: place.mode,
+            variant: place.mode,
             claim: claim.kind(),
             query: bare(read.query),
             terms: if shows.marks { read.terms } else { Vec::new() },
-            texts: read.texts.into_iter().map(bare).collect(),
+            documents: read.texts.into_iter().map(bare).collect(),
             rankers: if shows.rankers {
                 ranked.collect()
             } else {
                 Vec::new()
             },
-            withheld: read.withheld,
+            texts_withheld: read.withheld,
         })
     }
 }
@@ -112,9 +112,16 @@ mod tests {
     #[test]
     fn a_blind_task_tells_nothing_of_rankers() {
         let (study, mut task) = (study(), task());
-        let place = item(0, 0, ItemRole::Drawn { probability: 1.0 }).place;
+        let place = item(
+            0,
+            0,
+            ItemRole::Sampled {
+                inclusion_probability: 1.0,
+            },
+        )
+        .place;
         let of = |task: &AnnotationTask| {
-            ItemContent::of(&study, place, task.shows(), &task.wanted.dials)
+            ItemContent::load(&study, place, task.shows(), &task.wanted.dials)
         };
         let blind = of(&task).unwrap();
         assert!(blind.rankers.is_empty());

@@ -12,7 +12,8 @@ use crate::probe::ClaimKind;
 #[serde(rename_all = "kebab-case")]
 pub enum DisplayOrder {
     /// In the order of the claim, the first on the left.
-    AsClaimed,
+    #[serde(alias = "AsClaimed")]
+    ClaimOrder,
     /// The second on the left.
     Swapped,
 }
@@ -20,31 +21,31 @@ pub enum DisplayOrder {
 impl DisplayOrder {
     /// For a person and an item: each side with probability one half, the same whenever asked.
     /// Three texts always stand as claimed, since the steps between them have a direction.
-    pub fn of(seed: u64, person: PersonId, item: ItemNo, claim: ClaimKind) -> DisplayOrder {
+    pub fn for_person(seed: u64, person: PersonId, item: ItemNo, claim: ClaimKind) -> DisplayOrder {
         let what = format!("sides\n{}\n{}", person.0, item.0);
         let turn =
             claim.arity() == 2 && seeded_random::generator(seed, &what).next_u64() >> 63 == 1;
         if turn {
             DisplayOrder::Swapped
         } else {
-            DisplayOrder::AsClaimed
+            DisplayOrder::ClaimOrder
         }
     }
 
     /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
-            DisplayOrder::AsClaimed => "as-claimed",
+            DisplayOrder::ClaimOrder => "as-claimed",
             DisplayOrder::Swapped => "swapped",
         }
     }
 
     /// From an answer about the screen (first is left) to one about the claim, and back.
-    pub fn turn(self, answer: AnnotatorAnswer) -> AnnotatorAnswer {
+    pub fn map_answer(self, answer: AnnotatorAnswer) -> AnnotatorAnswer {
         match (self, answer) {
             (DisplayOrder::Swapped, AnnotatorAnswer::First) => AnnotatorAnswer::Second,
             (DisplayOrder::Swapped, AnnotatorAnswer::Second) => AnnotatorAnswer::First,
-            (DisplayOrder::AsClaimed | DisplayOrder::Swapped, it) => it,
+            (DisplayOrder::ClaimOrder | DisplayOrder::Swapped, it) => it,
         }
     }
 }
@@ -56,18 +57,19 @@ mod tests {
     #[test]
     fn half_of_the_items_of_a_person_are_swapped() {
         let sides = |person, claim| {
-            (0..2_000).map(move |item| DisplayOrder::of(7, PersonId(person), ItemNo(item), claim))
+            (0..2_000)
+                .map(move |item| DisplayOrder::for_person(7, PersonId(person), ItemNo(item), claim))
         };
         let swapped = |person| {
-            let sides = sides(person, ClaimKind::Above);
+            let sides = sides(person, ClaimKind::Higher);
             sides.filter(|it| *it == DisplayOrder::Swapped).count()
         };
         // 1,000 ± 22 (√(2,000 · ½ · ½)).
         assert!((920..1_080).contains(&swapped(1)));
-        assert!(sides(1, ClaimKind::Above).ne(sides(2, ClaimKind::Above)));
-        assert!(sides(1, ClaimKind::Above).eq(sides(1, ClaimKind::Apart)));
-        let mut steps = sides(1, ClaimKind::ShrinkingGain);
-        assert!(steps.all(|it| it == DisplayOrder::AsClaimed));
+        assert!(sides(1, ClaimKind::Higher).ne(sides(2, ClaimKind::Higher)));
+        assert!(sides(1, ClaimKind::Higher).eq(sides(1, ClaimKind::Different)));
+        let mut steps = sides(1, ClaimKind::DiminishingGain);
+        assert!(steps.all(|it| it == DisplayOrder::ClaimOrder));
     }
 
     #[test]
@@ -75,7 +77,7 @@ mod tests {
         for &answer in AnnotatorAnswer::ALL {
             let turned = DisplayOrder::Swapped.turn(answer);
             assert_eq!(DisplayOrder::Swapped.turn(turned), answer);
-            assert_eq!(DisplayOrder::AsClaimed.turn(answer), answer);
+            assert_eq!(DisplayOrder::ClaimOrder.turn(answer), answer);
         }
         assert_eq!(
             DisplayOrder::Swapped.turn(AnnotatorAnswer::First),

@@ -5,11 +5,11 @@
 //! 1971): with `y` 1 where two sides agree and 0 where not, and the inclusion probability π,
 //! `Σ (y / π) / Σ (1 / π)` over the drawn items on which both sides say something.
 //!
-//! What people say of an item is what [`ItemAnswers::settled`] makes of it: an adjudication, or the
+//! What people say of an item is what [`ItemAnswers::consensus`] makes of it: an adjudication, or the
 //! preference with the most votes. An item on which people are split, cannot tell or have not
 //! answered says nothing and is counted apart. *Equal* is a preference: with a claim that allows
 //! a tie, against one that does not, and with a ranker whose scores tie. Since rankers hardly ever
-//! tie and people do, [`AgreementShare::preferring`] leaves out items where one side says *equal*.
+//! tie and people do, [`AgreementShare::without_ties`] leaves out items where one side says *equal*.
 //! [`AgreementShare::by_vote`] needs no majority: there `y` is the share of the votes on an item that
 //! agree, adjudications left aside, which estimates how often one person would.
 //!
@@ -48,13 +48,13 @@ pub struct AnnotatedItem {
     /// Items of one query are no independent units.
     pub query: u32,
     /// π, above 0 and at most 1.
-    pub probability: f64,
+    pub inclusion_probability: f64,
     /// By people.
-    pub said: ItemAnswers,
+    pub answers: ItemAnswers,
     /// By each ranker of the study; none without all scores.
-    pub rankers: Vec<Option<Preference>>,
+    pub ranker_preferences: Vec<Option<Preference>>,
     /// By the judgements; none unless both texts are judged, and for three texts.
-    pub grades: Option<Preference>,
+    pub qrels_preference: Option<Preference>,
 }
 
 /// Over all probes, and over each.
@@ -64,7 +64,7 @@ pub struct AgreementEstimates {
     /// Over all items.
     pub overall: EstimateRow,
     /// In the order of probes.
-    pub probes: Vec<ProbeEstimate>,
+    pub by_probe: Vec<ProbeEstimate>,
 }
 
 /// Over one probe.
@@ -74,7 +74,7 @@ pub struct ProbeEstimate {
     /// Which.
     pub probe: Probe,
     /// Over its items.
-    pub line: EstimateRow,
+    pub estimate: EstimateRow,
 }
 
 /// Who agrees with whom over some items.
@@ -84,13 +84,13 @@ pub struct EstimateRow {
     /// What people say of how many of them.
     pub counts: AnswerCounts,
     /// Axiom against people.
-    pub axiom_people: AgreementShare,
+    pub axiom_vs_people: AgreementShare,
     /// Each ranker against people, in the order of the study.
-    pub rankers_people: Vec<AgreementShare>,
+    pub rankers_vs_people: Vec<AgreementShare>,
     /// Axiom against judgements, over the same items whether or not people have decided on them.
-    pub axiom_judgements: AgreementShare,
+    pub axiom_vs_qrels: AgreementShare,
     /// Share of those asked who say that the axiom's reason matters.
-    pub reason_matters: Option<WeightedEstimate>,
+    pub share_reason_matters: Option<WeightedEstimate>,
 }
 
 /// What people say of items, in numbers of items.
@@ -100,7 +100,7 @@ pub struct AnswerCounts {
     /// All.
     pub n_items: u64,
     /// They prefer one of the texts.
-    pub n_preferring: u64,
+    pub n_preference: u64,
     /// They say that neither is better.
     pub n_equal: u64,
     /// Two preferences have the most votes.
@@ -108,7 +108,7 @@ pub struct AnswerCounts {
     /// They cannot tell.
     pub n_cannot_say: u64,
     /// Nobody has answered, or only who contradicts themselves.
-    pub n_open: u64,
+    pub n_unanswered: u64,
 }
 
 /// How often two sides agree. Each is none without an item on which both say something.
@@ -118,7 +118,7 @@ pub struct AgreementShare {
     /// Over all such items.
     pub agreement: Option<WeightedEstimate>,
     /// Over those on which neither side says *equal*.
-    pub preferring: Option<WeightedEstimate>,
+    pub without_ties: Option<WeightedEstimate>,
     /// By votes instead of what most people say; none without people.
     pub by_vote: Option<WeightedEstimate>,
 }
@@ -130,7 +130,7 @@ pub struct WeightedEstimate {
     /// 0 to 1; its interval is that of other samples.
     pub estimate: Estimate,
     /// The interval of other samples and other people; none with fewer than two people.
-    pub with_people: Option<[f64; 2]>,
+    pub interval_over_annotators: Option<[f64; 2]>,
     /// Items on which both sides say something.
     pub n_items: u64,
     /// Their queries.
@@ -156,22 +156,22 @@ pub fn load_annotated_items(
         let instances = study.instances_of(place.probe, place.mode)?;
         let at = place.number as usize;
         if at >= instances.len() {
-            return Err(Error::unknown("instance of this probe", place.number));
+            return Err(Error::not_found("instance of this probe", place.number));
         }
         let (query, claim) = (instances.query(at), instances.claim(at));
         let rankers = study.scores.iter().map(|scores| {
             let scored = claim_scores(study, scores, query, claim)?;
-            Some(Preference::of_scores(scored, dials.tie_width(scores)))
+            Some(Preference::from_scores(scored, dials.tie_width(scores)))
         });
         let grades = claim.scored(|text| study.grade(query, text));
         found.push(AnnotatedItem {
             probe: place.probe,
             claim: claim.kind(),
             query: query as u32,
-            probability,
-            said: ItemAnswers::of(log, number),
-            rankers: rankers.collect(),
-            grades: grades.and_then(Preference::of_grades),
+            inclusion_probability: probability,
+            answers: ItemAnswers::from_log(log, number),
+            ranker_preferences: rankers.collect(),
+            qrels_preference: grades.and_then(Preference::from_grades),
         });
     }
     Ok(found)
@@ -189,12 +189,12 @@ pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
         let items = items.iter().filter(|it| it.probe == probe);
         ProbeEstimate {
             probe,
-            line: line(&items.collect::<Vec<_>>(), n_rankers),
+            estimate: line(&items.collect::<Vec<_>>(), n_rankers),
         }
     };
     AgreementEstimates {
         overall: line(&items.iter().collect::<Vec<_>>(), n_rankers),
-        probes: probes.into_iter().map(of_probe).collect(),
+        by_probe: probes.into_iter().map(of_probe).collect(),
     }
 }
 
@@ -203,23 +203,23 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
     let ranker = |at: usize| move |it: &AnnotatedItem| it.rankers.get(at).copied().flatten();
     EstimateRow {
         counts: counts(items),
-        axiom_people: polls.compared(|_| ComparisonSide::Claim),
-        rankers_people: (0..n_rankers)
+        axiom_vs_people: polls.compared(|_| ComparisonSide::Claim),
+        rankers_vs_people: (0..n_rankers)
             .map(|at| {
                 polls.compared(move |it| {
-                    ranker(at)(it).map_or(ComparisonSide::Silent, ComparisonSide::Says)
+                    ranker(at)(it).map_or(ComparisonSide::NoPreference, ComparisonSide::Preference)
                 })
             })
             .collect(),
-        axiom_judgements: AgreementShare {
+        axiom_vs_qrels: AgreementShare {
             agreement: polls.weighted(|it, _| graded(it.item, |_| true)),
-            preferring: polls.weighted(|it, _| graded(it.item, |it| it != Preference::Equal)),
+            without_ties: polls.weighted(|it, _| graded(it.item, |it| it != Preference::Equal)),
             by_vote: None,
         }
         .without_people(),
-        reason_matters: polls.weighted(|it, times| {
+        share_reason_matters: polls.weighted(|it, times| {
             share(it, times, |vote| {
-                vote.matters.map(|it| it == ReasonRating::Yes)
+                vote.matters.map(|it| it == ReasonRating::Matters)
             })
         }),
     }
@@ -240,7 +240,7 @@ fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {
             Consensus::Prefers(_) => &mut counts.n_preferring,
             Consensus::Split => &mut counts.n_split,
             Consensus::CannotSay => &mut counts.n_cannot_say,
-            Consensus::Open => &mut counts.n_open,
+            Consensus::Unanswered => &mut counts.n_open,
         } += 1;
     }
     counts
@@ -251,13 +251,13 @@ impl AgreementShare {
     fn without_people(self) -> AgreementShare {
         let bare = |it: Option<WeightedEstimate>| {
             it.map(|it| WeightedEstimate {
-                with_people: None,
+                interval_over_annotators: None,
                 ..it
             })
         };
         AgreementShare {
             agreement: bare(self.agreement),
-            preferring: bare(self.preferring),
+            without_ties: bare(self.preferring),
             by_vote: bare(self.by_vote),
         }
     }

@@ -19,9 +19,11 @@ pub struct AnnotationEvent {
     /// Made with it; the same event sent twice has the same key.
     pub key: EventKey,
     /// When, by the clock of the browser, in milliseconds since 1970.
-    pub made_ms: u64,
+    #[serde(alias = "made_ms")]
+    pub created_ms: u64,
     /// What was done.
-    pub what: AnnotationAction,
+    #[serde(alias = "what")]
+    pub action: AnnotationAction,
 }
 
 /// An event in the log, with what only the server knows.
@@ -31,7 +33,8 @@ pub struct LogEntry {
     /// Who did it.
     pub person: PersonId,
     /// When it came, by the clock of the server, in milliseconds since 1970.
-    pub at_ms: u64,
+    #[serde(alias = "at_ms")]
+    pub received_ms: u64,
     /// What was done.
     pub event: AnnotationEvent,
 }
@@ -72,9 +75,11 @@ pub struct Decision {
     #[serde(flatten)]
     pub comment: AnswerComment,
     /// How the texts stood on the screen.
-    pub sides: DisplayOrder,
+    #[serde(alias = "sides")]
+    pub display_order: DisplayOrder,
     /// How long the item was looked at, pauses left out.
-    pub took_ms: u64,
+    #[serde(alias = "took_ms")]
+    pub duration_ms: u64,
     /// Decisions of the same person on the same item that the person saw and replaces. Another
     /// decision that is not among them was not known: both are kept, in conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,7 +92,8 @@ pub struct Decision {
 pub struct AnswerComment {
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matters: Option<ReasonRating>,
+    #[serde(alias = "matters")]
+    pub reason_rating: Option<ReasonRating>,
     /// At most [`crate::user_text::MAX_TAGS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -115,13 +121,17 @@ pub struct SkippedItem {
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
     /// The query or a text is not understood.
-    NotUnderstood,
+    #[serde(alias = "not-understood")]
+    NotUnderstandable,
     /// A text is broken, cut or empty.
-    Broken,
+    #[serde(alias = "broken")]
+    BrokenDocument,
     /// It is something that the person does not want to read.
-    Disturbing,
+    #[serde(alias = "disturbing")]
+    DistressingContent,
     /// The person wrote one of the texts, or has another stake in it.
-    Involved,
+    #[serde(alias = "involved")]
+    ConflictOfInterest,
     /// See the note.
     Other,
 }
@@ -129,20 +139,20 @@ pub enum SkipReason {
 impl SkipReason {
     /// Every reason, in the order of the list.
     pub const ALL: &[SkipReason] = &[
-        SkipReason::NotUnderstood,
-        SkipReason::Broken,
-        SkipReason::Disturbing,
-        SkipReason::Involved,
+        SkipReason::NotUnderstandable,
+        SkipReason::BrokenDocument,
+        SkipReason::DistressingContent,
+        SkipReason::ConflictOfInterest,
         SkipReason::Other,
     ];
 
     /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
-            SkipReason::NotUnderstood => "not-understood",
-            SkipReason::Broken => "broken",
-            SkipReason::Disturbing => "disturbing",
-            SkipReason::Involved => "involved",
+            SkipReason::NotUnderstandable => "not-understood",
+            SkipReason::BrokenDocument => "broken",
+            SkipReason::DistressingContent => "disturbing",
+            SkipReason::ConflictOfInterest => "involved",
             SkipReason::Other => "other",
         }
     }
@@ -196,7 +206,7 @@ pub enum ActorRole {
 
 impl AnnotationAction {
     /// Who may do it. That somebody takes back only what is their own, the log sees to.
-    pub fn actor(&self) -> ActorRole {
+    pub fn required_role(&self) -> ActorRole {
         match self {
             AnnotationAction::Decided(_)
             | AnnotationAction::Skipped(_)
@@ -266,15 +276,15 @@ impl AnnotationEvent {
     /// [`MAX_DECISION_MS`]. Refused is one about an item that the task does not have, with words
     /// that are too long, or without words where there must be some. A browser asks this before
     /// it keeps an event, so that no event is kept that a server will not take.
-    pub fn checked(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
+    pub fn validated(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
         if let Some(item) = self.what.item().filter(|it| it.0 >= n_items) {
-            return Err(Error::unknown("item of this task", item.0));
+            return Err(Error::not_found("item of this task", item.0));
         }
         let n_replaced = self.what.replaces().len();
         if n_replaced > MAX_REPLACED_EVENTS {
             let found = format!("names {n_replaced} events");
             let most = MAX_REPLACED_EVENTS;
-            return Err(FieldError::TooMany { found, most }.of("replaces"));
+            return Err(FieldError::TooMany { found, max: most }.of("replaces"));
         }
         match &mut self.what {
             AnnotationAction::Decided(it) => {
@@ -320,8 +330,8 @@ mod tests {
         decision.took_ms = u64::MAX;
         let event = |what| AnnotationEvent {
             key: key(1),
-            made_ms: 5,
-            what,
+            created_ms: 5,
+            action: what,
         };
         let kept = event(AnnotationAction::Decided(decision))
             .checked(1)
@@ -339,8 +349,8 @@ mod tests {
     fn what_the_log_must_not_hold_is_refused() {
         let event = |what| AnnotationEvent {
             key: key(1),
-            made_ms: 5,
-            what,
+            created_ms: 5,
+            action: what,
         };
         let refused = |what, reason: &str| {
             let error = event(what).checked(3).unwrap_err().to_string();
@@ -372,8 +382,8 @@ mod tests {
     fn an_event_reads_as_what_was_done() {
         let event = AnnotationEvent {
             key: key(1),
-            made_ms: 5,
-            what: decided(2, AnnotatorAnswer::CannotSay, &[3]),
+            created_ms: 5,
+            action: decided(2, AnnotatorAnswer::CannotTell, &[3]),
         };
         let json = serde_json::to_string(&event).unwrap();
         assert_eq!(

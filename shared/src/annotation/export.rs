@@ -38,7 +38,8 @@ pub struct ItemIds {
     /// Id of the query.
     pub query: String,
     /// Ids of the texts, in the order of the claim.
-    pub texts: Vec<String>,
+    #[serde(alias = "texts")]
+    pub documents: Vec<String>,
 }
 
 /// A task with what is needed to write it.
@@ -49,7 +50,7 @@ pub struct ExportSource<'a> {
     /// By their numbers.
     pub items: &'a [AnnotationItem],
     /// One for each item.
-    pub named: &'a [ItemIds],
+    pub ids: &'a [ItemIds],
     /// Names that may be told; the others stay numbers.
     pub people: &'a BTreeMap<PersonId, String>,
     /// Everything that was done.
@@ -65,14 +66,17 @@ pub struct ExportRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// When it came, in milliseconds since 1970.
-    pub at_ms: u64,
+    #[serde(alias = "at_ms")]
+    pub received_ms: u64,
     /// What was done.
     pub event: AnnotationEvent,
     /// What has become of it.
-    pub fate: EventStatus,
+    #[serde(alias = "fate")]
+    pub status: EventStatus,
     /// What it is about, if it is about an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<ExportItem>,
+    #[serde(alias = "about")]
+    pub item: Option<ExportItem>,
 }
 
 /// An item in a file.
@@ -81,7 +85,8 @@ pub struct ExportItem {
     /// Which instance, and what it is there for.
     pub item: AnnotationItem,
     /// Its query and texts.
-    pub named: ItemIds,
+    #[serde(alias = "named")]
+    pub ids: ItemIds,
     /// 1/π; none for an item that was not drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
@@ -93,9 +98,9 @@ pub struct ExportItem {
 #[serde(rename_all = "kebab-case")]
 pub enum PreferenceSource {
     /// Each person's, of those who count.
-    Everybody,
+    EachAnnotator,
     /// What people say together, or a curator for them.
-    People,
+    Consensus,
 }
 
 /// Every event, in the order in which they came.
@@ -147,7 +152,7 @@ pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> Stri
         let (Some(_), [first, second]) = (item.role.probability(), &named.texts[..]) else {
             continue;
         };
-        let said = ItemAnswers::of(source.log, number);
+        let said = ItemAnswers::from_log(source.log, number);
         let mut prefer = |group: String, preference: Preference| {
             let levels = match preference {
                 Preference::First => [2, 1],
@@ -161,19 +166,19 @@ pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> Stri
             }
         };
         match (whose, said.settled()) {
-            (PreferenceSource::Everybody, _) => {
+            (PreferenceSource::EachAnnotator, _) => {
                 for vote in &said.votes {
                     if let Some(preference) = vote.answer.preference() {
                         prefer(format!("{}.p{}", number.0, vote.person.0), preference);
                     }
                 }
             }
-            (PreferenceSource::People, Consensus::Prefers(preference)) => {
+            (PreferenceSource::Consensus, Consensus::Prefers(preference)) => {
                 prefer(format!("{}.people", number.0), preference);
             }
             (
-                PreferenceSource::People,
-                Consensus::CannotSay | Consensus::Split | Consensus::Open,
+                PreferenceSource::Consensus,
+                Consensus::CannotSay | Consensus::Split | Consensus::Unanswered,
             ) => {}
         }
     }
@@ -184,7 +189,7 @@ fn row(source: &ExportSource<'_>, entry: &LogEntry) -> ExportRow {
     let about = entry.event.what.item().and_then(|number| {
         let item = source.items.get(number.0 as usize)?;
         Some(ExportItem {
-            named: source.named.get(number.0 as usize)?.clone(),
+            ids: source.named.get(number.0 as usize)?.clone(),
             weight: item.role.probability().map(|it| 1.0 / it),
             item: item.clone(),
         })
@@ -192,10 +197,10 @@ fn row(source: &ExportSource<'_>, entry: &LogEntry) -> ExportRow {
     ExportRow {
         person: entry.person,
         name: source.people.get(&entry.person).cloned(),
-        at_ms: entry.at_ms,
+        received_ms: entry.at_ms,
         event: entry.event.clone(),
-        fate: source.log.fate(entry),
-        about,
+        status: source.log.fate(entry),
+        item: about,
     }
 }
 
@@ -211,8 +216,8 @@ fn cells(row: &ExportRow) -> Vec<TableValue> {
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
     if let AnnotationAction::Decided(it) = what {
         matters = match it.comment.matters {
-            Some(ReasonRating::Yes) => "yes",
-            Some(ReasonRating::No) => "no",
+            Some(ReasonRating::Matters) => "yes",
+            Some(ReasonRating::DoesNotMatter) => "no",
             None => "",
         };
         sides = it.sides.name();

@@ -31,8 +31,8 @@ pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> A
         item: ItemNo(item),
         answer,
         comment: AnswerComment::default(),
-        sides: DisplayOrder::AsClaimed,
-        took_ms: 4_000,
+        display_order: DisplayOrder::ClaimOrder,
+        duration_ms: 4_000,
         replaces: replaces.iter().map(|&it| key(it)).collect(),
     })
 }
@@ -41,11 +41,11 @@ pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> A
 pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntry {
     LogEntry {
         person: PersonId(person),
-        at_ms: number * 1_000,
+        received_ms: number * 1_000,
         event: AnnotationEvent {
             key: key(number),
-            made_ms: number * 1_000,
-            what,
+            created_ms: number * 1_000,
+            action: what,
         },
     }
 }
@@ -61,10 +61,10 @@ pub(crate) fn entries(answers: &[(u32, u32, AnnotatorAnswer)]) -> Vec<LogEntry> 
 /// An item of TFC1, number and query given.
 pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
     AnnotationItem {
-        place: InstanceRef {
+        instance: InstanceRef {
             probe: Probe::Axiom(Axiom::Tfc1),
-            mode: AxiomVariant::Fixed,
-            number,
+            variant: AxiomVariant::Fixed,
+            index: number,
         },
         query,
         role,
@@ -77,14 +77,14 @@ pub(crate) fn task() -> AnnotationTask {
         title: "Rivers".to_owned(),
         study: "local".to_owned(),
         probes: vec![Probe::Axiom(Axiom::Tfc1)],
-        wanted: TaskFilter::default(),
+        filter: TaskFilter::default(),
         n_items: 10,
-        design: SamplingDesign::Uniform,
-        overlap: 2,
+        sampling: SamplingDesign::Uniform,
+        annotators_per_item: 2,
         seed: 42,
-        gold_every: 5,
-        blind: true,
-        mark_terms: true,
+        gold_interval: 5,
+        is_blind: true,
+        highlights_query_terms: true,
         tags: Vec::new(),
         guidelines: String::new(),
         training: Vec::new(),

@@ -19,9 +19,9 @@ pub struct ItemAnswers {
     /// One for each person, by their numbers.
     pub votes: Vec<Vote>,
     /// Who has given answers that contradict each other.
-    pub conflicts: Vec<PersonId>,
+    pub conflicting_people: Vec<PersonId>,
     /// What curators made of it, each answer once. More than one is no adjudication yet.
-    pub adjudicated: Vec<AnnotatorAnswer>,
+    pub adjudications: Vec<AnnotatorAnswer>,
 }
 
 /// What one person says.
@@ -34,7 +34,7 @@ pub struct Vote {
     pub answer: AnnotatorAnswer,
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matters: Option<ReasonRating>,
+    pub reason_rating: Option<ReasonRating>,
 }
 
 /// What people say together.
@@ -49,12 +49,12 @@ pub enum Consensus {
     /// Two preferences have the most votes.
     Split,
     /// Nobody has answered.
-    Open,
+    Unanswered,
 }
 
 impl ItemAnswers {
     /// Of an item, as the log has it.
-    pub fn of(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
+    pub fn from_log(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
         let mut said = ItemAnswers::default();
         for (person, entries) in log.decisions(item) {
             let made = entries.iter().filter_map(|it| match &it.event.what {
@@ -72,7 +72,7 @@ impl ItemAnswers {
             said.votes.push(Vote {
                 person,
                 answer: last.answer,
-                matters: last.comment.matters,
+                reason_rating: last.comment.matters,
             });
         }
         let adjudications = log.adjudications(item);
@@ -86,7 +86,7 @@ impl ItemAnswers {
     }
 
     /// What people say together, or a curator for them.
-    pub fn settled(&self) -> Consensus {
+    pub fn consensus(&self) -> Consensus {
         match self.adjudicated[..] {
             [answer] => answer
                 .preference()
@@ -96,7 +96,7 @@ impl ItemAnswers {
     }
 
     /// The share of votes that are not for the preference with the most, 0 to 1; 0 without votes.
-    pub fn dissent(&self) -> f64 {
+    pub fn disagreement(&self) -> f64 {
         let votes = tally(self.votes.iter().map(|it| (it.answer, 1)));
         let all: u32 = votes.iter().sum();
         let most = votes.iter().max().copied().unwrap_or_default();
@@ -116,7 +116,7 @@ pub(super) fn majority(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + C
         (1.., Some((&preference, _)), None) => Consensus::Prefers(preference),
         (1.., ..) => Consensus::Split,
         _ if answers.map(|it| it.1).sum::<u32>() > 0 => Consensus::CannotSay,
-        _ => Consensus::Open,
+        _ => Consensus::Unanswered,
     }
 }
 
@@ -139,8 +139,8 @@ pub struct Dispute {
     pub item: ItemNo,
     /// The first reason of [`DisputeReason`] that there is.
     pub reason: DisputeReason,
-    /// [`ItemAnswers::dissent`].
-    pub dissent: f64,
+    /// [`ItemAnswers::disagreement`].
+    pub disagreement: f64,
     /// Votes that it has.
     pub n_votes: u32,
 }
@@ -151,9 +151,9 @@ pub struct Dispute {
 #[serde(rename_all = "kebab-case")]
 pub enum DisputeReason {
     /// Two adjudications that did not know of each other say different things.
-    Adjudications,
+    ConflictingAdjudications,
     /// Somebody has given two answers that did not know of each other.
-    Conflict,
+    SelfConflict,
     /// Two preferences have the most votes.
     Split,
     /// Somebody was outvoted.
@@ -171,11 +171,11 @@ pub fn adjudication_queue(
     items: impl IntoIterator<Item = ItemNo>,
 ) -> Vec<Dispute> {
     let found = items.into_iter().filter_map(|item| {
-        let said = ItemAnswers::of(log, item);
+        let said = ItemAnswers::from_log(log, item);
         Some(Dispute {
             item,
             reason: reason(log, item, &said)?,
-            dissent: said.dissent(),
+            disagreement: said.dissent(),
             n_votes: said.votes.len() as u32,
         })
     });
@@ -189,16 +189,16 @@ fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<Dispu
     match said.adjudicated.len() {
         0 => {}
         1 => return None,
-        _ => return Some(DisputeReason::Adjudications),
+        _ => return Some(DisputeReason::ConflictingAdjudications),
     }
     if !said.conflicts.is_empty() {
-        return Some(DisputeReason::Conflict);
+        return Some(DisputeReason::SelfConflict);
     }
     match said.settled() {
         Consensus::Split => Some(DisputeReason::Split),
         Consensus::Prefers(_) if said.dissent() > 0.0 => Some(DisputeReason::Outvoted),
         Consensus::CannotSay if said.votes.len() > 1 => Some(DisputeReason::CannotSay),
-        Consensus::Prefers(_) | Consensus::CannotSay | Consensus::Open => {
+        Consensus::Prefers(_) | Consensus::CannotSay | Consensus::Unanswered => {
             (!log.reports(item).is_empty()).then_some(DisputeReason::Reported)
         }
     }
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn most_votes_decide_and_a_tie_does_not() {
-        assert_eq!(settled(&[]), Consensus::Open);
+        assert_eq!(settled(&[]), Consensus::Unanswered);
         assert_eq!(settled(&[First]), Consensus::Prefers(Preference::First));
         assert_eq!(
             settled(&[First, Second, Second]),
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn an_adjudication_stands_above_the_votes() {
         let mut all = entries(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
-        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
         let adjudicated = |number, answer| {
             let what = AnnotationAction::Adjudicated(Adjudication {
@@ -252,25 +252,25 @@ mod tests {
             entry(number, 9, what)
         };
         all.push(adjudicated(10, Equal));
-        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(said.settled(), Consensus::Prefers(Preference::Equal));
         assert_eq!(said.votes.len(), 3);
         // Two that contradict each other settle nothing.
         all.push(adjudicated(11, First));
-        let log = AnnotationLog::of(all);
-        let said = ItemAnswers::of(&log, ItemNo(0));
+        let log = AnnotationLog::from_entries(all);
+        let said = ItemAnswers::from_log(&log, ItemNo(0));
         assert_eq!(said.adjudicated, [First, Equal]);
         assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
         assert_eq!(
             adjudication_queue(&log, [ItemNo(0)])[0].reason,
-            DisputeReason::Adjudications
+            DisputeReason::ConflictingAdjudications
         );
     }
 
     #[test]
     fn who_is_excluded_or_in_conflict_has_no_vote() {
         let mut all = entries(&[(1, 0, First), (2, 0, Second), (1, 0, Equal), (3, 0, Second)]);
-        let said = ItemAnswers::of(&AnnotationLog::of(all.clone()), ItemNo(0));
+        let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(said.conflicts, [PersonId(1)]);
         assert_eq!(said.votes.len(), 2);
         let person = PersonId(2);
@@ -280,7 +280,7 @@ mod tests {
             9,
             AnnotationAction::Excluded(ExclusionChange { person, reason }),
         ));
-        let said = ItemAnswers::of(&AnnotationLog::of(all), ItemNo(0));
+        let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all), ItemNo(0));
         assert_eq!(
             said.votes.iter().map(|it| it.person).collect::<Vec<_>>(),
             [PersonId(3)]
@@ -291,7 +291,7 @@ mod tests {
             entry(2, 1, decided(0, First, &[])),
         ];
         assert_eq!(
-            ItemAnswers::of(&AnnotationLog::of(twice), ItemNo(0))
+            ItemAnswers::from_log(&AnnotationLog::from_entries(twice), ItemNo(0))
                 .votes
                 .len(),
             1
@@ -316,13 +316,13 @@ mod tests {
             (2, 5, Equal),
             (3, 5, Second),
         ]);
-        let found = adjudication_queue(&AnnotationLog::of(all), (0..7).map(ItemNo));
+        let found = adjudication_queue(&AnnotationLog::from_entries(all), (0..7).map(ItemNo));
         let found: Vec<(u32, DisputeReason)> =
             found.iter().map(|it| (it.item.0, it.reason)).collect();
         assert_eq!(
             found,
             [
-                (4, DisputeReason::Conflict),
+                (4, DisputeReason::SelfConflict),
                 (5, DisputeReason::Split),
                 (2, DisputeReason::Split),
                 (1, DisputeReason::Outvoted),

@@ -36,11 +36,11 @@ pub struct AnnotationLog {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppendOutcome {
     /// It stands in the log now.
-    New,
+    Appended,
     /// It stood there before: it was sent twice.
-    Known,
+    Duplicate,
     /// Another one with its key stands there. It was not taken.
-    Clash,
+    KeyConflict,
 }
 
 /// What has become of an event.
@@ -49,7 +49,8 @@ pub enum AppendOutcome {
 #[serde(rename_all = "kebab-case")]
 pub enum EventStatus {
     /// It stands.
-    Stands,
+    #[serde(alias = "stands")]
+    Active,
     /// It stands against another of the same person, or of another curator, that says otherwise.
     Conflict,
     /// Another replaced it.
@@ -64,7 +65,7 @@ impl EventStatus {
     /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
-            EventStatus::Stands => "stands",
+            EventStatus::Active => "stands",
             EventStatus::Conflict => "conflict",
             EventStatus::Replaced => "replaced",
             EventStatus::Undone => "undone",
@@ -75,7 +76,7 @@ impl EventStatus {
 
 impl AnnotationLog {
     /// Of entries in the order in which they came.
-    pub fn of(entries: impl IntoIterator<Item = LogEntry>) -> AnnotationLog {
+    pub fn from_entries(entries: impl IntoIterator<Item = LogEntry>) -> AnnotationLog {
         let mut log = AnnotationLog::default();
         for entry in entries {
             log.take(entry);
@@ -84,15 +85,15 @@ impl AnnotationLog {
     }
 
     /// Takes an entry, unless its key is there.
-    pub fn take(&mut self, entry: LogEntry) -> AppendOutcome {
+    pub fn append(&mut self, entry: LogEntry) -> AppendOutcome {
         let key = entry.event.key;
         if let Some(known) = self.entries.get(&key) {
             // When it came does not tell two events apart.
             let same = (known.person, &known.event) == (entry.person, &entry.event);
             return if same {
-                AppendOutcome::Known
+                AppendOutcome::Duplicate
             } else {
-                AppendOutcome::Clash
+                AppendOutcome::KeyConflict
             };
         }
         if let Some(item) = entry.event.what.item() {
@@ -111,7 +112,7 @@ impl AnnotationLog {
             | AnnotationAction::Adjudicated(_) => {}
         }
         self.entries.insert(key, entry);
-        AppendOutcome::New
+        AppendOutcome::Appended
     }
 
     /// How many events there are.
@@ -135,7 +136,7 @@ impl AnnotationLog {
     }
 
     /// Every event about an item, in the same order; what takes one back is not among them.
-    pub fn history(&self, item: ItemNo) -> Vec<&LogEntry> {
+    pub fn item_history(&self, item: ItemNo) -> Vec<&LogEntry> {
         in_order(self.about(item))
     }
 
@@ -208,7 +209,7 @@ impl AnnotationLog {
     }
 
     /// What has become of an event.
-    pub fn fate(&self, entry: &LogEntry) -> EventStatus {
+    pub fn status(&self, entry: &LogEntry) -> EventStatus {
         let standing = match &entry.event.what {
             _ if self.is_undone(entry) => return EventStatus::Undone,
             AnnotationAction::Decided(it) => self.decisions(it.item).remove(&entry.person),
@@ -229,7 +230,7 @@ impl AnnotationLog {
         } else if standing.iter().any(|it| it.event.what.answer() != answer) {
             EventStatus::Conflict
         } else {
-            EventStatus::Stands
+            EventStatus::Active
         }
     }
 

@@ -22,21 +22,21 @@ pub struct TaskProgress {
     /// Drawn items.
     pub n_items: u64,
     /// Those with at least one decision that counts.
-    pub n_begun: u64,
+    pub n_started: u64,
     /// Those with as many as the overlap asks for.
     pub n_complete: u64,
     /// Decisions that are asked for: drawn items times overlap.
-    pub n_slots: u64,
+    pub n_decisions_required: u64,
     /// Those of them that are there.
-    pub n_filled: u64,
+    pub n_decisions: u64,
     /// Drawn items that a curator settled.
     pub n_adjudicated: u64,
     /// Items, of any role, with a report that was not taken back.
     pub n_reported: u64,
     /// Decisions of everybody on each day with any, as days since 1970 in UTC.
-    pub days: Vec<(u64, u64)>,
+    pub decisions_by_day: Vec<(u64, u64)>,
     /// Who has done anything, ascending.
-    pub people: Vec<AnnotatorProgress>,
+    pub by_annotator: Vec<AnnotatorProgress>,
 }
 
 /// What one person did. Decisions are those that stand, on items of any role but training.
@@ -46,7 +46,7 @@ pub struct AnnotatorProgress {
     /// Who.
     pub person: PersonId,
     /// Whether their work is out of all estimates.
-    pub excluded: bool,
+    pub is_excluded: bool,
     /// Items decided on.
     pub n_decided: u64,
     /// Items passed over.
@@ -58,19 +58,19 @@ pub struct AnnotatorProgress {
     /// Time spent on the items decided on, pauses left out.
     pub active_ms: u64,
     /// The middle of the times for one item.
-    pub median_ms: Option<f64>,
+    pub median_decision_ms: Option<f64>,
     /// Items decided on in an hour of active time.
-    pub per_hour: Option<f64>,
+    pub decisions_per_hour: Option<f64>,
     /// When their last event came, in milliseconds since 1970.
-    pub last_ms: u64,
+    pub last_event_ms: u64,
     /// How often they are right on gold; none without any.
-    pub gold: Option<Estimate>,
+    pub gold_accuracy: Option<Estimate>,
     /// Gold items decided on.
     pub n_gold: u64,
     /// Whether they are right on gold more often at the end than at the beginning.
-    pub gold_drift: Option<Drift>,
+    pub gold_accuracy_drift: Option<Drift>,
     /// Whether they agree with the others more often at the end than at the beginning.
-    pub others_drift: Option<Drift>,
+    pub agreement_drift: Option<Drift>,
 }
 
 /// How a share changed from the first third of somebody's decisions to the last, by the clock of
@@ -93,9 +93,9 @@ pub fn measure_progress(
     log: &AnnotationLog,
 ) -> TaskProgress {
     let numbers = || (0..).map(ItemNo).take(items.len());
-    let said: Vec<ItemAnswers> = numbers().map(|it| ItemAnswers::of(log, it)).collect();
+    let said: Vec<ItemAnswers> = numbers().map(|it| ItemAnswers::from_log(log, it)).collect();
     let drawn = items.iter().zip(&said);
-    let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Drawn { .. }));
+    let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Sampled { .. }));
     let drawn: Vec<&ItemAnswers> = drawn.map(|it| it.1).collect();
     // Who contradicts themselves has decided, if not said what.
     let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicts.len()) as u64;
@@ -106,14 +106,14 @@ pub fn measure_progress(
     let people: BTreeSet<PersonId> = log.entries().iter().map(|it| it.person).collect();
     TaskProgress {
         n_items: drawn.len() as u64,
-        n_begun: count(&|it| decided(it) > 0),
+        n_started: count(&|it| decided(it) > 0),
         n_complete: count(&|it| decided(it) >= overlap),
-        n_slots: drawn.len() as u64 * overlap,
-        n_filled: drawn.iter().map(|it| decided(it).min(overlap)).sum(),
+        n_decisions_required: drawn.len() as u64 * overlap,
+        n_decisions: drawn.iter().map(|it| decided(it).min(overlap)).sum(),
         n_adjudicated: count(&|it| it.adjudicated.len() == 1),
         n_reported: numbers().filter(|it| !log.reports(*it).is_empty()).count() as u64,
-        days: of_people.days(),
-        people: people.into_iter().map(|it| of_people.of(it)).collect(),
+        decisions_by_day: of_people.days(),
+        by_annotator: people.into_iter().map(|it| of_people.of(it)).collect(),
     }
 }
 
@@ -180,7 +180,7 @@ impl<'a> Works<'a> {
             .collect();
         AnnotatorProgress {
             person,
-            excluded: self.log.is_excluded(person),
+            is_excluded: self.log.is_excluded(person),
             n_decided: decided.len() as u64,
             n_skipped: skipped.count() as u64,
             n_undone: own.iter().filter(|it| self.log.is_undone(it)).count() as u64,
@@ -189,13 +189,14 @@ impl<'a> Works<'a> {
                 .filter(|it| self.is_conflict(person, **it))
                 .count() as u64,
             active_ms,
-            median_ms: median(&times),
-            per_hour: (active_ms > 0).then(|| decided.len() as f64 * MS_AN_HOUR / active_ms as f64),
-            last_ms: own.iter().map(|it| it.at_ms).max().unwrap_or_default(),
-            gold: wilson_interval(share(&gold)),
+            median_decision_ms: median(&times),
+            decisions_per_hour: (active_ms > 0)
+                .then(|| decided.len() as f64 * MS_AN_HOUR / active_ms as f64),
+            last_event_ms: own.iter().map(|it| it.at_ms).max().unwrap_or_default(),
+            gold_accuracy: wilson_interval(share(&gold)),
             n_gold: gold.len() as u64,
-            gold_drift: drift(&gold),
-            others_drift: drift(&others),
+            gold_accuracy_drift: drift(&gold),
+            agreement_drift: drift(&others),
         }
     }
 
@@ -211,7 +212,7 @@ impl<'a> Works<'a> {
     fn is_right(&self, decision: &Decision) -> Option<bool> {
         match self.items[decision.item.0 as usize].role {
             ItemRole::Gold { answer } => Some(decision.answer == answer),
-            ItemRole::Training { .. } | ItemRole::Drawn { .. } => None,
+            ItemRole::Training { .. } | ItemRole::Sampled { .. } => None,
         }
     }
 
@@ -219,7 +220,7 @@ impl<'a> Works<'a> {
     fn is_with_others(&self, entry: &LogEntry, decision: &Decision) -> Option<bool> {
         let at = decision.item.0 as usize;
         let own = decision.answer.preference()?;
-        if !matches!(self.items[at].role, ItemRole::Drawn { .. }) {
+        if !matches!(self.items[at].role, ItemRole::Sampled { .. }) {
             return None;
         }
         let others = self.said[at]
@@ -228,7 +229,7 @@ impl<'a> Works<'a> {
             .filter(|it| it.person != entry.person);
         match majority(others.map(|it: &Vote| (it.answer, 1))) {
             Consensus::Prefers(preference) => Some(preference == own),
-            Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
+            Consensus::CannotSay | Consensus::Split | Consensus::Unanswered => None,
         }
     }
 }
@@ -260,11 +261,13 @@ mod tests {
     /// Three drawn items, six gold ones whose right answer is the first, a training item.
     fn items() -> Vec<AnnotationItem> {
         let role = |number| match number {
-            0..3 => ItemRole::Drawn { probability: 0.5 },
+            0..3 => ItemRole::Sampled {
+                inclusion_probability: 0.5,
+            },
             3..9 => ItemRole::Gold { answer: First },
             _ => ItemRole::Training {
                 answer: First,
-                why: "more terms".to_owned(),
+                explanation: "more terms".to_owned(),
             },
         };
         (0..10).map(|it| item(it, 0, role(it))).collect()
@@ -282,7 +285,7 @@ mod tests {
         ]);
         let skip = SkippedItem {
             item: ItemNo(1),
-            reason: SkipReason::NotUnderstood,
+            reason: SkipReason::NotUnderstandable,
             note: String::new(),
         };
         all.push(entry(7, 2, AnnotationAction::Skipped(skip)));
@@ -295,7 +298,7 @@ mod tests {
         all.push(entry(86_400, 1, AnnotationAction::Undone { of: key(9) }));
         all.push(entry(86_401, 1, decided(2, Second, &[])));
         all.push(entry(86_402, 1, decided(2, Equal, &[])));
-        let found = measure_progress(&items(), 2, &AnnotationLog::of(all));
+        let found = measure_progress(&items(), 2, &AnnotationLog::from_entries(all));
         assert_eq!((found.n_items, found.n_begun, found.n_complete), (3, 3, 2));
         assert_eq!((found.n_slots, found.n_filled), (6, 5));
         assert_eq!((found.n_adjudicated, found.n_reported), (0, 1));
@@ -323,10 +326,10 @@ mod tests {
         let found = measure_progress(
             &items(),
             2,
-            &AnnotationLog::of(entries(&made.collect::<Vec<_>>())),
+            &AnnotationLog::from_entries(entries(&made.collect::<Vec<_>>())),
         );
         let person = &found.people[0];
-        let share = |n, of| Proportion { n, of };
+        let share = |n, of| Proportion { n, total: of };
         assert_eq!(person.gold, wilson_interval(share(4, 6)));
         assert_eq!(person.n_gold, 6);
         let drift = person.gold_drift.unwrap();
@@ -341,7 +344,7 @@ mod tests {
         let found = measure_progress(
             &items(),
             3,
-            &AnnotationLog::of(entries(&[
+            &AnnotationLog::from_entries(entries(&[
                 (1, 0, First),
                 (1, 1, Equal),
                 (1, 2, Second),

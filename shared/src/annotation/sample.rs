@@ -46,7 +46,13 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     let mut items = Vec::new();
     let training = task.training.iter().map(|it| {
         let (answer, why) = (it.answer, it.why.clone());
-        (it.place, ItemRole::Training { answer, why })
+        (
+            it.place,
+            ItemRole::Training {
+                answer,
+                explanation: why,
+            },
+        )
     });
     let gold = task.gold.iter().map(|it| {
         let answer = it.answer;
@@ -55,7 +61,7 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     for (place, role) in training.chain(gold) {
         let instances = study.instances_of(place.probe, place.mode)?;
         if place.number >= instances.len() as u64 {
-            return Err(Error::unknown("instance of this probe", place.number));
+            return Err(Error::not_found("instance of this probe", place.number));
         }
         if !known.insert(place) {
             let reason = format!(
@@ -64,12 +70,12 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
                 place.probe.slug()
             );
             return Err(Error::conflict(
-                InvalidField::shown("training", "training and gold"),
+                InvalidField::with_display("training", "training and gold"),
                 reason,
             ));
         }
         items.push(AnnotationItem {
-            place,
+            instance: place,
             query: instances.query(place.number as usize) as u32,
             role,
         });
@@ -78,10 +84,10 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     frame.retain(|it| !known.contains(&it.place));
     let drawn = draw_sample(&frame, &task.design, task.n_items as usize, task.seed)?;
     items.extend(drawn.into_iter().map(|it| AnnotationItem {
-        place: frame[it.at].place,
+        instance: frame[it.at].place,
         query: frame[it.at].query,
-        role: ItemRole::Drawn {
-            probability: it.probability,
+        role: ItemRole::Sampled {
+            inclusion_probability: it.probability,
         },
     }));
     Ok(TaskSample {
@@ -94,9 +100,9 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampledCandidate {
     /// Its place in the frame.
-    pub at: usize,
+    pub index: usize,
     /// π, above 0 and at most 1.
-    pub probability: f64,
+    pub inclusion_probability: f64,
 }
 
 /// Sizes are counted in this part of 1.
@@ -143,11 +149,11 @@ struct Stratum {
 fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> {
     let all = frame.iter().enumerate();
     match *design {
-        SamplingDesign::Uniform | SamplingDesign::ByMargin { .. } => vec![Stratum {
+        SamplingDesign::Uniform | SamplingDesign::WeightedByMargin { .. } => vec![Stratum {
             members: (0..frame.len()).collect(),
             share: 1.0,
         }],
-        SamplingDesign::ByProbe { share } => {
+        SamplingDesign::StratifiedByProbe { allocation: share } => {
             let mut of_probe: BTreeMap<Probe, Vec<usize>> = BTreeMap::new();
             for (at, candidate) in all {
                 of_probe.entry(candidate.place.probe).or_default().push(at);
@@ -161,7 +167,9 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
             });
             strata.collect()
         }
-        SamplingDesign::DisagreementFirst { share, .. } => {
+        SamplingDesign::DisagreementFirst {
+            allocation: share, ..
+        } => {
             let disagrees = |it: &(usize, &SamplingCandidate)| it.1.disagrees == Some(true);
             let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);
             let stratum = |of: Vec<(usize, &SamplingCandidate)>, share| Stratum {
@@ -194,7 +202,10 @@ fn seats(strata: &[Stratum], n: usize) -> Vec<usize> {
 
 /// The size of every candidate, at least 1.
 fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
-    let SamplingDesign::ByMargin { favour, .. } = *design else {
+    let SamplingDesign::WeightedByMargin {
+        weighting: favour, ..
+    } = *design
+    else {
         return vec![1; frame.len()];
     };
     let margins = frame.iter().map(|it| it.margin.map(f64::abs));
@@ -203,8 +214,8 @@ fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
     let size = |margin: Option<f64>| {
         let r = margin.map_or(1.0, |it| it / middle);
         let part = match favour {
-            MarginWeighting::Close => 1.0 / (1.0 + r),
-            MarginWeighting::Clear => 1.0 - 1.0 / (1.0 + r),
+            MarginWeighting::SmallMargins => 1.0 / (1.0 + r),
+            MarginWeighting::LargeMargins => 1.0 - 1.0 / (1.0 + r),
         };
         (UNIT * (0.125 + part)) as u64
     };
@@ -222,8 +233,8 @@ fn systematic(
     shuffle(random, &mut members);
     if members.len() <= n {
         drawn.extend(members.into_iter().map(|at| SampledCandidate {
-            at,
-            probability: 1.0,
+            index: at,
+            inclusion_probability: 1.0,
         }));
         return;
     }
@@ -241,8 +252,8 @@ fn systematic(
         n -= 1;
     }
     drawn.extend(certain.iter().map(|&at| SampledCandidate {
-        at,
-        probability: 1.0,
+        index: at,
+        inclusion_probability: 1.0,
     }));
     certain.sort_unstable();
     members.retain(|at| certain.binary_search(at).is_err());
@@ -254,8 +265,8 @@ fn systematic(
         end += size;
         if point < end {
             drawn.push(SampledCandidate {
-                at,
-                probability: size as f64 / step as f64,
+                index: at,
+                inclusion_probability: size as f64 / step as f64,
             });
             point += step;
         }

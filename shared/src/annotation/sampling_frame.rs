@@ -13,14 +13,14 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SamplingCandidate {
     /// Which.
-    pub place: InstanceRef,
+    pub instance: InstanceRef,
     /// Place of its query in the study.
     pub query: u32,
-    /// Of the ranker that [`SamplingDesign::ByMargin`] names; none elsewhere, and without all scores.
+    /// Of the ranker that [`SamplingDesign::WeightedByMargin`] names; none elsewhere, and without all scores.
     pub margin: Option<f64>,
     /// Whether those that [`SamplingDesign::DisagreementFirst`] names do not agree; none elsewhere, and
     /// without all scores.
-    pub disagrees: Option<bool>,
+    pub is_disagreement: Option<bool>,
 }
 
 /// The instances that a task draws from, by probe in the task's order, then as mined. An instance
@@ -33,17 +33,21 @@ pub fn build_sampling_frame(
     wanted.dials.check(study)?;
     let ranker = |at: usize| {
         let scores = study.scores.get(at);
-        scores.ok_or_else(|| Error::unknown("ranker of this study", at))
+        scores.ok_or_else(|| Error::not_found("ranker of this study", at))
     };
     let chooser = wanted.ranker.map(ranker).transpose()?;
     let measures = match task.design {
-        SamplingDesign::Uniform | SamplingDesign::ByProbe { .. } => CandidateMeasure::Nothing,
-        SamplingDesign::ByMargin { ranker: at, .. } => CandidateMeasure::Margin(ranker(at)?),
-        SamplingDesign::DisagreementFirst { between, .. } => match between {
+        SamplingDesign::Uniform | SamplingDesign::StratifiedByProbe { .. } => {
+            CandidateMeasure::Nothing
+        }
+        SamplingDesign::WeightedByMargin { ranker: at, .. } => {
+            CandidateMeasure::Margin(ranker(at)?)
+        }
+        SamplingDesign::DisagreementFirst { pair: between, .. } => match between {
             DisagreementPair::AxiomAndRanker { ranker: at } => {
                 CandidateMeasure::WithClaim(ranker(at)?)
             }
-            DisagreementPair::Rankers { first, second } => {
+            DisagreementPair::TwoRankers { first, second } => {
                 CandidateMeasure::Both(ranker(first)?, ranker(second)?)
             }
         },
@@ -54,7 +58,7 @@ pub fn build_sampling_frame(
     };
     let prefers = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
         let (scored, width) = judged(scores, query, claim)?;
-        Some(Preference::of_scores(scored, width))
+        Some(Preference::from_scores(scored, width))
     };
     let filter = InstanceFilter::new(study, &wanted.dials);
     let mode = wanted.dials.mode_of(study)?;
@@ -88,14 +92,14 @@ pub fn build_sampling_frame(
                     }
                 }
                 found.push(SamplingCandidate {
-                    place: InstanceRef {
+                    instance: InstanceRef {
                         probe,
-                        mode,
-                        number: at as u64,
+                        variant: mode,
+                        index: at as u64,
                     },
                     query: query as u32,
                     margin,
-                    disagrees,
+                    is_disagreement: disagrees,
                 });
             }
         }
@@ -152,16 +156,16 @@ mod tests {
 
     fn listed(study: &Study, probe: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
         let listing = InstanceListOptions {
-            dials: Default::default(),
+            controls: Default::default(),
             probe,
             ranker: 1,
             outcome,
-            query: String::new(),
-            margin_from: None,
-            margin_to: None,
+            query_filter: String::new(),
+            min_margin: None,
+            max_margin: None,
             sort: InstanceSort::Query,
             offset: 0,
-            limit: InstanceListOptions::MOST,
+            limit: InstanceListOptions::MAX_PAGE_SIZE,
         };
         let page = study.list(&listing).unwrap();
         page.rows.iter().map(|it| (it.number, it.margin)).collect()
@@ -172,9 +176,9 @@ mod tests {
         let study = fixture::study();
         let mut task = fixture::task();
         task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
-        task.design = SamplingDesign::ByMargin {
+        task.design = SamplingDesign::WeightedByMargin {
             ranker: 1,
-            favour: super::super::task::MarginWeighting::Close,
+            weighting: super::super::task::MarginWeighting::SmallMargins,
         };
         task.wanted.ranker = Some(1);
         for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
@@ -197,20 +201,20 @@ mod tests {
         let mut task = fixture::task();
         let between = DisagreementPair::AxiomAndRanker { ranker: 1 };
         task.design = SamplingDesign::DisagreementFirst {
-            between,
-            share: 0.5,
+            pair: between,
+            allocation: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
         let against = found.iter().filter(|it| it.disagrees == Some(true));
         let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
         assert_eq!(against.count(), found.len() - satisfied.len());
-        let between = DisagreementPair::Rankers {
+        let between = DisagreementPair::TwoRankers {
             first: 0,
             second: 0,
         };
         task.design = SamplingDesign::DisagreementFirst {
-            between,
-            share: 0.5,
+            pair: between,
+            allocation: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
         assert!(found.iter().all(|it| it.disagrees == Some(false)));

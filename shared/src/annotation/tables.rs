@@ -227,7 +227,7 @@ fn drift(it: Option<Drift>) -> [TableValue; 2] {
         Some(Drift { difference, .. }) => {
             let [low, high] = difference.interval.map(format::signed);
             let bounds = TableValue::Text(format!("[{low}, {high}]"));
-            [TableValue::Signed(difference.value), bounds]
+            [TableValue::Difference(difference.value), bounds]
         }
         None => [TableValue::Missing, TableValue::Missing],
     }
@@ -279,11 +279,11 @@ fn said(found: &AgreementEstimates) -> ReportTable {
     let row = |(name, line): (String, &EstimateRow)| {
         let AnswerCounts {
             n_items,
-            n_preferring,
+            n_preference: n_preferring,
             n_equal,
             n_split,
             n_cannot_say,
-            n_open,
+            n_unanswered: n_open,
         } = line.counts;
         let mut cells = vec![TableValue::Text(name)];
         cells.extend([n_items, n_preferring, n_equal].map(TableValue::Count));

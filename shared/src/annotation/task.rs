@@ -30,23 +30,29 @@ pub struct AnnotationTask {
     pub probes: Vec<Probe>,
     /// Which of their instances.
     #[serde(default)]
-    pub wanted: TaskFilter,
+    #[serde(alias = "wanted")]
+    pub filter: TaskFilter,
     /// How many are drawn; all there are, if there are fewer.
     pub n_items: u32,
     /// With which chances.
-    pub design: SamplingDesign,
+    #[serde(alias = "design")]
+    pub sampling: SamplingDesign,
     /// How many people decide on each item.
-    pub overlap: u32,
+    #[serde(alias = "overlap")]
+    pub annotators_per_item: u32,
     /// Everything random in the task comes from this.
     pub seed: u64,
     /// Of so many items that a person gets, one is gold, while there are any; 0 for no gold.
-    pub gold_every: u32,
+    #[serde(alias = "gold_every")]
+    pub gold_interval: u32,
     /// Whether people see what rankers make of an item only after the task: no scores, no verdict.
     #[serde(default = "yes")]
-    pub blind: bool,
+    #[serde(alias = "blind")]
+    pub is_blind: bool,
     /// Whether query terms are marked in the texts.
     #[serde(default = "yes")]
-    pub mark_terms: bool,
+    #[serde(alias = "mark_terms")]
+    pub highlights_query_terms: bool,
     /// Tags that people can put on a decision by one click; they may write others.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -72,7 +78,8 @@ fn yes() -> bool {
 pub struct TaskFilter {
     /// The state of the Study page: reading, δ, width of a tie, which instances count.
     #[serde(default)]
-    pub dials: StudyControls,
+    #[serde(alias = "dials")]
+    pub controls: StudyControls,
     /// The ranker that outcome, margins and what it saw whole are those of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranker: Option<usize>,
@@ -81,10 +88,12 @@ pub struct TaskFilter {
     pub outcome: Option<Outcome>,
     /// Only margins from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin_from: Option<f64>,
+    #[serde(alias = "margin_from")]
+    pub min_margin: Option<f64>,
     /// Only margins up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin_to: Option<f64>,
+    #[serde(alias = "margin_to")]
+    pub max_margin: Option<f64>,
 }
 
 /// With which chances instances are drawn. No instance has none, so that estimates over what was
@@ -96,23 +105,29 @@ pub enum SamplingDesign {
     /// Every instance with the same.
     Uniform,
     /// Within each probe every instance with the same.
-    ByProbe {
+    #[serde(alias = "by-probe")]
+    StratifiedByProbe {
         /// How many of each probe.
-        share: Allocation,
+        #[serde(alias = "share")]
+        allocation: Allocation,
     },
     /// By the size of the margin of a ranker.
-    ByMargin {
+    #[serde(alias = "by-margin")]
+    WeightedByMargin {
         /// Its place in the study.
         ranker: usize,
         /// Which margins.
-        favour: MarginWeighting,
+        #[serde(alias = "favour")]
+        weighting: MarginWeighting,
     },
     /// Those where two do not agree more often than the others.
     DisagreementFirst {
         /// Who.
-        between: DisagreementPair,
+        #[serde(alias = "between")]
+        pair: DisagreementPair,
         /// The share of the items that is drawn from them, above 0 and below 1.
-        share: f64,
+        #[serde(alias = "share")]
+        allocation: f64,
     },
 }
 
@@ -135,9 +150,11 @@ pub enum Allocation {
 #[serde(rename_all = "kebab-case")]
 pub enum MarginWeighting {
     /// Close calls: `f(r) = 1 / (1 + r)`.
-    Close,
+    #[serde(alias = "close")]
+    SmallMargins,
     /// Clear ones: `f(r) = r / (1 + r)`.
-    Clear,
+    #[serde(alias = "clear")]
+    LargeMargins,
 }
 
 /// Who may not agree.
@@ -151,7 +168,8 @@ pub enum DisagreementPair {
         ranker: usize,
     },
     /// The scores of two rankers.
-    Rankers {
+    #[serde(alias = "rankers")]
+    TwoRankers {
         /// Place of the one.
         first: usize,
         /// Place of the other.
@@ -166,9 +184,11 @@ pub struct InstanceRef {
     /// Of which probe.
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    #[serde(alias = "mode")]
+    pub variant: AxiomVariant,
     /// Its place among the instances of both.
-    pub number: u64,
+    #[serde(alias = "number")]
+    pub index: u64,
 }
 
 impl InstanceRef {
@@ -183,12 +203,14 @@ impl InstanceRef {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewKnown))]
 pub struct ReferenceAnswer {
     /// Which.
-    pub place: InstanceRef,
+    #[serde(alias = "place")]
+    pub instance: InstanceRef,
     /// The right answer, about the texts in the order of the claim.
     pub answer: AnnotatorAnswer,
     /// Why; in training it is shown after the decision.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(alias = "why")]
+    pub explanation: String,
 }
 
 /// Something to decide on.
@@ -196,7 +218,8 @@ pub struct ReferenceAnswer {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItem))]
 pub struct AnnotationItem {
     /// Which instance.
-    pub place: InstanceRef,
+    #[serde(alias = "place")]
+    pub instance: InstanceRef,
     /// Place of its query in the study.
     pub query: u32,
     /// What it is there for.
@@ -213,7 +236,8 @@ pub enum ItemRole {
         /// The right answer.
         answer: AnnotatorAnswer,
         /// Shown after the decision.
-        why: String,
+        #[serde(alias = "why")]
+        explanation: String,
     },
     /// To see how right a person is. It is in no estimate.
     Gold {
@@ -221,9 +245,11 @@ pub enum ItemRole {
         answer: AnnotatorAnswer,
     },
     /// To learn from people.
-    Drawn {
+    #[serde(alias = "drawn")]
+    Sampled {
         /// π, above 0 and at most 1.
-        probability: f64,
+        #[serde(alias = "probability")]
+        inclusion_probability: f64,
     },
 }
 
@@ -233,14 +259,16 @@ impl ItemRole {
         match self {
             ItemRole::Training { .. } => "training",
             ItemRole::Gold { .. } => "gold",
-            ItemRole::Drawn { .. } => "drawn",
+            ItemRole::Sampled { .. } => "drawn",
         }
     }
 
     /// π; none for an item that was not drawn.
     pub fn probability(&self) -> Option<f64> {
         match self {
-            ItemRole::Drawn { probability } => Some(*probability),
+            ItemRole::Sampled {
+                inclusion_probability: probability,
+            } => Some(*probability),
             ItemRole::Training { .. } | ItemRole::Gold { .. } => None,
         }
     }
@@ -253,18 +281,21 @@ pub struct TrainingFeedback {
     /// The right answer, about the texts in the order of the claim.
     pub answer: AnnotatorAnswer,
     /// Why.
-    pub why: String,
+    pub explanation: String,
 }
 
 impl AnnotationItem {
     /// What is told after a decision: of training the right answer, of all else nothing.
     pub fn feedback(&self) -> Option<TrainingFeedback> {
         match &self.role {
-            ItemRole::Training { answer, why } => Some(TrainingFeedback {
+            ItemRole::Training {
+                answer,
+                explanation: why,
+            } => Some(TrainingFeedback {
                 answer: *answer,
-                why: why.clone(),
+                explanation: why.clone(),
             }),
-            ItemRole::Gold { .. } | ItemRole::Drawn { .. } => None,
+            ItemRole::Gold { .. } | ItemRole::Sampled { .. } => None,
         }
     }
 }
@@ -272,12 +303,12 @@ impl AnnotationItem {
 impl AnnotationTask {
     /// The task as it is kept, words by the rules of [`crate::user_text`]. Refused is what no task
     /// can be made of, whatever the study.
-    pub fn checked(mut self) -> Result<AnnotationTask, Error> {
+    pub fn validated(mut self) -> Result<AnnotationTask, Error> {
         let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
             if range.contains(&value) {
                 return Ok(());
             }
-            Err(FieldError::NotWithin { value, range }.of(field))
+            Err(FieldError::IntegerOutOfRange { value, range }.of(field))
         };
         self.title = check_title(&self.title)?;
         if self.probes.is_empty() {
@@ -286,7 +317,9 @@ impl AnnotationTask {
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
         within("overlap", self.overlap, 1..=MAX_ANNOTATORS_PER_ITEM)?;
         within("gold_every", self.gold_every, 0..=1_000)?;
-        if let SamplingDesign::DisagreementFirst { share, .. } = self.design
+        if let SamplingDesign::DisagreementFirst {
+            allocation: share, ..
+        } = self.design
             && !(share > 0.0 && share < 1.0)
         {
             let reason = format!("is {share}, must be above 0 and below 1");
@@ -318,7 +351,14 @@ mod tests {
     #[test]
     fn only_training_says_what_is_right() {
         let (answer, why) = (AnnotatorAnswer::First, "more terms".to_owned());
-        let training = fixture::item(0, 0, ItemRole::Training { answer, why });
+        let training = fixture::item(
+            0,
+            0,
+            ItemRole::Training {
+                answer,
+                explanation: why,
+            },
+        );
         assert_eq!(training.feedback().unwrap().why, "more terms");
         assert_eq!(
             fixture::item(0, 0, ItemRole::Gold { answer }).feedback(),
@@ -356,7 +396,10 @@ mod tests {
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
             let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
-            let design = SamplingDesign::DisagreementFirst { between, share };
+            let design = SamplingDesign::DisagreementFirst {
+                pair: between,
+                allocation: share,
+            };
             refused(|it| it.design = design, "share");
         }
     }

@@ -21,9 +21,9 @@ pub const N_TRIAL_ITEMS: usize = 5;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTried))]
 pub struct TrialItem {
     /// Which instance it is, to look at afterwards.
-    pub place: InstanceRef,
+    pub instance: InstanceRef,
     /// As in a task.
-    pub offer: Assignment,
+    pub assignment: Assignment,
     /// With what rankers prefer, to be shown after the decision.
     pub content: ItemContent,
 }
@@ -46,8 +46,8 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
             .into_iter()
             .map(|number| InstanceRef {
                 probe,
-                mode: instances.mode,
-                number,
+                variant: instances.mode,
+                index: number,
             })
             .collect();
         shuffle(&mut random, &mut places);
@@ -56,21 +56,21 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
     shuffle(&mut random, &mut left);
     let turns = (0..TRIED).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
     let shows = ContentOptions {
-        marks: true,
-        rankers: true,
+        highlights_terms: true,
+        shows_rankers: true,
     };
     let tried = turns
         .take(N_TRIAL_ITEMS)
         .zip((0..).map(ItemNo))
         .map(|(&place, item)| {
             Ok(TrialItem {
-                place,
-                offer: Assignment {
+                instance: place,
+                assignment: Assignment {
                     item,
-                    sides: DisplayOrder::of(seed, PersonId(0), item, place.claim()),
-                    part: AssignmentPhase::Training,
+                    display_order: DisplayOrder::for_person(seed, PersonId(0), item, place.claim()),
+                    phase: AssignmentPhase::Training,
                 },
-                content: ItemContent::of(study, place, shows, &dials)?,
+                content: ItemContent::load(study, place, shows, &dials)?,
             })
         });
     tried.collect()

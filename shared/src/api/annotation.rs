@@ -82,15 +82,15 @@ pub struct TaskSummary {
     /// The name of the study.
     pub study: String,
     /// Whether it is worked on.
-    pub state: TaskStatus,
+    pub status: TaskStatus,
     /// Whether its results stand on the page of a published study, for everybody.
-    pub results_public: bool,
+    pub are_results_public: bool,
     /// Probes whose instances are drawn from.
     pub probes: Vec<Probe>,
     /// When it was made, in milliseconds since 1970.
-    pub made_ms: u64,
+    pub created_ms: u64,
     /// How far it is.
-    pub standing: TaskProgressSummary,
+    pub progress: TaskProgressSummary,
 }
 
 /// How far the caller and everybody are.
@@ -98,17 +98,17 @@ pub struct TaskSummary {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
 pub struct TaskProgressSummary {
     /// Items of work, gold among them, that the caller has decided on.
-    pub n_mine: u32,
+    pub n_own_decisions: u32,
     /// Items that the caller has passed over.
-    pub n_skipped: u32,
+    pub n_own_skips: u32,
     /// Items of work that the caller could still get now.
-    pub n_left: u32,
+    pub n_available: u32,
     /// Decisions of everybody on drawn items that count, at most the overlap for each.
-    pub n_filled: u64,
+    pub n_decisions: u64,
     /// Decisions that are asked for: drawn items times overlap.
-    pub n_slots: u64,
+    pub n_decisions_required: u64,
     /// People who have decided.
-    pub n_people: u32,
+    pub n_annotators: u32,
 }
 
 /// What an annotator reads of a task before the first item.
@@ -124,13 +124,13 @@ pub struct GetTaskRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSheet))]
 pub struct TaskResponse {
     /// What the list shows.
-    pub card: TaskSummary,
+    pub summary: TaskSummary,
     /// Markdown, untrusted.
     pub guidelines: String,
     /// Tags that can be put on a decision by one click.
     pub tags: Vec<String>,
     /// Whether rankers are hidden.
-    pub blind: bool,
+    pub is_blind: bool,
     /// Items in the task: an event about another is refused.
     pub n_items: u32,
     /// Training items that the caller has not decided on yet.
@@ -144,7 +144,7 @@ pub struct LeaseItemsRequest {
     /// Of which task.
     pub task: TaskId,
     /// How many, 1 to [`MAX_ITEMS_PER_REQUEST`].
-    pub n: u32,
+    pub n_items: u32,
 }
 
 /// Reply to [`LeaseItemsRequest`].
@@ -154,7 +154,7 @@ pub struct LeaseItemsResponse {
     /// In this order.
     pub items: Vec<AssignedItem>,
     /// Further items that may come when promises to others run out.
-    pub n_leased: u32,
+    pub n_leased_to_others: u32,
     /// How far the task is.
     pub standing: TaskProgressSummary,
 }
@@ -164,12 +164,12 @@ pub struct LeaseItemsResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHandedItem))]
 pub struct AssignedItem {
     /// Which, and how its texts stand on the screen.
-    pub offer: Assignment,
+    pub assignment: Assignment,
     /// Its words.
     pub content: ItemContent,
     /// Until then it is promised, in milliseconds since 1970; none for one that was decided on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until_ms: Option<u64>,
+    pub lease_expires_ms: Option<u64>,
     /// Of training: what to show after the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<TrainingFeedback>,
@@ -200,7 +200,7 @@ pub struct EventRecord {
     /// What.
     pub entry: LogEntry,
     /// What has become of it.
-    pub fate: EventStatus,
+    pub status: EventStatus,
 }
 
 /// Sends what was done. An event that the reply calls kept or known is on the disk.
@@ -218,7 +218,7 @@ pub struct SubmitEventsRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSent))]
 pub struct SubmitEventsResponse {
     /// One for each event, in their order.
-    pub taken: Vec<EventReceipt>,
+    pub receipts: Vec<EventReceipt>,
     /// How far the task is.
     pub standing: TaskProgressSummary,
 }
@@ -239,11 +239,14 @@ pub struct EventReceipt {
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EventOutcome {
     /// It was.
-    Kept,
+    #[serde(alias = "kept")]
+    Stored,
     /// It was before.
-    Known,
+    #[serde(alias = "known")]
+    Duplicate,
     /// It never will be, as it is.
-    Refused {
+    #[serde(alias = "refused")]
+    Rejected {
         /// Why.
         reason: String,
     },
@@ -264,11 +267,11 @@ pub struct TaskComposition {
     /// Instances that could be drawn.
     pub n_candidates: u64,
     /// Items to learn by.
-    pub n_training: u32,
+    pub n_training_items: u32,
     /// Items with a known answer.
-    pub n_gold: u32,
+    pub n_gold_items: u32,
     /// Items that are drawn.
-    pub n_drawn: u32,
+    pub n_sampled_items: u32,
     /// Those of them of each probe, in the order of the task.
     pub probes: Vec<(Probe, u32)>,
     /// Queries that they are of.
@@ -298,9 +301,9 @@ pub struct TaskDefinitionResponse {
     /// What the list shows.
     pub card: TaskSummary,
     /// As it was made.
-    pub task: AnnotationTask,
+    pub definition: AnnotationTask,
     /// What it was made of.
-    pub made: TaskComposition,
+    pub composition: TaskComposition,
 }
 
 /// Changes a task. For curators. What is none stays.
@@ -311,10 +314,10 @@ pub struct UpdateTaskRequest {
     pub task: TaskId,
     /// A task that was open is never a draft again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<TaskStatus>,
+    pub status: Option<TaskStatus>,
     /// Whether its results stand on the page of a published study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub results_public: Option<bool>,
+    pub are_results_public: Option<bool>,
     /// In Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guidelines: Option<String>,
@@ -345,7 +348,8 @@ pub struct TaskProgressResponse {
     /// How far it is.
     pub progress: TaskProgress,
     /// Everybody in it.
-    pub names: Vec<PersonName>,
+    #[serde(alias = "names")]
+    pub annotators: Vec<PersonName>,
 }
 
 /// How far people agree. For curators.
@@ -361,7 +365,7 @@ pub struct GetAgreementRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreed))]
 pub struct AgreementResponse {
     /// How far they agree.
-    pub agreements: AgreementReport,
+    pub agreement: AgreementReport,
     /// Everybody in it.
     pub names: Vec<PersonName>,
 }
@@ -393,9 +397,9 @@ pub struct ItemHistoryResponse {
     /// Its words, with what rankers prefer.
     pub content: ItemContent,
     /// What people say of it.
-    pub said: ItemAnswers,
+    pub answers: ItemAnswers,
     /// Everything that was done, in the order in which it came.
-    pub done: Vec<EventRecord>,
+    pub events: Vec<EventRecord>,
     /// Everybody in it.
     pub names: Vec<PersonName>,
 }
@@ -410,7 +414,7 @@ pub struct ExportTaskRequest {
     pub format: TaskExportFormat,
     /// Whether people's names stand in it beside their numbers.
     #[serde(default)]
-    pub names: bool,
+    pub include_names: bool,
 }
 
 /// The format of a file.
@@ -425,7 +429,7 @@ pub enum TaskExportFormat {
     /// Preferences as trec_eval reads them.
     Prefs {
         /// Whose.
-        whose: PreferenceSource,
+        preferences: PreferenceSource,
     },
 }
 
@@ -446,11 +450,11 @@ pub struct TaskResults {
     /// Its title.
     pub title: String,
     /// Whether it is worked on.
-    pub state: TaskStatus,
+    pub status: TaskStatus,
     /// Whether everybody sees this.
-    pub public: bool,
+    pub is_public: bool,
     /// Whether the task is of an earlier state of the study: its numbers are of other instances.
-    pub outdated: bool,
+    pub is_outdated: bool,
     /// How many people decided.
     pub n_people: u32,
     /// How far they agree.

@@ -22,7 +22,7 @@ pub struct ListModelsRequest {}
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadModelRequest {
     /// [`ModelStatus::spec`].
-    pub spec: String,
+    pub model: String,
 }
 
 /// One use of a model, loaded or not.
@@ -76,7 +76,7 @@ pub enum ModelState {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadedModel {
     /// What is shown of it.
-    pub about: RankerInfo,
+    pub ranker: RankerInfo,
     /// SHA-256 of the file of weights, in hex, as hubs show it.
     pub weights_sha256: String,
     /// Size of that file.
@@ -88,7 +88,7 @@ pub struct LoadedModel {
     /// The most pieces of a text that it reads; a cross-encoder counts the query with it. None
     /// where the model's own files say it in a way of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_pieces: Option<u64>,
+    pub max_tokens: Option<u64>,
 }
 
 /// Whether every model that is loaded scores a pair, the same each time. For everybody.
@@ -101,7 +101,8 @@ pub struct HealthResponse {
     /// `ok`.
     pub status: String,
     /// BM25, then the models that are loaded.
-    pub scored: Vec<HealthCheckScore>,
+    #[serde(rename = "scored")]
+    pub scores: Vec<HealthCheckScore>,
 }
 
 /// What a ranker gave for the pair that it is tried with.

@@ -1,7 +1,7 @@
 //! Who is at the page, and whom else they let in.
 //!
 //! A session is a random token in a cookie that no script can read. A request that changes
-//! something and is known by its cookie also carries [`SessionResponse::csrf`] in the header [`CSRF_HEADER`].
+//! something and is known by its cookie also carries [`SessionResponse::csrf_token`] in the header [`CSRF_HEADER`].
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ endpoints! {
     Post "/api/people/revoke" Revoke => PeopleResponse;
 }
 
-/// The header of [`SessionResponse::csrf`].
+/// The header of [`SessionResponse::csrf_token`].
 pub const CSRF_HEADER: &str = "x-axioscope-csrf";
 
 /// A password has at least so many characters.
@@ -85,7 +85,7 @@ pub struct SessionResponse {
     pub person: Option<Person>,
     /// To be sent in the header [`CSRF_HEADER`] of every POST; none without a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub csrf: Option<String>,
+    pub csrf_token: Option<String>,
 }
 
 /// Somebody with a name.
@@ -93,7 +93,7 @@ pub struct SessionResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
     /// As the server numbers them.
-    pub no: PersonId,
+    pub id: PersonId,
     /// As they chose it.
     pub name: String,
     /// Whether they can sign in again without an invitation.
@@ -116,9 +116,9 @@ pub struct InvitationResponse {
     pub role: AccessRole,
     /// The name of the person it lets in again; none for somebody new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub person: Option<String>,
+    pub person_name: Option<String>,
     /// Until then it can be used, in milliseconds since 1970.
-    pub until_ms: u64,
+    pub expires_ms: u64,
 }
 
 /// Uses an invitation, once, and begins a session. An operator without a name may take one
@@ -162,7 +162,7 @@ pub struct OperatorSignInRequest {
 pub struct SignOutRequest {
     /// All others of the person too, or all that were begun by links of the operator.
     #[serde(default)]
-    pub everywhere: bool,
+    pub all_sessions: bool,
 }
 
 /// Sets the caller's own password; all their other sessions end.
@@ -171,10 +171,10 @@ pub struct SignOutRequest {
 pub struct SetPasswordRequest {
     /// The one that is set, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
+    pub current_password: Option<String>,
     /// None takes it away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub password: Option<String>,
+    pub new_password: Option<String>,
 }
 
 /// Everybody with a name, and invitations that are not used. For curators.
@@ -189,7 +189,7 @@ pub struct PeopleResponse {
     /// By their numbers.
     pub people: Vec<PersonAccount>,
     /// The newest first.
-    pub invited: Vec<PendingInvitation>,
+    pub invitations: Vec<PendingInvitation>,
 }
 
 /// A person as curators see them.
@@ -201,13 +201,13 @@ pub struct PersonAccount {
     /// What they may do.
     pub role: AccessRole,
     /// When they joined, in milliseconds since 1970.
-    pub since_ms: u64,
+    pub joined_ms: u64,
     /// When they were last seen, to the hour.
-    pub seen_ms: u64,
+    pub last_seen_ms: u64,
     /// Browsers that they are signed in with.
     pub n_sessions: u32,
     /// Whether they were turned away. What they did stays.
-    pub revoked: bool,
+    pub is_revoked: bool,
 }
 
 /// An invitation that can still be used. Its token is nowhere.
@@ -215,7 +215,7 @@ pub struct PersonAccount {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PendingInvitation {
     /// As the server numbers them.
-    pub no: u32,
+    pub id: u32,
     /// The role that it gives.
     pub role: AccessRole,
     /// Whom it lets in again.
@@ -225,7 +225,7 @@ pub struct PendingInvitation {
     #[serde(default)]
     pub note: String,
     /// Until then, in milliseconds since 1970.
-    pub until_ms: u64,
+    pub expires_ms: u64,
 }
 
 /// Makes an invitation. Curators invite annotators, operators everybody.
@@ -235,7 +235,7 @@ pub struct CreateInvitationRequest {
     /// The role that it gives; not read for a person who has one.
     pub role: AccessRole,
     /// How long it holds, 1 to [`MAX_INVITATION_HOURS`].
-    pub hours: u32,
+    pub valid_hours: u32,
     /// Lets this person in again, on a new device or after they were turned away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<PersonId>,
@@ -249,7 +249,7 @@ pub struct CreateInvitationRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateInvitationResponse {
     /// What is kept of it.
-    pub invited: PendingInvitation,
+    pub invitation: PendingInvitation,
     /// Shown this once; the link is `/join#TOKEN`.
     pub token: String,
 }
@@ -263,11 +263,11 @@ pub enum Revoke {
     /// A person.
     Person {
         /// Who.
-        no: PersonId,
+        id: PersonId,
     },
     /// An invitation.
     Invitation {
-        /// [`PendingInvitation::no`].
+        /// [`PendingInvitation::id`].
         no: u32,
     },
 }

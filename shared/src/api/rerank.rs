@@ -112,7 +112,7 @@ pub struct CohereRerankRequest {
 
 impl CohereRerankRequest {
     /// The path of Cohere's second version, where the same is asked and answered.
-    pub const SECOND: &'static str = "/v2/rerank";
+    pub const V2_PATH: &'static str = "/v2/rerank";
 }
 
 /// A document of a request: a text, or an object with named fields.

@@ -55,7 +55,7 @@ study_requests! {
         analyzer: study.definition.analyzer.clone(),
         totals: study.totals,
         terms: study.terms.clone(),
-        words: study.words.clone(),
+        vectors: study.words.clone(),
     });
     GetTrialItemsRequest => |request, study| trial(study, request.seed);
 }

@@ -33,7 +33,7 @@ pub const LOCAL_STUDY: &str = "local";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManipulateTextRequest {
     /// What is to be changed, and how.
-    pub changing: PlaygroundManipulation,
+    pub manipulation: PlaygroundManipulation,
 }
 
 /// A paper's table without a study, with examples of what is wrong in it. The worker alone answers
@@ -41,16 +41,16 @@ pub struct ManipulateTextRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetPublishedTableRequest {
     /// Which table.
-    pub asked: PaperTable,
+    pub table: PaperTable,
 }
 
 /// An ask or a tell with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkerMessage<T> {
     /// Chosen by the page, ascending from 1; 0 for [`WorkerResponse::Ready`].
-    pub number: u64,
+    pub id: u64,
     /// What is said.
-    pub says: T,
+    pub body: T,
 }
 
 /// What the page asks for.
@@ -58,28 +58,28 @@ pub struct WorkerMessage<T> {
 #[serde(rename_all = "kebab-case", tag = "ask")]
 pub enum WorkerRequest {
     /// Read the `File` beside this message and keep what it holds, in place of an earlier file
-    /// of the same name. Answered by [`WorkerResponse::Read`].
-    Read {
+    /// of the same name. Answered by [`WorkerResponse::FileRead`].
+    ReadFile {
         /// Name of the file.
         name: String,
         /// What it is; none lets its name and its first lines decide.
         kind: Option<FileKind>,
     },
     /// Forget a file. Answered by [`WorkerResponse::Done`].
-    Forget {
+    RemoveFile {
         /// Name of the file.
         name: String,
     },
-    /// Make [`LOCAL_STUDY`] of the files that were read. Answered by [`WorkerResponse::Made`].
-    Make {
+    /// Make [`LOCAL_STUDY`] of the files that were read. Answered by [`WorkerResponse::StudyReady`].
+    CreateStudy {
         /// With `name` [`LOCAL_STUDY`]; its rankers are formulas.
         definition: Box<StudyDefinition>,
         /// Today: `2026-11-20`.
-        made: String,
+        date: String,
     },
     /// Hold the study whose JSON stands beside this message. Answered by [`WorkerResponse::Done`], for
-    /// [`LOCAL_STUDY`] by [`WorkerResponse::Made`].
-    Hold {
+    /// [`LOCAL_STUDY`] by [`WorkerResponse::StudyReady`].
+    LoadStudy {
         /// By which it will be asked for.
         study: String,
         /// Where it came from, to be named if it is none.
@@ -87,53 +87,53 @@ pub enum WorkerRequest {
     },
     /// Put the texts of a held study back from the array of `File`s of a corpus beside this
     /// message. Answered by [`WorkerResponse::Done`].
-    Restore {
+    RestoreTexts {
         /// By which it is held.
         study: String,
     },
     /// Answer a request of `shared::api` about a study that is held; its reply is the text
-    /// beside [`WorkerResponse::Answer`].
-    Answer {
+    /// beside [`WorkerResponse::Payload`].
+    CallEndpoint {
         /// [`crate::api::Endpoint::PATH`].
         path: String,
         /// The request as JSON.
         request: String,
     },
-    /// Train word vectors on the texts that were read. Answered by [`WorkerResponse::Trained`], with a
+    /// Train word vectors on the texts that were read. Answered by [`WorkerResponse::VectorsTrained`], with a
     /// `Blob` of GloVe's text beside it.
-    Train {
+    TrainVectors {
         /// How texts become tokens.
         analyzer: Analyzer,
         /// How vectors are trained.
         settings: glove::GloveSettings,
     },
-    /// What became of the local study of an earlier visit. Answered by [`WorkerResponse::Made`], or by
+    /// What became of the local study of an earlier visit. Answered by [`WorkerResponse::StudyReady`], or by
     /// [`WorkerResponse::Done`] where there is none.
-    Local,
-    /// [`LOCAL_STUDY`] as a `Blob` of JSON, beside [`WorkerResponse::Answer`].
-    Export,
-    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, beside [`WorkerResponse::Answer`].
-    Pairs,
-    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, beside [`WorkerResponse::Answer`].
-    Job {
+    GetLocalStudy,
+    /// [`LOCAL_STUDY`] as a `Blob` of JSON, beside [`WorkerResponse::Payload`].
+    ExportStudy,
+    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, beside [`WorkerResponse::Payload`].
+    ExportPairs,
+    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, beside [`WorkerResponse::Payload`].
+    BuildJob {
         /// A model of the server, by its `spec`.
-        ranker: String,
+        model: String,
         /// For people.
         title: String,
     },
     /// Add to [`LOCAL_STUDY`] the `JobScoresResponse` whose JSON stands beside this message. Answered by
-    /// [`WorkerResponse::Made`].
-    Merge {
-        /// How [`LocalStudySummary::hash`] of the study begins that the scores are for.
-        of: String,
+    /// [`WorkerResponse::StudyReady`].
+    AddJobScores {
+        /// How [`LocalStudySummary::instances_hash`] of the study begins that the scores are for.
+        hash_prefix: String,
     },
     /// Add to [`LOCAL_STUDY`] the scores in the `File` beside this message. Answered by
-    /// [`WorkerResponse::Made`].
-    Bring {
+    /// [`WorkerResponse::StudyReady`].
+    AddScoreFile {
         /// Name of the file.
         name: String,
     },
-    /// Stop what was asked under a number; it is answered by [`WorkerResponse::Stopped`].
+    /// Stop what was asked under a number; it is answered by [`WorkerResponse::Canceled`].
     Cancel {
         /// Of its envelope.
         number: u64,
@@ -151,17 +151,17 @@ pub enum WorkerResponse {
     /// How far it is.
     Progress(WorkerProgress),
     /// A file was read.
-    Read(FileSummary),
+    FileRead(FileSummary),
     /// The local study stands.
-    Made(LocalStudySummary),
+    StudyReady(LocalStudySummary),
     /// Word vectors were trained.
-    Trained(TrainedVectorsSummary),
+    VectorsTrained(TrainedVectorsSummary),
     /// What stands beside this message.
-    Answer,
+    Payload,
     /// Done; there is nothing to say.
     Done,
     /// Stopped by [`WorkerRequest::Cancel`].
-    Stopped,
+    Canceled,
     /// What is wrong, and the way out.
     Failed(ErrorResponse),
 }
@@ -174,13 +174,13 @@ pub struct WorkerProgress {
     /// Of `of`.
     pub done: u64,
     /// In the unit of the stage.
-    pub of: u64,
+    pub total: u64,
     /// In the unit of the stage; 0 before anything can be said.
     pub per_s: f64,
     /// Until the stage ends, at the present speed.
-    pub left_s: Option<f64>,
+    pub remaining_s: Option<f64>,
     /// What the stage has found so far: instances.
-    pub found: Option<u64>,
+    pub n_instances: Option<u64>,
 }
 
 /// A part of the work, in the order of the pipeline.
@@ -192,7 +192,7 @@ pub enum WorkerStage {
     /// Texts analysed.
     Index,
     /// Queries whose texts were manipulated.
-    Make,
+    Manipulate,
     /// Queries whose texts were chosen and compared.
     Mine,
     /// Texts analysed in other ways, for the audit.
@@ -200,17 +200,17 @@ pub enum WorkerStage {
     /// Queries scored, one ranker after the other.
     Score,
     /// Texts in which neighbours were counted, for word vectors.
-    Neighbours,
+    CountCooccurrences,
     /// Rounds of training word vectors.
-    Train,
+    TrainVectors,
 }
 
 impl WorkerStage {
-    /// The stages of [`WorkerRequest::Make`]; [`WorkerStage::Make`] for a study with behaviours, [`WorkerStage::Audit`]
+    /// The stages of [`WorkerRequest::CreateStudy`]; [`WorkerStage::Manipulate`] for a study with behaviours, [`WorkerStage::Audit`]
     /// for one that asks other analysers.
-    pub const MAKE: [WorkerStage; 5] = [
+    pub const CREATE_STUDY: [WorkerStage; 5] = [
         WorkerStage::Index,
-        WorkerStage::Make,
+        WorkerStage::Manipulate,
         WorkerStage::Mine,
         WorkerStage::Audit,
         WorkerStage::Score,
@@ -222,15 +222,15 @@ impl WorkerStage {
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// Texts, one JSON object a line.
-    Corpus,
+    CorpusJsonl,
     /// Texts: `id<TAB>text`.
-    Passages,
+    PassagesTsv,
     /// Texts: `id<TAB>address<TAB>title<TAB>text`.
-    Documents,
+    DocumentsTsv,
     /// Texts: one a line.
-    Plain,
+    DocumentLines,
     /// Queries, one JSON object a line.
-    Queries,
+    QueriesJsonl,
     /// Queries: `id<TAB>query`, or TREC's marked-up topics.
     Topics,
     /// Judgements, TREC's four columns or BEIR's three.
@@ -242,7 +242,7 @@ pub enum FileKind {
     /// Queries by split: `id<TAB>split`.
     Splits,
     /// Pairs of texts, one JSON object a line, of which the first is preferred.
-    Pairs,
+    PreferencePairs,
     /// Pairs of texts of which neither is preferred.
     SymmetricPairs,
 }
@@ -250,32 +250,33 @@ pub enum FileKind {
 impl FileKind {
     /// Every kind.
     pub const ALL: &[FileKind] = &[
-        FileKind::Corpus,
-        FileKind::Passages,
-        FileKind::Documents,
-        FileKind::Plain,
-        FileKind::Queries,
+        FileKind::CorpusJsonl,
+        FileKind::PassagesTsv,
+        FileKind::DocumentsTsv,
+        FileKind::DocumentLines,
+        FileKind::QueriesJsonl,
         FileKind::Topics,
         FileKind::Qrels,
         FileKind::Run,
         FileKind::Vectors,
         FileKind::Splits,
-        FileKind::Pairs,
+        FileKind::PreferencePairs,
         FileKind::SymmetricPairs,
     ];
 
     /// What it brings to a collection.
-    pub fn part(self) -> CollectionPart {
+    pub fn collection_part(self) -> CollectionPart {
         match self {
-            FileKind::Corpus | FileKind::Passages | FileKind::Documents | FileKind::Plain => {
-                CollectionPart::Texts
-            }
-            FileKind::Queries | FileKind::Topics => CollectionPart::Queries,
+            FileKind::CorpusJsonl
+            | FileKind::PassagesTsv
+            | FileKind::DocumentsTsv
+            | FileKind::DocumentLines => CollectionPart::Documents,
+            FileKind::QueriesJsonl | FileKind::Topics => CollectionPart::Queries,
             FileKind::Qrels => CollectionPart::Qrels,
             FileKind::Run => CollectionPart::Run,
             FileKind::Vectors => CollectionPart::Vectors,
             FileKind::Splits => CollectionPart::Splits,
-            FileKind::Pairs | FileKind::SymmetricPairs => CollectionPart::Pairs,
+            FileKind::PreferencePairs | FileKind::SymmetricPairs => CollectionPart::TransferPairs,
         }
     }
 }
@@ -285,7 +286,7 @@ impl FileKind {
 #[serde(rename_all = "kebab-case")]
 pub enum CollectionPart {
     /// What is searched.
-    Texts,
+    Documents,
     /// What is looked for.
     Queries,
     /// What people judged.
@@ -297,7 +298,7 @@ pub enum CollectionPart {
     /// Which queries belong together.
     Splits,
     /// A transfer set.
-    Pairs,
+    TransferPairs,
 }
 
 /// A file that was read.
@@ -310,11 +311,11 @@ pub struct FileSummary {
     /// Size of the file, packed if it is.
     pub n_bytes: u64,
     /// How long it took.
-    pub took_ms: f64,
+    pub duration_ms: f64,
     /// Rows taken and refused.
-    pub reading: ReadReport,
+    pub report: ReadReport,
     /// Of pairs, where their queries come from: given if every pair has one, else inferred.
-    pub queries: Option<TransferQuerySource>,
+    pub query_source: Option<TransferQuerySource>,
 }
 
 /// Word vectors that were trained.
@@ -325,16 +326,17 @@ pub struct TrainedVectorsSummary {
     /// Dimensions of a vector.
     pub n_dims: u64,
     /// Pairs of words that are neighbours.
-    pub n_pairs: u64,
+    pub n_cooccurrences: u64,
     /// Mean weighted squared error in the first pass and in the last.
-    pub cost: [f64; 2],
+    pub loss: [f64; 2],
 }
 
 /// What the local study holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalStudySummary {
     /// Hash of its instances: tells one local study from another.
-    pub hash: String,
+    #[serde(alias = "hash")]
+    pub instances_hash: String,
     /// Queries.
     pub n_queries: u64,
     /// Documents of the whole collection.
@@ -346,5 +348,5 @@ pub struct LocalStudySummary {
     /// Those that have scored.
     pub rankers: Vec<RankerInfo>,
     /// What was left out or should be known.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }

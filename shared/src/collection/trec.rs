@@ -170,7 +170,7 @@ pub struct UnknownIds {
 
 impl UnknownIds {
     /// How many ids of each kind are kept as examples.
-    pub const KEPT: usize = 5;
+    pub const MAX_EXAMPLES: usize = 5;
 
     /// What the judgements name and the collection does not have.
     pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> UnknownIds {
@@ -210,7 +210,7 @@ impl UnknownIds {
         let missing_docs = missing(docs, collection.docs.iter().map(|it| it.id.as_str()));
         let first = |ids: &[&str]| {
             ids.iter()
-                .take(Self::KEPT)
+                .take(Self::MAX_EXAMPLES)
                 .map(|it| it.to_string())
                 .collect()
         };

@@ -23,13 +23,13 @@ pub const MAX_EXAMPLES: usize = 3;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSample))]
 pub struct ComparedQuery {
     /// Its numbers.
-    pub row: QueryRow,
+    pub metrics: QueryRow,
     /// The query as written, with its marks.
     pub query: HighlightedText,
     /// The tokens that are marked: those of the query that are no stop words.
     pub terms: Vec<QueryTermInfo>,
     /// What the first ranker and the second put first.
-    pub firsts: [ComparedDocument; 2],
+    pub top_docs: [ComparedDocument; 2],
     /// A document with the highest grade whose text is here, if it is relevant and none of these.
     pub relevant: Option<ComparedDocument>,
 }
@@ -39,15 +39,15 @@ pub struct ComparedQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferTop))]
 pub struct ComparedDocument {
     /// Its id.
-    pub doc: String,
+    pub doc_id: String,
     /// If somebody judged it.
     pub grade: Option<i32>,
     /// Whether that is a relevant document.
-    pub relevant: bool,
+    pub is_relevant: bool,
     /// Its text; none where it is not here.
     pub text: Option<HighlightedText>,
     /// Whether the text goes on.
-    pub cut: bool,
+    pub is_truncated: bool,
 }
 
 /// Queries where one ranker wins and the other loses, the farthest apart first.
@@ -74,7 +74,7 @@ pub fn compare_query(
     asking: &ComparisonOptions,
     query: &str,
 ) -> Result<ComparedQuery, Error> {
-    let unknown = || Error::unknown("query that both rankers have ranked", query);
+    let unknown = || Error::not_found("query that both rankers have ranked", query);
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
     let asked = ResolvedComparisonOptions {
@@ -100,10 +100,10 @@ fn sample(
         let body = body.map(|it| it.body());
         let shown = body.as_deref().map(first_characters);
         ComparedDocument {
-            doc: doc.to_owned(),
+            doc_id: doc.to_owned(),
             grade,
-            relevant: grade.is_some_and(|it| it >= asked.relevant_from),
-            cut: shown.zip(body.as_deref()).is_some_and(|it| it.0 != it.1),
+            is_relevant: grade.is_some_and(|it| it >= asked.relevant_from),
+            is_truncated: shown.zip(body.as_deref()).is_some_and(|it| it.0 != it.1),
             text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
         }
     };
@@ -115,9 +115,9 @@ fn sample(
     });
     let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
     ComparedQuery {
-        row: query_row(query, values),
+        metrics: query_row(query, values),
         query: marked(&asked.analyzer, &terms, &wanted, truncate_text(&query.text)),
-        firsts,
+        top_docs: firsts,
         relevant,
         terms,
     }
@@ -131,12 +131,12 @@ fn terms(analyzer: &Analyzer, query: &Query) -> Vec<QueryTermInfo> {
         match terms.iter_mut().find(|it| it.term == term) {
             Some(it) => it.count += 1,
             None => terms.push(QueryTermInfo {
-                written: query.text[span.start as usize..span.end as usize].to_owned(),
+                surface_form: query.text[span.start as usize..span.end as usize].to_owned(),
                 term,
                 count: 1,
                 df: 0,
                 cf: 0,
-                rarity: terms.len() as u32,
+                rarity_rank: terms.len() as u32,
             }),
         }
     }
@@ -155,8 +155,8 @@ fn marked(
         let place = terms.iter().position(|it| it.term == term)?;
         Some(TermHighlight {
             span,
-            term: place as u32,
-            nearest: false,
+            term_index: place as u32,
+            is_nearest: false,
         })
     });
     HighlightedText {

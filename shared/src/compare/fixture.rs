@@ -112,7 +112,7 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
     ComparisonInput {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),
-        hash: collection.hash(),
+        content_hash: collection.hash(),
         queries: collection.queries.iter().collect(),
         docs: collection
             .docs
@@ -127,7 +127,7 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
         ],
         runs: runs.map(Cow::Owned),
         tokenizer: Tokenizer::default(),
-        withheld: false,
+        has_withheld_texts: false,
         n_unscored: [0; 2],
     }
 }

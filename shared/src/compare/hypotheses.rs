@@ -27,11 +27,11 @@ use crate::stats::{Estimate, MIN_BOOTSTRAP_UNITS};
 #[serde(rename_all = "kebab-case")]
 pub enum Hypothesis {
     /// H1.
-    QueryTerms,
+    QueryTermBias,
     /// H2.
-    QueryTermsHurt,
+    QueryTermBiasHurts,
     /// H3.
-    NovelTerms,
+    MoreNovelTerms,
     /// H4.
     LongerQueries,
 }
@@ -40,9 +40,9 @@ impl Hypothesis {
     /// As the paper numbers them.
     pub fn name(self) -> &'static str {
         match self {
-            Hypothesis::QueryTerms => "H1",
-            Hypothesis::QueryTermsHurt => "H2",
-            Hypothesis::NovelTerms => "H3",
+            Hypothesis::QueryTermBias => "H1",
+            Hypothesis::QueryTermBiasHurts => "H2",
+            Hypothesis::MoreNovelTerms => "H3",
             Hypothesis::LongerQueries => "H4",
         }
     }
@@ -50,8 +50,10 @@ impl Hypothesis {
     /// The sign of the number that supports it.
     pub fn sign(self) -> f64 {
         match self {
-            Hypothesis::QueryTerms | Hypothesis::NovelTerms | Hypothesis::LongerQueries => 1.0,
-            Hypothesis::QueryTermsHurt => -1.0,
+            Hypothesis::QueryTermBias | Hypothesis::MoreNovelTerms | Hypothesis::LongerQueries => {
+                1.0
+            }
+            Hypothesis::QueryTermBiasHurts => -1.0,
         }
     }
 }
@@ -80,7 +82,7 @@ pub struct HypothesisResult {
     /// Queries behind it.
     pub n_queries: u64,
     /// What follows.
-    pub standing: HypothesisOutcome,
+    pub outcome: HypothesisOutcome,
 }
 
 impl HypothesisResult {
@@ -101,7 +103,7 @@ impl HypothesisResult {
             hypothesis,
             measured,
             n_queries,
-            standing,
+            outcome: standing,
         }
     }
 }
@@ -124,9 +126,9 @@ pub(super) fn test_hypotheses(
         interval: [-it.interval[1], -it.interval[0]],
     });
     vec![
-        HypothesisResult::new(Hypothesis::QueryTerms, fqt.difference, fqt.n_queries),
-        correlated(Hypothesis::QueryTermsHurt, own.collect()),
-        HypothesisResult::new(Hypothesis::NovelTerms, negated, fnt.n_queries),
+        HypothesisResult::new(Hypothesis::QueryTermBias, fqt.difference, fqt.n_queries),
+        correlated(Hypothesis::QueryTermBiasHurts, own.collect()),
+        HypothesisResult::new(Hypothesis::MoreNovelTerms, negated, fnt.n_queries),
         correlated(Hypothesis::LongerQueries, longer.collect()),
     ]
 }

@@ -20,7 +20,7 @@ pub struct ComparisonInput<'a> {
     /// For people.
     pub title: String,
     /// Of the instances of the study, or of the collection.
-    pub hash: String,
+    pub content_hash: String,
     /// In file order.
     pub queries: Vec<&'a Query>,
     /// By id.
@@ -36,7 +36,7 @@ pub struct ComparisonInput<'a> {
     /// What a token is.
     pub tokenizer: Tokenizer,
     /// Whether the texts of the documents are not here.
-    pub withheld: bool,
+    pub has_withheld_texts: bool,
     /// Documents of the pools that each ranker has given no score, as a score file may: they stand
     /// in no list of it. 0 of a run, which is a list of its own.
     pub n_unscored: [u64; 2],
@@ -44,7 +44,7 @@ pub struct ComparisonInput<'a> {
 
 impl<'a> ComparisonInput<'a> {
     /// Two runs over a collection, each with what is known of it.
-    pub fn of_runs(
+    pub fn from_runs(
         name: &str,
         collection: &'a Collection,
         lists: [(RankerInfo, &'a Run); 2],
@@ -54,7 +54,7 @@ impl<'a> ComparisonInput<'a> {
         ComparisonInput {
             name: name.to_owned(),
             title: name.to_owned(),
-            hash: collection.hash(),
+            content_hash: collection.hash(),
             queries: collection.queries.iter().collect(),
             docs: docs.map(|it| (it.id.as_str(), it)).collect(),
             qrels: Cow::Borrowed(&collection.qrels),
@@ -62,7 +62,7 @@ impl<'a> ComparisonInput<'a> {
             rankers: [first.0, second.0],
             choices: Vec::new(),
             tokenizer: Tokenizer::default(),
-            withheld: false,
+            has_withheld_texts: false,
             n_unscored: [0; 2],
         }
     }
@@ -83,7 +83,7 @@ pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
         spec: format!("run:{name}"),
         label,
         detail,
-        kind: RankerKind::File,
+        kind: RankerKind::ScoreFile,
         fingerprint: encode_hex(&hasher.finalize()),
         note: None,
     }
@@ -96,7 +96,7 @@ pub fn run_option(file: &str, run: &Run) -> RankerOption {
     let label = packed.unwrap_or(name);
     let label = label.strip_suffix(".run").unwrap_or(label);
     RankerOption {
-        who: RankerRef::Run(file.to_owned()),
+        ranker: RankerRef::Run(file.to_owned()),
         label: label.to_owned(),
         detail: format!("run of {} queries", run.0.len()),
     }
@@ -104,17 +104,17 @@ pub fn run_option(file: &str, run: &Run) -> RankerOption {
 
 impl Study {
     /// What can be compared: its rankers.
-    pub fn comparable(&self) -> Vec<RankerOption> {
+    pub fn ranker_options(&self) -> Vec<RankerOption> {
         let rankers = self.scores.iter().zip(0..);
         let choice = rankers.map(|(it, row)| RankerOption {
-            who: RankerRef::Ranker(row),
+            ranker: RankerRef::Ranker(row),
             label: it.ranker.label.clone(),
             detail: it.ranker.detail.clone(),
         });
         choice.collect()
     }
 
-    pub(super) fn compared(
+    pub(super) fn comparison_input(
         &self,
         asking: &ComparisonOptions,
     ) -> Result<ComparisonInput<'_>, Error> {
@@ -122,14 +122,14 @@ impl Study {
         if n < 2 {
             let reason = format!("a comparison needs two rankers, and this study has {n}");
             return Err(Error::unsupported(
-                InvalidField::shown("study", &self.definition.name),
+                InvalidField::with_display("study", &self.definition.name),
                 reason,
             ));
         }
         let scores = |who: &RankerRef| match who {
             RankerRef::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
                 let members = "rankers";
-                FieldError::NoPlace { members, n }.of("pair")
+                FieldError::IndexOutOfRange { items: members, n }.of("pair")
             }),
             RankerRef::Run(_) => {
                 let reason = "runs are compared with runs, on the Workbench or by \
@@ -141,11 +141,11 @@ impl Study {
         let both = [scores(first)?, scores(second)?];
         // What stands beside the collection is no document of a pool.
         let n_queries = self.queries.len() - self.added.n_queries as usize;
-        let plain = Tokenizer::PLAIN.contains(&self.definition.analyzer.tokenizer);
+        let plain = Tokenizer::WITHOUT_VOCABULARY.contains(&self.definition.analyzer.tokenizer);
         Ok(ComparisonInput {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
-            hash: self.instances_hash.clone(),
+            content_hash: self.instances_hash.clone(),
             queries: self.queries.iter().take(n_queries).collect(),
             docs: self.docs.iter().map(|it| (it.id.as_str(), it)).collect(),
             qrels: Cow::Borrowed(&self.qrels),
@@ -156,7 +156,7 @@ impl Study {
                 true => self.definition.analyzer.tokenizer.clone(),
                 false => Tokenizer::default(),
             },
-            withheld: self.lacks_texts(),
+            has_withheld_texts: self.lacks_texts(),
             n_unscored: both.map(|it| self.n_unscored(it)),
         })
     }

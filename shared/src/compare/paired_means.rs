@@ -73,24 +73,27 @@ pub struct RrChanges {
     /// On which neither is.
     pub n_equal: u64,
     /// ΔRR = 1: the second has a relevant document at its first rank, the first none in ten.
-    pub n_won: u64,
+    pub n_zero_to_one: u64,
     /// ΔRR = −1: the other way round.
-    pub n_lost: u64,
+    pub n_one_to_zero: u64,
     /// Every ΔRR, the highest first.
-    pub series: Vec<f64>,
+    pub differences: Vec<f64>,
 }
 
 /// Over the queries with a relevant document.
 pub(super) fn rr_changes(rows: &[QueryMetrics]) -> RrChanges {
-    let mut series: Vec<f64> = rows.iter().filter_map(QueryMetrics::gain).collect();
+    let mut series: Vec<f64> = rows
+        .iter()
+        .filter_map(QueryMetrics::rr_difference)
+        .collect();
     series.sort_unstable_by(|a, b| b.total_cmp(a));
     let count = |is: &dyn Fn(f64) -> bool| series.iter().filter(|it| is(**it)).count() as u64;
     RrChanges {
         n_better: count(&|it| it > 0.0),
         n_worse: count(&|it| it < 0.0),
         n_equal: count(&|it| it == 0.0),
-        n_won: count(&|it| it >= 1.0),
-        n_lost: count(&|it| it <= -1.0),
-        series,
+        n_zero_to_one: count(&|it| it >= 1.0),
+        n_one_to_zero: count(&|it| it <= -1.0),
+        differences: series,
     }
 }

@@ -28,7 +28,7 @@ pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
     /// Mean RR@10; none without a query.
-    pub rr: Option<Estimate>,
+    pub mrr: Option<Estimate>,
 }
 
 /// Queries by their FQT: from an edge on, to below the next; the last bucket has its upper edge.
@@ -38,7 +38,7 @@ pub struct FqtBucket {
     /// Lower and upper edge.
     pub edges: [f64; 2],
     /// Each ranker by its own FQT.
-    pub sides: [RankerMrr; 2],
+    pub rankers: [RankerMrr; 2],
 }
 
 /// Some queries of both rankers.
@@ -48,9 +48,9 @@ pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
     /// Mean RR@10 of each.
-    pub rr: [Option<Estimate>; 2],
+    pub mrr: [Option<Estimate>; 2],
     /// The mean of the second less that of the first.
-    pub gain: Option<Estimate>,
+    pub mrr_difference: Option<Estimate>,
 }
 
 /// Queries of one length.
@@ -60,7 +60,7 @@ pub struct QueryLengthGroup {
     /// Tokens with white space between; [`MAX_QUERY_LENGTH`] + 1 stands for all longer ones.
     pub n_tokens: u32,
     /// The queries.
-    pub both: MrrComparison,
+    pub mrr: MrrComparison,
 }
 
 /// Queries that ask for one type of answer.
@@ -68,9 +68,9 @@ pub struct QueryLengthGroup {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerTypeGroup {
     /// Which; none for those that no rule knows.
-    pub answer: Option<AnswerType>,
+    pub answer_type: Option<AnswerType>,
     /// The queries.
-    pub both: MrrComparison,
+    pub mrr: MrrComparison,
 }
 
 /// Queries that begin with the same two tokens.
@@ -78,9 +78,9 @@ pub struct AnswerTypeGroup {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BigramGroup {
     /// The tokens, lower-case, with a space between.
-    pub words: String,
+    pub bigram: String,
     /// The queries.
-    pub both: MrrComparison,
+    pub mrr: MrrComparison,
 }
 
 /// MUR, the matches up to a result: `MUR(i, q) = |top-i(first) ∩ top-i(second)|`.
@@ -92,9 +92,9 @@ pub struct TopOverlap {
     /// For i from 1 to [`MAX_DEPTH`] the mean over queries, 0 to i.
     pub means: Vec<Estimate>,
     /// For each i the queries with no document in common.
-    pub n_apart: Vec<u64>,
+    pub n_disjoint: Vec<u64>,
     /// The least-squares line through the means; the paper's rises by .33 from −.21.
-    pub line: Option<RegressionLine>,
+    pub regression: Option<RegressionLine>,
 }
 
 /// The bucket of a value of FQT.
@@ -113,7 +113,7 @@ pub fn length_group(n_tokens: u32) -> u32 {
 fn side(rr: &[f64]) -> RankerMrr {
     RankerMrr {
         n_queries: rr.len() as u64,
-        rr: bootstrap::bootstrap_mean(rr),
+        mrr: bootstrap::bootstrap_mean(rr),
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn group_by_fqt(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
     let edges = FQT_EDGES.windows(2).enumerate();
     let bucket = edges.map(|(at, edges)| FqtBucket {
         edges: [edges[0], edges[1]],
-        sides: [of(at, 0), of(at, 1)],
+        rankers: [of(at, 0), of(at, 1)],
     });
     bucket.collect()
 }
@@ -139,11 +139,11 @@ fn both(rr: &[[f64; 2]]) -> MrrComparison {
     let gains: Vec<f64> = rr.iter().map(|it| it[1] - it[0]).collect();
     MrrComparison {
         n_queries: rr.len() as u64,
-        rr: [
+        mrr: [
             bootstrap::bootstrap_mean(&of(0)),
             bootstrap::bootstrap_mean(&of(1)),
         ],
-        gain: mean_difference(&gains),
+        mrr_difference: mean_difference(&gains),
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
     let groups = by(rows, |it| Some(length_group(it.n_tokens)));
     let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| QueryLengthGroup {
         n_tokens,
-        both: both(&rr),
+        mrr: both(&rr),
     };
     groups.into_iter().map(length).collect()
 }
@@ -176,8 +176,8 @@ pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup
     let mut groups = by(rows, |it| Some(it.answer));
     let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
     let group = types.map(|answer| AnswerTypeGroup {
-        answer,
-        both: both(&groups.remove(&answer).unwrap_or_default()),
+        answer_type: answer,
+        mrr: both(&groups.remove(&answer).unwrap_or_default()),
     });
     group.collect()
 }
@@ -190,8 +190,8 @@ pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
     groups.sort_by_key(|it| Reverse(it.1.len()));
     groups.truncate(MAX_BIGRAMS);
     let bigram = |(words, rr): (String, Vec<[f64; 2]>)| BigramGroup {
-        words,
-        both: both(&rr),
+        bigram: words,
+        mrr: both(&rr),
     };
     groups.into_iter().map(bigram).collect()
 }
@@ -211,8 +211,8 @@ pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
     let points: Vec<[f64; 2]> = points.map(|(it, i)| [f64::from(i), it.value]).collect();
     TopOverlap {
         n_queries: rows.len() as u64,
-        line: least_squares(&points),
-        n_apart: (0..DEPTH)
+        regression: least_squares(&points),
+        n_disjoint: (0..DEPTH)
             .map(|depth| at(depth).filter(|it| *it == 0.0).count() as u64)
             .collect(),
         means,

@@ -25,39 +25,39 @@ pub enum QuerySelection {
     #[default]
     All,
     /// A bucket of a ranker's own FQT.
-    Bucket {
+    FqtBucket {
         /// 0 for the first ranker, 1 for the second.
         side: u8,
         /// Counted from 0.
         bucket: u8,
     },
     /// A length: [`super::query_groups::QueryLengthGroup::n_tokens`].
-    Length {
+    QueryLength {
         /// In tokens.
         n_tokens: u32,
     },
     /// A difference in RR.
-    Change {
+    RrChange {
         /// Of which kind.
         change: RrChangeKind,
     },
     /// A type of answer; none for those without one.
-    Answer {
+    AnswerType {
         /// Which.
         answer: Option<AnswerType>,
     },
     /// How they begin.
     Bigram {
-        /// [`super::query_groups::BigramGroup::words`].
+        /// [`super::query_groups::BigramGroup::bigram`].
         words: String,
     },
     /// No document in common among the first few.
-    Apart {
+    Disjoint {
         /// From 1 to [`MAX_DEPTH`].
         depth: u8,
     },
     /// A ranker has the higher fraction.
-    Higher {
+    HigherFraction {
         /// Of which kind.
         fraction: TopFraction,
         /// 0 for the first ranker, 1 for the second.
@@ -71,7 +71,7 @@ pub enum QuerySelection {
 #[serde(rename_all = "kebab-case")]
 pub enum RrChangeKind {
     /// From 0 to 1.
-    Won,
+    ZeroToOne,
     /// It rises.
     Better,
     /// It stays.
@@ -79,26 +79,26 @@ pub enum RrChangeKind {
     /// It falls.
     Worse,
     /// From 1 to 0.
-    Lost,
+    OneToZero,
 }
 
 impl RrChangeKind {
     /// Every one, from the best for the second ranker.
     pub const ALL: &[RrChangeKind] = &[
-        RrChangeKind::Won,
+        RrChangeKind::ZeroToOne,
         RrChangeKind::Better,
         RrChangeKind::Equal,
         RrChangeKind::Worse,
-        RrChangeKind::Lost,
+        RrChangeKind::OneToZero,
     ];
 
     fn holds(self, gain: f64) -> bool {
         match self {
-            RrChangeKind::Won => gain >= 1.0,
+            RrChangeKind::ZeroToOne => gain >= 1.0,
             RrChangeKind::Better => gain > 0.0,
             RrChangeKind::Equal => gain == 0.0,
             RrChangeKind::Worse => gain < 0.0,
-            RrChangeKind::Lost => gain <= -1.0,
+            RrChangeKind::OneToZero => gain <= -1.0,
         }
     }
 }
@@ -109,9 +109,9 @@ impl RrChangeKind {
 #[serde(rename_all = "kebab-case")]
 pub enum TopFraction {
     /// Of query tokens.
-    Fqt,
+    QueryTokens,
     /// Of novel terms.
-    Fnt,
+    NovelTerms,
 }
 
 /// A part of a list of queries.
@@ -151,7 +151,7 @@ pub enum QuerySort {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPage))]
 pub struct QueryPage {
     /// Queries of the selection.
-    pub n: u64,
+    pub n_queries: u64,
     /// Those from [`QueryListOptions::offset`] on.
     pub rows: Vec<QueryRow>,
 }
@@ -165,14 +165,14 @@ pub struct QueryRow {
     /// As written, or its beginning. It comes from outside: text, never HTML.
     pub query: String,
     /// What is known of it.
-    pub values: QueryMetrics,
+    pub metrics: QueryMetrics,
 }
 
 pub(super) fn query_row(query: &Query, values: &QueryMetrics) -> QueryRow {
     QueryRow {
         query_id: query.id.clone(),
         query: query.text.chars().take(MAX_QUERY_CHARACTERS).collect(),
-        values: values.clone(),
+        metrics: values.clone(),
     }
 }
 
@@ -203,7 +203,7 @@ pub fn list_queries(
         .skip(usize::try_from(listing.offset).unwrap_or(usize::MAX))
         .take(listing.limit.min(MAX_ROWS) as usize);
     Ok(QueryPage {
-        n: rows.len() as u64,
+        n_queries: rows.len() as u64,
         rows: wanted
             .map(|it| row(source.queries[it.query as usize], it))
             .collect(),
@@ -228,22 +228,24 @@ fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
     let side = |it: u8| usize::from(it.min(1));
     match selection {
         QuerySelection::All => true,
-        QuerySelection::Bucket { side: of, bucket } => {
+        QuerySelection::FqtBucket { side: of, bucket } => {
             let fqt = values.fqt[side(*of)];
             judged && fqt.is_some_and(|it| bucket_of(it) == usize::from(*bucket))
         }
-        QuerySelection::Length { n_tokens } => judged && length_group(values.n_tokens) == *n_tokens,
-        QuerySelection::Change { change } => values.gain().is_some_and(|it| change.holds(it)),
-        QuerySelection::Answer { answer } => judged && values.answer == *answer,
+        QuerySelection::QueryLength { n_tokens } => {
+            judged && length_group(values.n_tokens) == *n_tokens
+        }
+        QuerySelection::RrChange { change } => values.gain().is_some_and(|it| change.holds(it)),
+        QuerySelection::AnswerType { answer } => judged && values.answer == *answer,
         QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
-        QuerySelection::Apart { depth } => {
+        QuerySelection::Disjoint { depth } => {
             let depth = usize::from(*depth).clamp(1, MAX_DEPTH);
             values.matches[depth - 1] == 0
         }
-        QuerySelection::Higher { fraction, side: of } => {
+        QuerySelection::HigherFraction { fraction, side: of } => {
             let pair = match fraction {
-                TopFraction::Fqt => values.fqt_pair(),
-                TopFraction::Fnt => values.fnt_pair(),
+                TopFraction::QueryTokens => values.fqt_pair(),
+                TopFraction::NovelTerms => values.fnt_pair(),
             };
             pair.is_some_and(|it| it[side(*of)] > it[1 - side(*of)])
         }

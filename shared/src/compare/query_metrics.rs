@@ -17,7 +17,7 @@ use crate::text::{Analyzer, Stemmer, Stopwords};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferValues))]
 pub struct QueryMetrics {
     /// Place of the query in the collection.
-    pub query: u32,
+    pub query_no: u32,
     /// Length of the query: tokens with white space between.
     pub n_tokens: u32,
     /// RR@10 of each; none without a relevant document that was judged.
@@ -27,16 +27,16 @@ pub struct QueryMetrics {
     /// [`top_fractions`].
     pub fnt: [Option<f64>; 2],
     /// For each depth i from 1 to [`MAX_DEPTH`] the documents that both have among their first i.
-    pub matches: [u8; MAX_DEPTH],
+    pub n_shared_docs: [u8; MAX_DEPTH],
     /// What is asked for, if the rules know it.
-    pub answer: Option<AnswerType>,
+    pub answer_type: Option<AnswerType>,
     /// The first two tokens; none of a shorter query.
     pub bigram: Option<String>,
 }
 
 impl QueryMetrics {
     /// RR@10 of the second less that of the first.
-    pub fn gain(&self) -> Option<f64> {
+    pub fn rr_difference(&self) -> Option<f64> {
         self.rr.map(|it| it[1] - it[0])
     }
 
@@ -53,20 +53,20 @@ impl QueryMetrics {
 
 /// Values of the queries that count.
 pub(crate) struct ComparisonMetrics {
-    pub(crate) queries: ComparedQueryCounts,
+    pub(crate) query_counts: ComparedQueryCounts,
     pub(crate) rows: Vec<QueryMetrics>,
 }
 
 /// What was asked, with what it takes from the collection.
 pub(crate) struct ResolvedComparisonOptions {
     pub(crate) counted: ComparisonSubset,
-    pub(crate) relevant_from: i32,
+    pub(crate) min_relevant_grade: i32,
     pub(crate) analyzer: Analyzer,
 }
 
 impl ComparisonInput<'_> {
     /// The values of every query that counts.
-    pub(crate) fn values(
+    pub(crate) fn query_metrics(
         &self,
         asking: &ComparisonOptions,
     ) -> Result<(ResolvedComparisonOptions, ComparisonMetrics), Error> {
@@ -78,11 +78,17 @@ impl ComparisonInput<'_> {
         });
         let rows = places.filter_map(|(place, _)| self.value(&asked, place, &mut queries));
         let rows = rows.collect();
-        Ok((asked, ComparisonMetrics { queries, rows }))
+        Ok((
+            asked,
+            ComparisonMetrics {
+                query_counts: queries,
+                rows,
+            },
+        ))
     }
 
     /// The values of one query, if it counts; it is added to `queries` in any case.
-    pub(crate) fn value(
+    pub(crate) fn metrics_of_query(
         &self,
         asked: &ResolvedComparisonOptions,
         place: usize,
@@ -103,8 +109,10 @@ impl ComparisonInput<'_> {
         };
         let judged = grades.is_some_and(|it| it.values().any(|it| *it >= from));
         let counts = match asked.counted {
-            ComparisonSubset::Judged => judged,
-            ComparisonSubset::Found => lists.iter().flatten().any(|it| is_relevant(it)),
+            ComparisonSubset::WithRelevant => judged,
+            ComparisonSubset::WithRetrievedRelevant => {
+                lists.iter().flatten().any(|it| is_relevant(it))
+            }
             ComparisonSubset::All => true,
         };
         if !counts {
@@ -121,24 +129,24 @@ impl ComparisonInput<'_> {
         let fractions = self.fractions(&asked.analyzer, query, &tops);
         let rr = |side: usize| reciprocal_rank(&tops[side], is_relevant);
         Some(QueryMetrics {
-            query: place as u32,
+            query_no: place as u32,
             rr: judged.then(|| [rr(0), rr(1)]),
             fqt: fractions.map(|it| it.map(|it| it[0])),
             fnt: fractions.map(|it| it.map(|it| it[1])),
-            matches: matches(&tops),
+            n_shared_docs: matches(&tops),
             ..of_words(&query.text)
         })
     }
 
     /// Refuses a split that no query is in, and settles what was left open.
-    pub(crate) fn asked(
+    pub(crate) fn resolve_options(
         &self,
         asking: &ComparisonOptions,
     ) -> Result<ResolvedComparisonOptions, Error> {
         if let Some(split) = &asking.split {
             let mut known = self.queries.iter().filter_map(|it| it.split.as_ref());
             if !known.any(|it| it == split) {
-                return Err(Error::unknown("split of these queries", split));
+                return Err(Error::not_found("split of these queries", split));
             }
         }
         let grades = self.qrels.0.values().flat_map(BTreeMap::values);
@@ -153,18 +161,18 @@ impl ComparisonInput<'_> {
         };
         Ok(ResolvedComparisonOptions {
             counted: asking.counted,
-            relevant_from: asking.relevant_from.unwrap_or(usual),
+            min_relevant_grade: asking.relevant_from.unwrap_or(usual),
             analyzer: Analyzer {
                 tokenizer: self.tokenizer.clone(),
                 stopwords,
                 stemmer: Stemmer::None,
-                first_tokens: None,
+                max_tokens: None,
             },
         })
     }
 
     /// The documents of both lists, best first; none where one has none.
-    pub(crate) fn lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
+    pub(crate) fn ranked_lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
         let list = |of: usize| {
             let rows = self.runs[of].0.get(&query.id)?;
             (!rows.is_empty()).then(|| ordered(rows))
@@ -223,7 +231,7 @@ fn of_words(text: &str) -> QueryMetrics {
     };
     QueryMetrics {
         n_tokens: text.split_whitespace().count() as u32,
-        answer: answer_type(text),
+        answer_type: answer_type(text),
         bigram,
         ..QueryMetrics::default()
     }

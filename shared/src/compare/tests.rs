@@ -59,13 +59,13 @@ fn queries_are_counted_and_the_others_told() {
     let source = fixture::source(&collection);
     let counted = |counted| {
         let asking = ComparisonOptions {
-            counted,
+            subset: counted,
             ..ComparisonOptions::default()
         };
         differ(&source, &asking).unwrap()
     };
     // The relevant document of q3 is in neither list.
-    let found = counted(ComparisonSubset::Found);
+    let found = counted(ComparisonSubset::WithRetrievedRelevant);
     assert_eq!((found.queries.n_counted, found.queries.n_judged), (2, 2));
     // q5 has no reciprocal rank, but lists that have their document in common.
     let all = counted(ComparisonSubset::All);
@@ -162,15 +162,15 @@ fn hypotheses_follow_the_side_of_their_interval() {
         found.find(|it| it.hypothesis == wanted).unwrap().standing
     };
     assert_eq!(
-        standing(Hypothesis::QueryTerms),
+        standing(Hypothesis::QueryTermBias),
         HypothesisOutcome::Supported
     );
     assert_eq!(
-        standing(Hypothesis::QueryTermsHurt),
+        standing(Hypothesis::QueryTermBiasHurts),
         HypothesisOutcome::Supported
     );
     assert_eq!(
-        standing(Hypothesis::NovelTerms),
+        standing(Hypothesis::MoreNovelTerms),
         HypothesisOutcome::Supported
     );
     assert_eq!(
@@ -205,7 +205,7 @@ fn a_selection_has_the_queries_of_its_number() {
     assert_eq!(n(QuerySelection::All), 3);
     for (at, bucket) in found.buckets.iter().enumerate() {
         for side in [0, 1] {
-            let bucket_of = QuerySelection::Bucket {
+            let bucket_of = QuerySelection::FqtBucket {
                 side,
                 bucket: at as u8,
             };
@@ -214,11 +214,14 @@ fn a_selection_has_the_queries_of_its_number() {
     }
     for it in &found.lengths {
         let n_tokens = it.n_tokens;
-        assert_eq!(n(QuerySelection::Length { n_tokens }), it.both.n_queries);
+        assert_eq!(
+            n(QuerySelection::QueryLength { n_tokens }),
+            it.both.n_queries
+        );
     }
     for it in &found.answers {
         let answer = it.answer;
-        assert_eq!(n(QuerySelection::Answer { answer }), it.both.n_queries);
+        assert_eq!(n(QuerySelection::AnswerType { answer }), it.both.n_queries);
     }
     for it in &found.bigrams {
         let words = it.words.clone();
@@ -233,17 +236,17 @@ fn a_selection_has_the_queries_of_its_number() {
         change.n_lost,
     ];
     for (change, count) in RrChangeKind::ALL.iter().zip(counts) {
-        assert_eq!(n(QuerySelection::Change { change: *change }), count);
+        assert_eq!(n(QuerySelection::RrChange { change: *change }), count);
     }
     for (depth, n_apart) in (1..).zip(&found.overlap.n_apart) {
-        assert_eq!(n(QuerySelection::Apart { depth }), *n_apart);
+        assert_eq!(n(QuerySelection::Disjoint { depth }), *n_apart);
     }
     for (fraction, paired) in [
-        (TopFraction::Fqt, &found.fqt),
-        (TopFraction::Fnt, &found.fnt),
+        (TopFraction::QueryTokens, &found.fqt),
+        (TopFraction::NovelTerms, &found.fnt),
     ] {
         for side in [0, 1] {
-            let higher = QuerySelection::Higher { fraction, side };
+            let higher = QuerySelection::HigherFraction { fraction, side };
             assert_eq!(n(higher), paired.n_higher[usize::from(side)]);
         }
     }
@@ -401,7 +404,7 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     assert_eq!(found.queries.n_counted, 1);
     assert_eq!(found.overlap.n_queries, 1);
     let all = ComparisonOptions {
-        counted: ComparisonSubset::All,
+        subset: ComparisonSubset::All,
         ..ComparisonOptions::default()
     };
     assert_eq!(study.differ(&all).unwrap().queries.n_counted, 2);
@@ -415,7 +418,7 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     );
     let refused = |pair: [RankerRef; 2]| {
         let asking = ComparisonOptions {
-            pair,
+            rankers: pair,
             ..ComparisonOptions::default()
         };
         study.differ(&asking).unwrap_err().to_string()
@@ -431,9 +434,9 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
 #[test]
 fn what_stands_in_an_address_is_read_again() {
     let asking = ComparisonOptions {
-        pair: [RankerRef::Ranker(3), RankerRef::Run("a b.run".to_owned())],
-        counted: ComparisonSubset::Found,
-        relevant_from: Some(2),
+        rankers: [RankerRef::Ranker(3), RankerRef::Run("a b.run".to_owned())],
+        subset: ComparisonSubset::WithRetrievedRelevant,
+        min_relevant_grade: Some(2),
         stopwords: Stopwords::None,
         split: Some("test".to_owned()),
     };
@@ -474,14 +477,14 @@ fn hostile_queries_are_only_long() {
         fixture::run(&[("q6", &["nowhere"])]),
     ];
     let asking = ComparisonOptions {
-        counted: ComparisonSubset::All,
+        subset: ComparisonSubset::All,
         ..ComparisonOptions::default()
     };
     let source = fixture::source_of(&collection, runs);
     let found = differ(&source, &asking).unwrap();
     assert_eq!((found.queries.n_counted, found.fqt.n_queries), (1, 0));
     let listing = QueryListOptions {
-        selection: QuerySelection::Length {
+        selection: QuerySelection::QueryLength {
             n_tokens: MAX_QUERY_LENGTH + 1,
         },
         limit: 1,

@@ -16,35 +16,35 @@ pub enum Measure {
     /// Normalised discounted cumulative gain; grades are gains.
     Ndcg {
         /// Ranks that count; none takes all.
-        cut: Option<u32>,
+        cutoff: Option<u32>,
     },
     /// Average precision; its mean is MAP.
     Ap {
         /// The least grade of a relevant document.
         rel: i32,
         /// Ranks that count; none takes all.
-        cut: Option<u32>,
+        cutoff: Option<u32>,
     },
     /// One over the rank of the first relevant document; its mean is MRR.
     Rr {
         /// The least grade of a relevant document.
         rel: i32,
         /// Ranks that count; none takes all.
-        cut: Option<u32>,
+        cutoff: Option<u32>,
     },
     /// Precision: the share of the first ranks with a relevant document.
-    P {
+    Precision {
         /// The least grade of a relevant document.
         rel: i32,
         /// Ranks that count.
-        cut: u32,
+        cutoff: u32,
     },
     /// Recall: the share of relevant documents among the first ranks.
-    R {
+    Recall {
         /// The least grade of a relevant document.
         rel: i32,
         /// Ranks that count.
-        cut: u32,
+        cutoff: u32,
     },
 }
 
@@ -55,7 +55,7 @@ impl FromStr for Measure {
     fn from_str(text: &str) -> Result<Measure, Error> {
         let refuse = |reason: &str| {
             Error::malformed(
-                InvalidField::shown("measure", format!("measure `{text}`")),
+                InvalidField::with_display("measure", format!("measure `{text}`")),
                 reason,
             )
         };
@@ -91,16 +91,16 @@ impl FromStr for Measure {
             "ndcg" if level.is_some() => Err(refuse(
                 "nDCG takes grades as gains and has no level: nDCG@10",
             )),
-            "ndcg" => Ok(Measure::Ndcg { cut }),
-            "ap" | "map" => Ok(Measure::Ap { rel, cut }),
-            "rr" | "mrr" => Ok(Measure::Rr { rel, cut }),
-            "p" => Ok(Measure::P {
+            "ndcg" => Ok(Measure::Ndcg { cutoff: cut }),
+            "ap" | "map" => Ok(Measure::Ap { rel, cutoff: cut }),
+            "rr" | "mrr" => Ok(Measure::Rr { rel, cutoff: cut }),
+            "p" => Ok(Measure::Precision {
                 rel,
-                cut: needs_cut()?,
+                cutoff: needs_cut()?,
             }),
-            "r" | "recall" => Ok(Measure::R {
+            "r" | "recall" => Ok(Measure::Recall {
                 rel,
-                cut: needs_cut()?,
+                cutoff: needs_cut()?,
             }),
             _ => Err(refuse(
                 "is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, \
@@ -138,11 +138,11 @@ fn whole(text: &str) -> Option<u32> {
 impl fmt::Display for Measure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, rel, cut) = match *self {
-            Measure::Ndcg { cut } => ("nDCG", 1, cut),
-            Measure::Ap { rel, cut } => ("AP", rel, cut),
-            Measure::Rr { rel, cut } => ("RR", rel, cut),
-            Measure::P { rel, cut } => ("P", rel, Some(cut)),
-            Measure::R { rel, cut } => ("R", rel, Some(cut)),
+            Measure::Ndcg { cutoff: cut } => ("nDCG", 1, cut),
+            Measure::Ap { rel, cutoff: cut } => ("AP", rel, cut),
+            Measure::Rr { rel, cutoff: cut } => ("RR", rel, cut),
+            Measure::Precision { rel, cutoff: cut } => ("P", rel, Some(cut)),
+            Measure::Recall { rel, cutoff: cut } => ("R", rel, Some(cut)),
         };
         write!(out, "{name}")?;
         if rel != 1 {

@@ -169,14 +169,14 @@ fn numbers_are_those_of_trec_eval() {
 fn measure_of(name: &str, rel: i32) -> Option<Measure> {
     let cut = name.rsplit_once('_').and_then(|(_, cut)| cut.parse().ok());
     match (name, cut) {
-        ("ndcg", _) => Some(Measure::Ndcg { cut: None }),
-        ("map", _) => Some(Measure::Ap { rel, cut: None }),
-        ("recip_rank", _) => Some(Measure::Rr { rel, cut: None }),
+        ("ndcg", _) => Some(Measure::Ndcg { cutoff: None }),
+        ("map", _) => Some(Measure::Ap { rel, cutoff: None }),
+        ("recip_rank", _) => Some(Measure::Rr { rel, cutoff: None }),
         (_, Some(at)) => match name.trim_end_matches(|it: char| it.is_ascii_digit()) {
-            "ndcg_cut_" => Some(Measure::Ndcg { cut }),
-            "map_cut_" => Some(Measure::Ap { rel, cut }),
-            "P_" => Some(Measure::P { rel, cut: at }),
-            "recall_" => Some(Measure::R { rel, cut: at }),
+            "ndcg_cut_" => Some(Measure::Ndcg { cutoff: cut }),
+            "map_cut_" => Some(Measure::Ap { rel, cutoff: cut }),
+            "P_" => Some(Measure::Precision { rel, cutoff: at }),
+            "recall_" => Some(Measure::Recall { rel, cutoff: at }),
             _ => None,
         },
         _ => None,
@@ -250,7 +250,7 @@ fn data(folder: &str) -> Option<impl Fn(&str) -> Vec<u8>> {
     let reason = format!("{} is absent (set AXIOSCOPE_DATA)", folder.display());
     let folder = or_skip(
         Some(folder).filter(|it| it.is_dir()),
-        TestDependency::Data,
+        TestDependency::Collections,
         &reason,
     )?;
     Some(move |file: &str| std::fs::read(folder.join(file)).unwrap())

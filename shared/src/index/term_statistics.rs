@@ -33,11 +33,11 @@ pub struct QueryTerm {
     /// After analysis.
     pub term: String,
     /// In the vocabulary that texts are counted with; none if no text can hold it.
-    pub number: Option<TermNo>,
+    pub term_no: Option<TermNo>,
     /// c(w, Q), occurrences in the query.
     pub count: u32,
     /// Where it stands among the terms of the query.
-    pub places: Vec<u32>,
+    pub positions: Vec<u32>,
     /// n, documents of the collection that hold it.
     pub df: u32,
     /// cf, occurrences in the collection.
@@ -63,9 +63,9 @@ pub fn query_terms(
         let (number, df, cf) = look_up(&term);
         distinct.push(QueryTerm {
             term,
-            number,
+            term_no: number,
             count: 1,
-            places: vec![place as u32],
+            positions: vec![place as u32],
             df,
             cf,
         });

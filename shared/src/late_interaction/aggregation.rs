@@ -16,13 +16,13 @@ pub struct LateInteractionContext<'a> {
     /// Documents that have a word, in lower case.
     pub df: &'a dyn Fn(&str) -> u64,
     /// Documents that have a piece.
-    pub piece_df: &'a dyn Fn(u32) -> u64,
+    pub token_df: &'a dyn Fn(u32) -> u64,
     /// A piece as in the vocabulary.
-    pub piece: &'a dyn Fn(u32) -> String,
+    pub token: &'a dyn Fn(u32) -> String,
     /// How many vectors a piece has in the texts, and their spectral ratio.
     pub spectrum: &'a dyn Fn(u32) -> (u64, Option<f64>),
     /// The ratio before fine-tuning.
-    pub before: &'a dyn Fn(u32) -> Option<f64>,
+    pub pretrained_spectral_ratio: &'a dyn Fn(u32) -> Option<f64>,
 }
 
 /// What is summed over the places of a word.
@@ -93,17 +93,17 @@ pub fn aggregate_queries(
             };
             WordStatistics {
                 word: word.to_owned(),
-                pieces: of.pieces.iter().map(|&it| (known.piece)(it)).collect(),
+                tokens: of.pieces.iter().map(|&it| (known.piece)(it)).collect(),
                 idf: idf(df),
                 df,
                 importance: mean(&|it| it[0]),
-                importance_turned: mean(&|it| it[1]),
+                importance_reversed: mean(&|it| it[1]),
                 importance_symmetric: mean(&|it| (it[0] + it[1]) / 2.0),
                 delta_es: deltas.map(|it| it.into_iter().sum()),
-                exact: of.share(of.exact),
-                other: of.share(of.others),
-                soft: of.soft(known),
-                queries: of.queries,
+                exact_share: of.share(of.exact),
+                other_query_token_share: of.share(of.others),
+                soft_matches: of.soft(known),
+                query_nos: of.queries,
             }
         })
         .collect();
@@ -112,24 +112,26 @@ pub fn aggregate_queries(
         .map(|(id, of)| {
             let (n_occurrences, ratio) = (known.spectrum)(id);
             TokenStatistics {
-                piece: (known.piece)(id),
+                token: (known.piece)(id),
                 idf: idf((known.piece_df)(id)),
                 delta_es: (of.n > 0).then(|| of.sum / of.n as f64),
-                n_places: of.n,
+                n_query_positions: of.n,
                 n_occurrences,
-                ratio,
-                ratio_before: (known.before)(id),
+                spectral_ratio: ratio,
+                pretrained_spectral_ratio: (known.before)(id),
             }
         })
         .collect();
     LateInteractionAnalysis {
-        r_importance: correlation(words.iter().map(|it| (it.idf, it.importance))),
-        r_delta_es: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
-        r_ratio: correlation(pieces.iter().map(|it| (it.idf, it.ratio))),
-        r_ratio_before: correlation(pieces.iter().map(|it| (it.idf, it.ratio_before))),
+        idf_importance_correlation: correlation(words.iter().map(|it| (it.idf, it.importance))),
+        idf_delta_es_correlation: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
+        idf_spectral_correlation: correlation(pieces.iter().map(|it| (it.idf, it.ratio))),
+        pretrained_idf_spectral_correlation: correlation(
+            pieces.iter().map(|it| (it.idf, it.ratio_before)),
+        ),
         words,
-        pieces,
-        head,
+        tokens: pieces,
+        header: head,
     }
 }
 
@@ -165,7 +167,7 @@ impl WordAccumulator {
         let named = found.into_iter();
         named
             .map(|(id, n)| SoftMatch {
-                piece: (known.piece)(id),
+                token: (known.piece)(id),
                 share: self.share(n),
             })
             .collect()

@@ -12,7 +12,7 @@ pub struct QueryMatchStatistics {
     /// the reference; none where the masked ranking puts all texts in one place.
     pub(super) importance: Vec<Option<[f64; 2]>>,
     /// For each piece of the query.
-    pub(super) places: Vec<TokenMatchSums>,
+    pub(super) tokens: Vec<TokenMatchSums>,
 }
 
 /// What a piece of a query finds.
@@ -25,12 +25,12 @@ pub(super) struct TokenMatchSums {
     /// How often it finds another piece of the query.
     pub(super) n_others: u64,
     /// How often it finds which other piece.
-    pub(super) found: BTreeMap<u32, u64>,
+    pub(super) soft_match_counts: BTreeMap<u32, u64>,
 }
 
 impl TokenMatchSums {
     /// The mean where it finds itself less the mean where it does not.
-    pub(super) fn delta(&self) -> Option<f64> {
+    pub(super) fn delta_es(&self) -> Option<f64> {
         let [exact, soft] = self.counts;
         let mean = |at: usize| self.sums[at] / self.counts[at] as f64;
         (exact > 0 && soft > 0).then(|| mean(0) - mean(1))
@@ -41,14 +41,14 @@ impl TokenMatchSums {
 pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
     let QueryMatches {
         words,
-        pieces,
-        best,
+        tokens: pieces,
+        best_matches: best,
         ..
     } = matched;
     if pieces.is_empty() {
         return QueryMatchStatistics {
             importance: vec![None; words.len()],
-            places: Vec::new(),
+            tokens: Vec::new(),
         };
     }
     let texts = || best.chunks_exact(pieces.len());
@@ -82,6 +82,6 @@ pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
     });
     QueryMatchStatistics {
         importance: importance.collect(),
-        places: places.collect(),
+        tokens: places.collect(),
     }
 }

@@ -4,14 +4,17 @@ use super::*;
 use crate::score::{RankerInfo, RankerKind};
 
 fn best(cosine: f32, piece: u32) -> BestMatch {
-    BestMatch { cosine, piece }
+    BestMatch {
+        cosine,
+        token_id: piece,
+    }
 }
 
 fn piece(id: u32, word: u32) -> QueryToken {
     QueryToken {
         id,
-        piece: format!("p{id}"),
-        word: Some(word),
+        token: format!("p{id}"),
+        word_index: Some(word),
     }
 }
 
@@ -22,10 +25,10 @@ fn matched(
     best: Vec<BestMatch>,
 ) -> QueryMatches {
     QueryMatches {
-        query,
+        query_no: query,
         words: words.iter().map(|&it| it.to_owned()).collect(),
-        pieces,
-        best,
+        tokens: pieces,
+        best_matches: best,
     }
 }
 
@@ -81,11 +84,11 @@ fn found() -> LateInteractionAnalysis {
             fingerprint: String::new(),
             note: None,
         },
-        made: "2026-11-20".to_owned(),
+        created: "2026-11-20".to_owned(),
         queries: Vec::new(),
         n_pairs: 7,
-        n_texts: 3,
-        floor: 1,
+        n_docs: 3,
+        min_occurrences: 1,
     };
     let each: Vec<_> = queries()
         .into_iter()
@@ -102,10 +105,10 @@ fn found() -> LateInteractionAnalysis {
     let known = LateInteractionContext {
         n_docs: 8,
         df: &df,
-        piece_df: &|id| u64::from(id),
-        piece: &|id| format!("p{id}"),
+        token_df: &|id| u64::from(id),
+        token: &|id| format!("p{id}"),
         spectrum: &|id| (u64::from(10 * id), (id > 1).then(|| 1.0 / f64::from(id))),
-        before: &|_| None,
+        pretrained_spectral_ratio: &|_| None,
     };
     aggregate_queries(head, &each, &known)
 }

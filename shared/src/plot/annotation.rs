@@ -86,13 +86,13 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     let (ticks, digits) = scale.ticks(5);
     for tick in ticks {
         let x = scale.at(tick);
-        marks.push(line([x, TOP], [x, bottom], FigureColor::Rule));
+        marks.push(line([x, TOP], [x, bottom], FigureColor::Separator));
         let shown = format::score(tick, digits);
         marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, shown));
     }
     let mut y = TOP;
     for group in groups {
-        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
+        let head = TextStyle(FontStyle::Head, FigureColor::Foreground);
         let name = fit(&group.name, 22);
         marks.push(text([0.0, y + 18.0], TextAnchor::Start, head, name));
         y += GAP;
@@ -108,8 +108,8 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
         width: COLUMN,
         height: bottom,
         margin: 8.0,
-        label: found(label, groups),
-        detail: detail.to_owned(),
+        alt_text: found(label, groups),
+        description: detail.to_owned(),
         marks,
     }
 }
@@ -160,7 +160,7 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
             from: [x(of[0]), y],
             to: [x(of[1]), y],
             width,
-            stroke: FigureColor::Ink,
+            stroke: FigureColor::Foreground,
             opacity: 1.0,
         });
     };
@@ -171,11 +171,11 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
         bounds(it.interval, 2.5);
         marks.push(FigureMark::Dot {
             at: [x(it.value), y],
-            fill: FigureColor::Ink,
-            stroke: FigureColor::Paper,
+            fill: FigureColor::Foreground,
+            stroke: FigureColor::Background,
         });
     }
-    let font = TextStyle(FontStyle::Label, FigureColor::Ink);
+    let font = TextStyle(FontStyle::Label, FigureColor::Foreground);
     marks.push(text(
         [SCALE[1] + 12.0, y + 4.0],
         TextAnchor::Start,
@@ -213,7 +213,7 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
     marks.push(line(
         [52.0, FLOOR],
         [COLUMN - 8.0, FLOOR],
-        FigureColor::Edge,
+        FigureColor::Axis,
     ));
     let top = FLOOR - HIGHEST;
     marks.push(text(
@@ -244,14 +244,14 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         width: COLUMN,
         height: below + 6.0,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "{} decisions from {} to {}, at most {} a day",
             format::count(n_all),
             tables::format_iso_date(first),
             tables::format_iso_date(last),
             format::count(most)
         ),
-        detail: "A bar for each day in UTC.".to_owned(),
+        description: "A bar for each day in UTC.".to_owned(),
         marks,
     }
 }
@@ -293,14 +293,14 @@ mod tests {
     fn a_day_without_decisions_keeps_its_place() {
         let found = TaskProgress {
             n_items: 0,
-            n_begun: 0,
+            n_started: 0,
             n_complete: 0,
-            n_slots: 0,
-            n_filled: 0,
+            n_decisions_required: 0,
+            n_decisions: 0,
             n_adjudicated: 0,
             n_reported: 0,
-            days: vec![(0, 3), (4, 6)],
-            people: Vec::new(),
+            decisions_by_day: vec![(0, 3), (4, 6)],
+            by_annotator: Vec::new(),
         };
         let figure = draw_decisions_per_day(&found);
         assert!(figure.label.starts_with("9 decisions from 1970-01-01"));

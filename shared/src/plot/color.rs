@@ -8,17 +8,17 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureColor {
     /// The ground.
-    Paper,
+    Background,
     /// Words and lines that matter.
-    Ink,
+    Foreground,
     /// Secondary words.
-    Ink2,
+    Secondary,
     /// Absent values.
-    Ink3,
+    Missing,
     /// Lines that mean something.
-    Edge,
+    Axis,
     /// Lines that only part.
-    Rule,
+    Separator,
     /// A step of the scale, −5 to 5: [`crate::plot::color_step_of_fraction`].
     Step(i8),
     /// Words and lines on that step; at least 4.5 : 1 against it.
@@ -38,12 +38,12 @@ impl FigureColor {
     /// As a hexadecimal colour: `#1b1c1e`.
     pub fn hex(self, theme: FigureTheme) -> &'static str {
         let [light, dark] = match self {
-            FigureColor::Paper => ["#ffffff", "#16171a"],
-            FigureColor::Ink | FigureColor::OnStep(-3..=3) => ["#1b1c1e", "#ecebe7"],
-            FigureColor::Ink2 => ["#55585e", "#b3b5b9"],
-            FigureColor::Ink3 => ["#6a6d73", "#9a9da3"],
-            FigureColor::Edge => ["#8a8880", "#71757c"],
-            FigureColor::Rule => ["#e3e1db", "#303338"],
+            FigureColor::Background => ["#ffffff", "#16171a"],
+            FigureColor::Foreground | FigureColor::OnStep(-3..=3) => ["#1b1c1e", "#ecebe7"],
+            FigureColor::Secondary => ["#55585e", "#b3b5b9"],
+            FigureColor::Missing => ["#6a6d73", "#9a9da3"],
+            FigureColor::Axis => ["#8a8880", "#71757c"],
+            FigureColor::Separator => ["#e3e1db", "#303338"],
             FigureColor::Step(..=-5) => ["#76350c", "#f6b290"],
             FigureColor::Step(-4) => ["#ac5c2e", "#d68961"],
             FigureColor::Step(-3) => ["#eaa37f", "#8c5030"],

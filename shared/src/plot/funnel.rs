@@ -23,7 +23,7 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     let mut y = 8.0;
     for funnel in funnels {
         let name = funnel.probe.name().into_owned();
-        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
+        let head = TextStyle(FontStyle::Head, FigureColor::Foreground);
         marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
         for (at, step) in funnel.steps.iter().enumerate() {
@@ -54,11 +54,11 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
         width: WIDTH,
         height: y,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "Instances left of all candidates. {}",
             said.collect::<Vec<_>>().join("; ")
         ),
-        detail: "Bars have a logarithmic scale: each power of ten is as long as the next."
+        description: "Bars have a logarithmic scale: each power of ten is as long as the next."
             .to_owned(),
         marks,
     }
@@ -79,7 +79,7 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
     for (at, (name, row)) in names.iter().zip(&thirds.rows).enumerate() {
         let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
         let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
-        let head = TextStyle(FontStyle::Head, FigureColor::Ink);
+        let head = TextStyle(FontStyle::Head, FigureColor::Foreground);
         marks.push(text(
             [left, top - 14.0],
             TextAnchor::Start,
@@ -119,7 +119,7 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
                 from: ends[0],
                 to: ends[1],
                 width: 1.5,
-                stroke: FigureColor::Ink,
+                stroke: FigureColor::Foreground,
                 opacity: 1.0,
             });
             let shown = format::fraction(mean.value);
@@ -134,7 +134,7 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
             from: [left, top + HIGH],
             to: [left + 3.0 * BAR - 8.0, top + HIGH],
             width: 1.0,
-            stroke: FigureColor::Edge,
+            stroke: FigureColor::Axis,
             opacity: 1.0,
         });
     }
@@ -143,11 +143,11 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
         width: PANEL * names.len().clamp(1, PANELS_A_ROW) as f64,
         height: n_rows as f64 * (HIGH + 76.0),
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "{measure} of {} rankers in thirds of the queries",
             names.len()
         ),
-        detail: "Thirds by how much of the query its relevant texts hold; lines are 95 % \
+        description: "Thirds by how much of the query its relevant texts hold; lines are 95 % \
                  intervals over queries."
             .to_owned(),
         marks,

@@ -56,7 +56,7 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
         if at == found.best {
             let frame = [corner[0] - 2.0, corner[1] - 2.0];
             let around = [size[0] + 4.0, size[1] + 4.0];
-            marks.push(rect(frame, around, 2.0, FigureColor::Ink));
+            marks.push(rect(frame, around, 2.0, FigureColor::Foreground));
         }
         let name = number_of(value);
         let middle = [corner[0] + size[0] / 2.0, corner[1] + 14.0];
@@ -73,14 +73,14 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
         width: LEFT + n_columns as f64 * CELL[0],
         height: TOP + grid.rows.len() as f64 * CELL[1],
         margin: 12.0,
-        label: format!(
+        alt_text: format!(
             "{} over {} queries; best {}: {}",
             found.measure,
             found.n_queries,
             grid.rankers[found.best],
             number_of(&most)
         ),
-        detail: "Each cell is a point of the grid; the framed one is the best.".to_owned(),
+        description: "Each cell is a point of the grid; the framed one is the best.".to_owned(),
         marks,
     }
 }

@@ -104,20 +104,20 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
         from: [LEFT, TOP - 4.0],
         to: [LEFT, y - GAP + 4.0],
         width: 1.0,
-        stroke: FigureColor::Edge,
+        stroke: FigureColor::Axis,
         opacity: 1.0,
     });
     PlotFigure {
         width: COLUMN,
         height: y - GAP + 8.0,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "RR@10 of {} and {} {by}, {} groups",
             names[0],
             names[1],
             rows.len()
         ),
-        detail: format!(
+        description: format!(
             "The upper bar of a group is {}, the lower one {}; lines are 95 % intervals over \
              queries, in brackets stands how many these are.",
             names[0], names[1]
@@ -132,7 +132,7 @@ fn legend(names: [&str; 2]) -> Vec<FigureMark> {
     for (side, name) in names.iter().enumerate() {
         let left = LEFT + side as f64 * 200.0;
         marks.extend(filled(side, [left, 6.0], 18.0));
-        let words = TextStyle(FontStyle::Label, FigureColor::Ink);
+        let words = TextStyle(FontStyle::Label, FigureColor::Foreground);
         marks.push(text(
             [left + 26.0, 16.0],
             TextAnchor::Start,
@@ -146,14 +146,14 @@ fn legend(names: [&str; 2]) -> Vec<FigureMark> {
 /// The ground of a bar: solid for the first ranker, hollow for the second.
 fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
     let size = [width, BAR - 2.0];
-    let mut marks = vec![rect(at, size, 1.0, FigureColor::Edge)];
+    let mut marks = vec![rect(at, size, 1.0, FigureColor::Axis)];
     if side == 1 && width > 3.0 {
         let inner = [at[0] + 1.5, at[1] + 1.5];
         marks.push(rect(
             inner,
             [width - 3.0, size[1] - 3.0],
             0.0,
-            FigureColor::Paper,
+            FigureColor::Background,
         ));
     }
     marks
@@ -173,7 +173,7 @@ fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<FigureMark> {
         from: [low, middle],
         to: [high, middle],
         width: 1.5,
-        stroke: FigureColor::Ink,
+        stroke: FigureColor::Foreground,
         opacity: 1.0,
     });
     let said = format!("{} ({})", format::fraction(rr.value), format::count(n));

@@ -31,7 +31,7 @@ const COUNT: f64 = 26.0;
 const LEGEND: f64 = 58.0;
 const LEAST: f64 = 640.0;
 /// Names of rows and measures.
-const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Ink);
+const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Foreground);
 
 /// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
 /// a dot that is hollow where the corrected test cannot tell it from chance.
@@ -49,7 +49,7 @@ pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
             HeatmapRow::Group(name) => drawing.group(name),
             HeatmapRow::Ranker(at) => drawing.ranker(&overview.rankers[at]),
             HeatmapRow::Relevance => drawing.relevance(),
-            HeatmapRow::Count(HeatmapCount::BothOrders | HeatmapCount::Sampled) => {}
+            HeatmapRow::Count(HeatmapCount::BothOrders | HeatmapCount::SampledShare) => {}
             HeatmapRow::Count(count) => drawing.counts(count),
         }
     }
@@ -58,12 +58,13 @@ pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
         width: right.max(NAMES + n_axioms * (CELL[0] + GAP)).max(LEAST),
         height: drawing.y,
         margin: MARGIN,
-        label: finding(overview),
-        detail: "Rows are rankers, columns axioms. Each cell holds the fraction of instances that \
+        alt_text: finding(overview),
+        description:
+            "Rows are rankers, columns axioms. Each cell holds the fraction of instances that \
                  the ranker orders as the axiom says, its 95 % interval with queries as units, \
                  and a dot that is hollow where a test with Holm's correction cannot tell the \
                  fraction from .5."
-            .to_owned(),
+                .to_owned(),
         marks: drawing.marks,
     }
 }
@@ -122,7 +123,7 @@ impl Drawing<'_> {
             self.marks.push(text(
                 [x, 16.0],
                 TextAnchor::Start,
-                TextStyle(FontStyle::Head, FigureColor::Ink),
+                TextStyle(FontStyle::Head, FigureColor::Foreground),
                 name,
             ));
             let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
@@ -226,18 +227,18 @@ impl Drawing<'_> {
             (
                 y + 5.0,
                 interval,
-                FigureColor::Ink,
+                FigureColor::Foreground,
                 "95 % interval, queries as units".to_owned(),
             ),
             (
                 y + 23.0,
                 chance,
-                FigureColor::Paper,
+                FigureColor::Background,
                 format!("not told apart from chance (Holm, {n_tests} tests)"),
             ),
         ] {
             self.marks
-                .extend(whisker([310.0, y], &it, FigureColor::Ink, fill));
+                .extend(whisker([310.0, y], &it, FigureColor::Foreground, fill));
             self.marks
                 .push(text([372.0, y + 4.0], TextAnchor::Start, NOTE, words));
         }
@@ -267,7 +268,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
         return text(
             number,
             TextAnchor::Middle,
-            TextStyle(FontStyle::Cell, FigureColor::Ink3),
+            TextStyle(FontStyle::Cell, FigureColor::Missing),
             format::MISSING.to_owned(),
         );
     };
@@ -298,7 +299,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
 fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
     let number = [x, y + 21.0];
     let Some(value) = value else {
-        let ink = TextStyle(FontStyle::Cell, FigureColor::Ink3);
+        let ink = TextStyle(FontStyle::Cell, FigureColor::Missing);
         return vec![text(
             number,
             TextAnchor::Start,
@@ -312,11 +313,11 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
         text(
             number,
             TextAnchor::Start,
-            TextStyle(FontStyle::Cell, FigureColor::Ink),
+            TextStyle(FontStyle::Cell, FigureColor::Foreground),
             format::fraction(value),
         ),
-        rect([x, y + 34.0], [length, 1.0], 0.0, FigureColor::Rule),
-        rect([x, y + 33.0], bar, 0.0, FigureColor::Ink2),
+        rect([x, y + 34.0], [length, 1.0], 0.0, FigureColor::Separator),
+        rect([x, y + 33.0], bar, 0.0, FigureColor::Secondary),
     ]
 }
 

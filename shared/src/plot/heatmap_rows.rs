@@ -23,11 +23,11 @@ pub enum HeatmapCount {
     /// Instances.
     Instances,
     /// Instances with a relevant text.
-    Relevant,
+    WithRelevant,
     /// Instances whose texts stand in both orders.
     BothOrders,
     /// The share of instances that a cap kept.
-    Sampled,
+    SampledShare,
 }
 
 impl HeatmapCount {
@@ -35,19 +35,19 @@ impl HeatmapCount {
     pub fn name(self) -> &'static str {
         match self {
             HeatmapCount::Instances => "Instances",
-            HeatmapCount::Relevant => "with a relevant text",
+            HeatmapCount::WithRelevant => "with a relevant text",
             HeatmapCount::BothOrders => "in both orders",
-            HeatmapCount::Sampled => "share kept by the cap",
+            HeatmapCount::SampledShare => "share kept by the cap",
         }
     }
 
     /// Returns the count of a column, as it is printed.
-    pub fn of(self, column: &OverviewColumn) -> String {
+    pub fn value_of(self, column: &OverviewColumn) -> String {
         match self {
             HeatmapCount::Instances => format::count(column.n_instances),
-            HeatmapCount::Relevant => format::count(column.n_relevant),
+            HeatmapCount::WithRelevant => format::count(column.n_relevant),
             HeatmapCount::BothOrders => format::count(column.n_both_orders),
-            HeatmapCount::Sampled => format::fraction(column.sampled),
+            HeatmapCount::SampledShare => format::fraction(column.sampled),
         }
     }
 }
@@ -58,8 +58,8 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     for (kind, name) in [
         (RankerKind::Lexical, "Lexical"),
         (RankerKind::Neural, "Neural"),
-        (RankerKind::Service, "Services"),
-        (RankerKind::File, "Scores that were brought"),
+        (RankerKind::Remote, "Services"),
+        (RankerKind::ScoreFile, "Scores that were brought"),
     ] {
         let rankers = overview.rankers.iter().enumerate();
         let mut own = rankers.filter(|it| it.1.ranker.kind == kind).peekable();
@@ -75,12 +75,12 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
         ]);
     }
     rows.push(HeatmapRow::Group(COUNTS));
-    rows.extend([HeatmapCount::Instances, HeatmapCount::Relevant].map(HeatmapRow::Count));
+    rows.extend([HeatmapCount::Instances, HeatmapCount::WithRelevant].map(HeatmapRow::Count));
     if overview.probes.iter().any(|it| it.n_both_orders > 0) {
         rows.push(HeatmapRow::Count(HeatmapCount::BothOrders));
     }
     if overview.probes.iter().any(|it| it.sampled < 1.0) {
-        rows.push(HeatmapRow::Count(HeatmapCount::Sampled));
+        rows.push(HeatmapRow::Count(HeatmapCount::SampledShare));
     }
     rows
 }

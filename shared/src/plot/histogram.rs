@@ -62,8 +62,8 @@ pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> Plo
 
 fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     let MarginHistogram {
-        from,
-        width,
+        lower_edge: from,
+        bin_width: width,
         counts,
         n_tied,
     } = histogram;
@@ -106,23 +106,27 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     let is_neutral = |n: usize| edge(n).abs().max(edge(n + 1).abs()) <= sides.band * (1.0 + 1e-9);
     for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
         let fill = match is_below(n) {
-            _ if is_neutral(n) => FigureColor::Ink3,
+            _ if is_neutral(n) => FigureColor::Missing,
             true => FigureColor::Step(-4),
             false => FigureColor::Step(4),
         };
         marks.push(bar(x.at(edge(n)), x.at(edge(n + 1)), count, fill));
     }
     if sides.band > 0.0 {
-        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Ink2));
+        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Secondary));
         marks.extend(edges);
     }
     marks.push(line(
         [LEFT, FLOOR + 0.5],
         [right, FLOOR + 0.5],
-        FigureColor::Edge,
+        FigureColor::Axis,
     ));
     let zero = x.at(0.0).clamp(LEFT, right);
-    marks.push(line([zero, 2.0], [zero, FLOOR + 6.0], FigureColor::Ink));
+    marks.push(line(
+        [zero, 2.0],
+        [zero, FLOOR + 6.0],
+        FigureColor::Foreground,
+    ));
     // The words need some 54 pixels beside the line.
     if zero - LEFT > 54.0 {
         marks.push(text(
@@ -156,11 +160,11 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         ));
     }
     if *n_tied > 0 {
-        marks.push(bar(TIES[0], TIES[1], *n_tied, FigureColor::Ink3));
+        marks.push(bar(TIES[0], TIES[1], *n_tied, FigureColor::Missing));
         marks.push(line(
             [TIES[0] - 6.0, FLOOR + 0.5],
             [TIES[1] + 6.0, FLOOR + 0.5],
-            FigureColor::Edge,
+            FigureColor::Axis,
         ));
         let at = [(TIES[0] + TIES[1]) / 2.0, SIZE[1] - 5.0];
         marks.push(text(at, TextAnchor::Middle, NOTE, sides.on.to_owned()));
@@ -171,7 +175,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         width: SIZE[0],
         height: SIZE[1],
         margin: 0.0,
-        label: format!(
+        alt_text: format!(
             "{} from {} to {}: {} below zero, {} above, {} {}",
             sides.of,
             format::score(*from, digits + 1),
@@ -181,7 +185,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
             format::count(*n_tied),
             sides.on
         ),
-        detail: sides.detail.to_owned(),
+        description: sides.detail.to_owned(),
         marks,
     }
 }

@@ -22,11 +22,11 @@ const NAME: [f64; 2] = [64.0, 15.0];
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointPlot {
     /// Whose numbers: `word`, `piece`.
-    pub of: String,
+    pub unit: String,
     /// From left to right.
-    pub across: String,
+    pub x_label: String,
     /// From below.
-    pub up: String,
+    pub y_label: String,
     /// Name and both numbers.
     pub points: Vec<(String, [f64; 2])>,
     /// Of both numbers.
@@ -35,23 +35,23 @@ pub struct PointPlot {
 
 impl PointPlot {
     /// Idf and importance of words.
-    pub fn of_importance(found: &LateInteractionAnalysis) -> PointPlot {
+    pub fn importance_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         let value = |it: &WordStatistics| it.importance;
         PointPlot::of_words(found, "importance, low is important", value).with(found.r_importance)
     }
 
     /// Idf and ΔES of words.
-    pub fn of_delta_es(found: &LateInteractionAnalysis) -> PointPlot {
+    pub fn delta_es_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.r_delta_es)
     }
 
     /// Idf and spectral ratio of pieces.
-    pub fn of_ratio(found: &LateInteractionAnalysis) -> PointPlot {
+    pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         PointPlot::of_pieces(found, "spectral ratio", |it| it.ratio).with(found.r_ratio)
     }
 
     /// The same of the encoder before fine-tuning; none where there is none.
-    pub fn of_ratio_before(found: &LateInteractionAnalysis) -> Option<PointPlot> {
+    pub fn base_spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> Option<PointPlot> {
         let up = "spectral ratio before fine-tuning";
         let points = PointPlot::of_pieces(found, up, |it| it.ratio_before);
         let is_known = !points.points.is_empty();
@@ -80,9 +80,9 @@ impl PointPlot {
 
     fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> PointPlot {
         PointPlot {
-            of: of.to_owned(),
-            across: "idf".to_owned(),
-            up: up.to_owned(),
+            unit: of.to_owned(),
+            x_label: "idf".to_owned(),
+            y_label: up.to_owned(),
             points,
             correlation: None,
         }
@@ -150,7 +150,7 @@ impl PointPlot {
     }
 
     /// `r = −.40 [−.52, −.27], n = 214`.
-    pub fn said(&self) -> String {
+    pub fn correlation_text(&self) -> String {
         self.correlation.as_ref().map_or_else(
             || "too few for a correlation".to_owned(),
             |it| {
@@ -171,7 +171,7 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     let mut marks = Vec::new();
     let (ticks, digits) = y.ticks(5);
     for (tick, at) in ticks.into_iter().map(|it| (it, y.at(it))) {
-        marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Rule));
+        marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Separator));
         let shown = format::score(tick, digits);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
@@ -183,9 +183,9 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     marks.push(line(
         [LEFT, FLOOR],
         [WIDTH - 10.0, FLOOR],
-        FigureColor::Edge,
+        FigureColor::Axis,
     ));
-    marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColor::Edge));
+    marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColor::Axis));
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 4.0];
     marks.push(text(below, TextAnchor::Middle, NOTE, of.across.clone()));
     marks.push(text(
@@ -199,7 +199,7 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     let dot = |at: [f64; 2], fill: FigureColor| FigureMark::Dot {
         at,
         fill,
-        stroke: FigureColor::Paper,
+        stroke: FigureColor::Background,
     };
     let (chosen, others): (Vec<_>, Vec<_>) =
         each.partition(|(it, _)| named.contains(&it.0.as_str()));
@@ -215,7 +215,7 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
             true => (TextAnchor::End, at[0] - 8.0),
             false => (TextAnchor::Start, at[0] + 8.0),
         };
-        let font = TextStyle(FontStyle::Head, FigureColor::Ink);
+        let font = TextStyle(FontStyle::Head, FigureColor::Foreground);
         let free = apart(&taken, [beside, at[1] + 4.0]);
         taken.push(free);
         marks.push(FigureMark::Group {
@@ -230,14 +230,14 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
         width: WIDTH,
         height: HEIGHT,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "{} against {}, {} points, {}",
             of.up,
             of.across,
             of.points.len(),
             of.said()
         ),
-        detail: format!("Each dot is a {}.", of.of),
+        description: format!("Each dot is a {}.", of.of),
         marks,
     }
 }

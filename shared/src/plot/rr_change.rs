@@ -29,9 +29,9 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
     for value in [-1.0, -0.5, 0.0, 0.5, 1.0] {
         let y = ZERO - (ZERO - HIGHEST) * value;
         let stroke = if value == 0.0 {
-            FigureColor::Edge
+            FigureColor::Axis
         } else {
-            FigureColor::Rule
+            FigureColor::Separator
         };
         marks.push(line([LEFT, y], [RIGHT, y], stroke));
         let said = format::signed(value);
@@ -84,7 +84,7 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
         width: COLUMN,
         height: 220.0,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "Difference in RR@10, {} less {}: better on {} queries, level on {}, worse on {}; \
              1 on {}",
             names[1],
@@ -94,7 +94,7 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
             format::count(it.n_worse),
             format::count(it.n_won)
         ),
-        detail: "Each bar is a query, sorted by its difference.".to_owned(),
+        description: "Each bar is a query, sorted by its difference.".to_owned(),
         marks,
     }
 }
@@ -111,8 +111,8 @@ fn sampled(series: &[f64]) -> Vec<f64> {
 
 fn kind(gain: f64) -> RrChangeKind {
     match gain {
-        1.0.. => RrChangeKind::Won,
-        ..=-1.0 => RrChangeKind::Lost,
+        1.0.. => RrChangeKind::ZeroToOne,
+        ..=-1.0 => RrChangeKind::OneToZero,
         0.0 => RrChangeKind::Equal,
         ..0.0 => RrChangeKind::Worse,
         _ => RrChangeKind::Better,
@@ -121,9 +121,9 @@ fn kind(gain: f64) -> RrChangeKind {
 
 fn ink(turn: RrChangeKind) -> FigureColor {
     match turn {
-        RrChangeKind::Won | RrChangeKind::Lost => FigureColor::Ink,
-        RrChangeKind::Better | RrChangeKind::Worse => FigureColor::Ink3,
-        RrChangeKind::Equal => FigureColor::Edge,
+        RrChangeKind::ZeroToOne | RrChangeKind::OneToZero => FigureColor::Foreground,
+        RrChangeKind::Better | RrChangeKind::Worse => FigureColor::Missing,
+        RrChangeKind::Equal => FigureColor::Axis,
     }
 }
 
@@ -146,12 +146,12 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         range: [FLOOR, CEILING],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColor::Edge),
-        line([LEFT, CEILING], [LEFT, FLOOR], FigureColor::Edge),
+        line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColor::Axis),
+        line([LEFT, CEILING], [LEFT, FLOOR], FigureColor::Axis),
         line(
             [x.at(0.0), y.at(0.0)],
             [x.at(deepest), y.at(deepest)],
-            FigureColor::Rule,
+            FigureColor::Separator,
         ),
     ];
     let beside = [x.at(deepest) + 6.0, y.at(deepest) + 4.0];
@@ -176,7 +176,7 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
             ]
         };
         let end = at(deepest);
-        marks.push(line(at(1.0), end, FigureColor::Ink2));
+        marks.push(line(at(1.0), end, FigureColor::Secondary));
         let sign = if it.intercept < 0.0 { "−" } else { "+" };
         let [slope, intercept] = [it.slope, it.intercept.abs()].map(|it| format::score(it, 2));
         let said = format!("{slope} i {sign} {intercept}");
@@ -196,11 +196,11 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
                 queries(*n_apart)
             ),
             marks: vec![
-                line([place[0], low], [place[0], high], FigureColor::Ink),
+                line([place[0], low], [place[0], high], FigureColor::Foreground),
                 FigureMark::Dot {
                     at: place,
-                    fill: FigureColor::Ink2,
-                    stroke: FigureColor::Paper,
+                    fill: FigureColor::Secondary,
+                    stroke: FigureColor::Background,
                 },
             ],
         });
@@ -215,7 +215,7 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         width: COLUMN,
         height: FLOOR + 26.0,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "Documents that {} and {} have in common among their first i: {} among ten{}",
             names[0],
             names[1],
@@ -225,7 +225,7 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
                 .map_or(format::MISSING.to_owned(), |it| format::score(it.value, 2)),
             fitted.map_or_else(String::new, |it| format!("; fitted line {it}"))
         ),
-        detail: "Dots are means over queries with 95 % intervals.".to_owned(),
+        description: "Dots are means over queries with 95 % intervals.".to_owned(),
         marks,
     }
 }

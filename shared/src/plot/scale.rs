@@ -24,7 +24,7 @@ pub struct LinearScale {
 
 impl LinearScale {
     /// The place of a number.
-    pub fn at(&self, value: f64) -> f64 {
+    pub fn position(&self, value: f64) -> f64 {
         let ([from, to], [left, right]) = (self.domain, self.range);
         if from == to {
             return left;

@@ -33,15 +33,15 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
         range: [FLOOR, 16.0],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColor::Edge),
-        line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Edge),
+        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColor::Axis),
+        line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Axis),
     ];
     for (tick, at) in x.ticks(6).0.into_iter().map(|it| (it, x.at(it))) {
         let shown = format::fraction(tick);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
     for (tick, at) in y.ticks(5).0.into_iter().map(|it| (it, y.at(it))) {
-        marks.push(line([LEFT, at], [WIDTH - 20.0, at], FigureColor::Rule));
+        marks.push(line([LEFT, at], [WIDTH - 20.0, at], FigureColor::Separator));
         let shown = format::fraction(tick);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
@@ -67,7 +67,7 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
                 FigureMark::Dot {
                     at,
                     fill: FigureColor::Step(4),
-                    stroke: FigureColor::Paper,
+                    stroke: FigureColor::Background,
                 },
                 text(beside, TextAnchor::Start, NOTE, fit(name, 18)),
             ],
@@ -84,12 +84,12 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
         width: WIDTH,
         height: HEIGHT,
         margin: 8.0,
-        label: format!(
+        alt_text: format!(
             "{} against the mean fraction over axioms, {} rankers, {r}",
             scatter.measure,
             points.len()
         ),
-        detail: "Each dot is a ranker.".to_owned(),
+        description: "Each dot is a ranker.".to_owned(),
         marks,
     }
 }

@@ -30,7 +30,7 @@ fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> st
         "<title>{label}</title>\n<desc>{}</desc>",
         escape(&figure.detail)
     )?;
-    let paper = FigureColor::Paper.hex(theme);
+    let paper = FigureColor::Background.hex(theme);
     writeln!(
         out,
         "<rect x=\"{corner}\" y=\"{corner}\" width=\"{width}\" height=\"{height}\" \
@@ -49,7 +49,7 @@ fn write_mark(out: &mut String, mark: &FigureMark, theme: FigureTheme) -> std::f
         FigureMark::Rect {
             at: [x, y],
             size: [width, height],
-            round,
+            corner_radius: round,
             fill,
         } => {
             let [x, y, width, height] = [x, y, width, height].map(|it| px(*it));

@@ -17,21 +17,21 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
         at,
         anchor,
         font,
-        fill: FigureColor::Ink,
+        fill: FigureColor::Foreground,
         text: text.to_owned(),
     };
     let rect = FigureMark::Rect {
         at,
         size: [8.125, 1.0 / 3.0],
-        round: 2.0,
+        corner_radius: 2.0,
         fill: FigureColor::Step(4),
     };
     let figure = PlotFigure {
         width: 40.0,
         height: 20.0,
         margin: 0.0,
-        label: "A \"small\" figure".to_owned(),
-        detail: "<b> & more".to_owned(),
+        alt_text: "A \"small\" figure".to_owned(),
+        description: "<b> & more".to_owned(),
         marks: vec![
             FigureMark::Group {
                 title: "a < b".to_owned(),
@@ -41,13 +41,13 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
                 from: at,
                 to: [-0.001, 2.5],
                 width: 1.0,
-                stroke: FigureColor::Rule,
+                stroke: FigureColor::Separator,
                 opacity: 0.4,
             },
             FigureMark::Dot {
                 at,
-                fill: FigureColor::Paper,
-                stroke: FigureColor::Ink,
+                fill: FigureColor::Background,
+                stroke: FigureColor::Foreground,
             },
             text(TextAnchor::Middle, FontStyle::Cell, "</text><script>\u{0}"),
             text(TextAnchor::End, FontStyle::Head, ".93"),
@@ -84,8 +84,8 @@ fn dark_is_the_same_figure_in_other_inks() {
         width: 4.0,
         height: 4.0,
         margin: 1.0,
-        label,
-        detail,
+        alt_text: label,
+        description: detail,
         marks,
     };
     let [light, dark] = [FigureTheme::Light, FigureTheme::Dark].map(|it| to_svg(&figure, it));
@@ -211,8 +211,8 @@ fn a_dot_is_hollow_where_chance_explains_it() {
 fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
     let counts = vec![1, 3, 4, 0, 2];
     let figure = draw_margin_histogram(&MarginHistogram {
-        from: -2.0,
-        width: 1.0,
+        lower_edge: -2.0,
+        bin_width: 1.0,
         counts,
         n_tied: 5,
     });
@@ -247,8 +247,8 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
 #[test]
 fn differences_within_delta_are_neutral() {
     let histogram = MarginHistogram {
-        from: -2.0,
-        width: 0.5,
+        lower_edge: -2.0,
+        bin_width: 0.5,
         counts: vec![1, 0, 0, 2, 3, 0, 4],
         n_tied: 5,
     };
@@ -259,7 +259,7 @@ fn differences_within_delta_are_neutral() {
     });
     let fills: Vec<FigureColor> = fills.collect();
     let [negative, band, positive] = [-4, 0, 4].map(FigureColor::Step);
-    let grey = FigureColor::Ink3;
+    let grey = FigureColor::Missing;
     assert_eq!(fills, [band, negative, grey, grey, positive, grey]);
     assert_eq!(
         figure.label,
@@ -272,8 +272,8 @@ fn differences_within_delta_are_neutral() {
 #[test]
 fn no_margins_are_no_bars() {
     let figure = draw_margin_histogram(&MarginHistogram {
-        from: 0.0,
-        width: 0.0,
+        lower_edge: 0.0,
+        bin_width: 0.0,
         counts: vec![],
         n_tied: 0,
     });
@@ -289,16 +289,16 @@ fn a_card_has_a_small_map() {
         name: "tiny".to_owned(),
         title: "Rivers".to_owned(),
         description: String::new(),
-        made: "2026-11-20".to_owned(),
-        hash: String::new(),
+        created: "2026-11-20".to_owned(),
+        instances_hash: String::new(),
         n_queries: 60,
         n_docs: 480,
         n_instances: 23_842,
-        n_behaviours: 0,
+        n_behavioral_tests: 0,
         rankers: vec!["BM25".to_owned(), "a ranker with a long name".to_owned()],
         probes: vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Mtdc)],
         fractions: vec![vec![Some(0.93), Some(0.5)], vec![None, Some(0.07)]],
-        published: true,
+        is_published: true,
     };
     check(
         &draw_thumbnail(&card),
@@ -348,10 +348,10 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "level: 1 query");
     let many = crate::compare_fractions::RankerComparison {
-        change: crate::compare_fractions::paired_means::RrChanges {
-            n_won: 9_000,
+        rr_changes: crate::compare_fractions::paired_means::RrChanges {
+            n_zero_to_one: 9_000,
             n_better: 9_000,
-            series: vec![1.0; 9_000],
+            differences: vec![1.0; 9_000],
             ..crate::compare_fractions::paired_means::RrChanges::default()
         },
         ..found

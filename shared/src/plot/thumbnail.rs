@@ -50,9 +50,10 @@ pub fn draw_thumbnail(card: &StudySummary) -> PlotFigure {
         width: WIDTH,
         height: HEAD + card.rankers.len() as f64 * ROW,
         margin: 0.0,
-        label: finding(card),
-        detail: "Rows are rankers, columns axioms; blue follows the axiom, rust goes against it."
-            .to_owned(),
+        alt_text: finding(card),
+        description:
+            "Rows are rankers, columns axioms; blue follows the axiom, rust goes against it."
+                .to_owned(),
         marks,
     }
 }

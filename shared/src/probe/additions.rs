@@ -31,9 +31,9 @@ pub struct AdditionCounts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedDocument {
     /// Place among the probes that are asked for.
-    which: u32,
+    probe_index: u32,
     /// The document as it is.
-    of: DocNo,
+    source_doc: DocNo,
     body: String,
 }
 
@@ -43,7 +43,7 @@ pub struct AnalyzedDocuments(Vec<OnceLock<(String, LinguisticAnalysis)>>);
 
 impl AnalyzedDocuments {
     /// Of a collection, none analysed yet.
-    pub fn of(collection: &Collection) -> AnalyzedDocuments {
+    pub fn new(collection: &Collection) -> AnalyzedDocuments {
         AnalyzedDocuments(collection.docs.iter().map(|_| OnceLock::new()).collect())
     }
 }
@@ -55,12 +55,12 @@ pub struct DerivedDocumentBuilder<'a> {
     pub collection: &'a Collection,
     /// The index of the whole collection.
     pub index: &'a Index,
-    /// The bodies of the collection, as [`AnalyzedDocuments::of`] makes them.
-    pub bodies: &'a AnalyzedDocuments,
+    /// The bodies of the collection, as [`AnalyzedDocuments::new`] makes them.
+    pub documents: &'a AnalyzedDocuments,
     /// Which probes are asked for.
-    pub asked: &'a [(Probe, AxiomVariant)],
+    pub probes: &'a [(Probe, AxiomVariant)],
     /// The lists that manipulations look words up in.
-    pub tools: &'a LookupTables,
+    pub lookup_tables: &'a LookupTables,
     /// The limits of the study.
     pub limits: &'a Limits,
 }
@@ -85,7 +85,7 @@ impl DerivedDocumentBuilder<'_> {
     }
 
     /// The texts of a query: a shard.
-    pub fn make(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
+    pub fn build_for_query(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
         let manipulations = self.manipulations();
         if manipulations.is_empty() {
             return Vec::new();
@@ -119,15 +119,15 @@ impl DerivedDocumentBuilder<'_> {
                 text,
                 analysis,
                 query: &asked.text,
-                others: &others,
-                tools: self.tools,
+                non_relevant_docs: &others,
+                lookup_tables: self.tools,
                 vocabulary: self.index.vocabulary(),
                 seed: limits.seed,
             };
             for &(which, manipulation) in &manipulations {
                 made.extend(manipulation.apply(&source).map(|body| DerivedDocument {
-                    which,
-                    of: doc,
+                    probe_index: which,
+                    source_doc: doc,
                     body,
                 }));
             }
@@ -139,9 +139,9 @@ impl DerivedDocumentBuilder<'_> {
 /// Documents and queries that a collection does not have of its own.
 pub struct CollectionAdditions<'a> {
     /// The derived documents of each query, in the order of queries.
-    pub made: Vec<Vec<DerivedDocument>>,
+    pub derived_docs: Vec<Vec<DerivedDocument>>,
     /// The transfer sets that are asked for.
-    pub sets: &'a [TransferSet],
+    pub transfer_sets: &'a [TransferSet],
     /// Seed of the queries that are inferred.
     pub seed: u64,
 }
@@ -153,26 +153,30 @@ pub struct AddedSamples {
     /// For each query its samples: the place of the probe, and the two texts.
     samples: Vec<Vec<(u32, [DocNo; 2])>>,
     /// How much was added to the collection.
-    pub added: AdditionCounts,
+    pub addition_counts: AdditionCounts,
     /// What became of the pairs of each transfer set.
-    pub kept: Vec<(Probe, TransferPairCounts)>,
+    pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
 }
 
 impl AddedSamples {
     /// Returns the samples of a query, with the place of the probe of each.
-    pub fn of(&self, query: usize) -> &[(u32, [DocNo; 2])] {
+    pub fn of_query(&self, query: usize) -> &[(u32, [DocNo; 2])] {
         self.samples.get(query).map_or(&[], Vec::as_slice)
     }
 
     /// Puts derived documents behind the documents of a collection and of its index, and the pairs
     /// of transfer sets behind them.
-    pub fn add(
+    pub fn add_to_collection(
         collection: &mut Collection,
         index: &mut Index,
         asked: &[(Probe, AxiomVariant)],
         additions: CollectionAdditions<'_>,
     ) -> AddedSamples {
-        let CollectionAdditions { made, sets, seed } = additions;
+        let CollectionAdditions {
+            derived_docs: made,
+            transfer_sets: sets,
+            seed,
+        } = additions;
         let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
         let mut beside = AddedSamples {
             samples: vec![Vec::new(); n_queries],
@@ -251,7 +255,7 @@ impl AddedSamples {
     }
 }
 
-/// Returns whether an id looks like one that [`AddedSamples::add`] gives: that of a manipulated document,
+/// Returns whether an id looks like one that [`AddedSamples::add_to_collection`] gives: that of a manipulated document,
 /// or that of a query or a document of a transfer set.
 pub fn is_added_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {

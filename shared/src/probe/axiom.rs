@@ -49,9 +49,9 @@ pub enum Axiom {
     /// Repeated query terms do not make up for words farther in meaning.
     Stmc3,
     /// Another axiom of the package `ir_axioms`.
-    Further(IrAxiomsAxiom),
+    IrAxioms(IrAxiomsAxiom),
     /// A formula over several axioms, which is an axiom itself.
-    Combined(AxiomFormula),
+    Formula(AxiomFormula),
 }
 
 impl TryFrom<Probe> for Axiom {
@@ -59,7 +59,7 @@ impl TryFrom<Probe> for Axiom {
 
     fn try_from(probe: Probe) -> Result<Axiom, Error> {
         let refused = || {
-            let field = InvalidField::shown("axiom", probe.slug());
+            let field = InvalidField::with_display("axiom", probe.slug());
             Error::unsupported(field, "is a behavior where an axiom was expected")
         };
         probe.axiom().ok_or_else(refused)
@@ -81,15 +81,15 @@ impl Axiom {
     ];
 
     /// The other axioms of `ir_axioms`.
-    pub fn further() -> impl Iterator<Item = Axiom> {
-        IrAxiomsAxiom::ALL.iter().map(|&it| Axiom::Further(it))
+    pub fn ir_axioms() -> impl Iterator<Item = Axiom> {
+        IrAxiomsAxiom::ALL.iter().map(|&it| Axiom::IrAxioms(it))
     }
 
     /// The axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
-    pub(super) fn named(word: &str) -> Option<Axiom> {
+    pub(super) fn from_name(word: &str) -> Option<Axiom> {
         let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_'], "");
         let word = plain(word.trim());
-        let mut all = Axiom::ALL.iter().copied().chain(Axiom::further());
+        let mut all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
         all.find(|it| plain(&it.slug()) == word)
     }
 
@@ -105,21 +105,21 @@ impl Axiom {
             Axiom::Stmc1 => "stmc1",
             Axiom::Stmc2 => "stmc2",
             Axiom::Stmc3 => "stmc3",
-            Axiom::Further(it) => it.slug(),
-            Axiom::Combined(it) => return Cow::Owned(it.to_string()),
+            Axiom::IrAxioms(it) => it.slug(),
+            Axiom::Formula(it) => return Cow::Owned(it.to_string()),
         })
     }
 
     /// The name for people: `M-TDC`.
     pub fn name(self) -> Cow<'static, str> {
         match self {
-            Axiom::Combined(it) => Cow::Owned(it.to_string()),
+            Axiom::Formula(it) => Cow::Owned(it.to_string()),
             other => Cow::Borrowed(other.about().name),
         }
     }
 
     /// What there is to say about the axiom before seeing any data.
-    pub fn about(self) -> &'static ProbeDescription {
+    pub fn description(self) -> &'static ProbeDescription {
         match self {
             Axiom::Tfc1 => &tfc1::DESCRIPTION,
             Axiom::Tfc2 => &tfc2::ABOUT,
@@ -130,8 +130,8 @@ impl Axiom {
             Axiom::Stmc1 => &stmc1::ABOUT,
             Axiom::Stmc2 => &stmc2::ABOUT,
             Axiom::Stmc3 => &stmc3::ABOUT,
-            Axiom::Further(it) => it.about(),
-            Axiom::Combined(_) => &COMBINED,
+            Axiom::IrAxioms(it) => it.about(),
+            Axiom::Formula(_) => &COMBINED,
         }
     }
 
@@ -147,12 +147,12 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::claim(),
             Axiom::Stmc2 => stmc2::claim(),
             Axiom::Stmc3 => stmc3::claim(mode),
-            Axiom::Further(_) | Axiom::Combined(_) => ClaimKind::Above,
+            Axiom::IrAxioms(_) | Axiom::Formula(_) => ClaimKind::Higher,
         }
     }
 
     /// All instances of the axiom among the texts of one query, in no particular order.
-    pub fn mine(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
+    pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
         let mut found = QueryInstances::default();
         match self {
             Axiom::Tfc1 => tfc1::mine(mode, case, &mut found),
@@ -164,8 +164,8 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::mine(mode, case, &mut found),
             Axiom::Stmc2 => stmc2::mine(mode, case, &mut found),
             Axiom::Stmc3 => stmc3::mine(mode, case, &mut found),
-            Axiom::Further(it) => it.mine(mode, case, &mut found),
-            Axiom::Combined(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
+            Axiom::IrAxioms(it) => it.mine(mode, case, &mut found),
+            Axiom::Formula(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
         }
         found
     }
@@ -184,10 +184,10 @@ impl Axiom {
     }
 
     /// The premises as measured on the texts of the case, which stand in the order of the claim,
-    /// whether they hold or not. They must carry [`DocumentFeatures::others`] and
-    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::meaning`] where the axiom needs it: without, its
+    /// whether they hold or not. They must carry [`DocumentFeatures::other_terms`] and
+    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] where the axiom needs it: without, its
     /// premises have no value and fail. They are an instance iff all hold.
-    pub fn premises(
+    pub fn preconditions(
         self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
@@ -203,37 +203,37 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::premises(mode, texts),
             Axiom::Stmc2 => stmc2::premises(mode, limits, texts),
             Axiom::Stmc3 => stmc3::premises(mode, limits, texts),
-            Axiom::Further(it) => it.premises(mode, case),
-            Axiom::Combined(it) => it.premises(mode, case),
+            Axiom::IrAxioms(it) => it.premises(mode, case),
+            Axiom::Formula(it) => it.premises(mode, case),
         }
     }
 
     /// What mining has to see of the texts.
-    pub(super) fn needs(self, mode: AxiomVariant) -> RequiredFeatures {
+    pub(super) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
             Axiom::Lnc1 => RequiredFeatures {
-                others: lnc1::needs_other_terms(mode),
+                other_terms: lnc1::needs_other_terms(mode),
                 ..RequiredFeatures::default()
             },
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => {
                 RequiredFeatures::default()
             }
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredFeatures::default(),
-            Axiom::Further(it) => it.needs(),
-            Axiom::Combined(it) => {
-                RequiredFeatures::of_all(it.axioms().iter().map(|it| it.needs(mode)))
+            Axiom::IrAxioms(it) => it.needs(),
+            Axiom::Formula(it) => {
+                RequiredFeatures::union(it.axioms().iter().map(|it| it.needs(mode)))
             }
         }
     }
 
-    /// Whether mining needs [`DocumentFeatures::meaning`], and so word vectors.
+    /// Whether mining needs [`DocumentFeatures::semantics`], and so word vectors.
     pub fn needs_vectors(self) -> bool {
         match self {
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => true,
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => false,
             Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => false,
-            Axiom::Further(it) => it.needs_vectors(),
-            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_vectors()),
+            Axiom::IrAxioms(it) => it.needs_vectors(),
+            Axiom::Formula(it) => it.axioms().iter().any(|it| it.needs_vectors()),
         }
     }
 }
@@ -241,11 +241,11 @@ impl Axiom {
 /// What is said of every formula.
 const COMBINED: ProbeDescription = ProbeDescription {
     name: "formula",
-    gist: "combined",
+    short_title: "combined",
     statement: "The text that a formula of several axioms prefers scores higher.",
     formula: "formula(d1, d2) > 0 ⇒ S(d1) > S(d2)",
     source: "The operators of ir_axioms: Bondarenko et al., SIGIR 2022",
-    troubles: "Its name is its formula.",
+    known_issues: "Its name is its formula.",
     example: &[],
 };
 
@@ -263,7 +263,7 @@ fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> Meas
 /// Measures whether a text has enough occurrences of query terms: Σ(text) ≥ least.
 fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrecondition {
     MeasuredPrecondition {
-        quantity: MeasuredQuantity::Occurrences { text },
+        quantity: MeasuredQuantity::QueryTermOccurrences { text },
         value: Some(f64::from(texts[text as usize - 1].total)),
         relation: BoundRelation::AtLeast,
         bound: Some(f64::from(least)),
@@ -279,7 +279,7 @@ fn occurrence_lead(
 ) -> MeasuredPrecondition {
     let total = |text: u8| f64::from(texts[text as usize - 1].total);
     MeasuredPrecondition {
-        quantity: MeasuredQuantity::OccurrenceLead { a, b },
+        quantity: MeasuredQuantity::QueryTermOccurrenceLead { a, b },
         value: Some(total(b) - total(a)),
         relation,
         bound: Some(0.0),
@@ -293,7 +293,7 @@ fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPre
     MeasuredPrecondition {
         quantity: MeasuredQuantity::SimilarityLead { near, far },
         value: lead.map(|(near, far)| near - far),
-        relation: BoundRelation::Above,
+        relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     }
 }

@@ -9,28 +9,32 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Claim<T> {
     /// The winner scores higher: `winner > loser`.
-    Above {
+    #[serde(rename = "Above")]
+    Higher {
         /// The text that should score higher.
         winner: T,
         /// The text that should score lower.
         loser: T,
     },
     /// `winner >= loser`; a tie is fine.
-    NotBelow {
+    #[serde(rename = "NotBelow")]
+    NotLower {
         /// The text that must not score lower.
         winner: T,
         /// The text that must not score higher.
         loser: T,
     },
     /// `a` and `b` differ, whichever is higher.
-    Apart {
+    #[serde(rename = "Apart")]
+    Different {
         /// The first of the two texts, neither of which is the preferred one.
         a: T,
         /// The second text, which should score otherwise than `a`.
         b: T,
     },
     /// `more - few > most - more`: each step up helps less than the one before.
-    ShrinkingGain {
+    #[serde(rename = "ShrinkingGain")]
+    DiminishingGain {
         /// The text with the fewest query terms.
         few: T,
         /// The text that is one step up from `few`.
@@ -41,19 +45,19 @@ pub enum Claim<T> {
 }
 
 impl<T: Copy> Claim<T> {
-    /// The texts, the preferred one first; for [`Claim::ShrinkingGain`] fewest first.
-    pub fn texts(self) -> Vec<T> {
+    /// The texts, the preferred one first; for [`Claim::DiminishingGain`] fewest first.
+    pub fn docs(self) -> Vec<T> {
         match self {
-            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
                 vec![winner, loser]
             }
-            Claim::Apart { a, b } => vec![a, b],
-            Claim::ShrinkingGain { few, more, most } => vec![few, more, most],
+            Claim::Different { a, b } => vec![a, b],
+            Claim::DiminishingGain { few, more, most } => vec![few, more, most],
         }
     }
 
     /// Calls `take` with each of the texts, in order.
-    pub fn each(self, mut take: impl FnMut(T)) {
+    pub fn for_each_doc(self, mut take: impl FnMut(T)) {
         self.any(|text| {
             take(text);
             false
@@ -61,42 +65,44 @@ impl<T: Copy> Claim<T> {
     }
 
     /// Whether one of the texts, taken in order, is as `wanted` asks.
-    pub fn any(self, mut wanted: impl FnMut(T) -> bool) -> bool {
+    pub fn any_doc(self, mut wanted: impl FnMut(T) -> bool) -> bool {
         match self {
-            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
                 wanted(winner) || wanted(loser)
             }
-            Claim::Apart { a, b } => wanted(a) || wanted(b),
-            Claim::ShrinkingGain { few, more, most } => wanted(few) || wanted(more) || wanted(most),
+            Claim::Different { a, b } => wanted(a) || wanted(b),
+            Claim::DiminishingGain { few, more, most } => {
+                wanted(few) || wanted(more) || wanted(most)
+            }
         }
     }
 
     /// Returns the kind of the claim, without its texts.
     pub fn kind(self) -> ClaimKind {
         match self {
-            Claim::Above { .. } => ClaimKind::Above,
-            Claim::NotBelow { .. } => ClaimKind::NotBelow,
-            Claim::Apart { .. } => ClaimKind::Apart,
-            Claim::ShrinkingGain { .. } => ClaimKind::ShrinkingGain,
+            Claim::Higher { .. } => ClaimKind::Higher,
+            Claim::NotLower { .. } => ClaimKind::NotLower,
+            Claim::Different { .. } => ClaimKind::Different,
+            Claim::DiminishingGain { .. } => ClaimKind::DiminishingGain,
         }
     }
 
     /// The same statement about what `score` gives for each text, or none if one has none.
-    pub fn scored<S>(self, mut score: impl FnMut(T) -> Option<S>) -> Option<Claim<S>> {
+    pub fn map_scores<S>(self, mut score: impl FnMut(T) -> Option<S>) -> Option<Claim<S>> {
         Some(match self {
-            Claim::Above { winner, loser } => Claim::Above {
+            Claim::Higher { winner, loser } => Claim::Higher {
                 winner: score(winner)?,
                 loser: score(loser)?,
             },
-            Claim::NotBelow { winner, loser } => Claim::NotBelow {
+            Claim::NotLower { winner, loser } => Claim::NotLower {
                 winner: score(winner)?,
                 loser: score(loser)?,
             },
-            Claim::Apart { a, b } => Claim::Apart {
+            Claim::Different { a, b } => Claim::Different {
                 a: score(a)?,
                 b: score(b)?,
             },
-            Claim::ShrinkingGain { few, more, most } => Claim::ShrinkingGain {
+            Claim::DiminishingGain { few, more, most } => Claim::DiminishingGain {
                 few: score(few)?,
                 more: score(more)?,
                 most: score(most)?,
@@ -111,35 +117,39 @@ impl<T: Copy> Claim<T> {
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimKind {
     /// The first scores higher: first `>` second.
-    Above,
+    #[serde(rename = "above")]
+    Higher,
     /// The first does not score lower: first `>=` second.
-    NotBelow,
+    #[serde(rename = "not-below")]
+    NotLower,
     /// The scores of the first and the second differ.
-    Apart,
+    #[serde(rename = "apart")]
+    Different,
     /// Second − first `>` third − second.
-    ShrinkingGain,
+    #[serde(rename = "shrinking-gain")]
+    DiminishingGain,
 }
 
 impl ClaimKind {
     /// How many texts a claim of this kind is about.
     pub fn arity(self) -> usize {
         match self {
-            ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => 2,
-            ClaimKind::ShrinkingGain => 3,
+            ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => 2,
+            ClaimKind::DiminishingGain => 3,
         }
     }
 
     /// The claim of this kind about `texts`.
-    pub fn about<T: Copy>(self, texts: &[T]) -> Claim<T> {
+    pub fn claim_for<T: Copy>(self, texts: &[T]) -> Claim<T> {
         let (winner, loser) = (texts[0], texts[1]);
         match self {
-            ClaimKind::Above => Claim::Above { winner, loser },
-            ClaimKind::NotBelow => Claim::NotBelow { winner, loser },
-            ClaimKind::Apart => Claim::Apart {
+            ClaimKind::Higher => Claim::Higher { winner, loser },
+            ClaimKind::NotLower => Claim::NotLower { winner, loser },
+            ClaimKind::Different => Claim::Different {
                 a: texts[0],
                 b: texts[1],
             },
-            ClaimKind::ShrinkingGain => Claim::ShrinkingGain {
+            ClaimKind::DiminishingGain => Claim::DiminishingGain {
                 few: texts[0],
                 more: texts[1],
                 most: texts[2],
@@ -148,20 +158,22 @@ impl ClaimKind {
     }
 
     /// Whether a tie is with the claim.
-    pub fn tie_agrees(self) -> TiePolicy {
+    pub fn tie_policy(self) -> TiePolicy {
         match self {
-            ClaimKind::NotBelow => TiePolicy::Yes,
-            ClaimKind::Above | ClaimKind::Apart | ClaimKind::ShrinkingGain => TiePolicy::No,
+            ClaimKind::NotLower => TiePolicy::Agrees,
+            ClaimKind::Higher | ClaimKind::Different | ClaimKind::DiminishingGain => {
+                TiePolicy::Disagrees
+            }
         }
     }
 
     /// Returns the name that the kind has in files.
     pub fn name(self) -> &'static str {
         match self {
-            ClaimKind::Above => "above",
-            ClaimKind::NotBelow => "not-below",
-            ClaimKind::Apart => "apart",
-            ClaimKind::ShrinkingGain => "shrinking-gain",
+            ClaimKind::Higher => "above",
+            ClaimKind::NotLower => "not-below",
+            ClaimKind::Different => "apart",
+            ClaimKind::DiminishingGain => "shrinking-gain",
         }
     }
 }
@@ -172,7 +184,7 @@ impl ClaimKind {
 #[serde(rename_all = "kebab-case")]
 pub enum TiePolicy {
     /// The claim is `>=`, so that a tie agrees with it.
-    Yes,
+    Agrees,
     /// The claim is `>`, so that a tie does not agree with it.
-    No,
+    Disagrees,
 }

@@ -12,14 +12,14 @@ use super::StudyDocNo;
 /// Lends a column for as long as it is used; the numbers never change.
 pub trait DocColumnSource: Send + Sync {
     /// Returns the numbers of the column.
-    fn texts(&self) -> &[StudyDocNo];
+    fn docs(&self) -> &[StudyDocNo];
 }
 
 /// A column of numbers of texts, held in memory or lent by a file.
 #[derive(Clone)]
 pub(super) enum DocColumn {
-    Held(Vec<StudyDocNo>),
-    Lent(Arc<dyn DocColumnSource>),
+    Owned(Vec<StudyDocNo>),
+    Shared(Arc<dyn DocColumnSource>),
 }
 
 impl Deref for DocColumn {
@@ -27,8 +27,8 @@ impl Deref for DocColumn {
 
     fn deref(&self) -> &[StudyDocNo] {
         match self {
-            DocColumn::Held(texts) => texts,
-            DocColumn::Lent(lender) => lender.texts(),
+            DocColumn::Owned(texts) => texts,
+            DocColumn::Shared(lender) => lender.texts(),
         }
     }
 }
@@ -36,10 +36,10 @@ impl Deref for DocColumn {
 impl Extend<StudyDocNo> for DocColumn {
     /// What was lent is held from here on.
     fn extend<T: IntoIterator<Item = StudyDocNo>>(&mut self, more: T) {
-        if let DocColumn::Lent(lender) = self {
-            *self = DocColumn::Held(lender.texts().to_vec());
+        if let DocColumn::Shared(lender) = self {
+            *self = DocColumn::Owned(lender.texts().to_vec());
         }
-        if let DocColumn::Held(texts) = self {
+        if let DocColumn::Owned(texts) = self {
             texts.extend(more);
         }
     }
@@ -67,6 +67,6 @@ impl Serialize for DocColumn {
 
 impl<'de> Deserialize<'de> for DocColumn {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DocColumn, D::Error> {
-        Vec::deserialize(from).map(DocColumn::Held)
+        Vec::deserialize(from).map(DocColumn::Owned)
     }
 }

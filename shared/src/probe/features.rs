@@ -9,23 +9,23 @@ use crate::word_vectors::{BagOfWords, IndexedWordVectors, WordSimilarities, Word
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentFeatures {
     /// The length of the text in terms, |d|.
-    pub len: u32,
+    pub n_terms: u32,
     /// c(w, d) for each distinct query term.
-    pub counts: Vec<u32>,
+    pub term_counts: Vec<u32>,
     /// Σ(d), occurrences of query terms.
-    pub total: u32,
+    pub n_occurrences: u32,
     /// Distinct query terms in the text.
-    pub cover: u32,
+    pub coverage: u32,
     /// Positions of the first two distinct query terms that stand nearest to each other.
-    pub nearest: Option<(u32, u32)>,
+    pub nearest_positions: Option<(u32, u32)>,
     /// Terms outside of the query with their counts, ascending; filled by
-    /// [`DocumentFeatures::with_others`] only, since one axiom in two modes needs it.
-    pub others: Vec<(TermNo, u32)>,
+    /// [`DocumentFeatures::with_other_terms`] only, since one axiom in two modes needs it.
+    pub other_terms: Vec<(TermNo, u32)>,
     /// For each distinct query term where it stands, ascending; filled by
-    /// [`DocumentFeatures::place_terms`] only.
+    /// [`DocumentFeatures::record_positions`] only.
     pub positions: Vec<Vec<u32>>,
     /// What its words outside of the query mean, if there are word vectors.
-    pub meaning: Option<SemanticFeatures>,
+    pub semantics: Option<SemanticFeatures>,
     /// Its grade for the query, if it is judged; axioms do not look at it.
     pub grade: Option<i32>,
 }
@@ -34,11 +34,11 @@ pub struct DocumentFeatures {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SemanticFeatures {
     /// The words of the text that are not in the query, d − Q.
-    pub rest: BagOfWords,
+    pub other_words: BagOfWords,
     /// cos(d − Q, Q); none if one of them has no word with a vector.
-    pub to_query: Option<f64>,
+    pub query_similarity: Option<f64>,
     /// How like the query's its words are one by one, where that was asked for.
-    pub words: Option<WordSimilarities>,
+    pub word_similarities: Option<WordSimilarities>,
 }
 
 impl SemanticFeatures {
@@ -46,9 +46,9 @@ impl SemanticFeatures {
     pub fn new(rest: BagOfWords, query: &BagOfWords) -> SemanticFeatures {
         let to_query = rest.similarity(query);
         SemanticFeatures {
-            rest,
-            to_query,
-            words: None,
+            other_words: rest,
+            query_similarity: to_query,
+            word_similarities: None,
         }
     }
 }
@@ -57,8 +57,8 @@ impl DocumentFeatures {
     /// Counts the terms of a text, given in order.
     pub fn new(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures {
-            len: terms.len() as u32,
-            counts: vec![0; query.len()],
+            n_terms: terms.len() as u32,
+            term_counts: vec![0; query.len()],
             ..DocumentFeatures::default()
         };
         // Of the last query term met, and of the last one that differs from it.
@@ -86,7 +86,7 @@ impl DocumentFeatures {
     }
 
     /// Notes where the query terms stand in the terms of the text.
-    pub fn place_terms(&mut self, terms: &[TermNo], query: &QueryTerms) {
+    pub fn record_positions(&mut self, terms: &[TermNo], query: &QueryTerms) {
         self.positions = vec![Vec::new(); query.len()];
         for (position, &term) in terms.iter().enumerate() {
             if let Some(place) = query.iter().position(|it| it.number == Some(term)) {
@@ -96,18 +96,18 @@ impl DocumentFeatures {
     }
 
     /// Terms before the first query term. Needs [`DocumentFeatures::positions`].
-    pub fn first(&self) -> Option<u32> {
+    pub fn first_position(&self) -> Option<u32> {
         let firsts = self.positions.iter().filter_map(|it| it.first());
         firsts.min().copied()
     }
 
     /// Occurrences of terms outside of the query.
-    pub fn n_outside(&self) -> u32 {
+    pub fn n_other_terms(&self) -> u32 {
         self.len - self.total
     }
 
     /// Returns how like the query the rest of the text is: cos(d − Q, Q).
-    pub fn to_query(&self) -> Option<f64> {
+    pub fn query_similarity(&self) -> Option<f64> {
         self.meaning.as_ref()?.to_query
     }
 
@@ -119,13 +119,13 @@ impl DocumentFeatures {
 
     /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
     /// distance 1.
-    pub fn distance(&self) -> Option<u32> {
+    pub fn term_distance(&self) -> Option<u32> {
         self.nearest.map(|(first, second)| second - first)
     }
 
     /// How often `once` has to be repeated to give this text's length and counts; none if no
-    /// number of times does. Needs [`DocumentFeatures::others`] of both.
-    pub fn times(&self, once: &DocumentFeatures) -> Option<u32> {
+    /// number of times does. Needs [`DocumentFeatures::other_terms`] of both.
+    pub fn count_repetitions(&self, once: &DocumentFeatures) -> Option<u32> {
         let times = self.len.checked_div(once.len)?;
         let same = self.len == once.len * times
             && self
@@ -143,7 +143,7 @@ impl DocumentFeatures {
     }
 
     /// As [`DocumentFeatures::new`], with the terms outside of the query.
-    pub fn with_others(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+    pub fn with_other_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures::new(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.number != Some(*term));
         let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
@@ -155,7 +155,7 @@ impl DocumentFeatures {
     }
 
     /// Terms outside of the query that `more` holds exactly once more than this text.
-    pub fn once_more(&self, more: &DocumentFeatures) -> ExtraTermCounts {
+    pub fn count_extra_terms(&self, more: &DocumentFeatures) -> ExtraTermCounts {
         let mut found = ExtraTermCounts::default();
         let mut mine = self.others.iter().peekable();
         for &(term, count) in &more.others {
@@ -173,28 +173,28 @@ impl DocumentFeatures {
 /// What axioms need to see of a text beside its counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RequiredFeatures {
-    /// Whether [`DocumentFeatures::others`] is to be filled.
-    pub(crate) others: bool,
+    /// Whether [`DocumentFeatures::other_terms`] is to be filled.
+    pub(crate) other_terms: bool,
     /// Whether [`DocumentFeatures::positions`] is to be filled.
     pub(crate) positions: bool,
-    /// [`SemanticFeatures::words`], where there are word vectors.
-    pub(crate) words: bool,
+    /// [`SemanticFeatures::word_similarities`], where there are word vectors.
+    pub(crate) word_similarities: bool,
 }
 
 impl RequiredFeatures {
     /// What any axiom could need.
     pub(crate) const ALL: RequiredFeatures = RequiredFeatures {
-        others: true,
+        other_terms: true,
         positions: true,
-        words: true,
+        word_similarities: true,
     };
 
     /// What any of several needs.
-    pub(crate) fn of_all(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
+    pub(crate) fn union(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
         all.fold(RequiredFeatures::default(), |a, b| RequiredFeatures {
-            others: a.others || b.others,
+            other_terms: a.others || b.others,
             positions: a.positions || b.positions,
-            words: a.words || b.words,
+            word_similarities: a.words || b.words,
         })
     }
 }
@@ -231,10 +231,10 @@ impl<'a> FeatureExtractor<'a> {
     }
 
     /// Counts a document of the index for the query.
-    pub(crate) fn document(&self, doc: DocNo) -> DocumentFeatures {
+    pub(crate) fn extract(&self, doc: DocNo) -> DocumentFeatures {
         let body = self.index.terms(doc);
         let mut counted = if self.needs.others {
-            DocumentFeatures::with_others(body, self.terms)
+            DocumentFeatures::with_other_terms(body, self.terms)
         } else {
             DocumentFeatures::new(body, self.terms)
         };
@@ -251,8 +251,8 @@ impl<'a> FeatureExtractor<'a> {
         counted
     }
 
-    /// Returns how like each query term is to each, as [`QueryContext::alike`] holds it.
-    pub(crate) fn alike(&self) -> Vec<f64> {
+    /// Returns how like each query term is to each, as [`QueryContext::term_similarities`] holds it.
+    pub(crate) fn term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| known.alike_in_query(words))
     }
@@ -262,9 +262,9 @@ impl<'a> FeatureExtractor<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExtraTermCounts {
     /// All terms outside of the query that occur once more.
-    pub all: u32,
+    pub n_terms: u32,
     /// Those that occur in the other text.
-    pub shared: u32,
+    pub n_shared: u32,
 }
 
 /// One query with the texts of its pool.
@@ -279,7 +279,7 @@ pub struct QueryContext<'a> {
     /// The totals of the whole collection.
     pub totals: CollectionTotals,
     /// How like each query term is to each, row by row; empty without word vectors.
-    pub alike: &'a [f64],
+    pub term_similarities: &'a [f64],
 }
 
 impl<'a> QueryContext<'a> {
@@ -295,7 +295,7 @@ impl<'a> QueryContext<'a> {
             pool,
             limits,
             totals,
-            alike: &[],
+            term_similarities: &[],
         }
     }
 
@@ -317,7 +317,7 @@ impl<'a> QueryContext<'a> {
 
     /// Calls `take` with every unordered pair of texts that are equally long within δ. Texts
     /// are walked by length, so that pairs too far apart are never met.
-    pub(crate) fn each_equally_long(&self, mut take: impl FnMut(usize, usize)) {
+    pub(crate) fn for_each_equal_length_pair(&self, mut take: impl FnMut(usize, usize)) {
         let mut by_length: Vec<usize> = (0..self.pool.len()).collect();
         by_length.sort_by_key(|&at| self.pool[at].len);
         for (first, &a) in by_length.iter().enumerate() {
@@ -331,7 +331,7 @@ impl<'a> QueryContext<'a> {
     }
 
     /// Calls `take` with every unordered pair of texts with the same key, keys ascending.
-    pub(crate) fn each_alike<K: Ord>(
+    pub(crate) fn for_each_pair_with_equal_key<K: Ord>(
         &self,
         key: impl Fn(&DocumentFeatures) -> &K,
         mut take: impl FnMut(usize, usize),
@@ -351,13 +351,13 @@ impl<'a> QueryContext<'a> {
 pub struct QueryInstances {
     /// Places in the pool, in the order of the claim; a place past its end is a derived
     /// text, counted on.
-    pub places: Vec<u32>,
+    pub positions: Vec<u32>,
     /// Texts made from those of the pool: place and number of repetitions.
     pub derived: Vec<(u32, u32)>,
 }
 
 impl QueryInstances {
-    pub(crate) fn pair(&mut self, first: usize, second: usize) {
+    pub(crate) fn push_pair(&mut self, first: usize, second: usize) {
         self.places.extend([first as u32, second as u32]);
     }
 }
@@ -370,9 +370,9 @@ mod tests {
     fn query(numbers: &[TermNo]) -> QueryTerms {
         let term = |&number: &TermNo| QueryTerm {
             term: number.to_string(),
-            number: Some(number),
+            term_no: Some(number),
             count: 1,
-            places: Vec::new(),
+            positions: Vec::new(),
             df: 1,
             cf: 1,
         };
@@ -392,9 +392,21 @@ mod tests {
     #[test]
     fn terms_held_once_more_are_counted_among_all_and_shared() {
         let query = query(&[1]);
-        let few = DocumentFeatures::with_others(&[1, 5, 6], &query);
-        let more = DocumentFeatures::with_others(&[1, 5, 5, 7, 8, 8], &query);
-        assert_eq!(few.once_more(&more), ExtraTermCounts { all: 2, shared: 1 });
-        assert_eq!(more.once_more(&few), ExtraTermCounts { all: 1, shared: 0 });
+        let few = DocumentFeatures::with_other_terms(&[1, 5, 6], &query);
+        let more = DocumentFeatures::with_other_terms(&[1, 5, 5, 7, 8, 8], &query);
+        assert_eq!(
+            few.once_more(&more),
+            ExtraTermCounts {
+                n_terms: 2,
+                n_shared: 1
+            }
+        );
+        assert_eq!(
+            more.once_more(&few),
+            ExtraTermCounts {
+                n_terms: 1,
+                n_shared: 0
+            }
+        );
     }
 }

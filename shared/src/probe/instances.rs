@@ -23,9 +23,11 @@ pub struct InstancesHeader {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The mode in which they were found.
-    pub mode: AxiomVariant,
-    /// How many each query had before a cap, as in [`Instances::found`].
-    pub found: Vec<u32>,
+    #[serde(alias = "mode")]
+    pub variant: AxiomVariant,
+    /// How many each query had before a cap, as in [`Instances::n_found`].
+    #[serde(alias = "found")]
+    pub n_found: Vec<u32>,
     /// For each query where its instances begin, and at last their number.
     pub starts: Vec<u32>,
 }
@@ -39,16 +41,19 @@ pub struct Instances {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The mode in which they were found.
-    pub mode: AxiomVariant,
+    #[serde(alias = "mode")]
+    pub variant: AxiomVariant,
     /// Every instance of an axiom in a mode makes the same kind of claim.
     pub claim: ClaimKind,
     /// How many each query had before a cap; equal to what is kept without one.
-    pub found: Vec<u32>,
+    #[serde(alias = "found")]
+    pub n_found: Vec<u32>,
     /// For each query where its instances begin, and at last their number.
     starts: Vec<u32>,
     /// `arity` texts for each instance.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
-    texts: DocColumn,
+    #[serde(alias = "texts")]
+    docs: DocColumn,
 }
 
 impl Instances {
@@ -56,54 +61,54 @@ impl Instances {
     pub fn new(probe: Probe, mode: AxiomVariant) -> Instances {
         Instances {
             probe,
-            mode,
+            variant: mode,
             claim: probe.claim(mode),
-            found: Vec::new(),
+            n_found: Vec::new(),
             starts: vec![0],
-            texts: DocColumn::Held(Vec::new()),
+            docs: DocColumn::Owned(Vec::new()),
         }
     }
 
     /// The same instances with their texts from a lender, which has to have the same.
-    pub fn lent(
+    pub fn from_column_source(
         head: InstancesHeader,
         texts: Arc<dyn DocColumnSource>,
     ) -> Result<Instances, Error> {
         let InstancesHeader {
             probe,
-            mode,
-            found,
+            variant: mode,
+            n_found: found,
             starts,
         } = head;
         let lent = Instances {
             probe,
-            mode,
+            variant: mode,
             claim: probe.claim(mode),
-            found,
+            n_found: found,
             starts,
-            texts: DocColumn::Lent(texts),
+            docs: DocColumn::Shared(texts),
         };
         match lent.fit(lent.found.len()) {
             true => Ok(lent),
             false => Err(Error::conflict(
-                InvalidField::shown("instances", probe.slug()),
+                InvalidField::with_display("instances", probe.slug()),
                 "the column of texts is not that of its queries",
             )),
         }
     }
 
     /// Returns everything but the texts of the instances.
-    pub fn head(&self) -> InstancesHeader {
+    pub fn header(&self) -> InstancesHeader {
         InstancesHeader {
             probe: self.probe,
-            mode: self.mode,
-            found: self.found.clone(),
+            variant: self.mode,
+            n_found: self.found.clone(),
             starts: self.starts.clone(),
         }
     }
 
     /// The texts of all instances, one instance after the other.
-    pub fn texts(&self) -> &[StudyDocNo] {
+    pub fn docs(&self) -> &[StudyDocNo] {
         &self.texts
     }
 
@@ -117,7 +122,7 @@ impl Instances {
     }
 
     /// Whether these are instances of so many queries: what was read may be anything.
-    pub(crate) fn fit(&self, n_queries: usize) -> bool {
+    pub(crate) fn is_valid(&self, n_queries: usize) -> bool {
         let arity = self.claim.arity();
         self.claim == self.probe.claim(self.mode)
             && self.found.len() == n_queries
@@ -129,8 +134,8 @@ impl Instances {
     pub fn renumbered(&self, numbers: &[StudyDocNo]) -> Instances {
         let texts = self.texts.iter().map(|&it| numbers[it as usize]);
         Instances {
-            texts: DocColumn::Held(texts.collect()),
-            found: self.found.clone(),
+            docs: DocColumn::Owned(texts.collect()),
+            n_found: self.found.clone(),
             starts: self.starts.clone(),
             ..*self
         }
@@ -157,13 +162,13 @@ impl Instances {
     }
 
     /// The texts of one query's instances, one instance after the other.
-    pub fn texts_of(&self, query: usize) -> &[StudyDocNo] {
+    pub fn docs_of(&self, query: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.texts[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
     }
 
     /// The claims of one query.
-    pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> + '_ {
+    pub fn claims_of(&self, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> + '_ {
         let each = self.texts_of(query).chunks_exact(self.claim.arity());
         each.map(|it| self.claim.about(it))
     }
@@ -175,7 +180,7 @@ impl Instances {
     }
 
     /// The texts of the instance at a place.
-    pub fn texts_at(&self, at: usize) -> &[StudyDocNo] {
+    pub fn docs_at(&self, at: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.texts[at * arity..(at + 1) * arity]
     }
@@ -191,7 +196,7 @@ impl Instances {
     }
 
     /// The share of what was found that a cap has kept; 1 without a cap.
-    pub fn sampled(&self) -> f64 {
+    pub fn sampled_fraction(&self) -> f64 {
         let found: u64 = self.found.iter().map(|&it| u64::from(it)).sum();
         if found == 0 {
             1.0

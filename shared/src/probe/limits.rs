@@ -12,34 +12,46 @@ use crate::error::Error;
 pub struct Limits {
     /// δ, the largest difference in length between two texts that count as equally long;
     /// none means any difference.
-    pub length_gap_terms: Option<u32>,
+    #[serde(rename = "length_gap_terms")]
+    pub length_tolerance_terms: Option<u32>,
     /// The least number of query-term occurrences that a text needs.
-    pub min_terms: u32,
+    #[serde(rename = "min_terms")]
+    pub min_query_term_occurrences: u32,
     /// LNC2: how often a text is repeated, at the least.
-    pub repeat_from: u32,
+    #[serde(rename = "repeat_from")]
+    pub min_repetitions: u32,
     /// LNC2: how often a text is repeated, at the most.
-    pub repeat_to: u32,
+    #[serde(rename = "repeat_to")]
+    pub max_repetitions: u32,
     /// LNC2: the length that a repeated text may have.
-    pub repeated_terms: u32,
+    #[serde(rename = "repeated_terms")]
+    pub max_repeated_doc_terms: u32,
     /// LNC2 as Câmara & Hauff read it: the length up to which a text is repeated.
-    pub filled_terms: u32,
+    #[serde(rename = "filled_terms")]
+    pub fill_length_terms: u32,
     /// LNC2 as their code has it: the longest text that is repeated.
-    pub fillable_terms: u32,
+    #[serde(rename = "fillable_terms")]
+    pub max_fillable_doc_terms: u32,
     /// STMC2: the least cosine of two texts that are about the same.
     #[serde(default = "similar")]
-    pub similar: f64,
+    #[serde(rename = "similar")]
+    pub min_similarity: f64,
     /// The axioms of `ir_axioms`: two numbers are about equal whose difference is at most this
     /// share of the larger.
     #[serde(default = "share")]
-    pub share: f64,
+    #[serde(rename = "share")]
+    pub relative_tolerance: f64,
     /// STMC2 of `ir_axioms`: as `share`, for two ratios.
     #[serde(default = "ratio_share")]
-    pub ratio_share: f64,
+    #[serde(rename = "ratio_share")]
+    pub ratio_tolerance: f64,
     /// The most instances of one probe kept for one query; none keeps all.
-    pub per_query: Option<u32>,
+    #[serde(rename = "per_query")]
+    pub max_per_query: Option<u32>,
     /// The most documents of a pool that are manipulated, drawn; none takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub manipulated: Option<u32>,
+    #[serde(rename = "manipulated")]
+    pub max_manipulated_docs: Option<u32>,
     /// The seed of everything that is drawn.
     pub seed: u64,
 }
@@ -63,25 +75,25 @@ impl Limits {
     /// What a study starts from: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), and
     /// the repetition of Rennings, Moraes & Hauff (ECIR 2019), section 3.4.
     pub const STANDARD: Limits = Limits {
-        length_gap_terms: Some(10),
-        min_terms: 1,
-        repeat_from: 2,
-        repeat_to: 4,
-        repeated_terms: 240,
-        filled_terms: 512,
-        fillable_terms: 256,
-        similar: similar(),
-        share: share(),
-        ratio_share: ratio_share(),
-        per_query: None,
-        manipulated: None,
+        length_tolerance_terms: Some(10),
+        min_query_term_occurrences: 1,
+        min_repetitions: 2,
+        max_repetitions: 4,
+        max_repeated_doc_terms: 240,
+        fill_length_terms: 512,
+        max_fillable_doc_terms: 256,
+        min_similarity: similar(),
+        relative_tolerance: share(),
+        ratio_tolerance: ratio_share(),
+        max_per_query: None,
+        max_manipulated_docs: None,
         seed: 42,
     };
 
     /// Rennings, Moraes & Hauff (ECIR 2019): six-sentence passages, so any lengths compare.
     pub const RENNINGS_2019: Limits = Limits {
-        length_gap_terms: None,
-        min_terms: 0,
+        length_tolerance_terms: None,
+        min_query_term_occurrences: 0,
         ..Limits::STANDARD
     };
 
@@ -90,10 +102,10 @@ impl Limits {
 
     /// The longest text that repetition makes, and so the most times a text is repeated: the
     /// longest input of the rerankers of the day, with room.
-    pub const MOST_REPEATED_TERMS: u32 = 4_096;
+    pub const MAX_REPEATED_DOC_TERMS: u32 = 4_096;
 
     /// Whether two lengths are within δ.
-    pub fn same_length(&self, a: u32, b: u32) -> bool {
+    pub fn has_similar_length(&self, a: u32, b: u32) -> bool {
         self.length_gap_terms.is_none_or(|gap| a.abs_diff(b) <= gap)
     }
 
@@ -105,7 +117,7 @@ impl Limits {
                 "a text is repeated at least twice, and `repeat_to` is not below `repeat_from`",
             ));
         }
-        let most = Self::MOST_REPEATED_TERMS;
+        let most = Self::MAX_REPEATED_DOC_TERMS;
         if [self.repeat_to, self.repeated_terms, self.filled_terms]
             .iter()
             .any(|&it| it > most)
@@ -163,7 +175,7 @@ pub enum AxiomVariant {
     /// As published code does it, defects included: that of Câmara & Hauff, and for its own
     /// axioms that of `ir_axioms`, release 1.2.5.
     #[serde(rename = "code")]
-    CodeCamara2020,
+    Code,
 }
 
 impl AxiomVariant {
@@ -172,7 +184,7 @@ impl AxiomVariant {
         AxiomVariant::Fixed,
         AxiomVariant::PaperRennings2019,
         AxiomVariant::PaperCamara2020,
-        AxiomVariant::CodeCamara2020,
+        AxiomVariant::Code,
     ];
 
     /// The name in commands, addresses and files.
@@ -181,7 +193,7 @@ impl AxiomVariant {
             AxiomVariant::Fixed => "fixed",
             AxiomVariant::PaperRennings2019 => "paper-rennings2019",
             AxiomVariant::PaperCamara2020 => "paper",
-            AxiomVariant::CodeCamara2020 => "code",
+            AxiomVariant::Code => "code",
         }
     }
 
@@ -193,7 +205,7 @@ impl AxiomVariant {
                 Ok(AxiomVariant::PaperRennings2019)
             }
             ("paper", DefinitionSource::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
-            ("code", DefinitionSource::Camara2020) => Ok(AxiomVariant::CodeCamara2020),
+            ("code", DefinitionSource::Camara2020) => Ok(AxiomVariant::Code),
             ("code", DefinitionSource::Rennings2019) => Err(Error::unsupported(
                 "mode",
                 "`rennings2019` has no mode `code`, since its extraction scripts were not \
@@ -220,7 +232,7 @@ mod tests {
         );
         assert_eq!(
             AxiomVariant::parse("code", DefinitionSource::Camara2020),
-            Ok(AxiomVariant::CodeCamara2020)
+            Ok(AxiomVariant::Code)
         );
         let refused = AxiomVariant::parse("code", DefinitionSource::Rennings2019).unwrap_err();
         assert!(

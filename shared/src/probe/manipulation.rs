@@ -39,11 +39,11 @@ use crate::word_vectors::SynonymFinder;
 #[serde(try_from = "String", into = "String")]
 pub enum Manipulation {
     /// Words of the stop list go.
-    RemoveStops,
+    RemoveStopWords,
     /// Every ASCII punctuation character becomes a space.
     RemovePunctuation,
     /// First the one, then the other.
-    RemoveStopsPunctuation,
+    RemoveStopWordsAndPunctuation,
     /// Words become their base forms; stop words stay.
     Lemmatize,
     /// Every letter becomes its lower case.
@@ -74,7 +74,7 @@ pub enum Manipulation {
     /// Words as they are often misspelt.
     Typos,
     /// The same of words that are not in the stop list.
-    TyposOutsideStops,
+    TyposOutsideStopWords,
     /// The document without its first sentence.
     DeleteFirstSentence,
     /// The document without its last sentence.
@@ -86,19 +86,19 @@ pub enum Manipulation {
     /// A sentence of a document that is not relevant to the query after it.
     AddSentenceLast,
     /// The query in its place.
-    Query,
+    ReplaceWithQuery,
     /// The document with the query before it.
     PrependQuery,
     /// The document with the query after it.
     AppendQuery,
     /// Queries that a model has written for it after it.
-    Expand,
+    AppendExpansions,
     /// So many times, joined by spaces.
     Repeat(u16),
     /// So many words of the collection that nobody asked for, anywhere in it.
-    Noise(u16),
+    InsertNoiseWords(u16),
     /// So many words, outside of the query, as others that mean nearly the same.
-    Synonyms(u16),
+    ReplaceSynonyms(u16),
     /// Without the terms of the query.
     DropQueryTerms,
     /// The first so many tokens.
@@ -113,7 +113,7 @@ pub enum Manipulation {
 #[derive(Debug, Clone, Default)]
 pub struct LookupTables {
     /// Lower-case, sorted; [`EN_FUNCTION`] where there is none.
-    stops: Option<Vec<String>>,
+    stop_words: Option<Vec<String>>,
     /// For a word how it is misspelt; the rule of [`surface`] where there is none.
     misspellings: Option<BTreeMap<String, Vec<String>>>,
     /// For a document's id the queries that a model has written for it.
@@ -123,7 +123,7 @@ pub struct LookupTables {
 
 impl LookupTables {
     /// A stop list, one word a line.
-    pub fn set_stops(&mut self, text: &str) {
+    pub fn set_stop_words(&mut self, text: &str) {
         if let Stopwords::List(words) = stopwords::parse_stop_list(text) {
             self.stops = Some(words);
         }
@@ -167,7 +167,7 @@ impl LookupTables {
         self.synonyms = Some(synonyms);
     }
 
-    fn stops(&self, token: &str) -> bool {
+    fn is_stop_word(&self, token: &str) -> bool {
         let token = token.to_lowercase();
         match &self.stops {
             Some(words) => words.binary_search(&token).is_ok(),
@@ -188,9 +188,9 @@ pub struct ManipulationInput<'a> {
     /// The text of the query, as written.
     pub query: &'a str,
     /// Bodies of the documents that are not relevant to the query, in the order of the pool.
-    pub others: &'a [(&'a str, &'a LinguisticAnalysis)],
+    pub non_relevant_docs: &'a [(&'a str, &'a LinguisticAnalysis)],
     /// The lists that the manipulation looks words up in.
-    pub tools: &'a LookupTables,
+    pub lookup_tables: &'a LookupTables,
     /// The vocabulary of the collection.
     pub vocabulary: &'a Vocabulary,
     /// The seed of the study.
@@ -200,9 +200,9 @@ pub struct ManipulationInput<'a> {
 impl Manipulation {
     /// Every manipulation that needs nothing but texts, with the usual numbers.
     pub const ALL: &[Manipulation] = &[
-        Manipulation::RemoveStops,
+        Manipulation::RemoveStopWords,
         Manipulation::RemovePunctuation,
-        Manipulation::RemoveStopsPunctuation,
+        Manipulation::RemoveStopWordsAndPunctuation,
         Manipulation::Lemmatize,
         Manipulation::CaseFold,
         Manipulation::ShuffleWords,
@@ -217,17 +217,17 @@ impl Manipulation {
         Manipulation::ReversePhrases,
         Manipulation::SwapWords,
         Manipulation::Typos,
-        Manipulation::TyposOutsideStops,
+        Manipulation::TyposOutsideStopWords,
         Manipulation::DeleteFirstSentence,
         Manipulation::DeleteLastSentence,
         Manipulation::DeleteSentence,
         Manipulation::AddSentenceFirst,
         Manipulation::AddSentenceLast,
-        Manipulation::Query,
+        Manipulation::ReplaceWithQuery,
         Manipulation::PrependQuery,
         Manipulation::AppendQuery,
         Manipulation::Repeat(2),
-        Manipulation::Noise(5),
+        Manipulation::InsertNoiseWords(5),
         Manipulation::DropQueryTerms,
         Manipulation::Truncate(20),
         Manipulation::ChangeNumbers,
@@ -235,17 +235,20 @@ impl Manipulation {
     ];
 
     /// Those that need more: queries that a model has written, word vectors.
-    pub const OTHERS: &[Manipulation] = &[Manipulation::Expand, Manipulation::Synonyms(5)];
+    pub const NEEDING_RESOURCES: &[Manipulation] = &[
+        Manipulation::AppendExpansions,
+        Manipulation::ReplaceSynonyms(5),
+    ];
 
     /// The largest number that one is written with.
-    pub const MOST: u16 = 500;
+    pub const MAX_PARAMETER: u16 = 500;
 
     /// The name without a number.
     fn word(self) -> &'static str {
         match self {
-            Manipulation::RemoveStops => "remove-stops",
+            Manipulation::RemoveStopWords => "remove-stops",
             Manipulation::RemovePunctuation => "remove-punctuation",
-            Manipulation::RemoveStopsPunctuation => "remove-stops-punctuation",
+            Manipulation::RemoveStopWordsAndPunctuation => "remove-stops-punctuation",
             Manipulation::Lemmatize => "lemmatize",
             Manipulation::CaseFold => "case-fold",
             Manipulation::ShuffleWords => "shuffle-words",
@@ -260,19 +263,19 @@ impl Manipulation {
             Manipulation::ReversePhrases => "reverse-phrases",
             Manipulation::SwapWords => "swap-words",
             Manipulation::Typos => "typos",
-            Manipulation::TyposOutsideStops => "typos-outside-stops",
+            Manipulation::TyposOutsideStopWords => "typos-outside-stops",
             Manipulation::DeleteFirstSentence => "delete-first-sentence",
             Manipulation::DeleteLastSentence => "delete-last-sentence",
             Manipulation::DeleteSentence => "delete-sentence",
             Manipulation::AddSentenceFirst => "add-sentence-first",
             Manipulation::AddSentenceLast => "add-sentence-last",
-            Manipulation::Query => "query",
+            Manipulation::ReplaceWithQuery => "query",
             Manipulation::PrependQuery => "prepend-query",
             Manipulation::AppendQuery => "append-query",
-            Manipulation::Expand => "doc2query",
+            Manipulation::AppendExpansions => "doc2query",
             Manipulation::Repeat(_) => "repeat",
-            Manipulation::Noise(_) => "noise",
-            Manipulation::Synonyms(_) => "synonyms",
+            Manipulation::InsertNoiseWords(_) => "noise",
+            Manipulation::ReplaceSynonyms(_) => "synonyms",
             Manipulation::DropQueryTerms => "drop-query-terms",
             Manipulation::Truncate(_) => "truncate",
             Manipulation::ChangeNumbers => "change-numbers",
@@ -284,8 +287,8 @@ impl Manipulation {
     fn number(self) -> Option<u16> {
         match self {
             Manipulation::Repeat(n)
-            | Manipulation::Noise(n)
-            | Manipulation::Synonyms(n)
+            | Manipulation::InsertNoiseWords(n)
+            | Manipulation::ReplaceSynonyms(n)
             | Manipulation::Truncate(n) => Some(n),
             _ => None,
         }
@@ -309,12 +312,12 @@ impl Manipulation {
 
     /// Whether the text depends on the query for which it is made: by what it takes from it, or
     /// by what is drawn.
-    pub fn is_of_query(self) -> bool {
+    pub fn depends_on_query(self) -> bool {
         !matches!(
             self,
-            Manipulation::RemoveStops
+            Manipulation::RemoveStopWords
                 | Manipulation::RemovePunctuation
-                | Manipulation::RemoveStopsPunctuation
+                | Manipulation::RemoveStopWordsAndPunctuation
                 | Manipulation::Lemmatize
                 | Manipulation::CaseFold
                 | Manipulation::ReverseWords
@@ -322,7 +325,7 @@ impl Manipulation {
                 | Manipulation::ReversePhrases
                 | Manipulation::DeleteFirstSentence
                 | Manipulation::DeleteLastSentence
-                | Manipulation::Expand
+                | Manipulation::AppendExpansions
                 | Manipulation::Repeat(_)
                 | Manipulation::Truncate(_)
                 | Manipulation::Negate
@@ -330,20 +333,20 @@ impl Manipulation {
     }
 
     /// Whether it needs nothing but a text and a query: no other texts, and no model.
-    pub fn is_of_one_text(self) -> bool {
-        let is_of_more = Manipulation::OTHERS
+    pub fn needs_only_document(self) -> bool {
+        let is_of_more = Manipulation::NEEDING_RESOURCES
             .iter()
             .any(|it| it.word() == self.word());
-        !is_of_more && !matches!(self, Manipulation::Noise(_)) && !self.takes_others()
+        !is_of_more && !matches!(self, Manipulation::InsertNoiseWords(_)) && !self.takes_others()
     }
 
     /// Whether it needs word vectors.
     pub fn needs_vectors(self) -> bool {
-        matches!(self, Manipulation::Synonyms(_))
+        matches!(self, Manipulation::ReplaceSynonyms(_))
     }
 
     /// Whether it takes sentences of other documents.
-    pub(super) fn takes_others(self) -> bool {
+    pub(super) fn needs_other_docs(self) -> bool {
         matches!(
             self,
             Manipulation::AddSentenceFirst | Manipulation::AddSentenceLast
@@ -351,7 +354,7 @@ impl Manipulation {
     }
 
     /// What it goes by in the text that it changes: what it moves, removes, or keeps together.
-    pub fn reads(self) -> &'static [LinguisticUnit] {
+    pub fn linguistic_units(self) -> &'static [LinguisticUnit] {
         match self {
             Manipulation::ShuffleSentences
             | Manipulation::ShuffleWordsInSentences
@@ -368,24 +371,24 @@ impl Manipulation {
             }
             Manipulation::ShufflePrepositions => &[LinguisticUnit::Preposition],
             Manipulation::Negate => &[LinguisticUnit::Sentence, LinguisticUnit::Auxiliary],
-            Manipulation::RemoveStops
+            Manipulation::RemoveStopWords
             | Manipulation::RemovePunctuation
-            | Manipulation::RemoveStopsPunctuation
+            | Manipulation::RemoveStopWordsAndPunctuation
             | Manipulation::Lemmatize
             | Manipulation::CaseFold
             | Manipulation::ShuffleWords
             | Manipulation::ReverseWords
             | Manipulation::Typos
-            | Manipulation::TyposOutsideStops
+            | Manipulation::TyposOutsideStopWords
             | Manipulation::AddSentenceFirst
             | Manipulation::AddSentenceLast
-            | Manipulation::Query
+            | Manipulation::ReplaceWithQuery
             | Manipulation::PrependQuery
             | Manipulation::AppendQuery
-            | Manipulation::Expand
+            | Manipulation::AppendExpansions
             | Manipulation::Repeat(_)
-            | Manipulation::Noise(_)
-            | Manipulation::Synonyms(_)
+            | Manipulation::InsertNoiseWords(_)
+            | Manipulation::ReplaceSynonyms(_)
             | Manipulation::DropQueryTerms
             | Manipulation::Truncate(_)
             | Manipulation::ChangeNumbers => &[],
@@ -396,9 +399,9 @@ impl Manipulation {
     pub fn apply(self, source: &ManipulationInput<'_>) -> Option<String> {
         let mut draw = SeededDraw::new(self, source);
         let made = match self {
-            Manipulation::RemoveStops => surface::remove_stop_words(source),
+            Manipulation::RemoveStopWords => surface::remove_stop_words(source),
             Manipulation::RemovePunctuation => surface::remove_punctuation(source.text),
-            Manipulation::RemoveStopsPunctuation => {
+            Manipulation::RemoveStopWordsAndPunctuation => {
                 surface::remove_punctuation(&surface::remove_stop_words(source))
             }
             Manipulation::Lemmatize => surface::lemmatize(source),
@@ -419,7 +422,7 @@ impl Manipulation {
             Manipulation::ReversePhrases => order::reorder_phrases(source, reversed),
             Manipulation::SwapWords => order::swap_words(source, &mut draw),
             Manipulation::Typos => surface::misspell(source, false, &mut draw),
-            Manipulation::TyposOutsideStops => surface::misspell(source, true, &mut draw),
+            Manipulation::TyposOutsideStopWords => surface::misspell(source, true, &mut draw),
             Manipulation::DeleteFirstSentence => sentences::delete_sentence(source, |_| 0)?,
             Manipulation::DeleteLastSentence => sentences::delete_sentence(source, |n| n - 1)?,
             Manipulation::DeleteSentence => sentences::delete_sentence(source, |n| draw.below(n))?,
@@ -431,16 +434,16 @@ impl Manipulation {
                 let other = sentences::draw_other_sentence(source, &mut draw)?;
                 format!("{} {other}", source.text)
             }
-            Manipulation::Query => source.query.to_owned(),
+            Manipulation::ReplaceWithQuery => source.query.to_owned(),
             Manipulation::PrependQuery => format!("{} {}", source.query, source.text),
             Manipulation::AppendQuery => format!("{} {}", source.text, source.query),
-            Manipulation::Expand => {
+            Manipulation::AppendExpansions => {
                 let queries = source.tools.expansions.get(source.id)?;
                 format!("{} {}", source.text, queries.join(" "))
             }
             Manipulation::Repeat(times) => vec![source.text; usize::from(times)].join(" "),
-            Manipulation::Noise(n) => terms::insert_noise_words(source, n, &mut draw)?,
-            Manipulation::Synonyms(n) => terms::replace_synonyms(source, n, &mut draw)?,
+            Manipulation::InsertNoiseWords(n) => terms::insert_noise_words(source, n, &mut draw)?,
+            Manipulation::ReplaceSynonyms(n) => terms::replace_synonyms(source, n, &mut draw)?,
             Manipulation::DropQueryTerms => terms::drop_query_terms(source),
             Manipulation::Truncate(n) => terms::truncate_tokens(source, n),
             Manipulation::ChangeNumbers => surface::change_numbers(source, &mut draw),
@@ -511,22 +514,24 @@ impl FromStr for Manipulation {
         let shown: String = word.chars().take(80).collect();
         let none = || {
             Error::malformed(
-                InvalidField::shown("probes", format!("probe `{shown}`")),
+                InvalidField::with_display("probes", format!("probe `{shown}`")),
                 "is no manipulation",
             )
         };
-        Manipulation::of(word)?.ok_or_else(none)
+        Manipulation::from_name(word)?.ok_or_else(none)
     }
 }
 
 impl Manipulation {
     /// The manipulation of a name; none where no manipulation has it.
-    pub(super) fn of(word: &str) -> Result<Option<Manipulation>, Error> {
+    pub(super) fn from_name(word: &str) -> Result<Option<Manipulation>, Error> {
         let (name, number) = match word.split_once(':') {
             Some((name, number)) => (name, Some(number)),
             None => (word, None),
         };
-        let all = Manipulation::ALL.iter().chain(Manipulation::OTHERS);
+        let all = Manipulation::ALL
+            .iter()
+            .chain(Manipulation::NEEDING_RESOURCES);
         let found = all.copied().find(|it| it.word() == name);
         let Some(found) = found else {
             return Ok(None);
@@ -537,21 +542,25 @@ impl Manipulation {
         let shown: String = word.chars().take(80).collect();
         let refuse = |reason: String| {
             Error::out_of_range(
-                InvalidField::shown("probes", format!("probe `{shown}`")),
+                InvalidField::with_display("probes", format!("probe `{shown}`")),
                 reason,
             )
         };
         let least = if name == "repeat" { 2 } else { 1 };
         let fine = number.parse::<u16>().ok();
-        let fine = fine.filter(|it| (least..=Manipulation::MOST).contains(it));
+        let fine = fine.filter(|it| (least..=Manipulation::MAX_PARAMETER).contains(it));
         match (found, fine) {
             (Manipulation::Repeat(_), Some(n)) => Ok(Some(Manipulation::Repeat(n))),
-            (Manipulation::Noise(_), Some(n)) => Ok(Some(Manipulation::Noise(n))),
-            (Manipulation::Synonyms(_), Some(n)) => Ok(Some(Manipulation::Synonyms(n))),
+            (Manipulation::InsertNoiseWords(_), Some(n)) => {
+                Ok(Some(Manipulation::InsertNoiseWords(n)))
+            }
+            (Manipulation::ReplaceSynonyms(_), Some(n)) => {
+                Ok(Some(Manipulation::ReplaceSynonyms(n)))
+            }
             (Manipulation::Truncate(_), Some(n)) => Ok(Some(Manipulation::Truncate(n))),
             (_, Some(_)) => Err(refuse("takes no number".to_owned())),
             (_, None) => {
-                let most = Manipulation::MOST;
+                let most = Manipulation::MAX_PARAMETER;
                 Err(refuse(format!("takes a number from {least} to {most}")))
             }
         }

@@ -29,9 +29,9 @@ pub enum Measurement {
     Length,
     /// c(w, d) of every distinct query term: equal where all are, larger where none is less and
     /// one is more.
-    Tf,
+    TermCounts,
     /// Σ(d), occurrences of query terms.
-    SumTf,
+    QueryTermOccurrences,
     /// Σ(d) / |d|; none where it is 0.
     Overlap,
     /// Distinct query terms in the text.
@@ -49,8 +49,8 @@ impl Measurement {
     pub const ALL: &[Measurement] = &[
         Measurement::Relevance,
         Measurement::Length,
-        Measurement::Tf,
-        Measurement::SumTf,
+        Measurement::TermCounts,
+        Measurement::QueryTermOccurrences,
         Measurement::Overlap,
         Measurement::Coverage,
         Measurement::Position,
@@ -66,8 +66,8 @@ impl Measurement {
         match self {
             Measurement::Relevance => "relevance",
             Measurement::Length => "length",
-            Measurement::Tf => "tf",
-            Measurement::SumTf => "sum-tf",
+            Measurement::TermCounts => "tf",
+            Measurement::QueryTermOccurrences => "sum-tf",
             Measurement::Overlap => "overlap",
             Measurement::Coverage => "coverage",
             Measurement::Position => "position",
@@ -81,8 +81,8 @@ impl Measurement {
         match self {
             Measurement::Relevance => "Relevance",
             Measurement::Length => "Length",
-            Measurement::Tf => "TF",
-            Measurement::SumTf => "Sum of TF",
+            Measurement::TermCounts => "TF",
+            Measurement::QueryTermOccurrences => "Sum of TF",
             Measurement::Overlap => "Overlap",
             Measurement::Coverage => "Coverage",
             Measurement::Position => "First match",
@@ -95,13 +95,13 @@ impl Measurement {
         self == Measurement::Similarity
     }
 
-    /// The value of a text; none where it has none. [`Measurement::Tf`] has a vector instead.
+    /// The value of a text; none where it has none. [`Measurement::TermCounts`] has a vector instead.
     fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
             Measurement::Relevance => text.grade.map(f64::from),
             Measurement::Length => Some(f64::from(text.len)),
-            Measurement::Tf => None,
-            Measurement::SumTf => Some(f64::from(text.total)),
+            Measurement::TermCounts => None,
+            Measurement::QueryTermOccurrences => Some(f64::from(text.total)),
             Measurement::Overlap => {
                 let held = text.total > 0;
                 held.then(|| f64::from(text.total) / f64::from(text.len))
@@ -115,7 +115,7 @@ impl Measurement {
 
     /// How two texts compare; none where one has no value, or where neither vector is larger.
     fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
-        if self == Measurement::Tf {
+        if self == Measurement::TermCounts {
             let pairs = || a.counts.iter().zip(&b.counts);
             return match (pairs().all(|(a, b)| a >= b), pairs().all(|(a, b)| a <= b)) {
                 (true, true) => Some(Ordering::Equal),
@@ -178,8 +178,11 @@ impl MeasureAndMatch {
         let exact = self.tolerance.0 == 0;
         match (self.control, self.variable) {
             (control, variable) if control == variable => false,
-            (Measurement::Tf, Measurement::SumTf | Measurement::Coverage) => false,
-            (Measurement::SumTf, Measurement::Tf) => !exact,
+            (
+                Measurement::TermCounts,
+                Measurement::QueryTermOccurrences | Measurement::Coverage,
+            ) => false,
+            (Measurement::QueryTermOccurrences, Measurement::TermCounts) => !exact,
             _ => true,
         }
     }
@@ -190,7 +193,7 @@ impl MeasureAndMatch {
     }
 
     /// What mining has to see of the texts.
-    pub(super) fn needs(self) -> RequiredFeatures {
+    pub(super) fn required_features(self) -> RequiredFeatures {
         RequiredFeatures {
             positions: [self.control, self.variable].contains(&Measurement::Position),
             ..RequiredFeatures::default()
@@ -198,7 +201,7 @@ impl MeasureAndMatch {
     }
 
     /// All samples among the texts of one query.
-    pub(super) fn mine(self, case: &QueryContext<'_>) -> QueryInstances {
+    pub(super) fn find_instances(self, case: &QueryContext<'_>) -> QueryInstances {
         let mut found = QueryInstances::default();
         let larger = |a: usize, b: usize| {
             let (a, b) = (&case.pool[a], &case.pool[b]);
@@ -215,7 +218,7 @@ impl MeasureAndMatch {
     /// Calls `take` with every unordered pair of texts that are equal in the control.
     fn each_equal(self, pool: &[DocumentFeatures], mut take: impl FnMut(usize, usize)) {
         let mut places: Vec<usize> = (0..pool.len()).collect();
-        if self.control == Measurement::Tf {
+        if self.control == Measurement::TermCounts {
             places.sort_by(|&a, &b| pool[a].counts.cmp(&pool[b].counts));
             for equal in places.chunk_by(|&a, &b| pool[a].counts == pool[b].counts) {
                 for (first, &a) in equal.iter().enumerate() {
@@ -239,7 +242,7 @@ impl MeasureAndMatch {
     }
 
     /// The premises as measured on two texts.
-    pub(super) fn premises(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+    pub(super) fn preconditions(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
             let differ = a.counts.iter().zip(&b.counts).filter(|(a, b)| a != b);
@@ -250,44 +253,44 @@ impl MeasureAndMatch {
             Some(a - b)
         };
         let control = match self.control {
-            Measurement::Tf => MeasuredPrecondition {
-                quantity: MeasuredQuantity::DifferingTerms,
+            Measurement::TermCounts => MeasuredPrecondition {
+                quantity: MeasuredQuantity::DifferingTermCounts,
                 value: Some(differing()),
                 relation: BoundRelation::Equal,
                 bound: Some(0.0),
             },
             control => MeasuredPrecondition {
-                quantity: MeasuredQuantity::Gap { measure: control },
+                quantity: MeasuredQuantity::MeasurementGap { measure: control },
                 value: lead(control).map(f64::abs),
                 relation: BoundRelation::AtMost,
                 bound: Some(self.tolerance.value()),
             },
         };
         let mut premises = vec![control];
-        if self.variable == Measurement::Tf {
+        if self.variable == Measurement::TermCounts {
             let leads = a.counts.iter().zip(&b.counts).zip(0..);
             premises.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
-                quantity: MeasuredQuantity::TermLead { term },
+                quantity: MeasuredQuantity::TermCountLead { term },
                 value: Some(f64::from(*a) - f64::from(*b)),
                 relation: BoundRelation::AtLeast,
                 bound: Some(0.0),
             }));
         }
         let measure = match self.variable {
-            Measurement::Tf => Measurement::SumTf,
+            Measurement::TermCounts => Measurement::QueryTermOccurrences,
             other => other,
         };
         premises.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::MeasureLead { measure },
+            quantity: MeasuredQuantity::MeasurementLead { measure },
             value: lead(measure),
-            relation: BoundRelation::Above,
+            relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });
         premises
     }
 
     /// What there is to say about it before seeing any data.
-    pub(super) fn about(self) -> &'static ProbeDescription {
+    pub(super) fn description(self) -> &'static ProbeDescription {
         static ABOUTS: LazyLock<Vec<(Measurement, Measurement, ProbeDescription)>> =
             LazyLock::new(|| {
                 let both = |control| Measurement::ALL.iter().map(move |&it| (control, it));
@@ -306,7 +309,7 @@ fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
     let kept = |text: String| -> &'static str { text.leak() };
     ProbeDescription {
         name: kept(format!("{} | {}", variable.name(), control.name())),
-        gist: "measure and match",
+        short_title: "measure and match",
         statement: kept(format!(
             "Of two texts equal in {}, positive where the one larger in {} is preferred.",
             control.slug(),
@@ -318,7 +321,7 @@ fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
             variable.slug()
         )),
         source: "Measure and match, MacAvaney et al., ABNIRML, TACL 2022",
-        troubles: "The published code walks neighbours in a sorted list: texts with equal vectors \
+        known_issues: "The published code walks neighbours in a sorted list: texts with equal vectors \
                    that are not adjacent are missed, and a walk from the first text begins at the \
                    end of the list.",
         example: &[],
@@ -341,7 +344,7 @@ impl FromStr for MeasureAndMatch {
 
     fn from_str(word: &str) -> Result<MeasureAndMatch, Error> {
         let shown: String = word.chars().take(80).collect();
-        let field = || InvalidField::shown("probes", format!("probe `{shown}`"));
+        let field = || InvalidField::with_display("probes", format!("probe `{shown}`"));
         let refuse = |reason: String| Error::malformed(field(), reason);
         let measure = |word: &str| {
             let found = Measurement::ALL.iter().find(|it| it.slug() == word);
@@ -374,7 +377,7 @@ impl FromStr for MeasureAndMatch {
             variable: measure(variable)?,
             tolerance,
         };
-        if tolerance != ControlTolerance::default() && matching.control == Measurement::Tf {
+        if tolerance != ControlTolerance::default() && matching.control == Measurement::TermCounts {
             return Err(refuse(
                 "a vector is equal or not; leave the tolerance out".to_owned(),
             ));

@@ -25,7 +25,8 @@ use crate::word_vectors::IndexedWordVectors;
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum StudyDocument {
     /// A document as it is.
-    Document {
+    #[serde(alias = "document")]
+    Original {
         /// The place of the document among those of the collection.
         doc: DocNo,
     },
@@ -42,14 +43,14 @@ impl StudyDocument {
     /// The document it is or is made from.
     pub fn doc(self) -> DocNo {
         match self {
-            StudyDocument::Document { doc } | StudyDocument::Repeated { doc, .. } => doc,
+            StudyDocument::Original { doc } | StudyDocument::Repeated { doc, .. } => doc,
         }
     }
 
     /// The same text of another document number.
     pub fn with_doc(self, doc: DocNo) -> StudyDocument {
         match self {
-            StudyDocument::Document { .. } => StudyDocument::Document { doc },
+            StudyDocument::Original { .. } => StudyDocument::Original { doc },
             StudyDocument::Repeated { times, .. } => StudyDocument::Repeated { doc, times },
         }
     }
@@ -57,7 +58,7 @@ impl StudyDocument {
     /// `421`, or `421#lnc2:3` for a derived text.
     pub fn id(self, doc_id: &str) -> String {
         match self {
-            StudyDocument::Document { .. } => doc_id.to_owned(),
+            StudyDocument::Original { .. } => doc_id.to_owned(),
             StudyDocument::Repeated { times, .. } => format!("{doc_id}#lnc2:{times}"),
         }
     }
@@ -66,13 +67,13 @@ impl StudyDocument {
     /// document goes before that of a derived text.
     pub fn parse(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
         if let Some(doc) = doc_of(id) {
-            return Some(StudyDocument::Document { doc });
+            return Some(StudyDocument::Original { doc });
         }
         let (doc, times) = id.rsplit_once("#lnc2:")?;
         let times = times
             .parse()
             .ok()
-            .filter(|it| (1..=Limits::MOST_REPEATED_TERMS).contains(it));
+            .filter(|it| (1..=Limits::MAX_REPEATED_DOC_TERMS).contains(it));
         Some(StudyDocument::Repeated {
             doc: doc_of(doc)?,
             times: times?,
@@ -82,7 +83,7 @@ impl StudyDocument {
     /// What is analysed and scored.
     pub fn body(self, doc_body: &str) -> String {
         match self {
-            StudyDocument::Document { .. } => doc_body.to_owned(),
+            StudyDocument::Original { .. } => doc_body.to_owned(),
             StudyDocument::Repeated { times, .. } => vec![doc_body; times as usize].join(" "),
         }
     }
@@ -93,7 +94,7 @@ impl StudyDocument {
 pub struct QueryMiningResult {
     pool: Vec<DocNo>,
     /// The pool and what is derived from it, ascending.
-    texts: Vec<StudyDocument>,
+    study_docs: Vec<StudyDocument>,
     /// For each axiom and mode the places in `texts` of its instances, and how many instances
     /// there were before a cap.
     found: Vec<(Vec<u32>, u32)>,
@@ -101,11 +102,11 @@ pub struct QueryMiningResult {
 
 impl QueryMiningResult {
     /// The documents of the pool, and the derived texts of instances that a cap has kept.
-    fn kept(&self) -> impl Iterator<Item = StudyDocument> + '_ {
+    fn kept_docs(&self) -> impl Iterator<Item = StudyDocument> + '_ {
         let mut kept: Vec<bool> = self
             .texts
             .iter()
-            .map(|it| matches!(it, StudyDocument::Document { .. }))
+            .map(|it| matches!(it, StudyDocument::Original { .. }))
             .collect();
         self.found
             .iter()
@@ -119,7 +120,7 @@ impl QueryMiningResult {
     }
 
     /// Whether these texts are an instance of the axiom and mode at a place; without a cap.
-    pub(crate) fn has(&self, which: usize, texts: &[StudyDocument]) -> bool {
+    pub(crate) fn contains(&self, which: usize, texts: &[StudyDocument]) -> bool {
         let place = |it: &StudyDocument| self.texts.binary_search(it).map(|it| it as u32);
         let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
             return false;
@@ -150,7 +151,7 @@ impl QueryMiningResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MiningResult {
     /// Documents of the pools in ascending order, then what was derived from them.
-    pub texts: Vec<StudyDocument>,
+    pub study_docs: Vec<StudyDocument>,
     /// For each query its texts, in the order of the pool.
     pub pools: Vec<Vec<StudyDocNo>>,
     /// One for each axiom and mode.
@@ -163,9 +164,9 @@ pub struct Miner<'a> {
     /// The index of the whole collection.
     pub index: &'a Index,
     /// Word vectors; axioms that need them find nothing without.
-    pub known: Option<&'a IndexedWordVectors<'a>>,
+    pub word_vectors: Option<&'a IndexedWordVectors<'a>>,
     /// Which axioms, in which modes.
-    pub asked: &'a [(Probe, AxiomVariant)],
+    pub probes: &'a [(Probe, AxiomVariant)],
     /// The limits that premises are compared with.
     pub limits: &'a Limits,
 }
@@ -188,17 +189,17 @@ pub struct QueryPool<'a> {
     pub grades: &'a [Option<i32>],
     /// Samples with texts beside the pool, each with the place of its probe among those that are
     /// asked for.
-    pub beside: &'a [(u32, [DocNo; 2])],
+    pub added_samples: &'a [(u32, [DocNo; 2])],
 }
 
 impl<'a> QueryPool<'a> {
     /// Pools documents for a query without grades and samples.
-    pub fn unjudged(query: &'a str, docs: &'a [DocNo]) -> QueryPool<'a> {
+    pub fn without_grades(query: &'a str, docs: &'a [DocNo]) -> QueryPool<'a> {
         QueryPool {
             query,
             docs,
             grades: &[],
-            beside: &[],
+            added_samples: &[],
         }
     }
 }
@@ -208,16 +209,16 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         query,
         docs: pool,
         grades,
-        beside,
+        added_samples: beside,
     } = *pooled;
     let Miner {
         index,
-        known,
-        asked,
+        word_vectors: known,
+        probes: asked,
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let needs = RequiredFeatures::of_all(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
+    let needs = RequiredFeatures::union(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
     let compares = asked
         .iter()
         .any(|(probe, _)| probe.needs_vectors() && !probe.is_beside());
@@ -237,7 +238,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         pool: &counted,
         limits,
         totals: index.totals(),
-        alike: &alike,
+        term_similarities: &alike,
     };
     let found: Vec<QueryInstances> = asked
         .iter()
@@ -248,7 +249,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         doc: pool[of as usize],
         times,
     };
-    let document = |&doc: &DocNo| StudyDocument::Document { doc };
+    let document = |&doc: &DocNo| StudyDocument::Original { doc };
     let made = found.iter().flat_map(|it| &it.derived).map(derived);
     let others = beside.iter().flat_map(|it| &it.1).map(document);
     let mut texts: Vec<StudyDocument> = pool
@@ -286,7 +287,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
     let found = found.collect();
     QueryMiningResult {
         pool: pool.to_vec(),
-        texts,
+        study_docs: texts,
         found,
     }
 }
@@ -333,7 +334,7 @@ pub(super) fn sample_indices(n: usize, most: u32, seed: u64, what: &str) -> Vec<
 /// and text ids, parted by tabs. The whole is the digest over these digests, in hex and a line
 /// each.
 pub struct InstanceHasher {
-    parts: Vec<(Probe, AxiomVariant, Sha256)>,
+    digests: Vec<(Probe, AxiomVariant, Sha256)>,
     line: String,
 }
 
@@ -342,7 +343,7 @@ impl InstanceHasher {
     pub fn new(asked: impl IntoIterator<Item = (Probe, AxiomVariant)>) -> InstanceHasher {
         let parts = asked.into_iter().map(|it| (it.0, it.1, Sha256::new()));
         InstanceHasher {
-            parts: parts.collect(),
+            digests: parts.collect(),
             line: String::new(),
         }
     }
@@ -377,7 +378,10 @@ impl InstanceHasher {
         query_id: &'a str,
         text_ids: impl Iterator<Item = &'a str>,
     ) {
-        let InstanceHasher { parts, line } = self;
+        let InstanceHasher {
+            digests: parts,
+            line,
+        } = self;
         let (probe, mode, hash) = &mut parts[part];
         line.clear();
         line.push_str(&probe.slug());
@@ -409,8 +413,10 @@ impl MiningResult {
         asked: &[(Probe, AxiomVariant)],
         shards: Vec<QueryMiningResult>,
     ) -> MiningResult {
-        let mut texts: Vec<StudyDocument> =
-            shards.iter().flat_map(QueryMiningResult::kept).collect();
+        let mut texts: Vec<StudyDocument> = shards
+            .iter()
+            .flat_map(QueryMiningResult::kept_docs)
+            .collect();
         texts.sort_unstable();
         texts.dedup();
         let mut pools = Vec::new();
@@ -427,7 +433,7 @@ impl MiningResult {
                 shard
                     .pool
                     .iter()
-                    .map(|&doc| number(&StudyDocument::Document { doc }))
+                    .map(|&doc| number(&StudyDocument::Original { doc }))
                     .collect(),
             );
             for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
@@ -435,7 +441,7 @@ impl MiningResult {
             }
         }
         MiningResult {
-            texts,
+            study_docs: texts,
             pools,
             instances,
         }

@@ -20,14 +20,15 @@ pub enum PoolSpec {
         /// A file, looked up by whoever reads files.
         file: String,
         /// How many documents are taken.
-        k: usize,
+        depth: usize,
     },
     /// The first `k` of a lexical ranker.
-    Rank {
+    #[serde(rename = "Rank")]
+    LexicalRanker {
         /// The ranker that orders the documents.
         ranker: LexicalRanker,
         /// How many documents are taken.
-        k: usize,
+        depth: usize,
     },
     /// The documents with the query's group.
     Group,
@@ -39,21 +40,21 @@ pub enum PoolSpec {
 
 impl PoolSpec {
     /// The largest collection that pool `all` compares as a whole.
-    pub const MOST_FOR_ALL: usize = 5000;
+    pub const MAX_DOCS_FOR_ALL: usize = 5000;
 
     /// Refuses a pool that cannot be made from a collection.
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| {
             Err(Error::unsupported(
-                InvalidField::shown("pool", format!("pool {self}")),
+                InvalidField::with_display("pool", format!("pool {self}")),
                 reason,
             ))
         };
         match self {
-            PoolSpec::Run { k: 0, .. } | PoolSpec::Rank { k: 0, .. } => {
+            PoolSpec::Run { depth: 0, .. } | PoolSpec::LexicalRanker { depth: 0, .. } => {
                 refuse("k must be at least 1")
             }
-            PoolSpec::All if collection.docs.len() > PoolSpec::MOST_FOR_ALL => {
+            PoolSpec::All if collection.docs.len() > PoolSpec::MAX_DOCS_FOR_ALL => {
                 refuse("the collection is too large to compare all documents; take rank:bm25:100")
             }
             PoolSpec::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
@@ -63,7 +64,7 @@ impl PoolSpec {
                 refuse("the collection has no qrels; take rank:bm25:100 or add them")
             }
             PoolSpec::Run { .. }
-            | PoolSpec::Rank { .. }
+            | PoolSpec::LexicalRanker { .. }
             | PoolSpec::Group
             | PoolSpec::Judged
             | PoolSpec::All => Ok(()),
@@ -101,9 +102,9 @@ impl<'a> CandidatePools<'a> {
         index: &'a Index,
     ) -> Result<CandidatePools<'a>, Error> {
         let source = match (pool, run) {
-            (PoolSpec::Run { k, .. }, Some(run)) => PoolSource::Run(run, *k),
-            (PoolSpec::Run { file, .. }, None) => return Err(Error::unknown("run", file)),
-            (PoolSpec::Rank { ranker, k }, _) => {
+            (PoolSpec::Run { depth: k, .. }, Some(run)) => PoolSource::Run(run, *k),
+            (PoolSpec::Run { file, .. }, None) => return Err(Error::not_found("run", file)),
+            (PoolSpec::LexicalRanker { ranker, depth: k }, _) => {
                 PoolSource::Searcher(TopKSearcher::new(index, *ranker), *k)
             }
             (PoolSpec::Group, _) => PoolSource::Group,
@@ -121,7 +122,7 @@ impl<'a> CandidatePools<'a> {
 
     /// Returns the documents of a query, best first where the pool has an order, and how many the
     /// run or the judgments name that the collection lacks.
-    pub fn of(&self, query: usize) -> (Vec<DocNo>, u64) {
+    pub fn pool_of(&self, query: usize) -> (Vec<DocNo>, u64) {
         let query = &self.collection.queries[query];
         let known = |ids: Vec<&str>| {
             let number = |id: &&str| self.numbers.get(*id).copied();
@@ -154,11 +155,11 @@ impl std::str::FromStr for PoolSpec {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<PoolSpec, Error> {
-        let field = || InvalidField::shown("pool", format!("pool {spec}"));
+        let field = || InvalidField::with_display("pool", format!("pool {spec}"));
         let refuse = |reason: String| Error::malformed(field(), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),
-            _ => Err(Error::not_a(
+            _ => Err(Error::invalid_value(
                 field(),
                 word,
                 "a number of documents, 1 or more",
@@ -183,11 +184,11 @@ impl std::str::FromStr for PoolSpec {
                 Ok(match kind {
                     "run" => PoolSpec::Run {
                         file: what.to_owned(),
-                        k,
+                        depth: k,
                     },
-                    _ => PoolSpec::Rank {
+                    _ => PoolSpec::LexicalRanker {
                         ranker: what.parse()?,
-                        k,
+                        depth: k,
                     },
                 })
             }
@@ -199,8 +200,8 @@ impl std::str::FromStr for PoolSpec {
 impl std::fmt::Display for PoolSpec {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            PoolSpec::Run { file, k } => write!(out, "run:{file}:{k}"),
-            PoolSpec::Rank { ranker, k } => write!(out, "rank:{ranker}:{k}"),
+            PoolSpec::Run { file, depth: k } => write!(out, "run:{file}:{k}"),
+            PoolSpec::LexicalRanker { ranker, depth: k } => write!(out, "rank:{ranker}:{k}"),
             PoolSpec::Group => write!(out, "group"),
             PoolSpec::Judged => write!(out, "judged"),
             PoolSpec::All => write!(out, "all"),

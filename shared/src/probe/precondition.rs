@@ -32,43 +32,43 @@ pub enum MeasuredQuantity {
         text: u8,
     },
     /// Σ(text n), occurrences of query terms.
-    Occurrences {
+    QueryTermOccurrences {
         /// The text that is counted.
         text: u8,
     },
     /// Σ(text b) − Σ(text a), occurrences of query terms.
-    OccurrenceLead {
+    QueryTermOccurrenceLead {
         /// The text whose number is subtracted.
         a: u8,
         /// The text from whose number it is subtracted.
         b: u8,
     },
     /// c(w, text 1) − c(w, text 2) for the query term at a place among the distinct terms.
-    TermLead {
+    TermCountLead {
         /// Place among the distinct query terms.
         term: u16,
     },
     /// (c(w, text 3) − c(w, text 2)) − (c(w, text 2) − c(w, text 1)) for one query term.
-    StepChange {
+    TermGainChange {
         /// Place among the distinct query terms.
         term: u16,
     },
     /// Query terms whose count differs.
-    DifferingTerms,
+    DifferingTermCounts,
     /// Query terms whose count differs and that lie in no valid pair of a rarer and a more
     /// common term with swapped counts.
-    UncoveredTerms,
+    UnpairedDifferingTerms,
     /// Terms outside of the query that text 2 holds exactly once more than text 1.
-    OnceMoreTerms,
-    /// As [`MeasuredQuantity::OnceMoreTerms`], of those that occur in text 1.
-    OnceMoreSharedTerms,
+    OneExtraTerms,
+    /// As [`MeasuredQuantity::OneExtraTerms`], of those that occur in text 1.
+    OneExtraSharedTerms,
     /// Distinct query terms in text n.
-    Cover {
+    Coverage {
         /// The text that is counted.
         text: u8,
     },
     /// Γ(far) − Γ(near), where Γ is the least distance of two distinct query terms, in terms.
-    DistanceLead {
+    TermDistanceLead {
         /// The text in which they should stand closer.
         near: u8,
         /// The text in which they may stand farther apart.
@@ -77,21 +77,21 @@ pub enum MeasuredQuantity {
     /// How often text 2 is repeated to give text 1.
     Repetitions,
     /// Distinct query terms in text b − those in text a.
-    CoverLead {
+    CoverageLead {
         /// The text whose number is subtracted.
         a: u8,
         /// The text from whose number it is subtracted.
         b: u8,
     },
     /// Occurrences of terms outside of the query in text `others` − Σ(text `terms`).
-    OutsideOverOccurrences {
+    NonQueryTermExcess {
         /// The text whose other terms are counted.
         others: u8,
         /// The text whose query terms are counted.
         terms: u8,
     },
     /// Occurrences of terms outside of the query in text b − those in text a.
-    OutsideLead {
+    NonQueryTermLead {
         /// The text whose number is subtracted.
         a: u8,
         /// The text from whose number it is subtracted.
@@ -109,42 +109,42 @@ pub enum MeasuredQuantity {
     /// 1 − cos(text 1 − Q, text 2 − Q), by word vectors.
     Dissimilarity,
     /// | |text 1| − |text 2| | as a share of the longer.
-    LengthShare,
+    RelativeLengthGap,
     /// The difference of the sums of query terms as a share of the larger.
-    SumShare,
+    RelativeOccurrenceGap,
     /// The greatest difference of a query term's counts as a share of the larger.
-    CountShare,
+    RelativeCountGap,
     /// The difference of BM25's scores as a share of the larger.
-    ScoreShare,
+    RelativeScoreGap,
     /// The difference of the greatest and the least idf of the query as a share of the former.
-    IdfShare,
+    RelativeIdfGap,
     /// Distinct query terms in both texts; none if they hold different ones.
-    SharedTerms,
+    SharedQueryTerms,
     /// Distinct query terms in both texts; none if one lacks any.
-    AllSharedTerms,
+    SharedQueryTermsIfAll,
     /// By how much text 1 is ahead of text 2 in what the axiom compares.
-    Lead {
+    AxiomLead {
         /// The axiom that compares them.
         axiom: IrAxiomsAxiom,
     },
     /// | value of text 1 − value of text 2 | in a measurement.
-    Gap {
+    MeasurementGap {
         /// The measurement that gives the values.
         measure: Measurement,
     },
     /// Value of text 1 − value of text 2 in a measurement.
-    MeasureLead {
+    MeasurementLead {
         /// The measurement that gives the values.
         measure: Measurement,
     },
     /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
-    Preference {
+    AxiomPreference {
         /// The axiom that the formula names.
         #[cfg_attr(feature = "openapi", schema(value_type = Probe))]
         axiom: Axiom,
     },
     /// What comes out of a formula.
-    Combined,
+    FormulaValue,
 }
 
 impl MeasuredQuantity {
@@ -155,17 +155,17 @@ impl MeasuredQuantity {
             MeasuredQuantity::SimilarityLead { .. }
                 | MeasuredQuantity::Similarity
                 | MeasuredQuantity::Dissimilarity
-                | MeasuredQuantity::LengthShare
-                | MeasuredQuantity::SumShare
-                | MeasuredQuantity::CountShare
-                | MeasuredQuantity::ScoreShare
-                | MeasuredQuantity::IdfShare
-                | MeasuredQuantity::Lead { .. }
-                | MeasuredQuantity::Combined
-                | MeasuredQuantity::Gap {
+                | MeasuredQuantity::RelativeLengthGap
+                | MeasuredQuantity::RelativeOccurrenceGap
+                | MeasuredQuantity::RelativeCountGap
+                | MeasuredQuantity::RelativeScoreGap
+                | MeasuredQuantity::RelativeIdfGap
+                | MeasuredQuantity::AxiomLead { .. }
+                | MeasuredQuantity::FormulaValue
+                | MeasuredQuantity::MeasurementGap {
                     measure: Measurement::Overlap | Measurement::Similarity,
                 }
-                | MeasuredQuantity::MeasureLead {
+                | MeasuredQuantity::MeasurementLead {
                     measure: Measurement::Overlap | Measurement::Similarity,
                 }
         )
@@ -182,7 +182,7 @@ pub enum BoundRelation {
     /// The value is at least the bound: `>=`.
     AtLeast,
     /// The value is greater than the bound: `>`.
-    Above,
+    MoreThan,
     /// The value is equal to the bound: `=`.
     Equal,
 }
@@ -212,7 +212,7 @@ impl MeasuredPrecondition {
         match self.relation {
             BoundRelation::AtMost => value <= bound,
             BoundRelation::AtLeast => value >= bound,
-            BoundRelation::Above => value > bound,
+            BoundRelation::MoreThan => value > bound,
             BoundRelation::Equal => value == bound,
         }
     }

@@ -53,7 +53,7 @@ impl FromStr for TransferName {
             let shown: String = word.chars().take(80).collect();
             let reason = format!("is not 1 to {LONGEST} lower-case letters, digits and hyphens");
             return Err(Error::malformed(
-                InvalidField::shown("transfers", format!("transfer set `{shown}`")),
+                InvalidField::with_display("transfers", format!("transfer set `{shown}`")),
                 reason,
             ));
         }
@@ -72,12 +72,12 @@ pub struct DatasetTransfer {
     /// The name of the data set.
     pub name: TransferName,
     /// Whether neither text is the preferred one.
-    pub symmetric: bool,
+    pub is_symmetric: bool,
 }
 
 impl DatasetTransfer {
     /// What there is to say about it before seeing any data.
-    pub(super) fn about(self) -> &'static ProbeDescription {
+    pub(super) fn description(self) -> &'static ProbeDescription {
         match self.symmetric {
             false => &DIRECTED,
             true => &SYMMETRIC,
@@ -87,11 +87,11 @@ impl DatasetTransfer {
 
 const DIRECTED: ProbeDescription = ProbeDescription {
     name: "transfer",
-    gist: "dataset transfer",
+    short_title: "dataset transfer",
     statement: "Positive where the first text of a pair is preferred to the second.",
     formula: "S(a) − S(b)",
     source: "Dataset transfer, MacAvaney et al., ABNIRML, TACL 2022",
-    troubles: "The published code keeps identical pairs, which are neutral whatever a ranker does; \
+    known_issues: "The published code keeps identical pairs, which are neutral whatever a ranker does; \
                its filter by lemmas makes small letters of those of the query alone.",
     example: &[],
 };
@@ -120,7 +120,7 @@ impl FromStr for DatasetTransfer {
         let (kind, name) = word.split_once(':').unwrap_or((word, ""));
         Ok(DatasetTransfer {
             name: name.parse()?,
-            symmetric: kind == "symmetric",
+            is_symmetric: kind == "symmetric",
         })
     }
 }
@@ -135,7 +135,7 @@ pub enum TransferQuerySource {
     Given,
     /// It is written with the pair, and a word of it that is no function word stands in both
     /// texts, in any of its forms.
-    Shared,
+    GivenShared,
     /// A noun phrase of more than five letters that both texts have, drawn.
     NounPhrase,
 }
@@ -144,9 +144,9 @@ pub enum TransferQuerySource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferSet {
     /// The set that the pairs are of.
-    pub of: DatasetTransfer,
+    pub transfer: DatasetTransfer,
     /// Where the queries of the pairs come from.
-    pub inference: TransferQuerySource,
+    pub query_source: TransferQuerySource,
     /// The pairs, in the order of the file.
     pub pairs: Vec<DocumentPair>,
 }
@@ -187,11 +187,11 @@ impl TransferSet {
 
 impl TransferQuerySource {
     /// The query of a pair; none where there is none.
-    pub fn query(self, pair: &DocumentPair, seed: u64) -> Option<String> {
+    pub fn infer_query(self, pair: &DocumentPair, seed: u64) -> Option<String> {
         let given = || pair.query.clone().filter(|it| !it.trim().is_empty());
         match self {
             TransferQuerySource::Given => given(),
-            TransferQuerySource::Shared => {
+            TransferQuerySource::GivenShared => {
                 let query = given()?;
                 let [asked, a, b] = [&query, &pair.a, &pair.b].map(|it| lemmas(it));
                 asked
@@ -284,13 +284,13 @@ mod tests {
             "A lighthouse stands here.",
             "Many Lighthouses were built.",
         );
-        assert!(TransferQuerySource::Shared.query(&both, 1).is_some());
+        assert!(TransferQuerySource::GivenShared.query(&both, 1).is_some());
         let one = pair(
             title,
             "A lighthouse stands here.",
             "Many towers of the shore.",
         );
-        assert_eq!(TransferQuerySource::Shared.query(&one, 1), None);
+        assert_eq!(TransferQuerySource::GivenShared.query(&one, 1), None);
         assert_eq!(TransferQuerySource::Given.query(&one, 1).as_deref(), title);
         assert_eq!(
             TransferQuerySource::Given.query(&pair(Some(" "), "a", "b"), 1),
@@ -301,8 +301,8 @@ mod tests {
     #[test]
     fn identical_pairs_are_told_and_are_no_samples() {
         let set = TransferSet {
-            of: "transfer:fluency".parse().unwrap(),
-            inference: TransferQuerySource::Given,
+            transfer: "transfer:fluency".parse().unwrap(),
+            query_source: TransferQuerySource::Given,
             pairs: vec![
                 pair(Some("q"), "same", "same"),
                 pair(Some("q"), "one", "two"),

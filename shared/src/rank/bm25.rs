@@ -37,7 +37,7 @@ pub enum IdfVariant {
 
 impl IdfVariant {
     /// Of a term in `df` of `n_docs` documents.
-    pub fn of(self, df: u32, n_docs: u64) -> f64 {
+    pub fn value(self, df: u32, n_docs: u64) -> f64 {
         let odds = (n_docs as f64 - f64::from(df) + 0.5) / (f64::from(df) + 0.5);
         match self {
             IdfVariant::Lucene => libm::log(1.0 + odds),
@@ -48,7 +48,7 @@ impl IdfVariant {
 
 impl Bm25 {
     /// The usual parameters.
-    pub const STANDARD: Bm25 = Bm25 {
+    pub const DEFAULT: Bm25 = Bm25 {
         k1: 1.2,
         b: 0.75,
         k3: None,
@@ -64,7 +64,7 @@ impl Bm25 {
     };
 
     /// The weight of a term that the query has `count` times, against once.
-    pub(super) fn in_query(&self, count: u32) -> f64 {
+    pub(super) fn query_term_weight(&self, count: u32) -> f64 {
         let count = f64::from(count);
         match self.k3 {
             Some(k3) => (k3 + 1.0) * count / (k3 + count),
@@ -84,8 +84,8 @@ impl Bm25 {
         };
         LexicalScorer::Bm25 {
             weights: weights.collect(),
-            still: self.k1 * (1.0 - self.b),
-            per_term,
+            length_base: self.k1 * (1.0 - self.b),
+            length_slope: per_term,
         }
     }
 
@@ -105,7 +105,7 @@ impl std::str::FromStr for Bm25 {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Bm25, Error> {
-        let mut found = Bm25::STANDARD;
+        let mut found = Bm25::DEFAULT;
         for (key, value) in parse_parameters(spec, &["k1", "b", "k3", "idf"])? {
             match key {
                 "k1" => found.k1 = parse_number_in_range("bm25 k1", value, 0.0..=f64::MAX)?,
@@ -117,7 +117,7 @@ impl std::str::FromStr for Bm25 {
                         "lucene" => IdfVariant::Lucene,
                         "rsj" => IdfVariant::Rsj,
                         _ => {
-                            let field = InvalidField::shown("ranker", "bm25 idf");
+                            let field = InvalidField::with_display("ranker", "bm25 idf");
                             return Err(Error::not_one_of(field, value, ["lucene", "rsj"]));
                         }
                     }

@@ -66,7 +66,7 @@ impl TopKSearcher {
 
     /// The best `k` documents among those that hold a term of the query: higher scores
     /// first, equal scores in the order of documents. `index` is the one that was measured.
-    pub fn top(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
+    pub fn search(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
         if k == 0 {
             return Vec::new();
         }
@@ -157,7 +157,7 @@ impl TopKSearcher {
     fn in_query(&self, count: u32) -> f64 {
         match self.ranker {
             LexicalRanker::Bm25(it) => it.in_query(count),
-            LexicalRanker::Likelihood(_) => f64::from(count),
+            LexicalRanker::QueryLikelihood(_) => f64::from(count),
         }
     }
 
@@ -230,9 +230,9 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
 fn unit(index: &Index, term: TermNo) -> QueryTerm {
     QueryTerm {
         term: String::new(),
-        number: Some(term),
+        term_no: Some(term),
         count: 1,
-        places: Vec::new(),
+        positions: Vec::new(),
         df: index.df(term),
         cf: index.cf(term),
     }

@@ -29,7 +29,7 @@ pub enum QueryLikelihood {
 
 impl QueryLikelihood {
     /// As Câmara & Hauff (ECIR 2020): Dirichlet with μ = 2500.
-    pub const STANDARD: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 2500.0 };
+    pub const DEFAULT: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 2500.0 };
 
     /// As Rennings, Moraes & Hauff (ECIR 2019).
     pub const RENNINGS_2019: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 750.0 };
@@ -73,12 +73,12 @@ impl std::str::FromStr for QueryLikelihood {
                 return Ok(found);
             }
             Err(Error::out_of_range(
-                InvalidField::shown("ranker", setting),
+                InvalidField::with_display("ranker", setting),
                 "must be above 0: without smoothing ln(0) is no score",
             ))
         };
         match parse_parameters(spec, &["mu", "lambda"])?.as_slice() {
-            [] => Ok(QueryLikelihood::STANDARD),
+            [] => Ok(QueryLikelihood::DEFAULT),
             [("mu", value)] => Ok(QueryLikelihood::Dirichlet {
                 mu: above_0("ql mu", value, f64::MAX)?,
             }),
@@ -86,7 +86,7 @@ impl std::str::FromStr for QueryLikelihood {
                 lambda: above_0("ql lambda", value, 1.0)?,
             }),
             _ => Err(Error::conflict(
-                InvalidField::shown("ranker", "ql"),
+                InvalidField::with_display("ranker", "ql"),
                 "give mu (Dirichlet) or lambda (Jelinek-Mercer)",
             )),
         }
@@ -104,7 +104,7 @@ impl std::fmt::Display for QueryLikelihood {
 
 impl From<QueryLikelihood> for LexicalRanker {
     fn from(it: QueryLikelihood) -> LexicalRanker {
-        LexicalRanker::Likelihood(it)
+        LexicalRanker::QueryLikelihood(it)
     }
 }
 
@@ -118,17 +118,17 @@ mod tests {
         let ranker: LexicalRanker = spec.parse().unwrap();
         let unseen = QueryTerm {
             term: "x".into(),
-            number: None,
+            term_no: None,
             count: 1,
-            places: Vec::new(),
+            positions: Vec::new(),
             df: 0,
             cf: 0,
         };
         let seen = QueryTerm {
             term: "bank".into(),
-            number: Some(0),
+            term_no: Some(0),
             count: 2,
-            places: Vec::new(),
+            positions: Vec::new(),
             df: 3,
             cf: 5,
         };

@@ -78,7 +78,7 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
             };
             let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
             let inner = |value: f64| TableValue::Score { value, digits };
-            let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::P);
+            let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
             let mut values = vec![
                 TableValue::Text(row.probe.slug().into_owned()),
                 TableValue::Text(row.slice.name().to_owned()),
@@ -99,9 +99,9 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
             ];
             values.extend(counts.map(TableValue::Count));
             values.extend([
-                TableValue::Signed(effect.score.value),
+                TableValue::Difference(effect.score.value),
                 TableValue::Interval(effect.score.interval),
-                TableValue::P(effect.p_queries),
+                TableValue::PValue(effect.p_queries),
                 inner(effect.mean),
                 inner(effect.median),
                 p(effect.p),
@@ -116,8 +116,8 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
 
 fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
     let widths = match behaviours.asking.delta {
-        TieThreshold::Given { width } => format!("δ is {width} for every ranker"),
-        TieThreshold::Tuned => {
+        TieThreshold::Fixed { width } => format!("δ is {width} for every ranker"),
+        TieThreshold::TunedPerRanker => {
             let each = behaviours.rankers.iter().map(|it| {
                 let delta = it.delta.map_or(format::MISSING.to_owned(), |it| {
                     format::score(it, format::score_digits(it))

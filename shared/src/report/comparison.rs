@@ -66,8 +66,10 @@ pub fn sample_table(found: &RankerComparison) -> ReportTable {
 pub fn comparison_summary(found: &RankerComparison) -> String {
     let queries = &found.queries;
     let counted = match found.asking.counted {
-        ComparisonSubset::Judged => "with a document judged relevant",
-        ComparisonSubset::Found => "with a relevant document among the candidates of either",
+        ComparisonSubset::WithRelevant => "with a document judged relevant",
+        ComparisonSubset::WithRetrievedRelevant => {
+            "with a relevant document among the candidates of either"
+        }
         ComparisonSubset::All => "ranked by both",
     };
     let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);
@@ -119,7 +121,7 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
         .with_numbers("place | ΔRR@10");
     let series = found.change.series.iter().zip(1..);
     table.rows = series
-        .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Signed(*gain)])
+        .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Difference(*gain)])
         .collect();
     table
 }
@@ -127,13 +129,13 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
 /// A hypothesis in words, of two rankers by their names.
 pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
-        Hypothesis::QueryTerms => {
+        Hypothesis::QueryTermBias => {
             format!("{first} puts more query terms at the top than {second}")
         }
-        Hypothesis::QueryTermsHurt => {
+        Hypothesis::QueryTermBiasHurts => {
             format!("the more query terms {first} puts at the top, the worse it ranks")
         }
-        Hypothesis::NovelTerms => {
+        Hypothesis::MoreNovelTerms => {
             format!("{second} brings more words that are not in the query than {first}")
         }
         Hypothesis::LongerQueries => {
@@ -145,9 +147,9 @@ pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) 
 /// What the number of a hypothesis is.
 pub fn hypothesis_statistic(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
-        Hypothesis::QueryTerms => "difference in FQT",
-        Hypothesis::QueryTermsHurt => "r of FQT and RR@10",
-        Hypothesis::NovelTerms => "difference in FNT",
+        Hypothesis::QueryTermBias => "difference in FQT",
+        Hypothesis::QueryTermBiasHurts => "r of FQT and RR@10",
+        Hypothesis::MoreNovelTerms => "difference in FNT",
         Hypothesis::LongerQueries => "r of length and ΔRR@10",
     }
 }
@@ -155,11 +157,11 @@ pub fn hypothesis_statistic(hypothesis: Hypothesis) -> &'static str {
 /// What the paper found of BM25 and BERT on MS MARCO's development queries.
 pub fn published_result(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
-        Hypothesis::QueryTerms => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
-        Hypothesis::QueryTermsHurt => {
+        Hypothesis::QueryTermBias => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
+        Hypothesis::QueryTermBiasHurts => {
             "from the lowest bucket to the highest MRR@10 falls by 34.5 % for BM25, 16.7 % for BERT"
         }
-        Hypothesis::NovelTerms => "FNT .88 and .90, BERT higher on 85.85 % of queries",
+        Hypothesis::MoreNovelTerms => "FNT .88 and .90, BERT higher on 85.85 % of queries",
         Hypothesis::LongerQueries => {
             "rejected: the difference falls from .29 to .16 between 2 and 10 tokens"
         }
@@ -198,11 +200,11 @@ pub fn answer_type_label(answer: Option<AnswerType>) -> &'static str {
 /// A change in RR in words.
 pub fn rr_change_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
-        RrChangeKind::Won => format!("{second} first, {first} not in ten"),
+        RrChangeKind::ZeroToOne => format!("{second} first, {first} not in ten"),
         RrChangeKind::Better => format!("{second} better"),
         RrChangeKind::Equal => "level".to_owned(),
         RrChangeKind::Worse => format!("{first} better"),
-        RrChangeKind::Lost => format!("{first} first, {second} not in ten"),
+        RrChangeKind::OneToZero => format!("{first} first, {second} not in ten"),
     }
 }
 
@@ -255,7 +257,7 @@ fn signed(it: Option<Estimate>) -> [TableValue; 2] {
         Some(it) => {
             let [low, high] = it.interval.map(format::signed);
             [
-                TableValue::Signed(it.value),
+                TableValue::Difference(it.value),
                 text(format!("[{low}, {high}]")),
             ]
         }
@@ -297,7 +299,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
         .with_numbers("difference | 95 % interval")
         .with_columns(ColumnKind::Number, rankers.map(|it| format!("{it} higher")))
         .with_numbers("p, t test | p, randomisation | queries");
-    let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::P);
+    let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
     let share = |it: &PairedMeans, side| {
         let share = it.share_higher(side);
         share.map_or(TableValue::Missing, TableValue::Fraction)

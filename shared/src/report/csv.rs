@@ -47,9 +47,9 @@ fn fields(kind: ColumnKind, value: &TableValue) -> Vec<String> {
         TableValue::Text(it) => (text(it), None),
         TableValue::Count(it) => (it.to_string(), None),
         TableValue::Fraction(it)
-        | TableValue::Signed(it)
-        | TableValue::P(it)
-        | TableValue::Tiny(it) => (number(*it), None),
+        | TableValue::Difference(it)
+        | TableValue::PValue(it)
+        | TableValue::Magnitude(it) => (number(*it), None),
         TableValue::Score { value, .. } => (number(*value), None),
         TableValue::Estimate(it) => (number(it.value), Some(it.interval)),
         TableValue::Interval(bounds) => (String::new(), Some(*bounds)),

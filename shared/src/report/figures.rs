@@ -41,7 +41,7 @@ pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
         FunnelStage::ExtendedByLength => "extended, lengths relaxed",
         FunnelStage::Extended => "extended",
         FunnelStage::Mined => "relaxed and extended",
-        FunnelStage::Built => "built",
+        FunnelStage::Derived => "built",
     }
 }
 
@@ -132,8 +132,8 @@ pub fn precondition_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
     let label = precondition::precondition_label(missed.quantity, missed.relation);
     match missed.quantity {
-        MeasuredQuantity::TermLead { .. } => format!("{label} of every query term"),
-        MeasuredQuantity::StepChange { .. } => format!("{label} every query term"),
+        MeasuredQuantity::TermCountLead { .. } => format!("{label} of every query term"),
+        MeasuredQuantity::TermGainChange { .. } => format!("{label} every query term"),
         _ => label,
     }
 }
@@ -201,12 +201,12 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
             Some(vec![
                 text(ranker.label.clone()),
                 text(funnel.probe.name()),
-                TableValue::Signed(it.micro.value),
+                TableValue::Difference(it.micro.value),
                 text(bounds),
                 it.effect_size
-                    .map_or(TableValue::Missing, TableValue::Signed),
-                TableValue::P(it.p),
-                TableValue::P(it.p_holm),
+                    .map_or(TableValue::Missing, TableValue::Difference),
+                TableValue::PValue(it.p),
+                TableValue::PValue(it.p_holm),
                 TableValue::Count(it.n_judged),
                 TableValue::Count(it.n_queries),
             ])

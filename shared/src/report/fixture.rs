@@ -17,10 +17,10 @@ pub(crate) fn overview() -> StudyOverview {
         name: "tiny".to_owned(),
         title: "Rivers & banks".to_owned(),
         description: String::new(),
-        made: "2026-11-20".to_owned(),
+        created: "2026-11-20".to_owned(),
         software: "0.1.0".to_owned(),
         collection_hash: "c011ec7104".repeat(6),
-        hash: "3f9ac21e77".repeat(6),
+        instances_hash: "3f9ac21e77".repeat(6),
         totals: CollectionTotals {
             n_docs: 480,
             n_terms: 52_000,
@@ -31,10 +31,10 @@ pub(crate) fn overview() -> StudyOverview {
         analyzer: Analyzer::default().describe(),
         pool: "group".parse().unwrap(),
         limits: Limits::STANDARD,
-        dials: StudyControls::default(),
-        mode: AxiomVariant::Fixed,
-        modes: vec![AxiomVariant::Fixed],
-        rankers: vec![
+        controls: StudyControls::default(),
+        variant: AxiomVariant::Fixed,
+        variants: vec![AxiomVariant::Fixed],
+        rows: vec![
             OverviewRow {
                 ranker: ranker("BM25", "k1 1.2, b .75", RankerKind::Lexical),
                 cells: vec![
@@ -42,30 +42,30 @@ pub(crate) fn overview() -> StudyOverview {
                     Some(cell([9_785, 0, 0], [1.0, 1.0], 0.0002)),
                 ],
                 effectiveness: vec![Some(0.5058)],
-                n_missing: 0,
+                n_unscored: 0,
                 n_truncated: 0,
-                certified: None,
+                stability: None,
             },
             OverviewRow {
                 ranker: ranker("<script>|%&\n_mean", "=1+1", RankerKind::Neural),
                 cells: vec![Some(cell([7_310, 20, 6_727], [0.38, 0.61], 0.34)), None],
                 effectiveness: vec![None],
-                n_missing: 12,
+                n_unscored: 12,
                 n_truncated: 1_400,
-                certified: Some(certified()),
+                stability: Some(certified()),
             },
         ],
-        probes: vec![
-            column(Probe::Axiom(Axiom::Tfc1), ClaimKind::Above, 14_057),
-            column(Probe::Axiom(Axiom::Lnc2), ClaimKind::NotBelow, 9_785),
+        columns: vec![
+            column(Probe::Axiom(Axiom::Tfc1), ClaimKind::Higher, 14_057),
+            column(Probe::Axiom(Axiom::Lnc2), ClaimKind::NotLower, 9_785),
         ],
         n_unscored_rankers: 0,
-        n_behaviours: 0,
+        n_behavioral_tests: 0,
         n_tests: 3,
         measures: vec!["nDCG@10".to_owned()],
         audits: Vec::new(),
         remarks: vec!["2 documents have no text.".to_owned()],
-        withheld: false,
+        has_withheld_texts: false,
     }
 }
 
@@ -74,14 +74,14 @@ fn certified() -> StabilitySummary {
         condition,
         n_pairs: 128,
         max_difference,
-        range: 1.9,
+        score_range: 1.9,
         n_verdicts: 400,
         n_changed,
     };
     StabilitySummary {
         computation: ComputeEnvironment::new("cpu", "f32"),
         checks: vec![
-            checked(RescoringCondition::Alone, 4.77e-7, 0),
+            checked(RescoringCondition::Unbatched, 4.77e-7, 0),
             checked(RescoringCondition::F16, 0.0012, 3),
         ],
     }
@@ -108,13 +108,13 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
     let value = satisfied as f64 / tally.judged() as f64;
     OverviewCell {
         tally,
-        micro: Estimate { value, interval },
-        over_queries: Estimate { value, interval },
+        micro_average: Estimate { value, interval },
+        macro_average: Estimate { value, interval },
         p: p_holm / 3.0,
         p_holm,
         n_queries: 60,
-        detectable: None,
-        whole: None,
+        detectable_difference: None,
+        untruncated_fraction: None,
     }
 }
 
@@ -123,11 +123,11 @@ fn column(probe: Probe, claim: ClaimKind, n_instances: u64) -> OverviewColumn {
         probe,
         claim,
         n_instances,
-        n_of_splits: Vec::new(),
-        n_relevant: n_instances / 3,
+        n_per_split: Vec::new(),
+        n_with_relevant: n_instances / 3,
         n_both_orders: 0,
-        sampled: 1.0,
-        relevance: (probe == Probe::Axiom(Axiom::Tfc1))
+        sampled_fraction: 1.0,
+        qrels_cell: (probe == Probe::Axiom(Axiom::Tfc1))
             .then(|| cell([79, 0, 21], [0.7, 0.86], 0.0003)),
     }
 }

@@ -52,10 +52,10 @@ fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<T
     let of = |value: &dyn Fn(&Correlation) -> TableValue| found.map_or(TableValue::Missing, value);
     vec![
         TableValue::Text(what.to_owned()),
-        of(&|it| TableValue::Signed(it.r.value)),
+        of(&|it| TableValue::Difference(it.r.value)),
         of(&|it| TableValue::Interval(it.r.interval)),
         of(&|it| TableValue::Count(it.n)),
-        published.map_or(TableValue::Missing, TableValue::Signed),
+        published.map_or(TableValue::Missing, TableValue::Difference),
     ]
 }
 

@@ -9,30 +9,34 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
         (MeasuredQuantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
         (MeasuredQuantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
         (MeasuredQuantity::Length { text }, _) => format!("length of text {text}"),
-        (MeasuredQuantity::Occurrences { text }, _) => format!("query terms in text {text}"),
-        (MeasuredQuantity::OccurrenceLead { .. }, BoundRelation::Equal) => {
+        (MeasuredQuantity::QueryTermOccurrences { text }, _) => {
+            format!("query terms in text {text}")
+        }
+        (MeasuredQuantity::QueryTermOccurrenceLead { .. }, BoundRelation::Equal) => {
             "as many query terms".to_owned()
         }
-        (MeasuredQuantity::OccurrenceLead { a, b }, _) => {
+        (MeasuredQuantity::QueryTermOccurrenceLead { a, b }, _) => {
             format!("more query terms in {b} than in {a}")
         }
-        (MeasuredQuantity::TermLead { .. }, BoundRelation::Equal) => "as many".to_owned(),
-        (MeasuredQuantity::TermLead { .. }, _) => "no fewer".to_owned(),
-        (MeasuredQuantity::StepChange { .. }, _) => "equal steps of".to_owned(),
-        (MeasuredQuantity::DifferingTerms, _) => "query terms whose number differs".to_owned(),
-        (MeasuredQuantity::UncoveredTerms, _) => "of these without a rarer partner".to_owned(),
-        (MeasuredQuantity::OnceMoreTerms, _) => "words once more in text 2".to_owned(),
-        (MeasuredQuantity::OnceMoreSharedTerms, _) => "shared words once more in text 2".to_owned(),
-        (MeasuredQuantity::Cover { text }, _) => format!("distinct query terms in text {text}"),
-        (MeasuredQuantity::DistanceLead { near, .. }, _) => {
+        (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => "as many".to_owned(),
+        (MeasuredQuantity::TermCountLead { .. }, _) => "no fewer".to_owned(),
+        (MeasuredQuantity::TermGainChange { .. }, _) => "equal steps of".to_owned(),
+        (MeasuredQuantity::DifferingTermCounts, _) => "query terms whose number differs".to_owned(),
+        (MeasuredQuantity::UnpairedDifferingTerms, _) => {
+            "of these without a rarer partner".to_owned()
+        }
+        (MeasuredQuantity::OneExtraTerms, _) => "words once more in text 2".to_owned(),
+        (MeasuredQuantity::OneExtraSharedTerms, _) => "shared words once more in text 2".to_owned(),
+        (MeasuredQuantity::Coverage { text }, _) => format!("distinct query terms in text {text}"),
+        (MeasuredQuantity::TermDistanceLead { near, .. }, _) => {
             format!("query terms closer in text {near} by")
         }
         (MeasuredQuantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
-        (MeasuredQuantity::CoverLead { .. }, _) => "as many distinct query terms".to_owned(),
-        (MeasuredQuantity::OutsideOverOccurrences { others, terms }, _) => {
+        (MeasuredQuantity::CoverageLead { .. }, _) => "as many distinct query terms".to_owned(),
+        (MeasuredQuantity::NonQueryTermExcess { others, terms }, _) => {
             format!("more other words in {others} than query terms in {terms}")
         }
-        (MeasuredQuantity::OutsideLead { a, b }, _) => {
+        (MeasuredQuantity::NonQueryTermLead { a, b }, _) => {
             format!("more other words in {b} than in {a}")
         }
         (MeasuredQuantity::SimilarityLead { near, .. }, _) => {
@@ -40,20 +44,28 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
         }
         (MeasuredQuantity::Similarity, _) => "cosine of the other words".to_owned(),
         (MeasuredQuantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
-        (MeasuredQuantity::LengthShare, _) => "difference in length, share".to_owned(),
-        (MeasuredQuantity::SumShare, _) => "difference in query terms, share".to_owned(),
-        (MeasuredQuantity::CountShare, _) => {
+        (MeasuredQuantity::RelativeLengthGap, _) => "difference in length, share".to_owned(),
+        (MeasuredQuantity::RelativeOccurrenceGap, _) => {
+            "difference in query terms, share".to_owned()
+        }
+        (MeasuredQuantity::RelativeCountGap, _) => {
             "greatest difference of a query term, share".to_owned()
         }
-        (MeasuredQuantity::ScoreShare, _) => "difference of BM25, share".to_owned(),
-        (MeasuredQuantity::IdfShare, _) => "difference of idf in the query, share".to_owned(),
-        (MeasuredQuantity::SharedTerms, _) => "the same query terms in both, so many".to_owned(),
-        (MeasuredQuantity::AllSharedTerms, _) => "all query terms in both, so many".to_owned(),
-        (MeasuredQuantity::Lead { axiom }, _) => lead(axiom).to_owned(),
-        (MeasuredQuantity::Preference { axiom }, _) => format!("{} prefers", axiom.name()),
-        (MeasuredQuantity::Combined, _) => "the formula".to_owned(),
-        (MeasuredQuantity::Gap { measure }, _) => format!("difference in {}", measure.slug()),
-        (MeasuredQuantity::MeasureLead { measure }, _) => {
+        (MeasuredQuantity::RelativeScoreGap, _) => "difference of BM25, share".to_owned(),
+        (MeasuredQuantity::RelativeIdfGap, _) => "difference of idf in the query, share".to_owned(),
+        (MeasuredQuantity::SharedQueryTerms, _) => {
+            "the same query terms in both, so many".to_owned()
+        }
+        (MeasuredQuantity::SharedQueryTermsIfAll, _) => {
+            "all query terms in both, so many".to_owned()
+        }
+        (MeasuredQuantity::AxiomLead { axiom }, _) => lead(axiom).to_owned(),
+        (MeasuredQuantity::AxiomPreference { axiom }, _) => format!("{} prefers", axiom.name()),
+        (MeasuredQuantity::FormulaValue, _) => "the formula".to_owned(),
+        (MeasuredQuantity::MeasurementGap { measure }, _) => {
+            format!("difference in {}", measure.slug())
+        }
+        (MeasuredQuantity::MeasurementLead { measure }, _) => {
             format!("text 1 larger in {} by", measure.slug())
         }
     }
@@ -72,7 +84,7 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
         IrAxiomsAxiom::AntiReg => "more of the term most like the others",
         IrAxiomsAxiom::AspectReg => "more aspects covered",
         IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => "has all query terms",
-        IrAxiomsAxiom::Mand | IrAxiomsAxiom::LenMand => "more distinct query terms",
+        IrAxiomsAxiom::MAnd | IrAxiomsAxiom::LenMAnd => "more distinct query terms",
         IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => "less of its words in the query, Jaccard",
         IrAxiomsAxiom::Prox1 => "words fewer between first occurrences",
         IrAxiomsAxiom::Prox2 => "first occurrences earlier, in all",
@@ -92,7 +104,7 @@ pub fn bound_label(premise: &MeasuredPrecondition) -> String {
     let sign = match premise.relation {
         BoundRelation::AtMost => "≤",
         BoundRelation::AtLeast => "≥",
-        BoundRelation::Above => ">",
+        BoundRelation::MoreThan => ">",
         BoundRelation::Equal => "=",
     };
     format!("{sign} {}", value_label(premise.quantity, bound))

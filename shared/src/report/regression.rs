@@ -92,8 +92,9 @@ pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
             TableValue::Text(it.expected.mode.name().to_owned()),
             TableValue::Fraction(before),
             it.found.map_or(TableValue::Missing, TableValue::Fraction),
-            it.found
-                .map_or(TableValue::Missing, |now| TableValue::Signed(now - before)),
+            it.found.map_or(TableValue::Missing, |now| {
+                TableValue::Difference(now - before)
+            }),
             TableValue::Text(if it.holds { "holds" } else { "FALLEN" }.to_owned()),
         ]
     });

@@ -141,7 +141,9 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
         .with_texts("note");
     let rows = overview.rankers.iter().map(|row| {
         let OverviewRow {
-            ranker, n_missing, ..
+            ranker,
+            n_unscored: n_missing,
+            ..
         } = row;
         vec![
             TableValue::Text(ranker.label.clone()),
@@ -192,7 +194,7 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
                 TableValue::Text(row.ranker.label.clone()),
                 TableValue::Text(it.condition.name().to_owned()),
                 TableValue::Count(it.n_pairs),
-                TableValue::Tiny(it.max_difference),
+                TableValue::Magnitude(it.max_difference),
                 TableValue::Score {
                     value: it.range,
                     digits: format::score_digits(it.range),
@@ -251,8 +253,8 @@ fn counted(cell: &OverviewCell) -> Vec<TableValue> {
         TableValue::Count(cell.n_queries),
         TableValue::Estimate(cell.micro),
         TableValue::Estimate(cell.over_queries),
-        TableValue::P(cell.p),
-        TableValue::P(cell.p_holm),
+        TableValue::PValue(cell.p),
+        TableValue::PValue(cell.p_holm),
         cell.detectable
             .map_or(TableValue::Missing, TableValue::Fraction),
         cell.whole.map_or(TableValue::Missing, TableValue::Fraction),
@@ -263,8 +265,8 @@ fn kind(kind: RankerKind) -> &'static str {
     match kind {
         RankerKind::Lexical => "formula",
         RankerKind::Neural => "model",
-        RankerKind::Service => "service",
-        RankerKind::File => "scores that were brought",
+        RankerKind::Remote => "service",
+        RankerKind::ScoreFile => "scores that were brought",
     }
 }
 
@@ -279,8 +281,8 @@ fn dials(dials: &StudyControls) -> String {
     }
     match dials.only {
         InstanceSubset::All => {}
-        InstanceSubset::Whole => turned += ", only texts that the ranker saw whole",
-        InstanceSubset::Relevant => turned += ", only instances with a relevant text",
+        InstanceSubset::Untruncated => turned += ", only texts that the ranker saw whole",
+        InstanceSubset::WithRelevant => turned += ", only instances with a relevant text",
     }
     turned + &of_split(dials)
 }
@@ -349,21 +351,21 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
 
 fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
     let Limits {
-        length_gap_terms,
-        min_terms,
-        repeat_from,
-        repeat_to,
-        repeated_terms,
-        filled_terms,
-        fillable_terms,
+        length_tolerance_terms: length_gap_terms,
+        min_query_term_occurrences: min_terms,
+        min_repetitions: repeat_from,
+        max_repetitions: repeat_to,
+        max_repeated_doc_terms: repeated_terms,
+        fill_length_terms: filled_terms,
+        max_fillable_doc_terms: fillable_terms,
         // Said with the word vectors, without which it decides nothing.
-        similar: _,
-        share,
-        ratio_share,
-        per_query,
+        min_similarity: _,
+        relative_tolerance: share,
+        ratio_tolerance: ratio_share,
+        max_per_query: per_query,
         seed,
         // Behaviours have tables of their own.
-        manipulated: _,
+        max_manipulated_docs: _,
     } = *limits;
     let gap = length_gap_terms.map_or("∞".to_owned(), |it| it.to_string());
     let cap = match per_query {
@@ -371,7 +373,7 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         Some(most) => format!("at most {most} instances of an axiom per query, seed {seed}"),
     };
     let mut theirs =
-        axioms.filter(|it| matches!(it, Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_))));
+        axioms.filter(|it| matches!(it, Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_))));
     let shares = match theirs.next().is_some() {
         true => format!(
             " Axioms of ir_axioms: about equal within {share} of the larger (STMC2 \
@@ -389,7 +391,7 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
 fn who(row: &OverviewRow) -> String {
     let OverviewRow {
         ranker,
-        n_missing,
+        n_unscored: n_missing,
         n_truncated,
         ..
     } = row;

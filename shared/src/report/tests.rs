@@ -24,7 +24,7 @@ fn hostile() -> ReportTable {
             ],
             vec![
                 text("a|b\n# c"),
-                TableValue::Signed(-0.031),
+                TableValue::Difference(-0.031),
                 TableValue::Interval([0.5, 0.75]),
             ],
             vec![
@@ -37,7 +37,7 @@ fn hostile() -> ReportTable {
             ],
             vec![
                 text("[x](javascript:1) `%_$^~\\"),
-                TableValue::P(0.0002),
+                TableValue::PValue(0.0002),
                 TableValue::Missing,
             ],
         ],
@@ -290,10 +290,7 @@ fn what_a_service_saw_in_part_is_not_known() {
         seen(RankerKind::Lexical),
         (word("formula"), TableValue::Count(0))
     );
-    assert_eq!(
-        seen(RankerKind::Service),
-        (word("service"), missing.clone())
-    );
+    assert_eq!(seen(RankerKind::Remote), (word("service"), missing.clone()));
     let brought = word("scores that were brought");
-    assert_eq!(seen(RankerKind::File), (brought, missing));
+    assert_eq!(seen(RankerKind::ScoreFile), (brought, missing));
 }

@@ -32,19 +32,19 @@ pub enum ComparedRanker {
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonStatistic {
     /// The number of one ranker.
-    Of(ComparedRanker),
+    Value(ComparedRanker),
     /// Queries behind the number of one ranker.
-    Queries(ComparedRanker),
+    QueryCount(ComparedRanker),
     /// The number of the second less that of the first.
-    Gain,
+    Difference,
     /// The share of queries in which one ranker is higher.
-    Higher(ComparedRanker),
+    WinRate(ComparedRanker),
     /// p of a paired test.
     P(PairedTest),
     /// What belongs to both.
-    Both,
+    Joint,
     /// The share of queries of what is counted for both.
-    Share,
+    QueryShare,
 }
 
 /// A paired test.
@@ -52,7 +52,7 @@ pub enum ComparisonStatistic {
 #[serde(rename_all = "kebab-case")]
 pub enum PairedTest {
     /// Student's t test.
-    Student,
+    TTest,
     /// The randomisation test.
     Permutation,
 }
@@ -70,23 +70,23 @@ pub enum ComparisonMeasure {
     /// RR@10 in a bucket of FQT, from 0.
     Bucket(usize),
     /// By what share RR@10 falls from the lowest bucket to the highest.
-    BucketFall,
+    BucketDrop,
     /// RR@10 of queries of so many tokens.
     Length(u32),
     /// By what share RR@10 falls from queries of so many tokens to those of so many.
-    LengthFall(u32, u32),
+    LengthDrop(u32, u32),
     /// RR@10 of queries that ask for this.
     Answer(AnswerType),
     /// Queries with a type of answer.
-    Typed,
+    AnswerTypeCount,
     /// Documents in common among the first so many.
-    Mur(usize),
+    OverlapAtDepth(usize),
     /// How much the line through these rises.
     Slope,
     /// Its height at 0.
     Intercept,
     /// Queries whose RR@10 changes like this.
-    Turn(RrChangeKind),
+    Change(RrChangeKind),
     /// RR@10 of the query with this text.
     Query(String),
 }
@@ -106,40 +106,40 @@ struct MeasureValues {
 
 /// BM25 beside another ranker, over the same queries.
 pub(super) struct Bm25Comparison {
-    pub(super) found: RankerComparison,
+    pub(super) differences: RankerComparison,
     /// The numbers of each query.
     pub(super) rows: Vec<QueryRow>,
 }
 
 impl Bm25Comparison {
     /// Of two rows of a study, BM25 first.
-    pub(super) fn of(
+    pub(super) fn from_study(
         study: &Study,
         pair: [u32; 2],
         counted: ComparisonSubset,
     ) -> Result<Bm25Comparison, Error> {
         let asking = ComparisonOptions {
-            pair: pair.map(RankerRef::Ranker),
-            counted,
+            rankers: pair.map(RankerRef::Ranker),
+            subset: counted,
             ..ComparisonOptions::default()
         };
         Ok(Bm25Comparison {
-            found: study.differ(&asking)?,
+            differences: study.differ(&asking)?,
             rows: study.differ_all(&asking)?,
         })
     }
 
     /// Of two lists, that of BM25 first.
-    pub(super) fn of_lists(
+    pub(super) fn from_runs(
         source: &ComparisonInput<'_>,
         counted: ComparisonSubset,
     ) -> Result<Bm25Comparison, Error> {
         let asking = ComparisonOptions {
-            counted,
+            subset: counted,
             ..ComparisonOptions::default()
         };
         Ok(Bm25Comparison {
-            found: differ(source, &asking)?,
+            differences: differ(source, &asking)?,
             rows: query_list::list_all_queries(source, &asking)?,
         })
     }
@@ -177,18 +177,18 @@ impl Bm25Comparison {
             ComparedRanker::Second => second,
         };
         match said {
-            ComparisonStatistic::Of(side) => of_side(side, told.of),
-            ComparisonStatistic::Queries(side) => {
+            ComparisonStatistic::Value(side) => of_side(side, told.of),
+            ComparisonStatistic::QueryCount(side) => {
                 of_side(side, told.queries.map(|it| it.map(TableValue::Count)))
             }
-            ComparisonStatistic::Gain => told.gain.map(TableValue::Estimate),
-            ComparisonStatistic::Higher(side) => {
+            ComparisonStatistic::Difference => told.gain.map(TableValue::Estimate),
+            ComparisonStatistic::WinRate(side) => {
                 of_side(side, told.higher.map(|it| it.map(TableValue::Fraction)))
             }
-            ComparisonStatistic::P(PairedTest::Student) => told.p[0].map(TableValue::P),
-            ComparisonStatistic::P(PairedTest::Permutation) => told.p[1].map(TableValue::P),
-            ComparisonStatistic::Both => told.both,
-            ComparisonStatistic::Share => told.share.map(TableValue::Fraction),
+            ComparisonStatistic::P(PairedTest::TTest) => told.p[0].map(TableValue::PValue),
+            ComparisonStatistic::P(PairedTest::Permutation) => told.p[1].map(TableValue::PValue),
+            ComparisonStatistic::Joint => told.both,
+            ComparisonStatistic::QueryShare => told.share.map(TableValue::Fraction),
         }
     }
 
@@ -199,17 +199,17 @@ impl Bm25Comparison {
             ComparisonMeasure::Fqt => Some(of_paired(&found.fqt)),
             ComparisonMeasure::Fnt => Some(of_paired(&found.fnt)),
             ComparisonMeasure::Bucket(at) => found.buckets.get(at).map(of_bucket),
-            ComparisonMeasure::BucketFall => {
+            ComparisonMeasure::BucketDrop => {
                 Some(of_falls([0, 1].map(|it| fall(&found.buckets, it))))
             }
             ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
-            ComparisonMeasure::LengthFall(from, to) => self.length_fall(from, to).map(of_falls),
+            ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
             ComparisonMeasure::Answer(answer) => {
                 let mut groups = found.answers.iter();
                 let group = groups.find(|it| it.answer == Some(answer));
                 group.map(|it| of_both(&it.both))
             }
-            ComparisonMeasure::Typed => {
+            ComparisonMeasure::AnswerTypeCount => {
                 let typed = found.answers.iter().filter(|it| it.answer.is_some());
                 let n_queries = typed.map(|it| it.both.n_queries).sum();
                 Some(MeasureValues {
@@ -217,7 +217,7 @@ impl Bm25Comparison {
                     ..MeasureValues::default()
                 })
             }
-            ComparisonMeasure::Mur(depth) => {
+            ComparisonMeasure::OverlapAtDepth(depth) => {
                 let mean = found.overlap.means.get(depth.checked_sub(1)?)?;
                 Some(of_both_alike(TableValue::Estimate(*mean)))
             }
@@ -226,7 +226,7 @@ impl Bm25Comparison {
                 .overlap
                 .line
                 .map(|it| of_both_alike(three(it.intercept))),
-            ComparisonMeasure::Turn(turn) => Some(of_turn(&found.change, turn)),
+            ComparisonMeasure::Change(turn) => Some(of_turn(&found.change, turn)),
             ComparisonMeasure::Query(ref text) => {
                 let is_asked = |it: &&QueryRow| it.query.trim().eq_ignore_ascii_case(text);
                 let rr = self.rows.iter().find(is_asked)?.values.rr?;
@@ -302,11 +302,11 @@ fn of_both_alike(value: TableValue) -> MeasureValues {
 
 fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
     let count = match turn {
-        RrChangeKind::Won => change.n_won,
+        RrChangeKind::ZeroToOne => change.n_won,
         RrChangeKind::Better => change.n_better,
         RrChangeKind::Equal => change.n_equal,
         RrChangeKind::Worse => change.n_worse,
-        RrChangeKind::Lost => change.n_lost,
+        RrChangeKind::OneToZero => change.n_lost,
     };
     let n = change.series.len();
     MeasureValues {
@@ -354,7 +354,7 @@ pub(super) mod tests {
             spec: "scores:other.tsv".to_owned(),
             label: "other".to_owned(),
             detail: "from a score file".to_owned(),
-            kind: RankerKind::File,
+            kind: RankerKind::ScoreFile,
             fingerprint: String::new(),
             note: None,
         };

@@ -90,14 +90,14 @@ impl<'a> DiscrepancyRows<'a> {
     fn overview(&self, mode: AxiomVariant) -> Option<&'a StudyOverview> {
         match self.numbers(StudyColumnKind::Mode(mode))? {
             StudyNumbers::Axioms(it) => Some(it),
-            StudyNumbers::Behaviours(_) | StudyNumbers::Compared(_) => None,
+            StudyNumbers::BehavioralTests(_) | StudyNumbers::Compared(_) => None,
         }
     }
 
     fn behaviours(&self, delta: TieThreshold) -> Option<&'a BehavioralTestResults> {
         match self.numbers(StudyColumnKind::Delta(delta))? {
             StudyNumbers::Axioms(_) | StudyNumbers::Compared(_) => None,
-            StudyNumbers::Behaviours(it) => Some(it),
+            StudyNumbers::BehavioralTests(it) => Some(it),
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a> DiscrepancyRows<'a> {
         let (fixed, printed, code) = (
             AxiomVariant::Fixed,
             AxiomVariant::PaperCamara2020,
-            AxiomVariant::CodeCamara2020,
+            AxiomVariant::Code,
         );
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Tp), [code, fixed]) {
             self.add(
@@ -227,7 +227,7 @@ impl<'a> DiscrepancyRows<'a> {
     }
 
     fn lnc1(&mut self) {
-        let (fixed, code) = (AxiomVariant::Fixed, AxiomVariant::CodeCamara2020);
+        let (fixed, code) = (AxiomVariant::Fixed, AxiomVariant::Code);
         let Some(study) = self.study else { return };
         let Ok(instances) = study.instances_of(Probe::Axiom(Axiom::Lnc1), code) else {
             return;
@@ -302,7 +302,7 @@ impl<'a> DiscrepancyRows<'a> {
         self.add(
             "The correlation of MAP with the mean axiomatic score, from the numbers of table 2; \
              six rankers bound it hardly at all",
-            ("printed r".to_owned(), TableValue::Signed(0.44)),
+            ("printed r".to_owned(), TableValue::Difference(0.44)),
             (
                 match &r {
                     Some(it) => format!(
@@ -311,7 +311,7 @@ impl<'a> DiscrepancyRows<'a> {
                     ),
                     None => "r of the printed table".to_owned(),
                 },
-                r.map_or(TableValue::Missing, |it| TableValue::Signed(it.r.value)),
+                r.map_or(TableValue::Missing, |it| TableValue::Difference(it.r.value)),
             ),
         );
     }

@@ -23,7 +23,7 @@ pub struct PublishedTable {
     /// Where its numbers stand in the paper and in its code.
     pub source: String,
     /// What it shows.
-    pub about: String,
+    pub caption: String,
     /// From the left.
     pub columns: Vec<PublishedColumn>,
     /// From the top.
@@ -40,7 +40,7 @@ pub struct PublishedRow {
     /// Its name.
     pub name: String,
     /// What it is about.
-    pub what: PublishedRowSubject,
+    pub subject: PublishedRowSubject,
     /// One for each column.
     pub cells: Vec<PublishedCell>,
 }
@@ -50,25 +50,26 @@ pub struct PublishedRow {
 #[serde(try_from = "toml::Value")]
 pub struct PublishedCell {
     /// Missing where the paper has none.
-    pub printed: TableValue,
+    #[serde(alias = "printed")]
+    pub published: TableValue,
     /// What the published code gave, where that differs or says more.
-    pub code: TableValue,
+    pub authors_code: TableValue,
 }
 
 const NO_CELL: PublishedCell = PublishedCell {
-    printed: TableValue::Missing,
-    code: TableValue::Missing,
+    published: TableValue::Missing,
+    authors_code: TableValue::Missing,
 };
 
 /// The transfer sets of ABNIRML's table 3 by the names that a study has to give them, and where
 /// their queries come from.
 pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
     ("jfleg", TransferQuerySource::NounPhrase),
-    ("xsum", TransferQuerySource::Shared),
-    ("cnn", TransferQuerySource::Shared),
-    ("daily-mail", TransferQuerySource::Shared),
-    ("gyafc-entertainment", TransferQuerySource::Shared),
-    ("gyafc-family", TransferQuerySource::Shared),
+    ("xsum", TransferQuerySource::GivenShared),
+    ("cnn", TransferQuerySource::GivenShared),
+    ("daily-mail", TransferQuerySource::GivenShared),
+    ("gyafc-entertainment", TransferQuerySource::GivenShared),
+    ("gyafc-family", TransferQuerySource::GivenShared),
 ];
 
 /// The table of Padigela, Zamani & Croft beside which queries are shown.
@@ -77,13 +78,13 @@ pub(super) const SAMPLE_QUERIES_TABLE: PaperTable = PaperTable {
     table: 5,
 };
 
-/// Every table, in the order of [`Paper::ALL`] and [`Paper::tables`].
+/// Every table, in the order of [`Paper::ALL`] and [`Paper::table_numbers`].
 static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
     let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
     Paper::ALL.iter().flat_map(read).collect()
 });
 
-/// Returns a table that [`Paper::tables`] lists.
+/// Returns a table that [`Paper::table_numbers`] lists.
 ///
 /// # Panics
 ///
@@ -101,10 +102,10 @@ fn read_tables(paper: Paper) -> Vec<PublishedTable> {
         table: Vec<PublishedTable>,
     }
     let file = match paper {
-        Paper::Rennings2019 => include_str!("printed/rennings2019.toml"),
-        Paper::Camara2020 => include_str!("printed/camara2020.toml"),
-        Paper::Abnirml => include_str!("printed/abnirml.toml"),
-        Paper::Padigela2019 => include_str!("printed/padigela2019.toml"),
+        Paper::Rennings2019 => include_str!("published/rennings2019.toml"),
+        Paper::Camara2020 => include_str!("published/camara2020.toml"),
+        Paper::Abnirml => include_str!("published/abnirml.toml"),
+        Paper::Padigela2019 => include_str!("published/padigela2019.toml"),
     };
     let Tables { mut table } = toml::from_str(file).expect("a test reads every file");
     for PublishedTable { columns, rows, .. } in &mut table {
@@ -124,7 +125,7 @@ impl TryFrom<toml::Value> for PublishedCell {
             toml::Value::Table(both) if !both.contains_key("delta") => both,
             _ => {
                 return Ok(PublishedCell {
-                    printed: read_value(&written)?,
+                    published: read_value(&written)?,
                     ..NO_CELL
                 });
             }
@@ -132,8 +133,8 @@ impl TryFrom<toml::Value> for PublishedCell {
         let read = |key: &str| both.get(key).map_or(Ok(TableValue::Missing), read_value);
         match both.keys().all(|it| it == "printed" || it == "code") {
             true => Ok(PublishedCell {
-                printed: read("printed")?,
-                code: read("code")?,
+                published: read("printed")?,
+                authors_code: read("code")?,
             }),
             false => Err(format!("{both} is no cell")),
         }
@@ -154,7 +155,7 @@ fn read_value(written: &toml::Value) -> Result<TableValue, String> {
 fn read_text(text: &str) -> TableValue {
     let has_sign = text.starts_with("+.") || text.starts_with("-.");
     match (text.parse(), text.split_once('.')) {
-        (Ok(effect), _) if has_sign => TableValue::Signed(effect),
+        (Ok(effect), _) if has_sign => TableValue::Difference(effect),
         (Ok(value), Some((_, digits))) => TableValue::Score {
             value,
             digits: digits.len() as u8,
@@ -187,8 +188,8 @@ mod tests {
         for (written, printed) in [
             ("20_559", TableValue::Count(20_559)),
             ("0.18", TableValue::Fraction(0.18)),
-            ("'+.29'", TableValue::Signed(0.29)),
-            ("'-.14'", TableValue::Signed(-0.14)),
+            ("'+.29'", TableValue::Difference(0.29)),
+            ("'-.14'", TableValue::Difference(-0.14)),
             (
                 "'-0.210'",
                 TableValue::Score {
@@ -202,7 +203,10 @@ mod tests {
         ] {
             assert_eq!(
                 read(written),
-                PublishedCell { printed, ..NO_CELL },
+                PublishedCell {
+                    published: printed,
+                    ..NO_CELL
+                },
                 "{written}"
             );
         }

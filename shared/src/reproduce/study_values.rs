@@ -15,7 +15,7 @@ use crate::study::controls::StudyControls;
 use crate::study::overview::StudyOverview;
 
 /// δ as the command line of ABNIRML has it.
-pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Given { width: 0.0 };
+pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0 };
 
 /// How ours are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,12 +25,12 @@ pub(super) enum StudyColumnKind {
     /// Behaviours with a δ.
     Delta(TieThreshold),
     /// BM25 beside another ranker, by their rows, over the queries that count.
-    Against {
+    Comparison {
         pair: [u32; 2],
         counted: ComparisonSubset,
     },
     /// BM25's list beside another, wherever both come from.
-    Lists,
+    Runs,
 }
 
 /// BM25, the first of a study, beside each other ranker; nothing where there is none.
@@ -40,7 +40,7 @@ pub(super) fn bm25_comparisons(study: &Study, counted: ComparisonSubset) -> Vec<
         return Vec::new();
     };
     let others = rows().filter(|(row, _)| *row != bm25);
-    let reading = |(row, _)| StudyColumnKind::Against {
+    let reading = |(row, _)| StudyColumnKind::Comparison {
         pair: [bm25, row],
         counted,
     };
@@ -52,12 +52,12 @@ impl StudyColumnKind {
     fn name(self, study: Option<&Study>) -> String {
         match self {
             StudyColumnKind::Mode(mode) => mode.name().to_owned(),
-            StudyColumnKind::Delta(TieThreshold::Tuned) => "δ tuned".to_owned(),
-            StudyColumnKind::Delta(TieThreshold::Given { width }) => format!("δ {width}"),
-            StudyColumnKind::Against { pair, .. } => {
+            StudyColumnKind::Delta(TieThreshold::TunedPerRanker) => "δ tuned".to_owned(),
+            StudyColumnKind::Delta(TieThreshold::Fixed { width }) => format!("δ {width}"),
+            StudyColumnKind::Comparison { pair, .. } => {
                 study.map_or_else(String::new, |it| named(it, pair[1] as usize))
             }
-            StudyColumnKind::Lists => String::new(),
+            StudyColumnKind::Runs => String::new(),
         }
     }
 
@@ -66,24 +66,24 @@ impl StudyColumnKind {
         match self {
             StudyColumnKind::Mode(mode) if study.definition.modes.contains(&mode) => {
                 let dials = StudyControls {
-                    mode: Some(mode),
+                    variant: Some(mode),
                     ..StudyControls::default()
                 };
                 Ok(Some(StudyNumbers::Axioms(Box::new(
                     study.overview(&dials)?,
                 ))))
             }
-            StudyColumnKind::Mode(_) | StudyColumnKind::Lists => Ok(None),
+            StudyColumnKind::Mode(_) | StudyColumnKind::Runs => Ok(None),
             StudyColumnKind::Delta(delta) => {
                 let asking = BehavioralTestOptions {
-                    delta,
+                    tie_threshold: delta,
                     ..BehavioralTestOptions::default()
                 };
                 let behaviours = study.behaviours(&asking)?;
-                Ok(Some(StudyNumbers::Behaviours(Box::new(behaviours))))
+                Ok(Some(StudyNumbers::BehavioralTests(Box::new(behaviours))))
             }
-            StudyColumnKind::Against { pair, counted } => {
-                let compared = Bm25Comparison::of(study, pair, counted)?;
+            StudyColumnKind::Comparison { pair, counted } => {
+                let compared = Bm25Comparison::from_study(study, pair, counted)?;
                 Ok(Some(StudyNumbers::Compared(Box::new(compared))))
             }
         }
@@ -106,7 +106,7 @@ fn named(study: &Study, row: usize) -> String {
 /// What a study has in one reading.
 pub(super) enum StudyNumbers {
     Axioms(Box<StudyOverview>),
-    Behaviours(Box<BehavioralTestResults>),
+    BehavioralTests(Box<BehavioralTestResults>),
     Compared(Box<Bm25Comparison>),
 }
 
@@ -114,7 +114,7 @@ impl StudyNumbers {
     pub(super) fn value(&self, row: &PublishedRow, column: &PublishedColumn) -> TableValue {
         let found = match self {
             StudyNumbers::Axioms(it) => of_axioms(it, row, column),
-            StudyNumbers::Behaviours(it) => of_behaviours(it, row, column),
+            StudyNumbers::BehavioralTests(it) => of_behaviours(it, row, column),
             StudyNumbers::Compared(it) => of_compared(it, row, column),
         };
         found.unwrap_or(TableValue::Missing)
@@ -143,13 +143,13 @@ impl StudyColumn {
     }
 
     /// Of two lists, that of BM25 first.
-    pub(super) fn of_lists(
+    pub(super) fn from_runs(
         source: &ComparisonInput<'_>,
         counted: ComparisonSubset,
     ) -> Result<StudyColumn, Error> {
-        let compared = Bm25Comparison::of_lists(source, counted)?;
+        let compared = Bm25Comparison::from_runs(source, counted)?;
         Ok(StudyColumn {
-            reading: StudyColumnKind::Lists,
+            reading: StudyColumnKind::Runs,
             name: compared.found.rankers[1].label.clone(),
             numbers: Some(StudyNumbers::Compared(Box::new(compared))),
         })
@@ -158,7 +158,7 @@ impl StudyColumn {
     /// Where the numbers are those of a comparison.
     pub(super) fn compared(&self) -> Option<&Bm25Comparison> {
         match self.numbers.as_ref()? {
-            StudyNumbers::Axioms(_) | StudyNumbers::Behaviours(_) => None,
+            StudyNumbers::Axioms(_) | StudyNumbers::BehavioralTests(_) => None,
             StudyNumbers::Compared(it) => Some(it),
         }
     }
@@ -187,15 +187,15 @@ fn of_axioms(
     let probe = match column {
         PublishedColumn::Probe(probe) => place(*probe),
         PublishedColumn::Measure(..)
-        | PublishedColumn::Behaviour(..)
+        | PublishedColumn::BehavioralTest(..)
         | PublishedColumn::Delta
-        | PublishedColumn::Compared(..)
-        | PublishedColumn::Absent(_) => None,
+        | PublishedColumn::Comparison(..)
+        | PublishedColumn::NotAvailable(_) => None,
     };
     match &row.what {
-        PublishedRowSubject::Absent
+        PublishedRowSubject::NotAvailable
         | PublishedRowSubject::Outcome(..)
-        | PublishedRowSubject::Compared(_) => None,
+        | PublishedRowSubject::Comparison(_) => None,
         PublishedRowSubject::Instances => {
             probe.map(|at| TableValue::Count(overview.probes[at].n_instances))
         }
@@ -204,10 +204,10 @@ fn of_axioms(
             let count = overview.probes[at].n_of_splits.get(of);
             count.map(|&it| TableValue::Count(it))
         }),
-        PublishedRowSubject::Relevant => {
+        PublishedRowSubject::WithRelevantDocument => {
             probe.map(|at| TableValue::Count(overview.probes[at].n_relevant))
         }
-        PublishedRowSubject::Agreement => probe
+        PublishedRowSubject::AgreementWithQrels => probe
             .and_then(|at| overview.probes[at].relevance.as_ref())
             .map(|it| TableValue::Estimate(it.micro)),
         PublishedRowSubject::Ranker(word) => {
@@ -221,10 +221,10 @@ fn of_axioms(
                     let at = overview.measures.iter().position(|it| it == ours)?;
                     ranker.effectiveness[at].map(TableValue::Fraction)
                 }
-                PublishedColumn::Behaviour(..)
+                PublishedColumn::BehavioralTest(..)
                 | PublishedColumn::Delta
-                | PublishedColumn::Compared(..)
-                | PublishedColumn::Absent(_) => None,
+                | PublishedColumn::Comparison(..)
+                | PublishedColumn::NotAvailable(_) => None,
             }
         }
     }
@@ -242,19 +242,19 @@ fn of_behaviours(
     match column {
         PublishedColumn::Probe(_)
         | PublishedColumn::Measure(..)
-        | PublishedColumn::Compared(..)
-        | PublishedColumn::Absent(_) => None,
+        | PublishedColumn::Comparison(..)
+        | PublishedColumn::NotAvailable(_) => None,
         PublishedColumn::Delta => match &row.what {
             PublishedRowSubject::Ranker(word) => behaviours.rankers[place(word)?].delta.map(width),
-            PublishedRowSubject::Absent
+            PublishedRowSubject::NotAvailable
             | PublishedRowSubject::Outcome(..)
             | PublishedRowSubject::Instances
             | PublishedRowSubject::Split(_)
-            | PublishedRowSubject::Relevant
-            | PublishedRowSubject::Agreement
-            | PublishedRowSubject::Compared(_) => None,
+            | PublishedRowSubject::WithRelevantDocument
+            | PublishedRowSubject::AgreementWithQrels
+            | PublishedRowSubject::Comparison(_) => None,
         },
-        PublishedColumn::Behaviour(_, probe, slice) => {
+        PublishedColumn::BehavioralTest(_, probe, slice) => {
             let mut rows = behaviours.rows.iter();
             let found = rows.find(|it| (it.probe, it.slice) == (*probe, *slice))?;
             let effect = |word: &str| found.effects[place(word)?].as_ref();
@@ -266,11 +266,11 @@ fn of_behaviours(
                 PublishedRowSubject::Outcome(word, outcome) => {
                     effect(word).map(|it| TableValue::Count(outcome.count(it)))
                 }
-                PublishedRowSubject::Absent
+                PublishedRowSubject::NotAvailable
                 | PublishedRowSubject::Split(_)
-                | PublishedRowSubject::Relevant
-                | PublishedRowSubject::Agreement
-                | PublishedRowSubject::Compared(_) => None,
+                | PublishedRowSubject::WithRelevantDocument
+                | PublishedRowSubject::AgreementWithQrels
+                | PublishedRowSubject::Comparison(_) => None,
             }
         }
     }
@@ -281,17 +281,17 @@ fn of_compared(
     row: &PublishedRow,
     column: &PublishedColumn,
 ) -> Option<TableValue> {
-    let PublishedColumn::Compared(_, figure) = column else {
+    let PublishedColumn::Comparison(_, figure) = column else {
         return None;
     };
     match &row.what {
-        PublishedRowSubject::Compared(said) => compared.value(*said, figure),
+        PublishedRowSubject::Comparison(said) => compared.value(*said, figure),
         PublishedRowSubject::Ranker(_)
-        | PublishedRowSubject::Absent
+        | PublishedRowSubject::NotAvailable
         | PublishedRowSubject::Outcome(..)
         | PublishedRowSubject::Instances
         | PublishedRowSubject::Split(_)
-        | PublishedRowSubject::Relevant
-        | PublishedRowSubject::Agreement => None,
+        | PublishedRowSubject::WithRelevantDocument
+        | PublishedRowSubject::AgreementWithQrels => None,
     }
 }

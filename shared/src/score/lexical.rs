@@ -22,12 +22,12 @@ pub fn score_query(
     let weighed = ranker.weigh(&terms, &index.totals());
     let score = |text: StudyDocument| {
         let DocumentFeatures {
-            mut len,
-            mut counts,
+            n_terms: mut len,
+            term_counts: mut counts,
             ..
         } = DocumentFeatures::new(index.terms(text.doc()), &terms);
         match text {
-            StudyDocument::Document { .. } => {}
+            StudyDocument::Original { .. } => {}
             StudyDocument::Repeated { times, .. } => {
                 len = len.saturating_mul(times);
                 counts

@@ -21,9 +21,10 @@ const PAIRS_OF_A_QUERY: usize = 16;
 pub struct RescoringRecord {
     /// How the run was computed.
     #[serde(flatten)]
-    pub computation: ComputeEnvironment,
+    pub environment: ComputeEnvironment,
     /// One for each condition that could be had.
-    pub again: Vec<RescoredPairs>,
+    #[serde(alias = "again")]
+    pub rescored: Vec<RescoredPairs>,
 }
 
 /// The device, the precision and the activation with which scores were computed.
@@ -49,7 +50,8 @@ pub struct RescoredPairs {
     /// Places of the pairs, ascending.
     pub pairs: Vec<u32>,
     /// One for each of `pairs`.
-    pub values: Vec<f64>,
+    #[serde(alias = "values")]
+    pub scores: Vec<f64>,
 }
 
 /// What is other than in the run.
@@ -58,26 +60,29 @@ pub struct RescoredPairs {
 #[serde(rename_all = "kebab-case")]
 pub enum RescoringCondition {
     /// Query and text are in no batch with others.
-    Alone,
+    #[serde(alias = "alone")]
+    Unbatched,
     /// The texts come in the opposite order, and in batches of half the size.
-    OtherOrder,
+    #[serde(alias = "other-order")]
+    ReversedBatches,
     /// Weights and states have 16 bits, IEEE 754 binary16.
     F16,
     /// Weights and states have 16 bits, bfloat16.
     Bf16,
     /// On the CPU, in f32.
-    Cpu,
+    #[serde(alias = "cpu")]
+    CpuF32,
 }
 
 impl RescoringCondition {
     /// For people.
-    pub fn name(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
-            RescoringCondition::Alone => "alone, not in a batch",
-            RescoringCondition::OtherOrder => "in other batches, in the opposite order",
+            RescoringCondition::Unbatched => "alone, not in a batch",
+            RescoringCondition::ReversedBatches => "in other batches, in the opposite order",
             RescoringCondition::F16 => "in f16",
             RescoringCondition::Bf16 => "in bf16",
-            RescoringCondition::Cpu => "on the CPU in f32",
+            RescoringCondition::CpuF32 => "on the CPU in f32",
         }
     }
 }
@@ -96,15 +101,15 @@ impl ComputeEnvironment {
 impl RescoringRecord {
     /// The same of other pairs, each of which is one of these: the place `old` in these for each
     /// new one.
-    pub fn renumbered(&self, old: &[u32]) -> RescoringRecord {
+    pub fn with_pair_numbers(&self, old: &[u32]) -> RescoringRecord {
         RescoringRecord {
-            again: self.again.iter().map(|it| it.renumbered(old)).collect(),
+            rescored: self.again.iter().map(|it| it.renumbered(old)).collect(),
             ..self.clone()
         }
     }
 
     /// Whether it is about so many pairs, and made of numbers: what was read may be anything.
-    pub fn fits(&self, n_pairs: usize) -> bool {
+    pub fn is_valid_for(&self, n_pairs: usize) -> bool {
         self.again.iter().all(|it| {
             it.pairs.len() == it.values.len()
                 && it.pairs.is_sorted_by(|a, b| a < b)
@@ -123,7 +128,7 @@ impl RescoredPairs {
         RescoredPairs {
             condition: self.condition,
             pairs,
-            values,
+            scores: values,
         }
     }
 }
@@ -230,9 +235,9 @@ mod tests {
     #[test]
     fn pairs_that_are_one_in_a_job_are_two_in_the_study() {
         let job = RescoredPairs {
-            condition: RescoringCondition::Alone,
+            condition: RescoringCondition::Unbatched,
             pairs: vec![0, 2],
-            values: vec![0.5, 0.25],
+            scores: vec![0.5, 0.25],
         };
         let study = job.renumbered(&[2, 1, 0, 2]);
         assert_eq!(study.pairs, [0, 2, 3]);
@@ -242,11 +247,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_seen() {
         let certificate = |pairs: &[u32], values: &[f64]| RescoringRecord {
-            computation: ComputeEnvironment::new("cpu", "f32"),
-            again: vec![RescoredPairs {
-                condition: RescoringCondition::Alone,
+            environment: ComputeEnvironment::new("cpu", "f32"),
+            rescored: vec![RescoredPairs {
+                condition: RescoringCondition::Unbatched,
                 pairs: pairs.to_vec(),
-                values: values.to_vec(),
+                scores: values.to_vec(),
             }],
         };
         assert!(certificate(&[1, 4], &[0.5, 2.0]).fits(5));

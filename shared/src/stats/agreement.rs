@@ -60,7 +60,8 @@ pub struct AgreementCoefficient {
     /// With its 95 % interval; at most 1.
     pub estimate: Estimate,
     /// Things with at least two ratings.
-    pub n_things: u64,
+    #[serde(alias = "n_things")]
+    pub n_items: u64,
     /// Draws in which the coefficient is undefined, of [`N_RESAMPLES`].
     pub n_undefined: u64,
 }
@@ -271,7 +272,7 @@ impl Sums {
         };
         Some(AgreementCoefficient {
             estimate: Estimate { value, interval },
-            n_things: self.n_things,
+            n_items: self.n_things,
             n_undefined: n_undefined as u64,
         })
     }

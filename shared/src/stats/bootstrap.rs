@@ -41,9 +41,9 @@ pub const STREAM: u128 = 54;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerdictCounts {
     /// Judged instances that agree with the claim.
-    pub agreeing: u64,
+    pub n_agreeing: u64,
     /// Instances with a verdict.
-    pub judged: u64,
+    pub n_verdicts: u64,
 }
 
 /// A fraction over instances and over queries, with bounds.
@@ -51,9 +51,11 @@ pub struct VerdictCounts {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SatisfiedFraction {
     /// Over instances, so that a query weighs as many as it has.
-    pub micro: Estimate,
+    #[serde(alias = "micro")]
+    pub micro_average: Estimate,
     /// Mean over queries of the fraction within each, so that all weigh the same.
-    pub over_queries: Estimate,
+    #[serde(alias = "over_queries")]
+    pub macro_average: Estimate,
     /// Two-sided, against a micro fraction of .5.
     pub p: f64,
     /// Queries with at least one judged instance; the others have no part.
@@ -61,7 +63,8 @@ pub struct SatisfiedFraction {
     /// The least distance from .5 that so many queries of this kind would have shown four times
     /// in five, at the level .05: 2.80 standard errors of the micro fraction (Cohen, Statistical
     /// Power Analysis, 1988). None for a single query, and where every draw is the same.
-    pub detectable: Option<f64>,
+    #[serde(alias = "detectable")]
+    pub detectable_difference: Option<f64>,
 }
 
 /// Counts of each query to fractions with bounds; none where nothing was judged.
@@ -85,12 +88,12 @@ pub fn bootstrap_fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction
     }
     let n = units.len();
     Some(SatisfiedFraction {
-        detectable: (n > 1)
+        detectable_difference: (n > 1)
             .then(|| POWER * standard_deviation(&micro))
             .filter(|it| *it > 0.0),
         p: p_against_half(&micro, n),
-        micro: estimate(whole.micro(), micro, n),
-        over_queries: estimate(whole.over_queries(n), over_queries, n),
+        micro_average: estimate(whole.micro(), micro, n),
+        macro_average: estimate(whole.over_queries(n), over_queries, n),
         n_queries: n as u64,
     })
 }
@@ -221,11 +224,11 @@ pub(crate) struct BootstrapSampler {
 impl BootstrapSampler {
     /// Of so many units, from the reference stream.
     pub(crate) fn new(n: usize) -> BootstrapSampler {
-        BootstrapSampler::of_stream(n, STREAM)
+        BootstrapSampler::with_stream(n, STREAM)
     }
 
     /// Where two kinds of units are drawn side by side, the second needs a stream of its own.
-    pub(crate) fn of_stream(n: usize, stream: u128) -> BootstrapSampler {
+    pub(crate) fn with_stream(n: usize, stream: u128) -> BootstrapSampler {
         BootstrapSampler {
             generator: Pcg64::new(SEED, stream),
             n: n as u64,
@@ -233,7 +236,7 @@ impl BootstrapSampler {
     }
 
     /// Calls `take` with the places of as many units as there are, drawn with replacement.
-    pub(crate) fn each(&mut self, mut take: impl FnMut(usize)) {
+    pub(crate) fn for_each_index(&mut self, mut take: impl FnMut(usize)) {
         for _ in 0..self.n / 2 {
             self.pair().into_iter().for_each(&mut take);
         }

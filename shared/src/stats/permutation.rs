@@ -22,11 +22,11 @@ use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_difference};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairedVerdictCounts {
     /// Instances where the first ranker agrees with the claim.
-    pub first: u64,
+    pub n_agreeing_first: u64,
     /// Instances where the second does.
-    pub second: u64,
+    pub n_agreeing_second: u64,
     /// Instances that both were judged on.
-    pub judged: u64,
+    pub n_verdicts: u64,
 }
 
 /// How far two rankers are apart.
@@ -34,7 +34,8 @@ pub struct PairedVerdictCounts {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FractionDifference {
     /// Fraction of the first less that of the second, over the same instances.
-    pub micro: Estimate,
+    #[serde(alias = "micro")]
+    pub micro_average: Estimate,
     /// Two-sided, by exchanging the rankers within queries.
     pub p: f64,
     /// `p` after a correction for all tests of a table.
@@ -42,7 +43,8 @@ pub struct FractionDifference {
     /// Cohen's d for pairs; none where the queries do not differ.
     pub effect_size: Option<f64>,
     /// Instances that both were judged on.
-    pub n_judged: u64,
+    #[serde(alias = "n_judged")]
+    pub n_verdicts: u64,
     /// Queries with such an instance.
     pub n_queries: u64,
 }
@@ -54,11 +56,11 @@ pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDiff
     let micro = bootstrap_difference(&units)?;
     let p = p_of(&units);
     Some(FractionDifference {
-        micro,
+        micro_average: micro,
         p,
         p_holm: p,
         effect_size: effect_size(&units),
-        n_judged: units.iter().map(|it| it.judged).sum(),
+        n_verdicts: units.iter().map(|it| it.judged).sum(),
         n_queries: units.len() as u64,
     })
 }
@@ -127,9 +129,9 @@ mod tests {
         let pairs = first.iter().zip(second).zip(judged);
         pairs
             .map(|((&first, &second), &judged)| PairedVerdictCounts {
-                first,
-                second,
-                judged,
+                n_agreeing_first: first,
+                n_agreeing_second: second,
+                n_verdicts: judged,
             })
             .collect()
     }

@@ -22,7 +22,8 @@ pub struct Proportion {
     /// Those that count, at most `of`.
     pub n: u64,
     /// All.
-    pub of: u64,
+    #[serde(alias = "of")]
+    pub total: u64,
 }
 
 impl Proportion {
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     fn of(n: u64, of: u64) -> Proportion {
-        Proportion { n, of }
+        Proportion { n, total: of }
     }
 
     fn near(found: [f64; 2], printed: [f64; 2]) {

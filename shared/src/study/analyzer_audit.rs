@@ -28,11 +28,13 @@ pub struct AuditRow {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    #[serde(alias = "mode")]
+    pub variant: AxiomVariant,
     /// Instances of the study.
     pub n_instances: u64,
     /// Those among them that are instances under the other analyser.
-    pub n_held: u64,
+    #[serde(alias = "n_held")]
+    pub n_retained: u64,
 }
 
 /// Asks another analyser about instances.
@@ -41,7 +43,7 @@ pub struct AnalyzerAuditor<'a> {
     /// Over an index of the other analyser; looks for what was mined, without a cap.
     pub miner: Miner<'a>,
     /// Over document numbers of the collection.
-    pub mined: &'a MiningResult,
+    pub mining_result: &'a MiningResult,
     /// With the queries of the study.
     pub collection: &'a Collection,
 }
@@ -49,7 +51,7 @@ pub struct AnalyzerAuditor<'a> {
 impl AnalyzerAuditor<'_> {
     /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
     /// those whose texts stand beside the pool: what these are does not depend on terms.
-    pub fn query(&self, query: usize) -> Vec<u64> {
+    pub fn audit_query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mined.texts;
         let pool = self.mined.pools[query].iter();
         let pool: Vec<u32> = pool.map(|&it| texts[it as usize].doc()).collect();
@@ -57,7 +59,7 @@ impl AnalyzerAuditor<'_> {
             query: &self.collection.queries[query].text,
             docs: &pool,
             grades: &self.collection.grades(query, &pool),
-            beside: &[],
+            added_samples: &[],
         });
         self.mined_of_pools()
             .map(|(which, instances)| {
@@ -78,14 +80,14 @@ impl AnalyzerAuditor<'_> {
         all.filter(|it| !it.1.probe.is_beside())
     }
 
-    /// Sums up what [`AnalyzerAuditor::query`] gave for every query.
-    pub fn collect(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
+    /// Sums up what [`AnalyzerAuditor::audit_query`] gave for every query.
+    pub fn collect_audit(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
         let rows = self.mined_of_pools().zip(0..);
         let rows = rows.map(|((_, instances), at): (_, usize)| AuditRow {
             probe: instances.probe,
-            mode: instances.mode,
+            variant: instances.mode,
             n_instances: instances.len() as u64,
-            n_held: queries.iter().map(|it| it[at]).sum(),
+            n_retained: queries.iter().map(|it| it[at]).sum(),
         });
         AnalyzerAudit {
             analyzer,
@@ -118,17 +120,17 @@ mod tests {
     #[test]
     fn an_instance_holds_or_not_under_other_terms() {
         let limits = Limits {
-            min_terms: 0,
+            min_query_term_occurrences: 0,
             ..Limits::STANDARD
         };
         let miner = |index| Miner {
             index,
-            known: None,
-            asked: &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
+            word_vectors: None,
+            probes: &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
             limits: &limits,
         };
         let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
-        let shard = miner(&stems).mine(&QueryPool::unjudged("river", &[0, 1, 2]));
+        let shard = miner(&stems).mine(&QueryPool::without_grades("river", &[0, 1, 2]));
         let mined = MiningResult::collect(
             &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
             vec![shard],
@@ -138,7 +140,7 @@ mod tests {
             let miner = miner(index);
             let auditor = AnalyzerAuditor {
                 miner,
-                mined: &mined,
+                mining_result: &mined,
                 collection: &collection,
             };
             let queries = [auditor.query(0)];

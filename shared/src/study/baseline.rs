@@ -29,7 +29,8 @@ pub struct BaselineCell {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    #[serde(alias = "mode")]
+    pub variant: AxiomVariant,
     /// Over instances.
     pub fraction: f64,
 }
@@ -40,14 +41,14 @@ pub struct BaselineCheck {
     /// What was expected.
     pub expected: BaselineCell,
     /// What there is; none where the ranker is gone or was judged on nothing.
-    pub found: Option<f64>,
+    pub actual: Option<f64>,
     /// Whether it is at least what was expected, less the tolerance.
-    pub holds: bool,
+    pub passes: bool,
 }
 
 impl Baseline {
     /// Of a study, over its readings.
-    pub fn of(overviews: &[StudyOverview]) -> Option<Baseline> {
+    pub fn from_overviews(overviews: &[StudyOverview]) -> Option<Baseline> {
         let first = overviews.first()?;
         let cells = overviews.iter().flat_map(|overview| {
             overview.rankers.iter().flat_map(move |row| {
@@ -56,7 +57,7 @@ impl Baseline {
                     Some(BaselineCell {
                         ranker: row.ranker.spec.clone(),
                         probe: column.probe,
-                        mode: overview.mode,
+                        variant: overview.mode,
                         fraction: cell.as_ref()?.micro.value,
                     })
                 })
@@ -87,8 +88,8 @@ impl Baseline {
             let found = now.cells.iter().find(same).map(|it| it.fraction);
             BaselineCheck {
                 expected: expected.clone(),
-                found,
-                holds: found.is_some_and(|it| it >= expected.fraction - tolerance),
+                actual: found,
+                passes: found.is_some_and(|it| it >= expected.fraction - tolerance),
             }
         });
         Ok(compared.collect())
@@ -104,7 +105,7 @@ mod tests {
     fn baseline(query: &str) -> Baseline {
         let texts = ["river river bank", "river bank", "the river"];
         let study = fixture::study(query, &texts, 10);
-        Baseline::of(&[study.overview(&StudyControls::default()).unwrap()]).unwrap()
+        Baseline::from_overviews(&[study.overview(&StudyControls::default()).unwrap()]).unwrap()
     }
 
     #[test]

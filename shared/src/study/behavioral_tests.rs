@@ -36,9 +36,9 @@ pub enum TieThreshold {
     /// For each ranker the median of the differences of adjacent scores in its top 10 of every
     /// pool.
     #[default]
-    Tuned,
+    TunedPerRanker,
     /// The same for all rankers.
-    Given {
+    Fixed {
         /// At least 0.
         width: f64,
     },
@@ -50,14 +50,14 @@ pub enum TieThreshold {
 pub struct BehavioralTestOptions {
     /// Only their split counts here.
     #[serde(default)]
-    pub dials: StudyControls,
+    pub controls: StudyControls,
     /// δ.
     #[serde(default)]
-    pub delta: TieThreshold,
+    pub tie_threshold: TieThreshold,
     /// The least grade of a relevant document, for the slices; none takes 2 where there are such
     /// grades, as the paper does, and else 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relevant_from: Option<i32>,
+    pub min_relevant_grade: Option<i32>,
 }
 
 /// Of which documents the samples are.
@@ -104,7 +104,7 @@ pub struct TestedRanker {
     /// Who.
     pub ranker: RankerInfo,
     /// δ, in the unit of its scores; none where its pools have no two scores to tune it by.
-    pub delta: Option<f64>,
+    pub tie_threshold: Option<f64>,
 }
 
 /// The effect of some samples on one ranker.
@@ -112,13 +112,13 @@ pub struct TestedRanker {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralEffect {
     /// Samples whose first text is preferred by more than δ.
-    pub positive: u64,
+    pub n_positive: u64,
     /// Samples whose scores differ by at most δ.
-    pub neutral: u64,
+    pub n_tied: u64,
     /// Samples whose second text is preferred by more than δ.
-    pub negative: u64,
+    pub n_negative: u64,
     /// Samples without both scores; they count nowhere.
-    pub unscored: u64,
+    pub n_unscored: u64,
     /// `(positive − negative) / n`, with the interval by queries.
     pub score: Estimate,
     /// Of the differences, in the unit of the scores.
@@ -126,7 +126,7 @@ pub struct BehavioralEffect {
     /// Of the differences: the middle one, or the mean of the middle two.
     pub median: f64,
     /// Of the paired t test over samples; none of fewer than two or where none differs.
-    pub p: Option<f64>,
+    pub p_samples: Option<f64>,
     /// `p` times the number of tests in the table, at most 1.
     pub p_bonferroni: Option<f64>,
     /// Two-sided, of the score against 0, with queries as units.
@@ -137,7 +137,7 @@ pub struct BehavioralEffect {
 
 impl BehavioralEffect {
     /// Samples with both scores.
-    pub fn n(&self) -> u64 {
+    pub fn n_scored(&self) -> u64 {
         self.positive + self.neutral + self.negative
     }
 
@@ -148,7 +148,7 @@ impl BehavioralEffect {
 
     /// Whether samples as units and queries as units say different things: one finds an effect
     /// and the other does not.
-    pub fn is_disputed(&self) -> bool {
+    pub fn has_conflicting_tests(&self) -> bool {
         let [low, high] = self.score.interval;
         let by_queries = low > 0.0 || high < 0.0;
         self.is_significant() != by_queries
@@ -166,7 +166,7 @@ pub struct BehavioralTestRow {
     /// Samples, of the queries that count.
     pub n_samples: u64,
     /// Share kept by a cap per query; 1 without.
-    pub sampled: f64,
+    pub sampled_fraction: f64,
     /// One for each ranker; none where it has no sample with both scores.
     pub effects: Vec<Option<BehavioralEffect>>,
 }
@@ -180,13 +180,13 @@ pub struct BehavioralTestResults {
     /// Of the study.
     pub title: String,
     /// Of the instances.
-    pub hash: String,
+    pub instances_hash: String,
     /// As they were asked.
-    pub asking: BehavioralTestOptions,
+    pub options: BehavioralTestOptions,
     /// The least grade of a relevant document.
-    pub relevant_from: i32,
+    pub min_relevant_grade: i32,
     /// What became of the pairs of each transfer set.
-    pub kept: Vec<(Probe, TransferPairCounts)>,
+    pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
     /// The splits of the queries: a dial.
     pub splits: Vec<SplitSize>,
     /// In the order of the study.
@@ -199,12 +199,12 @@ pub struct BehavioralTestResults {
 
 impl Study {
     /// Every behaviour for every ranker.
-    pub fn behaviours(
+    pub fn behavioral_tests(
         &self,
         asking: &BehavioralTestOptions,
     ) -> Result<BehavioralTestResults, Error> {
         asking.dials.check(self)?;
-        if let TieThreshold::Given { width } = asking.delta
+        if let TieThreshold::Fixed { width } = asking.delta
             && !(width.is_finite() && width >= 0.0)
         {
             return Err(Error::out_of_range(
@@ -218,9 +218,9 @@ impl Study {
             .iter()
             .map(|it| TestedRanker {
                 ranker: it.ranker.clone(),
-                delta: match asking.delta {
-                    TieThreshold::Tuned => self.tuned_delta(it, &filter),
-                    TieThreshold::Given { width } => Some(width),
+                tie_threshold: match asking.delta {
+                    TieThreshold::TunedPerRanker => self.tuned_delta(it, &filter),
+                    TieThreshold::Fixed { width } => Some(width),
                 },
             })
             .collect();
@@ -238,7 +238,7 @@ impl Study {
                 probe,
                 slice,
                 n_samples: self.n_samples(&samples),
-                sampled: instances.sampled(),
+                sampled_fraction: instances.sampled(),
                 effects: each
                     .map(|(scores, asked)| {
                         self.effect(&samples, scores, asked.delta.unwrap_or(0.0))
@@ -254,10 +254,10 @@ impl Study {
         Ok(BehavioralTestResults {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
-            hash: self.instances_hash.clone(),
-            asking: asking.clone(),
-            relevant_from,
-            kept: self.kept.clone(),
+            instances_hash: self.instances_hash.clone(),
+            options: asking.clone(),
+            min_relevant_grade: relevant_from,
+            transfer_pair_counts: self.kept.clone(),
             splits: self.splits(),
             rankers,
             rows,
@@ -383,9 +383,9 @@ impl SampleSelection<'_> {
 /// The text of a sample that was not changed.
 fn original(claim: Claim<StudyDocNo>) -> StudyDocNo {
     match claim {
-        Claim::Above { loser, .. } | Claim::NotBelow { loser, .. } => loser,
-        Claim::Apart { b, .. } => b,
-        Claim::ShrinkingGain { most, .. } => most,
+        Claim::Higher { loser, .. } | Claim::NotLower { loser, .. } => loser,
+        Claim::Different { b, .. } => b,
+        Claim::DiminishingGain { most, .. } => most,
     }
 }
 
@@ -416,8 +416,8 @@ impl EffectCounts {
         let neutral = self.neutral - before.neutral;
         let negative = self.negative - before.negative;
         VerdictCounts {
-            agreeing: 2 * positive + neutral,
-            judged: 2 * (positive + neutral + negative),
+            n_agreeing: 2 * positive + neutral,
+            n_verdicts: 2 * (positive + neutral + negative),
         }
     }
 }
@@ -428,9 +428,9 @@ fn difference(
     score: impl FnMut(StudyDocNo) -> Option<f64>,
 ) -> Option<f64> {
     match claim.scored(score)? {
-        Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => Some(winner - loser),
-        Claim::Apart { a, b } => Some((a - b).abs()),
-        Claim::ShrinkingGain { .. } => None,
+        Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => Some(winner - loser),
+        Claim::Different { a, b } => Some((a - b).abs()),
+        Claim::DiminishingGain { .. } => None,
     }
 }
 
@@ -442,17 +442,17 @@ fn effect_of(
     let fraction = bootstrap::bootstrap_fraction(by_query)?;
     let score = |it: f64| 2.0 * it - 1.0;
     Some(BehavioralEffect {
-        positive: counts.positive,
-        neutral: counts.neutral,
-        negative: counts.negative,
-        unscored: counts.unscored,
+        n_positive: counts.positive,
+        n_tied: counts.neutral,
+        n_negative: counts.negative,
+        n_unscored: counts.unscored,
         score: Estimate {
             value: score(fraction.micro.value),
             interval: fraction.micro.interval.map(score),
         },
         mean: differences.iter().sum::<f64>() / differences.len() as f64,
         median: median(differences)?,
-        p: t_test::one_sample_t_test(differences).map(|it| it.p),
+        p_samples: t_test::one_sample_t_test(differences).map(|it| it.p),
         p_bonferroni: None,
         p_queries: fraction.p,
         n_queries: fraction.n_queries,
@@ -491,18 +491,19 @@ mod tests {
     #[test]
     fn effects_are_counted_by_delta() {
         let study = study();
-        for delta in [TieThreshold::Tuned, TieThreshold::Given { width: 0.0 }] {
+        for delta in [
+            TieThreshold::TunedPerRanker,
+            TieThreshold::Fixed { width: 0.0 },
+        ] {
             let asking = BehavioralTestOptions {
-                delta,
+                tie_threshold: delta,
                 ..BehavioralTestOptions::default()
             };
             let found = study.behaviours(&asking).unwrap();
             assert_eq!((found.rows.len(), found.rankers.len()), (18, 2));
             let mut n_tests = 0;
             for row in &found.rows {
-                let instances = study
-                    .instances_of(row.probe, AxiomVariant::CodeCamara2020)
-                    .unwrap();
+                let instances = study.instances_of(row.probe, AxiomVariant::Code).unwrap();
                 assert_eq!(row.n_samples, instances.len() as u64);
                 for ((effect, scores), asked) in
                     row.effects.iter().zip(&study.scores).zip(&found.rankers)
@@ -562,14 +563,14 @@ mod tests {
     #[test]
     fn queries_and_samples_may_disagree() {
         let one = |value: f64, interval, p_bonferroni| BehavioralEffect {
-            positive: 1,
-            neutral: 0,
-            negative: 0,
-            unscored: 0,
+            n_positive: 1,
+            n_tied: 0,
+            n_negative: 0,
+            n_unscored: 0,
             score: Estimate { value, interval },
             mean: 0.1,
             median: 0.1,
-            p: p_bonferroni,
+            p_samples: p_bonferroni,
             p_bonferroni,
             p_queries: 0.2,
             n_queries: 3,
@@ -584,8 +585,8 @@ mod tests {
     fn pairs_of_one_source_are_one_unit() {
         let mut units = BootstrapUnits::default();
         let one = |agreeing| VerdictCounts {
-            agreeing,
-            judged: 2,
+            n_agreeing: agreeing,
+            n_verdicts: 2,
         };
         for (group, agreeing) in [
             (Some("a"), 2),
@@ -603,7 +604,7 @@ mod tests {
     #[test]
     fn a_width_that_is_none_is_refused() {
         let asking = BehavioralTestOptions {
-            delta: TieThreshold::Given { width: f64::NAN },
+            tie_threshold: TieThreshold::Fixed { width: f64::NAN },
             ..BehavioralTestOptions::default()
         };
         let error = study().behaviours(&asking).unwrap_err().to_string();

@@ -25,7 +25,7 @@ pub struct StudyInputs {
     /// The rankers that are formulas. Scores of others are added later.
     pub rankers: Vec<LexicalRanker>,
     /// Today: `2026-11-20`.
-    pub made: String,
+    pub created: String,
 }
 
 /// Makes a study.
@@ -38,18 +38,19 @@ pub async fn make_study<E: ShardExecutor>(
         mut collection,
         files,
         rankers,
-        made,
+        created: made,
     } = inputs;
     definition.cut(&mut collection);
     let collection_hash = collection.hash();
-    let prepared = PreparedCollection::of_study(&definition, collection, files, executor).await?;
+    let prepared =
+        PreparedCollection::prepare_for_study(&definition, collection, files, executor).await?;
     let (mined, n_without_text) = prepared.mine(executor).await?;
     let audits = prepared.audit(&definition.audit, &mined, executor).await?;
-    let pairs = QueryDocumentPairs::of_mined(&mined);
+    let pairs = QueryDocumentPairs::from_mined(&mined);
     let scoring = LexicalScoring {
         collection: &prepared.collection,
         index: &prepared.index,
-        texts: &mined.texts,
+        study_docs: &mined.texts,
         pairs: &pairs,
     };
     let scores = scoring.score(&rankers, executor).await?;
@@ -74,7 +75,7 @@ pub struct LexicalScoring<'a> {
     /// The index of the collection.
     pub index: &'a Index,
     /// By number.
-    pub texts: &'a [StudyDocument],
+    pub study_docs: &'a [StudyDocument],
     /// Unique.
     pub pairs: &'a QueryDocumentPairs,
 }
@@ -89,7 +90,7 @@ impl LexicalScoring<'_> {
         let LexicalScoring {
             collection,
             index,
-            texts,
+            study_docs: texts,
             pairs,
         } = self;
         let n_queries = pairs.n_queries();
@@ -115,7 +116,7 @@ impl LexicalScoring<'_> {
 
 impl StudyDefinition {
     /// Leaves a collection the queries of this study.
-    pub fn cut(&self, collection: &mut Collection) {
+    pub fn truncate_queries(&self, collection: &mut Collection) {
         collection
             .queries
             .truncate(self.n_queries.unwrap_or(usize::MAX));
@@ -164,7 +165,7 @@ fn assemble(parts: StudyParts) -> Study {
     let PreparedCollection {
         collection,
         index,
-        beside,
+        added_samples: beside,
         ..
     } = &prepared;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
@@ -203,7 +204,7 @@ fn assemble(parts: StudyParts) -> Study {
 
     let overlap = overlaps(collection, index);
     let words = prepared.known().map(|it| StudyWordVectors {
-        about: it.about(definition.vectors.as_deref().unwrap_or_default()),
+        info: it.about(definition.vectors.as_deref().unwrap_or_default()),
         vectors: it.only(pooled.iter().copied(), &collection.queries),
     });
     let asked_for = |id: &&str| {
@@ -217,7 +218,7 @@ fn assemble(parts: StudyParts) -> Study {
     Study {
         format: 1,
         definition,
-        made,
+        created: made,
         software: env!("CARGO_PKG_VERSION").to_owned(),
         collection_hash,
         instances_hash,
@@ -229,23 +230,23 @@ fn assemble(parts: StudyParts) -> Study {
             .collect(),
         queries: collection.queries.clone(),
         qrels,
-        texts: mined.texts,
+        study_docs: mined.texts,
         pools: mined.pools,
         instances: mined.instances,
         pairs,
         scores,
-        n_without_text,
-        words,
-        overlap,
+        n_docs_without_text: n_without_text,
+        word_vectors: words,
+        query_overlap: overlap,
         audits,
-        withheld: None,
-        added: beside.added,
-        kept: beside.kept.clone(),
+        withheld_texts: None,
+        addition_counts: beside.added,
+        transfer_pair_counts: beside.kept.clone(),
         lengths: super::controls::DocumentLengths::default(),
     }
 }
 
-/// [`Study::overlap`].
+/// [`Study::query_overlap`].
 fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
     let numbers = collection.doc_numbers();
     let overlap = |query: &Query| {

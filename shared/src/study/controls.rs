@@ -16,16 +16,20 @@ use crate::text::Vocabulary;
 pub struct StudyControls {
     /// Reading of the axioms; none takes the first of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<AxiomVariant>,
+    #[serde(alias = "mode")]
+    pub variant: Option<AxiomVariant>,
     /// δ below the one the study was mined with; instances with a larger gap are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delta: Option<u32>,
+    #[serde(alias = "delta")]
+    pub length_tolerance: Option<u32>,
     /// Two sides of a claim closer than this tie; none takes the ranker's own width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delta_score: Option<f64>,
+    #[serde(alias = "delta_score")]
+    pub tie_threshold: Option<f64>,
     /// Which instances count.
     #[serde(default)]
-    pub only: InstanceSubset,
+    #[serde(alias = "only")]
+    pub subset: InstanceSubset,
     /// Only queries of this split; none takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
@@ -40,23 +44,25 @@ pub enum InstanceSubset {
     #[default]
     All,
     /// Those whose texts the ranker saw whole.
-    Whole,
+    #[serde(alias = "whole")]
+    Untruncated,
     /// Those with a relevant text.
-    Relevant,
+    #[serde(alias = "relevant")]
+    WithRelevant,
 }
 
 impl StudyControls {
     /// The reading that is shown.
-    pub(crate) fn mode_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
+    pub(crate) fn variant_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
         let mode = self.mode.unwrap_or(study.definition.modes[0]);
         if study.definition.modes.contains(&mode) {
             return Ok(mode);
         }
-        Err(Error::unknown("mode of this study", mode.name()))
+        Err(Error::not_found("mode of this study", mode.name()))
     }
 
     /// Two sides of a claim closer than this tie.
-    pub(crate) fn tie_width(&self, scores: &Scores) -> f64 {
+    pub(crate) fn tie_threshold(&self, scores: &Scores) -> f64 {
         self.delta_score.unwrap_or(scores.ranker.kind.tie_width())
     }
 
@@ -65,7 +71,7 @@ impl StudyControls {
         if let Some(split) = &self.split {
             let known = study.queries.iter().filter_map(|it| it.split.as_ref());
             if !known.into_iter().any(|it| it == split) {
-                return Err(Error::unknown("split of this study's queries", split));
+                return Err(Error::not_found("split of this study's queries", split));
             }
         }
         match self.delta_score {
@@ -90,7 +96,7 @@ impl Study {
             .iter()
             .find(|it| (it.probe, it.mode) == (probe, mode));
         found.ok_or_else(|| {
-            Error::unknown(
+            Error::not_found(
                 "probe of this study",
                 format!("{} {}", probe.slug(), mode.name()),
             )
@@ -126,13 +132,13 @@ impl<'a> InstanceFilter<'a> {
     }
 
     /// Whether the instances of a query count at all.
-    pub(super) fn takes(&self, query: usize) -> bool {
+    pub(super) fn includes_query(&self, query: usize) -> bool {
         let own = &self.study.queries[query].split;
         self.split.is_none_or(|it| own.as_deref() == Some(it))
     }
 
-    /// Whether an instance counts; for [`InstanceSubset::Whole`] that depends on the ranker.
-    pub(crate) fn passes(
+    /// Whether an instance counts; for [`InstanceSubset::Untruncated`] that depends on the ranker.
+    pub(crate) fn includes_instance(
         &self,
         instances: &Instances,
         query: usize,
@@ -140,23 +146,33 @@ impl<'a> InstanceFilter<'a> {
         scores: Option<&Scores>,
     ) -> bool {
         let fits = match (self.only, scores) {
-            (InstanceSubset::All, _) | (InstanceSubset::Whole, None) => true,
-            (InstanceSubset::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
-            (InstanceSubset::Relevant, _) => self.study.has_relevant(query, claim),
+            (InstanceSubset::All, _) | (InstanceSubset::Untruncated, None) => true,
+            (InstanceSubset::Untruncated, Some(scores)) => {
+                !self.study.truncated(scores, query, claim)
+            }
+            (InstanceSubset::WithRelevant, _) => self.study.has_relevant(query, claim),
         };
         fits && self.is_close(instances, claim) && self.takes(query)
     }
 
     /// Whether its texts are as equally long as δ wants them.
-    pub(super) fn is_close(&self, instances: &Instances, claim: Claim<StudyDocNo>) -> bool {
-        let Instances { probe, mode, .. } = *instances;
+    pub(super) fn has_similar_lengths(
+        &self,
+        instances: &Instances,
+        claim: Claim<StudyDocNo>,
+    ) -> bool {
+        let Instances {
+            probe,
+            variant: mode,
+            ..
+        } = *instances;
         let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(probe))
         else {
             return true;
         };
         // The published code of STMC3 asks for less than δ, not for at most.
         let most_gap = match (probe, mode) {
-            (Probe::Axiom(Axiom::Stmc3), AxiomVariant::CodeCamara2020) => delta.checked_sub(1),
+            (Probe::Axiom(Axiom::Stmc3), AxiomVariant::Code) => delta.checked_sub(1),
             _ => Some(*delta),
         };
         let (mut least, mut most) = (u32::MAX, 0);
@@ -170,7 +186,7 @@ impl<'a> InstanceFilter<'a> {
 
 impl Study {
     /// Whether the ranker saw only a part of one of the texts.
-    pub(super) fn truncated(
+    pub(super) fn is_truncated(
         &self,
         scores: &Scores,
         query: usize,
@@ -184,7 +200,7 @@ impl Study {
     }
 
     /// Whether the ranker saw only a part of a text.
-    pub(super) fn text_truncated(&self, scores: &Scores, query: usize, text: StudyDocNo) -> bool {
+    pub(super) fn is_doc_truncated(&self, scores: &Scores, query: usize, text: StudyDocNo) -> bool {
         let place = self.pairs.position(query, text);
         place.is_some_and(|it| scores.truncated.binary_search(&(it as u32)).is_ok())
     }
@@ -204,7 +220,7 @@ fn needs_equal_length(probe: Probe) -> bool {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3) => true,
         Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2) => false,
         // Theirs is a share of the longer text.
-        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => false,
+        Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => false,
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
     }
 }

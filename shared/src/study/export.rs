@@ -18,7 +18,8 @@ pub struct ExportedInstance<'a> {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    #[serde(alias = "mode")]
+    pub variant: AxiomVariant,
     /// What it claims of its texts.
     pub claim: ClaimKind,
     /// Id of its query.
@@ -26,9 +27,11 @@ pub struct ExportedInstance<'a> {
     /// Distinct terms of the query.
     pub terms: Vec<&'a str>,
     /// Ids of its texts, in the order of the claim.
-    pub text_ids: Vec<String>,
+    #[serde(alias = "text_ids")]
+    pub doc_ids: Vec<String>,
     /// As measured.
-    pub premises: Vec<MeasuredPrecondition>,
+    #[serde(alias = "premises")]
+    pub preconditions: Vec<MeasuredPrecondition>,
     /// For each ranker of the study, in its order, the scores of the texts.
     pub scores: Vec<Vec<Option<f64>>>,
 }
@@ -79,10 +82,10 @@ impl Study {
             let count = |&text: &StudyDocNo| {
                 let text = self.texts[text as usize];
                 match text {
-                    StudyDocument::Document { doc } => counting.document(doc),
+                    StudyDocument::Original { doc } => counting.document(doc),
                     StudyDocument::Repeated { times, .. } => {
                         let body = index.terms(text.doc()).repeat(times as usize);
-                        DocumentFeatures::with_others(&body, &terms)
+                        DocumentFeatures::with_other_terms(&body, &terms)
                     }
                 }
             };
@@ -104,7 +107,7 @@ impl Study {
                         pool: &counted,
                         limits: &self.definition.limits,
                         totals: self.totals,
-                        alike: &alike,
+                        term_similarities: &alike,
                     };
                     let (probe, mode) = (instances.probe, instances.mode);
                     let from = self.pairs.range(query).start;
@@ -114,12 +117,12 @@ impl Study {
                     });
                     take(&ExportedInstance {
                         probe,
-                        mode,
+                        variant: mode,
                         claim: instances.claim,
                         query_id: &asked.id,
                         terms: terms.iter().map(|it| it.term.as_str()).collect(),
-                        text_ids: of_claim.iter().map(|&it| self.text_id(it)).collect(),
-                        premises: probe.premises(mode, &case),
+                        doc_ids: of_claim.iter().map(|&it| self.text_id(it)).collect(),
+                        preconditions: probe.premises(mode, &case),
                         scores: scores.collect(),
                     })?;
                 }

@@ -28,13 +28,13 @@ use scatter::EffectivenessScatter;
 pub struct FigureOptions {
     /// As on the Study page.
     #[serde(default)]
-    pub dials: StudyControls,
+    pub controls: StudyControls,
     /// Row of the ranker that the others are compared with.
     #[serde(default)]
-    pub reference: u32,
+    pub reference_row: u32,
     /// Place of the measure, among [`EffectivenessTable::measures`].
     #[serde(default)]
-    pub measure: u32,
+    pub measure_index: u32,
 }
 
 /// Every figure of a study, for one choice.
@@ -46,16 +46,16 @@ pub struct StudyFigures {
     /// For people.
     pub title: String,
     /// Of its instances.
-    pub hash: String,
+    pub instances_hash: String,
     /// The reading that is shown.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// The readings that were mined.
-    pub modes: Vec<AxiomVariant>,
+    pub variants: Vec<AxiomVariant>,
     /// Where queries are in splits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<SplitSize>,
     /// What was chosen.
-    pub choice: FigureOptions,
+    pub options: FigureOptions,
     /// Rows.
     pub rankers: Vec<RankerInfo>,
     /// How texts become terms.
@@ -65,13 +65,13 @@ pub struct StudyFigures {
     /// How the instances fare under other analysers.
     pub audits: Vec<AnalyzerAudit>,
     /// Rankers against one of them, axiom by axiom.
-    pub compared: ReferenceComparison,
+    pub reference_comparison: ReferenceComparison,
     /// Rankers by effectiveness; none without judgements.
     pub effectiveness: Option<EffectivenessTable>,
     /// Effectiveness by how much of the query relevant texts hold; none without judgements.
-    pub overlap: Option<QueryOverlapFigure>,
+    pub query_overlap: Option<QueryOverlapFigure>,
     /// Effectiveness against axioms; none without judgements.
-    pub scatter: Option<EffectivenessScatter>,
+    pub effectiveness_scatter: Option<EffectivenessScatter>,
 }
 
 impl Study {
@@ -81,7 +81,7 @@ impl Study {
         let mode = overview.mode;
         if choice.reference as usize >= self.scores.len().max(1) {
             let (members, n) = ("rankers", self.scores.len());
-            return Err(FieldError::NoPlace { members, n }.of("reference"));
+            return Err(FieldError::IndexOutOfRange { items: members, n }.of("reference"));
         }
         let filter = InstanceFilter::new(self, &choice.dials);
         let probes = self.definition.axioms();
@@ -92,30 +92,30 @@ impl Study {
         let measure = choice.measure as usize;
         if measure >= overview.measures.len() {
             let (members, n) = ("measures", overview.measures.len());
-            return Err(FieldError::NoPlace { members, n }.of("measure"));
+            return Err(FieldError::IndexOutOfRange { items: members, n }.of("measure"));
         }
-        let effectiveness = EffectivenessTable::of(&overview.measures, &per_query);
+        let effectiveness = EffectivenessTable::from_values(&overview.measures, &per_query);
         let scatter = effectiveness
             .as_ref()
-            .map(|it| EffectivenessScatter::of(&overview, it, measure));
+            .map(|it| EffectivenessScatter::from_values(&overview, it, measure));
         Ok(StudyFigures {
             funnels: self.funnels(&shown, &filter)?,
-            compared: self.compare(&shown, &filter, choice),
-            overlap: QueryOverlapFigure::of(
+            reference_comparison: self.compare(&shown, &filter, choice),
+            query_overlap: QueryOverlapFigure::from_values(
                 self,
                 &filter,
                 &overview.measures[measure],
                 measure,
                 &per_query,
             ),
-            scatter,
+            effectiveness_scatter: scatter,
             effectiveness,
             name: overview.name,
             title: overview.title,
-            hash: overview.hash,
-            mode,
-            modes: overview.modes,
-            choice: choice.clone(),
+            instances_hash: overview.hash,
+            variant: mode,
+            variants: overview.modes,
+            options: choice.clone(),
             rankers: overview.rankers.into_iter().map(|it| it.ranker).collect(),
             analyzer: overview.analyzer,
             splits: overview.splits,

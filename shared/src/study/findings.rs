@@ -8,7 +8,7 @@ use crate::stats::Estimate;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StudyFinding {
     /// A ranker orders most instances the other way round.
-    Against {
+    ViolatesAxiom {
         /// Who.
         ranker: usize,
         /// On what.
@@ -16,10 +16,10 @@ pub enum StudyFinding {
         /// Fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
-        n_judged: u64,
+        n_verdicts: u64,
     },
     /// Two rankers are far apart.
-    Apart {
+    RankersDiffer {
         /// Who follows the axiom more often.
         more: usize,
         /// Who follows it less often.
@@ -32,16 +32,16 @@ pub enum StudyFinding {
         fraction_of_less: Estimate,
     },
     /// The judgements contradict an axiom.
-    Contradicted {
+    QrelsContradictAxiom {
         /// Which.
         probe: Probe,
         /// How often its claim holds for the grades, where these differ.
         fraction: Estimate,
         /// Instances whose grades differ.
-        n_judged: u64,
+        n_verdicts: u64,
     },
     /// A ranker does as the axiom says.
-    Follows {
+    SatisfiesAxiom {
         /// Who.
         ranker: usize,
         /// On what.
@@ -49,7 +49,7 @@ pub enum StudyFinding {
         /// Fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
-        n_judged: u64,
+        n_verdicts: u64,
     },
 }
 
@@ -57,10 +57,10 @@ impl StudyFinding {
     /// What it is about.
     pub fn probe(&self) -> Probe {
         match self {
-            StudyFinding::Against { probe, .. }
-            | StudyFinding::Apart { probe, .. }
-            | StudyFinding::Contradicted { probe, .. }
-            | StudyFinding::Follows { probe, .. } => *probe,
+            StudyFinding::ViolatesAxiom { probe, .. }
+            | StudyFinding::RankersDiffer { probe, .. }
+            | StudyFinding::QrelsContradictAxiom { probe, .. }
+            | StudyFinding::SatisfiesAxiom { probe, .. } => *probe,
         }
     }
 
@@ -69,20 +69,20 @@ impl StudyFinding {
     fn size(&self) -> f64 {
         const CHANCE: f64 = 0.5;
         match self {
-            StudyFinding::Against { fraction, .. }
-            | StudyFinding::Contradicted { fraction, .. } => CHANCE - fraction.interval[1],
-            StudyFinding::Apart {
+            StudyFinding::ViolatesAxiom { fraction, .. }
+            | StudyFinding::QrelsContradictAxiom { fraction, .. } => CHANCE - fraction.interval[1],
+            StudyFinding::RankersDiffer {
                 fraction_of_more,
                 fraction_of_less,
                 ..
             } => fraction_of_more.interval[0] - fraction_of_less.interval[1],
-            StudyFinding::Follows { fraction, .. } => fraction.interval[0] - CHANCE,
+            StudyFinding::SatisfiesAxiom { fraction, .. } => fraction.interval[0] - CHANCE,
         }
     }
 
     /// That a ranker follows an axiom is what one expects: it is told after all else.
     fn is_expected(&self) -> bool {
-        matches!(self, StudyFinding::Follows { .. })
+        matches!(self, StudyFinding::SatisfiesAxiom { .. })
     }
 }
 
@@ -119,34 +119,38 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
             .collect();
         for &(ranker, cell) in &cells {
             let (fraction, n_judged) = (cell.micro, cell.tally.judged());
-            all.push(StudyFinding::Against {
+            all.push(StudyFinding::ViolatesAxiom {
                 ranker,
                 probe,
                 fraction,
-                n_judged,
+                n_verdicts: n_judged,
             });
-            all.push(StudyFinding::Follows {
+            all.push(StudyFinding::SatisfiesAxiom {
                 ranker,
                 probe,
                 fraction,
-                n_judged,
+                n_verdicts: n_judged,
             });
-            all.extend(cells.iter().map(|&(less, other)| StudyFinding::Apart {
-                more: ranker,
-                less,
-                probe,
-                fraction_of_more: fraction,
-                fraction_of_less: other.micro,
-            }));
+            all.extend(
+                cells
+                    .iter()
+                    .map(|&(less, other)| StudyFinding::RankersDiffer {
+                        more: ranker,
+                        less,
+                        probe,
+                        fraction_of_more: fraction,
+                        fraction_of_less: other.micro,
+                    }),
+            );
         }
         all.extend(
             column
                 .relevance
                 .as_ref()
-                .map(|it| StudyFinding::Contradicted {
+                .map(|it| StudyFinding::QrelsContradictAxiom {
                     probe,
                     fraction: it.micro,
-                    n_judged: it.tally.judged(),
+                    n_verdicts: it.tally.judged(),
                 }),
         );
     }
@@ -166,7 +170,7 @@ mod tests {
         let [apart, follows] = found.as_slice() else {
             panic!("{found:?}")
         };
-        let StudyFinding::Apart {
+        let StudyFinding::RankersDiffer {
             more: 0,
             less: 1,
             probe: Probe::Axiom(Axiom::Tfc1),
@@ -175,7 +179,7 @@ mod tests {
         else {
             panic!("{apart:?}")
         };
-        let StudyFinding::Follows {
+        let StudyFinding::SatisfiesAxiom {
             ranker: 0,
             probe: Probe::Axiom(Axiom::Lnc2),
             ..
@@ -214,7 +218,7 @@ mod tests {
         };
         let found = find_notable_results(&overview, 3);
         assert!(
-            matches!(found[0], StudyFinding::Against { ranker: 0, .. }),
+            matches!(found[0], StudyFinding::ViolatesAxiom { ranker: 0, .. }),
             "{found:?}"
         );
     }

@@ -53,7 +53,7 @@ pub(crate) fn make_with(
         definition,
         collection,
         files,
-        made: "2026-11-20".to_owned(),
+        created: "2026-11-20".to_owned(),
     };
     run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
@@ -68,12 +68,12 @@ pub(crate) fn definition(delta: u32) -> StudyDefinition {
         collection: "c".to_owned(),
         n_queries: None,
         pool: "all".parse().unwrap(),
-        probes: Probe::minable(false),
-        modes: vec![AxiomVariant::Fixed],
+        probes: Probe::paper_axioms(false),
+        variants: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql".to_owned()],
         analyzer: Analyzer::default(),
         limits: Limits {
-            length_gap_terms: Some(delta),
+            length_tolerance_terms: Some(delta),
             ..Limits::STANDARD
         },
         vectors: None,

@@ -33,7 +33,7 @@ pub struct InstanceDetails {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// Query id.
     pub query_id: String,
     /// The query as written, with its marks.
@@ -41,18 +41,18 @@ pub struct InstanceDetails {
     /// Distinct query terms, in order of first appearance.
     pub terms: Vec<QueryTermInfo>,
     /// In the order of the claim.
-    pub texts: Vec<InstanceDocument>,
+    pub docs: Vec<InstanceDocument>,
     /// Over places in `texts`.
     pub claim: Claim<u32>,
     /// In the order the axiom checks them.
-    pub premises: Vec<MeasuredPrecondition>,
+    pub preconditions: Vec<MeasuredPrecondition>,
     /// One for each ranker of the study.
-    pub said: Vec<RankerVerdict>,
+    pub verdicts: Vec<RankerVerdict>,
     /// One for each lexical ranker.
     pub contributions: Vec<TermContributions>,
     /// Whether the texts are not here; then there is nothing that is counted in them.
     #[serde(default)]
-    pub withheld: bool,
+    pub has_withheld_texts: bool,
 }
 
 /// The words of an instance.
@@ -63,9 +63,9 @@ pub struct InstanceTexts {
     /// Distinct query terms, in order of first appearance.
     pub terms: Vec<QueryTermInfo>,
     /// In the order of the claim.
-    pub texts: Vec<HighlightedText>,
+    pub docs: Vec<HighlightedText>,
     /// Whether the texts are not here.
-    pub withheld: bool,
+    pub has_withheld_texts: bool,
 }
 
 /// A text with the places of query terms in it.
@@ -85,9 +85,9 @@ pub struct TermHighlight {
     /// Bytes of the text, in UTF-8.
     pub span: Span,
     /// Place among the distinct query terms.
-    pub term: u32,
+    pub term_index: u32,
     /// One of the two terms that stand nearest (Γ).
-    pub nearest: bool,
+    pub is_nearest: bool,
 }
 
 /// A query term with what the collection knows of it.
@@ -97,7 +97,7 @@ pub struct QueryTermInfo {
     /// After analysis.
     pub term: String,
     /// As first written in the query.
-    pub written: String,
+    pub surface_form: String,
     /// Occurrences in the query.
     pub count: u32,
     /// Documents that hold it.
@@ -105,7 +105,7 @@ pub struct QueryTermInfo {
     /// Occurrences in the collection.
     pub cf: u64,
     /// 0 for the rarest query term, then on by df: the line it is marked with.
-    pub rarity: u32,
+    pub rarity_rank: u32,
 }
 
 /// A text of an instance.
@@ -117,21 +117,21 @@ pub struct InstanceDocument {
     /// May be empty; it is the beginning of the body.
     pub title: String,
     /// What was analysed and scored, with marks.
-    pub body: HighlightedText,
+    pub text: HighlightedText,
     /// Its length, in terms.
     pub n_terms: u32,
     /// Occurrences of each distinct query term.
-    pub counts: Vec<u32>,
+    pub term_counts: Vec<u32>,
     /// Γ, the least distance of two distinct query terms; none with fewer than two.
-    pub distance: Option<u32>,
+    pub term_distance: Option<u32>,
     /// Grade, if judged.
     pub grade: Option<i32>,
     /// What its words mean; none without word vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub likeness: Option<QuerySimilarity>,
+    pub query_similarity: Option<QuerySimilarity>,
     /// What its manipulation goes by, in the document as it is; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tagged: Vec<LinguisticSpans>,
+    pub linguistic_spans: Vec<LinguisticSpans>,
 }
 
 /// What was found in a text, of one kind.
@@ -149,16 +149,16 @@ pub struct LinguisticSpans {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuerySimilarity {
     /// cos(d − Q, Q); none if one of them has no word with a vector.
-    pub to_query: Option<f64>,
+    pub cosine: Option<f64>,
     /// Occurrences of words with a vector.
-    pub n_known: u32,
+    pub n_with_vector: u32,
     /// All occurrences.
     pub n_words: u32,
     /// The words that are most like the query, with their cosine.
-    pub nearest: Vec<SimilarWord>,
+    pub nearest_words: Vec<SimilarWord>,
 }
 
-/// How many words [`QuerySimilarity::nearest`] names.
+/// How many words [`QuerySimilarity::nearest_words`] names.
 const NEAREST: usize = 6;
 
 /// What one ranker said.
@@ -194,7 +194,7 @@ const TYPICAL: usize = 2000;
 
 impl Study {
     /// One instance with everything that is known of it.
-    pub fn show(
+    pub fn instance_details(
         &self,
         probe: Probe,
         mode: AxiomVariant,
@@ -220,13 +220,13 @@ impl Study {
             title: self.docs[self.texts[text as usize].doc() as usize]
                 .title
                 .clone(),
-            body,
+            text: body,
             n_terms: counted.len,
-            counts: counted.counts.clone(),
-            distance: counted.distance(),
+            term_counts: counted.counts.clone(),
+            term_distance: counted.distance(),
             grade: self.grade(query, text),
-            likeness: None,
-            tagged: Vec::new(),
+            query_similarity: None,
+            linguistic_spans: Vec::new(),
         });
         let mut texts: Vec<InstanceDocument> = texts.collect();
         let compares = probe.needs_vectors() && !probe.is_beside();
@@ -249,20 +249,20 @@ impl Study {
             Some(read.contributions(&ranker, &self.totals))
         });
         let mut shown = InstanceDetails {
-            withheld: false,
+            has_withheld_texts: false,
             number,
             probe,
-            mode,
+            variant: mode,
             query_id: self.queries[query].id.clone(),
             query: read.query(),
             terms: read.terms_about(),
-            texts,
+            docs: texts,
             claim: instances.claim.about(&places),
-            premises: probe.premises(
+            preconditions: probe.premises(
                 mode,
                 &read.case(&self.definition.limits, self.totals, &read.counted),
             ),
-            said: self
+            verdicts: self
                 .scores
                 .iter()
                 .map(|it| {
@@ -288,7 +288,7 @@ impl Study {
     }
 
     /// The words of an instance alone, which is much less work than all that is known of it.
-    pub fn read(
+    pub fn instance_texts(
         &self,
         probe: Probe,
         mode: AxiomVariant,
@@ -309,8 +309,8 @@ impl Study {
         Ok(InstanceTexts {
             query: read.query(),
             terms: read.terms_about(),
-            texts: read.texts().collect(),
-            withheld: self.is_withheld(probe),
+            docs: read.texts().collect(),
+            has_withheld_texts: self.is_withheld(probe),
         })
     }
 
@@ -359,7 +359,7 @@ fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
     at.filter(|&it| it < instances.len()).ok_or_else(|| {
         let (probe, n) = (instances.probe.slug(), instances.len());
         let what = format!("instance of {probe} (it has {n})");
-        Error::unknown(&what, format!("number {number}"))
+        Error::not_found(&what, format!("number {number}"))
     })
 }
 
@@ -383,7 +383,7 @@ pub(super) struct AnalyzedInstance<'a> {
     /// Distinct query terms.
     pub(super) terms: QueryTerms,
     /// Each text.
-    pub(super) counted: Vec<DocumentFeatures>,
+    pub(super) features: Vec<DocumentFeatures>,
     /// How like each query term is to each.
     alike: Vec<f64>,
 }
@@ -413,7 +413,7 @@ impl<'a> AnalyzedInstance<'a> {
         let asked = vectors.map(|it| words_of_query(it, analyzer, query.0, &terms));
         let count = |body: &(&str, Vec<(String, Span)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            let mut counted = DocumentFeatures::with_others(&found, &terms);
+            let mut counted = DocumentFeatures::with_other_terms(&found, &terms);
             counted.place_terms(&found, &terms);
             counted.meaning = meaning.as_ref().map(|(vectors, bag)| {
                 let mut words = Vec::new();
@@ -438,12 +438,12 @@ impl<'a> AnalyzedInstance<'a> {
             query,
             bodies,
             terms,
-            counted,
+            features: counted,
         }
     }
 
     /// Some of the texts, for an axiom.
-    pub(super) fn case<'b>(
+    pub(super) fn query_context<'b>(
         &'b self,
         limits: &'b Limits,
         totals: CollectionTotals,
@@ -454,27 +454,31 @@ impl<'a> AnalyzedInstance<'a> {
             pool,
             limits,
             totals,
-            alike: &self.alike,
+            term_similarities: &self.alike,
         }
     }
 
     /// What the words of a text mean.
-    pub(super) fn likeness(
+    pub(super) fn query_similarity(
         &self,
         analyzer: &Analyzer,
         vectors: &WordVectors,
         at: usize,
     ) -> Option<QuerySimilarity> {
-        let SemanticFeatures { rest, to_query, .. } = self.counted[at].meaning.as_ref()?;
+        let SemanticFeatures {
+            other_words: rest,
+            query_similarity: to_query,
+            ..
+        } = self.counted[at].meaning.as_ref()?;
         let asked = bag_of_query(vectors, analyzer, self.query.0);
         let text = self.bodies[at].0;
         let mut nearest = nearest_words(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
         Some(QuerySimilarity {
-            to_query: *to_query,
-            n_known: rest.n_known,
+            cosine: *to_query,
+            n_with_vector: rest.n_known,
             n_words: rest.n_words,
-            nearest,
+            nearest_words: nearest,
         })
     }
 
@@ -492,7 +496,7 @@ impl<'a> AnalyzedInstance<'a> {
     }
 
     /// Distinct query terms with what the collection knows of them.
-    pub(super) fn terms_about(&self) -> Vec<QueryTermInfo> {
+    pub(super) fn query_term_infos(&self) -> Vec<QueryTermInfo> {
         let mut by_df: Vec<usize> = (0..self.terms.len()).collect();
         by_df.sort_by_key(|&it| self.terms[it].df);
         let written = |term: &str| {
@@ -505,11 +509,11 @@ impl<'a> AnalyzedInstance<'a> {
             .enumerate()
             .map(|(place, it)| QueryTermInfo {
                 term: it.term.clone(),
-                written: written(&it.term),
+                surface_form: written(&it.term),
                 count: it.count,
                 df: it.df,
                 cf: it.cf,
-                rarity: by_df.iter().position(|&at| at == place).unwrap_or(0) as u32,
+                rarity_rank: by_df.iter().position(|&at| at == place).unwrap_or(0) as u32,
             })
             .collect()
     }
@@ -553,8 +557,8 @@ impl<'a> AnalyzedInstance<'a> {
                 let place = self.terms.iter().position(|it| it.term == *term)?;
                 Some(TermHighlight {
                     span: *span,
-                    term: place as u32,
-                    nearest: is_near(position),
+                    term_index: place as u32,
+                    is_nearest: is_near(position),
                 })
             });
         HighlightedText {

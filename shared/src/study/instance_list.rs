@@ -17,7 +17,7 @@ pub use lister::InstanceLister;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceListOptions {
     /// The state of the Study page.
-    pub dials: StudyControls,
+    pub controls: StudyControls,
     /// The column: a probe of the study.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -28,26 +28,26 @@ pub struct InstanceListOptions {
     pub outcome: Option<Outcome>,
     /// Only queries whose id or text contains this, ignoring case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub query: String,
+    pub query_filter: String,
     /// Only margins from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin_from: Option<f64>,
+    pub min_margin: Option<f64>,
     /// Only margins up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin_to: Option<f64>,
+    pub max_margin: Option<f64>,
     /// Order of the list.
     #[serde(default)]
     pub sort: InstanceSort,
     /// How many to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to give, at most [`InstanceListOptions::MOST`].
+    /// How many to give, at most [`InstanceListOptions::MAX_PAGE_SIZE`].
     pub limit: u64,
 }
 
 impl InstanceListOptions {
     /// The longest page.
-    pub const MOST: u64 = 500;
+    pub const MAX_PAGE_SIZE: u64 = 500;
 }
 
 /// Order of a list of instances. Ties stay in the order of queries and texts.
@@ -59,11 +59,11 @@ pub enum InstanceSort {
     #[default]
     Query,
     /// Most clearly against the claim first.
-    MarginUp,
+    MarginAscending,
     /// Most clearly with the claim first.
-    MarginDown,
+    MarginDescending,
     /// Closest calls first.
-    Closest,
+    AbsoluteMargin,
 }
 
 /// A page of the list, with the distribution of all margins.
@@ -89,7 +89,7 @@ pub struct ListedInstance {
     /// As written.
     pub query: String,
     /// Ids, in the order of the claim.
-    pub texts: Vec<String>,
+    pub docs: Vec<String>,
     /// Grades, in the same order.
     pub grades: Vec<Option<i32>>,
     /// None without all scores.
@@ -97,7 +97,7 @@ pub struct ListedInstance {
     /// None without all scores.
     pub margin: Option<f64>,
     /// Whether the ranker saw only a part of one of the texts.
-    pub truncated: bool,
+    pub is_truncated: bool,
 }
 
 /// Counts of margins in bins of equal width, with 0 on an edge.
@@ -105,9 +105,9 @@ pub struct ListedInstance {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MarginHistogram {
     /// Lower edge of the first bin.
-    pub from: f64,
+    pub lower_edge: f64,
     /// Width of a bin.
-    pub width: f64,
+    pub bin_width: f64,
     /// How many margins each bin holds; its lower edge is in, its upper edge is not. Ties
     /// are not counted here.
     pub counts: Vec<u64>,
@@ -117,7 +117,7 @@ pub struct MarginHistogram {
 
 impl Study {
     /// One page of the instances of a cell.
-    pub fn list(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
+    pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.lister(listing)?;
         let counted = [lister.count(0..self.queries.len())];
         let plan = lister.plan(&counted);
@@ -126,7 +126,7 @@ impl Study {
     }
 
     /// The same in parts that can be done on several threads.
-    pub fn lister<'a>(
+    pub fn instance_lister<'a>(
         &'a self,
         listing: &'a InstanceListOptions,
     ) -> Result<InstanceLister<'a>, Error> {
@@ -199,9 +199,9 @@ mod tests {
             let margin = it.1.map(|it| it.margin);
             match listing.sort {
                 InstanceSort::Query => 0.0,
-                InstanceSort::MarginUp => margin.unwrap_or(f64::INFINITY),
-                InstanceSort::MarginDown => margin.map_or(f64::INFINITY, |it| -it),
-                InstanceSort::Closest => margin.map_or(f64::INFINITY, f64::abs),
+                InstanceSort::MarginAscending => margin.unwrap_or(f64::INFINITY),
+                InstanceSort::MarginDescending => margin.map_or(f64::INFINITY, |it| -it),
+                InstanceSort::AbsoluteMargin => margin.map_or(f64::INFINITY, f64::abs),
             }
         };
         all.sort_by(|a, b| key(a).total_cmp(&sort_key(b)));
@@ -244,9 +244,9 @@ mod tests {
         for ranker in [0, 2] {
             for sort in [
                 InstanceSort::Query,
-                InstanceSort::MarginUp,
-                InstanceSort::MarginDown,
-                InstanceSort::Closest,
+                InstanceSort::MarginAscending,
+                InstanceSort::MarginDescending,
+                InstanceSort::AbsoluteMargin,
             ] {
                 for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
                     let listing = InstanceListOptions {
@@ -277,13 +277,13 @@ mod tests {
 
     fn first_five() -> InstanceListOptions {
         InstanceListOptions {
-            dials: StudyControls::default(),
+            controls: StudyControls::default(),
             probe: Probe::Axiom(Axiom::Tfc1),
             ranker: 0,
             outcome: None,
-            query: String::new(),
-            margin_from: None,
-            margin_to: None,
+            query_filter: String::new(),
+            min_margin: None,
+            max_margin: None,
             sort: InstanceSort::Query,
             offset: 0,
             limit: 5,
@@ -295,8 +295,8 @@ mod tests {
         let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
         let page = study.list(&first_five()).unwrap();
         let MarginHistogram {
-            from,
-            width,
+            lower_edge: from,
+            bin_width: width,
             counts,
             n_tied,
         } = page.histogram;

@@ -32,9 +32,11 @@ pub struct StudySummary {
     /// Two sentences on what one sees.
     pub description: String,
     /// When its instances were mined: `2026-11-20`.
-    pub made: String,
+    #[serde(rename = "made")]
+    pub created: String,
     /// Of its instances.
-    pub hash: String,
+    #[serde(rename = "hash")]
+    pub instances_hash: String,
     /// Queries.
     pub n_queries: u64,
     /// Documents of the whole collection.
@@ -43,7 +45,8 @@ pub struct StudySummary {
     pub n_instances: u64,
     /// Behaviours.
     #[serde(default)]
-    pub n_behaviours: u64,
+    #[serde(rename = "n_behaviours")]
+    pub n_behavioral_tests: u64,
     /// Labels of the rankers, in order.
     pub rankers: Vec<String>,
     /// Columns of `fractions`.
@@ -51,7 +54,8 @@ pub struct StudySummary {
     /// Fraction satisfied, rankers × probes, in the first mode.
     pub fractions: Vec<Vec<Option<f64>>>,
     /// Whether visitors see it.
-    pub published: bool,
+    #[serde(rename = "published")]
+    pub is_published: bool,
 }
 
 /// Everything the Study page shows for one state of its dials.
@@ -65,13 +69,13 @@ pub struct StudyOverview {
     /// Two sentences on what one sees.
     pub description: String,
     /// When its instances were mined: `2026-11-20`.
-    pub made: String,
+    pub created: String,
     /// Version of the software that mined them.
     pub software: String,
     /// Of the collection.
     pub collection_hash: String,
     /// Of the instances.
-    pub hash: String,
+    pub instances_hash: String,
     /// Of the whole collection.
     pub totals: CollectionTotals,
     /// Queries, after the dials.
@@ -88,21 +92,21 @@ pub struct StudyOverview {
     /// What becomes an instance.
     pub limits: Limits,
     /// What it was aggregated with.
-    pub dials: StudyControls,
+    pub controls: StudyControls,
     /// The reading that is shown.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// The readings that were mined.
-    pub modes: Vec<AxiomVariant>,
+    pub variants: Vec<AxiomVariant>,
     /// Rows.
-    pub rankers: Vec<OverviewRow>,
+    pub rows: Vec<OverviewRow>,
     /// How many rankers of the definition have no scores yet.
     #[serde(default)]
     pub n_unscored_rankers: u64,
     /// Columns.
-    pub probes: Vec<OverviewColumn>,
+    pub columns: Vec<OverviewColumn>,
     /// Behaviours, which have answers of their own: [`super::behavioral_tests`].
     #[serde(default)]
-    pub n_behaviours: u64,
+    pub n_behavioral_tests: u64,
     /// How many tests the correction of `p_holm` reckons with.
     pub n_tests: u64,
     /// Names of the measures in [`OverviewRow::effectiveness`]: `nDCG@10`.
@@ -114,7 +118,7 @@ pub struct StudyOverview {
     pub remarks: Vec<String>,
     /// Whether the texts are not here: [`Study::without_texts`].
     #[serde(default)]
-    pub withheld: bool,
+    pub has_withheld_texts: bool,
 }
 
 /// Some of the queries.
@@ -138,17 +142,17 @@ pub struct OverviewRow {
     /// One for each measure, over the pool; none without judgements.
     pub effectiveness: Vec<Option<f64>>,
     /// Pairs without a score.
-    pub n_missing: u64,
+    pub n_unscored: u64,
     /// Pairs of which the ranker saw only a part.
     pub n_truncated: u64,
     /// What became of some of its scores under other conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certified: Option<StabilitySummary>,
+    pub stability: Option<StabilitySummary>,
 }
 
 impl OverviewRow {
     /// Pairs of which the ranker saw only a part; none where that is not known.
-    pub fn seen_in_part(&self) -> Option<u64> {
+    pub fn n_known_truncated(&self) -> Option<u64> {
         let known = self.ranker.kind.tells_truncation() || self.n_truncated > 0;
         known.then_some(self.n_truncated)
     }
@@ -161,9 +165,9 @@ pub struct OverviewCell {
     /// Counts of outcomes.
     pub tally: OutcomeCounts,
     /// Over instances, the interval by queries.
-    pub micro: Estimate,
+    pub micro_average: Estimate,
     /// Mean over queries of the fraction within each.
-    pub over_queries: Estimate,
+    pub macro_average: Estimate,
     /// Two-sided, against a fraction of .5, from the same draws as the interval.
     pub p: f64,
     /// `p` after Holm's correction over all cells of the table.
@@ -171,16 +175,16 @@ pub struct OverviewCell {
     /// Queries with at least one judged instance.
     pub n_queries: u64,
     /// The least distance from .5 that so many queries would have shown:
-    /// [`SatisfiedFraction::detectable`].
+    /// [`SatisfiedFraction::detectable_difference`].
     #[serde(default)]
-    pub detectable: Option<f64>,
+    pub detectable_difference: Option<f64>,
     /// The fraction over instances whose texts the ranker saw whole, where that differs.
-    pub whole: Option<f64>,
+    pub untruncated_fraction: Option<f64>,
 }
 
 impl OverviewCell {
     /// The share of the instances that the ranker could be asked: those whose texts it scored.
-    pub fn asked(&self) -> f64 {
+    pub fn scored_fraction(&self) -> f64 {
         let judged = self.tally.judged();
         judged as f64 / (judged + self.tally.unscored).max(1) as f64
     }
@@ -199,21 +203,21 @@ pub struct OverviewColumn {
     pub n_instances: u64,
     /// After the dials, of the queries of each split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub n_of_splits: Vec<u64>,
+    pub n_per_split: Vec<u64>,
     /// Instances with a relevant text.
-    pub n_relevant: u64,
+    pub n_with_relevant: u64,
     /// Instances whose opposite (the same two texts the other way round) is one as well.
     pub n_both_orders: u64,
     /// Share kept by a cap per query; 1 without.
-    pub sampled: f64,
+    pub sampled_fraction: f64,
     /// How often the claim holds for the grades, over instances whose grades differ; none
     /// where there is no such instance.
-    pub relevance: Option<OverviewCell>,
+    pub qrels_cell: Option<OverviewCell>,
 }
 
 impl Study {
     /// The study in a list.
-    pub fn card(&self, published: bool) -> Result<StudySummary, Error> {
+    pub fn summary(&self, published: bool) -> Result<StudySummary, Error> {
         let overview = self.overview(&StudyControls::default())?;
         let fractions = overview.rankers.iter().map(|row| {
             row.cells
@@ -226,11 +230,11 @@ impl Study {
             name: overview.name,
             title: overview.title,
             description: overview.description,
-            made: overview.made,
-            hash: overview.hash,
+            created: overview.made,
+            instances_hash: overview.hash,
             n_queries: overview.n_queries,
             n_docs: overview.totals.n_docs,
-            n_behaviours: overview.n_behaviours,
+            n_behavioral_tests: overview.n_behaviours,
             n_instances: overview.probes.iter().map(|it| it.n_instances).sum(),
             rankers: overview
                 .rankers
@@ -238,7 +242,7 @@ impl Study {
                 .map(|it| it.ranker.label)
                 .collect(),
             probes: overview.probes.into_iter().map(|it| it.probe).collect(),
-            published,
+            is_published: published,
         })
     }
 
@@ -269,22 +273,22 @@ impl Study {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             description: self.definition.description.clone(),
-            made: self.made.clone(),
+            created: self.made.clone(),
             software: self.software.clone(),
             collection_hash: self.collection_hash.clone(),
-            hash: self.instances_hash.clone(),
+            instances_hash: self.instances_hash.clone(),
             totals: self.totals,
             analyzer: self.definition.analyzer.describe(),
             pool: self.definition.pool.clone(),
             limits: self.definition.limits,
-            dials: dials.clone(),
-            mode,
-            modes: self.definition.modes.clone(),
-            n_behaviours: self.definition.behaviours().count() as u64,
+            controls: dials.clone(),
+            variant: mode,
+            variants: self.definition.modes.clone(),
+            n_behavioral_tests: self.definition.behaviours().count() as u64,
             n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,
-            rankers,
+            rows: rankers,
             n_unscored_rankers: self.n_unscored_rankers() as u64,
-            probes: shown
+            columns: shown
                 .iter()
                 .map(|it| self.column(it, &filter, &splits))
                 .collect(),
@@ -296,7 +300,7 @@ impl Study {
                 None => self.audits_in(mode),
             },
             remarks: self.remarks(),
-            withheld: self.lacks_texts(),
+            has_withheld_texts: self.lacks_texts(),
         })
     }
 
@@ -326,22 +330,22 @@ impl Study {
                 (sum.judged() > 0).then(|| agreeing / sum.judged() as f64)
             });
             Some(OverviewCell {
-                whole: whole.flatten(),
+                untruncated_fraction: whole.flatten(),
                 ..cell
             })
         });
         OverviewRow {
             cells: cells.collect(),
             effectiveness: self.effectiveness(scores, filter),
-            n_missing: scores.n_missing() as u64,
+            n_unscored: scores.n_missing() as u64,
             n_truncated: scores.truncated.len() as u64,
-            certified: self.certified(scores, shown, filter, width),
+            stability: self.certified(scores, shown, filter, width),
             ranker: scores.ranker.clone(),
         }
     }
 
     /// The verdict of a ranker on a claim; none without all scores.
-    pub(super) fn verdict(
+    pub(super) fn ranker_verdict(
         &self,
         scores: &Scores,
         query: usize,
@@ -406,11 +410,11 @@ impl Study {
             probe,
             claim: instances.claim,
             n_instances,
-            n_of_splits,
-            n_relevant,
+            n_per_split: n_of_splits,
+            n_with_relevant: n_relevant,
             n_both_orders,
-            sampled: instances.sampled(),
-            relevance,
+            sampled_fraction: instances.sampled(),
+            qrels_cell: relevance,
         }
     }
 
@@ -493,28 +497,28 @@ pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Op
     let counted: Vec<VerdictCounts> = tallies
         .iter()
         .map(|it| VerdictCounts {
-            agreeing: it.agreeing(tie_agrees),
-            judged: it.judged(),
+            n_agreeing: it.agreeing(tie_agrees),
+            n_verdicts: it.judged(),
         })
         .collect();
     let SatisfiedFraction {
-        micro,
-        over_queries,
+        micro_average: micro,
+        macro_average: over_queries,
         p,
         n_queries,
-        detectable,
+        detectable_difference: detectable,
     } = bootstrap::bootstrap_fraction(&counted)?;
     let mut tally = OutcomeCounts::default();
     tallies.iter().for_each(|&it| tally += it);
     Some(OverviewCell {
         tally,
-        micro,
-        over_queries,
+        micro_average: micro,
+        macro_average: over_queries,
         p,
         p_holm: p,
         n_queries,
-        detectable,
-        whole: None,
+        detectable_difference: detectable,
+        untruncated_fraction: None,
     })
 }
 
@@ -529,11 +533,11 @@ fn correct(rankers: &mut [OverviewRow]) {
 /// Whether the same two texts the other way round are an instance of the same query.
 fn has_opposite(all: &[StudyDocNo], claim: Claim<StudyDocNo>) -> bool {
     match claim {
-        Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+        Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
             let (pairs, _) = all.as_chunks::<2>();
             pairs.binary_search(&[loser, winner]).is_ok()
         }
-        Claim::Apart { .. } | Claim::ShrinkingGain { .. } => false,
+        Claim::Different { .. } | Claim::DiminishingGain { .. } => false,
     }
 }
 

@@ -25,18 +25,18 @@ pub struct PlaygroundRequest {
     /// The query.
     pub query: String,
     /// Two or three texts.
-    pub texts: Vec<String>,
+    pub docs: Vec<String>,
     /// How texts become terms.
     pub analyzer: Analyzer,
     /// Bounds of the premises.
     pub limits: Limits,
     /// Reading of the axioms.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// Lexical rankers, as on the command line.
     pub rankers: Vec<String>,
     /// Axioms beside [`crate::probe::Axiom::ALL`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub further: Vec<Probe>,
+    pub extra_probes: Vec<Probe>,
 }
 
 /// Every axiom on what was typed.
@@ -48,14 +48,14 @@ pub struct PlaygroundResult {
     /// Distinct query terms.
     pub terms: Vec<QueryTermInfo>,
     /// With marks.
-    pub texts: Vec<HighlightedText>,
+    pub docs: Vec<HighlightedText>,
     /// Length of each text, in terms.
     pub n_terms: Vec<u32>,
     /// Γ of each text.
-    pub distances: Vec<Option<u32>>,
+    pub term_distances: Vec<Option<u32>>,
     /// One for each axiom, those on meaning only with word vectors: the order of texts in which
     /// it applies, or else the one that fails the fewest premises.
-    pub axioms: Vec<AxiomResult>,
+    pub axiom_results: Vec<AxiomResult>,
     /// One for each ranker.
     pub contributions: Vec<TermContributions>,
 }
@@ -72,9 +72,9 @@ pub struct AxiomResult {
     /// Whether all premises hold.
     pub applies: bool,
     /// In the order the axiom checks them.
-    pub premises: Vec<MeasuredPrecondition>,
+    pub preconditions: Vec<MeasuredPrecondition>,
     /// One for each ranker; empty where the axiom does not apply.
-    pub said: Vec<RankerVerdict>,
+    pub verdicts: Vec<RankerVerdict>,
 }
 
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
@@ -91,7 +91,7 @@ pub struct CollectionStatistics<'a> {
     /// Of its terms.
     pub terms: &'a BTreeMap<String, TermStatistics>,
     /// Word vectors, if it has any.
-    pub vectors: Option<&'a WordVectors>,
+    pub word_vectors: Option<&'a WordVectors>,
 }
 
 /// Answers what was typed, with the statistics of a collection; without them the texts that
@@ -119,7 +119,7 @@ pub fn evaluate_input(
     }
     if typed.further.len() > MAX_EXTRA_PROBES {
         return Err(Error::out_of_range(
-            InvalidField::shown("further", "further axioms"),
+            InvalidField::with_display("further", "further axioms"),
             format!("at most {MAX_EXTRA_PROBES} are taken at once"),
         ));
     }
@@ -142,17 +142,17 @@ pub fn evaluate_input(
         .collect();
     let further = typed.further.iter().copied();
     let further = further.filter(|it| vectors.is_some() || !it.needs_vectors());
-    let axioms = Probe::minable(vectors.is_some())
+    let axioms = Probe::paper_axioms(vectors.is_some())
         .into_iter()
         .chain(further)
         .filter_map(|it| apply(it, typed, totals, &read, &contributions));
     Ok(PlaygroundResult {
         query: read.query(),
         terms: read.terms_about(),
-        texts: read.texts().collect(),
+        docs: read.texts().collect(),
         n_terms: read.counted.iter().map(|it| it.len).collect(),
-        distances: read.counted.iter().map(|it| it.distance()).collect(),
-        axioms: axioms.collect(),
+        term_distances: read.counted.iter().map(|it| it.distance()).collect(),
+        axiom_results: axioms.collect(),
         contributions,
     })
 }
@@ -163,9 +163,9 @@ pub struct PlaygroundManipulation {
     /// The query.
     pub query: String,
     /// The text.
-    pub text: String,
+    pub document: String,
     /// Texts that are not relevant to the query; the vocabulary is that of all texts here.
-    pub others: Vec<String>,
+    pub other_docs: Vec<String>,
     /// Each by itself.
     pub manipulations: Vec<Manipulation>,
     /// How texts become terms.
@@ -182,8 +182,8 @@ pub fn apply_manipulations(
 ) -> Result<Vec<Option<String>>, Error> {
     let PlaygroundManipulation {
         query,
-        text,
-        others,
+        document: text,
+        other_docs: others,
         manipulations,
         analyzer,
     } = changing;
@@ -206,8 +206,8 @@ pub fn apply_manipulations(
         text,
         analysis: &analysis,
         query,
-        others: &others,
-        tools: &LookupTables::default(),
+        non_relevant_docs: &others,
+        lookup_tables: &LookupTables::default(),
         vocabulary: &vocabulary,
         seed: SEED,
     };
@@ -273,8 +273,8 @@ fn apply(
         probe,
         claim,
         applies,
-        premises,
-        said: said.collect(),
+        preconditions: premises,
+        verdicts: said.collect(),
     })
 }
 
@@ -300,12 +300,12 @@ mod tests {
     fn typed(query: &str, texts: &[&str]) -> PlaygroundRequest {
         PlaygroundRequest {
             query: query.to_owned(),
-            texts: texts.iter().map(|&it| it.to_owned()).collect(),
+            docs: texts.iter().map(|&it| it.to_owned()).collect(),
             analyzer: Analyzer::default(),
             limits: Limits::STANDARD,
-            mode: AxiomVariant::Fixed,
+            variant: AxiomVariant::Fixed,
             rankers: vec!["bm25".to_owned(), "ql".to_owned()],
-            further: Vec::new(),
+            extra_probes: Vec::new(),
         }
     }
 
@@ -317,7 +317,7 @@ mod tests {
         assert!(tfc1.applies);
         assert_eq!(
             tfc1.claim,
-            Claim::Above {
+            Claim::Higher {
                 winner: 1,
                 loser: 0
             }
@@ -352,8 +352,8 @@ mod tests {
     fn a_text_is_changed_by_each_manipulation_and_says_where_it_stays() {
         let changing = |others: &[&str]| PlaygroundManipulation {
             query: "river bank".to_owned(),
-            text: "The river rises. It takes the bank.".to_owned(),
-            others: others.iter().map(|&it| it.to_owned()).collect(),
+            document: "The river rises. It takes the bank.".to_owned(),
+            other_docs: others.iter().map(|&it| it.to_owned()).collect(),
             manipulations: vec![
                 Manipulation::ReverseSentences,
                 Manipulation::ChangeNumbers,

@@ -34,7 +34,7 @@ pub enum StudyStage {
     /// In documents.
     Index,
     /// In queries: documents are derived for manipulations.
-    Derive,
+    DeriveDocuments,
     /// In queries.
     Mine,
     /// In documents, which each analyzer of the audit indexes again.
@@ -53,7 +53,7 @@ pub struct StudyProgress {
     /// In the unit of the step.
     pub done: u64,
     /// In the same unit.
-    pub of: u64,
+    pub total: u64,
     /// Instances that [`StudyStage::Mine`] has found so far.
     pub n_found: u64,
 }
@@ -116,14 +116,14 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
         let progress = StudyProgress {
             stage,
             done: done as u64,
-            of: of as u64,
+            total: of as u64,
             n_found: 0,
         };
         executor.report(progress).await?;
         Ok(StageRun { executor, progress })
     }
 
-    async fn index(
+    async fn build_index(
         &mut self,
         docs: &[Document],
         mut builder: IndexBuilder,
@@ -200,7 +200,7 @@ pub struct MiningSettings {
 impl MiningSettings {
     /// Returns the settings of a study: every axiom in every mode, modes first; then its
     /// behaviours, which have one mode.
-    pub fn of(definition: &StudyDefinition) -> MiningSettings {
+    pub fn from_definition(definition: &StudyDefinition) -> MiningSettings {
         let modes = definition.modes.iter();
         let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
         let behaviours = definition.behaviours().map(|it| (it, AxiomVariant::Fixed));
@@ -221,9 +221,9 @@ pub struct InputFiles {
     /// The word vectors.
     pub vectors: Option<Arc<WordVectors>>,
     /// What manipulations look up.
-    pub tools: LookupTables,
+    pub lookup_tables: LookupTables,
     /// The pairs of each transfer set.
-    pub sets: Vec<TransferSet>,
+    pub transfer_sets: Vec<TransferSet>,
 }
 
 /// A collection that is ready to be mined.
@@ -233,7 +233,7 @@ pub struct PreparedCollection {
     /// The index of all its documents.
     pub index: Index,
     /// What was added to the collection.
-    pub beside: AddedSamples,
+    pub added_samples: AddedSamples,
     settings: MiningSettings,
     run: Option<Run>,
     vectors: Option<TokenVectors>,
@@ -270,8 +270,8 @@ impl PreparedCollection {
         let InputFiles {
             run,
             vectors,
-            mut tools,
-            sets,
+            lookup_tables: mut tools,
+            transfer_sets: sets,
         } = files;
         settings.analyzer.check()?;
         settings.limits.check()?;
@@ -285,32 +285,38 @@ impl PreparedCollection {
                 let analyzer = settings.analyzer.clone();
                 tools.set_synonyms(SynonymFinder::new(Arc::clone(vectors), analyzer));
             }
-            let bodies = AnalyzedDocuments::of(&collection);
+            let bodies = AnalyzedDocuments::new(&collection);
             let workshop = DerivedDocumentBuilder {
                 collection: &collection,
                 index: &index,
-                bodies: &bodies,
-                asked: &settings.probes,
-                tools: &tools,
+                documents: &bodies,
+                probes: &settings.probes,
+                lookup_tables: &tools,
                 limits: &settings.limits,
             };
             let pools = CandidatePools::new(&settings.pool, run.as_ref(), &collection, &index)?;
             let n_queries = collection.queries.len();
-            let mut step = StageRun::begin(executor, StudyStage::Derive, 0, n_queries).await?;
+            let mut step =
+                StageRun::begin(executor, StudyStage::DeriveDocuments, 0, n_queries).await?;
             let derive = |query| workshop.make(query, &pools.of(query).0);
             made = step.collect(n_queries, derive).await?;
         }
         let additions = CollectionAdditions {
-            made,
-            sets: &sets,
+            derived_docs: made,
+            transfer_sets: &sets,
             seed: settings.limits.seed,
         };
-        let beside = AddedSamples::add(&mut collection, &mut index, &settings.probes, additions);
+        let beside = AddedSamples::add_to_collection(
+            &mut collection,
+            &mut index,
+            &settings.probes,
+            additions,
+        );
         let vectors = vectors.map(|it| TokenVectors::of(&it, &index));
         Ok(PreparedCollection {
             collection,
             index,
-            beside,
+            added_samples: beside,
             settings,
             run,
             vectors,
@@ -318,7 +324,7 @@ impl PreparedCollection {
     }
 
     /// Prepares the collection of a study. Its queries are those of the study already.
-    pub async fn of_study<E: ShardExecutor>(
+    pub async fn prepare_for_study<E: ShardExecutor>(
         definition: &StudyDefinition,
         collection: Collection,
         files: InputFiles,
@@ -328,26 +334,26 @@ impl PreparedCollection {
         definition.audit.iter().try_for_each(Analyzer::check)?;
         definition.check_collection(&collection)?;
         if let (Some(file), None) = (&definition.vectors, &files.vectors) {
-            return Err(Error::unknown("word vectors", file).into());
+            return Err(Error::not_found("word vectors", file).into());
         }
         for file in &definition.transfers {
             let of = file.transfer()?;
             if files.sets.iter().all(|it| it.of != of) {
-                return Err(Error::unknown("transfer set", &file.name).into());
+                return Err(Error::not_found("transfer set", &file.name).into());
             }
         }
-        let settings = MiningSettings::of(definition);
+        let settings = MiningSettings::from_definition(definition);
         PreparedCollection::prepare(collection, settings, files, executor).await
     }
 
     /// Returns the word vectors of its documents and queries, if there are any.
-    pub fn known(&self) -> Option<IndexedWordVectors<'_>> {
+    pub fn word_vectors(&self) -> Option<IndexedWordVectors<'_>> {
         self.vectors.as_ref().map(|it| it.known(&self.index))
     }
 
     /// Mines some queries at a time and hands on what is found in them, in the order of queries.
     /// Returns how many documents of the pools the collection lacks.
-    pub async fn mine_in_parts<E: ShardExecutor>(
+    pub async fn mine_in_batches<E: ShardExecutor>(
         &self,
         executor: &mut E,
         mut take: impl FnMut(Vec<QueryMiningResult>) -> Result<(), E::Error>,
@@ -363,8 +369,8 @@ impl PreparedCollection {
         let known = self.known();
         let miner = Miner {
             index: &self.index,
-            known: known.as_ref(),
-            asked: probes,
+            word_vectors: known.as_ref(),
+            probes,
             limits,
         };
         let n_queries = collection.queries.len();
@@ -378,7 +384,7 @@ impl PreparedCollection {
                 query: &collection.queries[query].text,
                 docs: &docs,
                 grades: &collection.grades(query, &docs),
-                beside: self.beside.of(query),
+                added_samples: self.beside.of(query),
             });
             (shard, n_missing)
         };
@@ -413,7 +419,7 @@ impl PreparedCollection {
     }
 
     /// Asks each of some analyzers how many of the instances are instances under it too.
-    pub async fn audit<E: ShardExecutor>(
+    pub async fn audit_analyzers<E: ShardExecutor>(
         &self,
         analyzers: &[Analyzer],
         mined: &MiningResult,
@@ -423,7 +429,7 @@ impl PreparedCollection {
         let n_queries = collection.queries.len();
         let docs = &collection.docs[..self.index.n_docs()];
         let limits = Limits {
-            per_query: None,
+            max_per_query: None,
             ..self.settings.limits
         };
         let vectors = self.vectors.as_ref().map(|it| &it.vectors);
@@ -438,11 +444,11 @@ impl PreparedCollection {
             let auditor = AnalyzerAuditor {
                 miner: Miner {
                     index: &index,
-                    known: known.as_ref(),
-                    asked: &self.settings.probes,
+                    word_vectors: known.as_ref(),
+                    probes: &self.settings.probes,
                     limits: &limits,
                 },
-                mined,
+                mining_result: mined,
                 collection,
             };
             let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);

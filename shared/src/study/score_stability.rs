@@ -32,7 +32,7 @@ pub struct ConditionStability {
     pub max_difference: f64,
     /// The distance from the least to the greatest of the scores of the same pairs, to hold the
     /// difference against.
-    pub range: f64,
+    pub score_range: f64,
     /// Instances of the shown mode and dials all of whose texts were scored once more.
     pub n_verdicts: u64,
     /// Of these, whose verdict is another: satisfied, tied or violated.
@@ -41,7 +41,7 @@ pub struct ConditionStability {
 
 impl Study {
     /// The certificate of a ranker, over the instances that are shown.
-    pub(super) fn certified(
+    pub(super) fn stability_summary(
         &self,
         scores: &Scores,
         shown: &[&Instances],
@@ -91,7 +91,7 @@ impl Study {
                 condition: it.condition,
                 n_pairs: both.len() as u64,
                 max_difference: greatest(&|it| (it.0 - it.1).abs()),
-                range: (most - least).max(0.0),
+                score_range: (most - least).max(0.0),
                 n_verdicts,
                 n_changed,
             }
@@ -125,12 +125,12 @@ mod tests {
         let again = |condition, values: &[f64]| RescoredPairs {
             condition,
             pairs: (0..n_pairs as u32).collect(),
-            values: values.to_vec(),
+            scores: values.to_vec(),
         };
         study.scores[0].certificate = Some(RescoringRecord {
-            computation: ComputeEnvironment::new("cpu", "f32"),
-            again: vec![
-                again(RescoringCondition::Alone, &values),
+            environment: ComputeEnvironment::new("cpu", "f32"),
+            rescored: vec![
+                again(RescoringCondition::Unbatched, &values),
                 again(RescoringCondition::F16, &lowered),
             ],
         });

@@ -22,11 +22,11 @@ pub struct TopDocuments {
     /// As written.
     pub query: String,
     /// Texts of the pool.
-    pub n_texts: u64,
+    pub n_docs: u64,
     /// Whether the study has scores of the ranker; without them the texts stand as in the pool.
-    pub scored: bool,
+    pub is_scored: bool,
     /// At most [`MAX_TOP_DOCUMENTS`].
-    pub texts: Vec<TopDocument>,
+    pub docs: Vec<TopDocument>,
 }
 
 /// One of the texts.
@@ -43,15 +43,15 @@ pub struct TopDocument {
     /// text, never HTML.
     pub text: Option<String>,
     /// Whether the text goes on.
-    pub cut: bool,
+    pub is_truncated: bool,
 }
 
 impl Study {
     /// The first texts of the pool of a query, by its place, under the ranker with a fingerprint.
-    pub fn firsts(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
+    pub fn top_documents(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
         let (Some(asked), Some(pool)) = (self.queries.get(query), self.pools.get(query)) else {
             let what = format!("query of this study (it has {})", self.queries.len());
-            return Err(Error::unknown(&what, format!("number {query}")));
+            return Err(Error::not_found(&what, format!("number {query}")));
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);
@@ -70,16 +70,16 @@ impl Study {
                 id: self.text_id(text),
                 score,
                 grade: self.grade(query, text),
-                cut: shown.map(str::len) < body.as_ref().map(String::len),
+                is_truncated: shown.map(str::len) < body.as_ref().map(String::len),
                 text: shown.map(str::to_owned),
             }
         });
         Ok(TopDocuments {
             query_id: asked.id.clone(),
             query: asked.text.clone(),
-            n_texts: pool.len() as u64,
-            scored: scores.is_some(),
-            texts: texts.collect(),
+            n_docs: pool.len() as u64,
+            is_scored: scores.is_some(),
+            docs: texts.collect(),
         })
     }
 }

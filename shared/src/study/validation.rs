@@ -35,10 +35,10 @@ impl Study {
             let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
             let body = body.ok_or("a text is of a document that is not there")?;
             let times = match text {
-                StudyDocument::Document { .. } => 1,
+                StudyDocument::Original { .. } => 1,
                 StudyDocument::Repeated { times, .. } => times,
             };
-            let sound = (1..=Limits::MOST_REPEATED_TERMS).contains(&times)
+            let sound = (1..=Limits::MAX_REPEATED_DOC_TERMS).contains(&times)
                 && (times == 1 || body.saturating_mul(times as usize) <= MOST_TEXT_BYTES);
             ok(sound, "a text is repeated too often")?;
         }

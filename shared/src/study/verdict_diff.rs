@@ -22,7 +22,7 @@ pub struct VerdictDiff {
     /// The second.
     pub second: String,
     /// One for each axiom and mode.
-    pub axioms: Vec<ProbeChanges>,
+    pub probes: Vec<ProbeChanges>,
     /// Queries with a move, the most first.
     pub queries: Vec<QueryChanges>,
     /// The instances that changed side, those whose margins are farthest apart first, at most
@@ -37,13 +37,13 @@ pub struct ProbeChanges {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// Instances that both were judged on.
-    pub n_judged: u64,
+    pub n_verdicts: u64,
     /// Those with another outcome, better for the claim.
-    pub n_gained: u64,
+    pub n_improved: u64,
     /// Those with another outcome, worse for the claim.
-    pub n_lost: u64,
+    pub n_worsened: u64,
 }
 
 /// What moved in one query.
@@ -54,9 +54,9 @@ pub struct QueryChanges {
     /// Its text.
     pub query: String,
     /// Over all axioms and modes.
-    pub n_gained: u64,
+    pub n_improved: u64,
     /// Over all axioms and modes.
-    pub n_lost: u64,
+    pub n_worsened: u64,
 }
 
 /// One instance that changed side.
@@ -66,13 +66,13 @@ pub struct ChangedInstance {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// In which reading.
-    pub mode: AxiomVariant,
+    pub variant: AxiomVariant,
     /// Place among its instances.
     pub number: u64,
     /// Id of the query.
     pub query_id: String,
     /// Ids of the texts, in the order of the claim.
-    pub text_ids: Vec<String>,
+    pub doc_ids: Vec<String>,
     /// By the first ranker.
     pub first: Verdict,
     /// By the second.
@@ -90,7 +90,7 @@ pub fn diff_verdicts(
     let mut found = VerdictDiff {
         first: names[0].clone(),
         second: names[1].clone(),
-        axioms: Vec::new(),
+        probes: Vec::new(),
         queries: Vec::new(),
         instances: Vec::new(),
     };
@@ -98,10 +98,10 @@ pub fn diff_verdicts(
     for (one, other) in study.instances.iter().zip(&second.0.instances) {
         let mut moves = ProbeChanges {
             probe: one.probe,
-            mode: one.mode,
-            n_judged: 0,
-            n_gained: 0,
-            n_lost: 0,
+            variant: one.mode,
+            n_verdicts: 0,
+            n_improved: 0,
+            n_worsened: 0,
         };
         let verdict = |(study, scores): (&Study, &Scores), query, claim| {
             study.verdict(scores, query, claim, scores.ranker.kind.tie_width())
@@ -129,10 +129,10 @@ pub fn diff_verdicts(
                 }
                 found.instances.push(ChangedInstance {
                     probe: one.probe,
-                    mode: one.mode,
+                    variant: one.mode,
                     number: number as u64,
                     query_id: study.queries[query].id.clone(),
-                    text_ids: Vec::new(),
+                    doc_ids: Vec::new(),
                     first: a,
                     second: b,
                 });
@@ -158,8 +158,8 @@ pub fn diff_verdicts(
         .map(|(query, (n_gained, n_lost))| QueryChanges {
             query_id: query.id.clone(),
             query: query.text.clone(),
-            n_gained,
-            n_lost,
+            n_improved: n_gained,
+            n_worsened: n_lost,
         })
         .collect();
     found.queries.sort_by(|a, b| {

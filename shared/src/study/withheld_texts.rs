@@ -14,13 +14,14 @@ use crate::error::{Error, InvalidField};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WithheldTexts {
     /// For each document of the study [`text_hash`] of its body, by which a copy is known.
-    pub hashes: Vec<String>,
+    pub text_hashes: Vec<String>,
     /// For each text of the study its length, in terms.
     pub n_terms: Vec<u32>,
     /// Whether the texts of the collection are back. Those that were made of them, and those of
     /// transfer sets, are in no copy.
     #[serde(default)]
-    pub restored: bool,
+    #[serde(alias = "restored")]
+    pub is_restored: bool,
 }
 
 impl Study {
@@ -29,9 +30,9 @@ impl Study {
     pub fn without_texts(mut self) -> Study {
         let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
         self.withheld = Some(WithheldTexts {
-            hashes: hashes.collect(),
+            text_hashes: hashes.collect(),
             n_terms: controls::document_lengths(&self),
-            restored: false,
+            is_restored: false,
         });
         for doc in &mut self.docs {
             doc.title = String::new();
@@ -41,13 +42,13 @@ impl Study {
     }
 
     /// Whether the texts of the collection are not here.
-    pub fn lacks_texts(&self) -> bool {
+    pub fn has_withheld_texts(&self) -> bool {
         self.withheld.as_ref().is_some_and(|it| !it.restored)
     }
 
     /// Puts texts back from a copy of the collection; all of them, or none and the reason. What
     /// stands beside the collection stays withheld.
-    pub fn restore(&mut self, copy: &[Document]) -> Result<(), Error> {
+    pub fn restore_texts(&mut self, copy: &[Document]) -> Result<(), Error> {
         let Some(withheld) = &mut self.withheld else {
             return Ok(());
         };
@@ -60,7 +61,7 @@ impl Study {
             .collect();
         let refuse = |reason: String| {
             Err(Error::conflict(
-                InvalidField::shown("copy", "your copy"),
+                InvalidField::with_display("copy", "your copy"),
                 reason,
             ))
         };
@@ -99,7 +100,7 @@ impl Study {
     }
 
     /// Refuses what cannot be done without texts.
-    pub fn needs_texts(&self) -> Result<(), Error> {
+    pub fn require_texts(&self) -> Result<(), Error> {
         let reason = match &self.withheld {
             None => return Ok(()),
             Some(it) if it.restored => {
@@ -111,7 +112,7 @@ impl Study {
             }
         };
         Err(Error::missing(
-            InvalidField::shown("study", &self.definition.name),
+            InvalidField::with_display("study", &self.definition.name),
             reason,
         ))
     }
@@ -136,7 +137,7 @@ mod tests {
         let mut bare = Study::from_json("bare.json", &json).unwrap();
         for delta in [None, Some(0), Some(1)] {
             let dials = StudyControls {
-                delta,
+                length_tolerance: delta,
                 ..StudyControls::default()
             };
             let [a, b] = [&bare, &study].map(|it| it.overview(&dials).unwrap());

@@ -49,7 +49,7 @@ pub struct TaggedToken {
     /// Where it stands in the text.
     pub bytes: Range<usize>,
     /// Its class.
-    pub tag: PartOfSpeech,
+    pub pos: PartOfSpeech,
 }
 
 /// The word classes of Universal Dependencies.
@@ -160,7 +160,7 @@ pub fn analyze(text: &str) -> LinguisticAnalysis {
         }
         for (bytes, tag) in words[sentence.clone()].iter().zip(tags) {
             let bytes = bytes.clone();
-            analysis.tokens.push(TaggedToken { bytes, tag });
+            analysis.tokens.push(TaggedToken { bytes, pos: tag });
         }
     }
     analysis

@@ -20,7 +20,7 @@ impl TokenStemmer {
     }
 
     /// The stem of a lower-cased token.
-    pub(crate) fn of<'a>(&self, token: &'a str) -> Cow<'a, str> {
+    pub(crate) fn stem<'a>(&self, token: &'a str) -> Cow<'a, str> {
         match &self.0 {
             Some(stemmer) => stemmer.stem(token),
             None => Cow::Borrowed(token),

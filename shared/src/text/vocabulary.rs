@@ -55,7 +55,7 @@ impl Vocabulary {
     }
 
     /// The number of a term, if it was met.
-    pub fn number(&self, term: &str) -> Option<TermNo> {
+    pub fn term_no(&self, term: &str) -> Option<TermNo> {
         self.terms.find(term)
     }
 
@@ -70,12 +70,12 @@ impl Vocabulary {
     }
 
     /// Appends the terms of a text, in order.
-    pub fn read(&mut self, text: &str, terms: &mut Vec<TermNo>) {
+    pub fn add_text(&mut self, text: &str, terms: &mut Vec<TermNo>) {
         self.each(text, |term, _| terms.push(term));
     }
 
     /// Calls `take` with each term of a text and the token it came from, in order.
-    pub(crate) fn each(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
+    pub(crate) fn for_each_term(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
         let Vocabulary {
             analyzer,
             stem,

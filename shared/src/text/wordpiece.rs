@@ -65,7 +65,7 @@ pub(crate) struct StoredWordpieceVocabulary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LetterCase {
     /// They do.
-    Kept,
+    Preserved,
     /// They become lower case without accents.
     Folded,
 }
@@ -86,7 +86,7 @@ impl WordpieceVocabulary {
     }
 
     /// Names a file that is still to be read; until then every word is [`UNKNOWN_TOKEN`].
-    pub fn named(file: &str) -> WordpieceVocabulary {
+    pub fn from_file_name(file: &str) -> WordpieceVocabulary {
         WordpieceVocabulary::held(file, LetterCase::Folded, Vec::new())
     }
 
@@ -119,7 +119,7 @@ impl WordpieceVocabulary {
             Error::file(file, reason)
         })?;
         let case = match read.normalizer.and_then(|it| it.lowercase) {
-            Some(false) => LetterCase::Kept,
+            Some(false) => LetterCase::Preserved,
             Some(true) | None => LetterCase::Folded,
         };
         let mut all: Vec<(u32, String)> = read
@@ -133,7 +133,7 @@ impl WordpieceVocabulary {
     }
 
     /// The same, as a name alone.
-    pub fn unread(&self) -> WordpieceVocabulary {
+    pub fn without_tokens(&self) -> WordpieceVocabulary {
         WordpieceVocabulary::held(self.file(), self.case(), Vec::new())
     }
 
@@ -159,7 +159,7 @@ impl WordpieceVocabulary {
         }
         WordpieceVocabulary(Arc::new(LoadedVocabulary {
             file: file.to_owned(),
-            cased: case == LetterCase::Kept,
+            cased: case == LetterCase::Preserved,
             all,
             first,
             inside,
@@ -183,7 +183,7 @@ impl WordpieceVocabulary {
     }
 
     /// Calls `take` with each piece of a text and its place in the text as written.
-    pub(super) fn each(&self, text: &str, mut take: impl FnMut(&str, Span)) {
+    pub(super) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
         let mut word = Word::default();
         for (at, letter) in text.char_indices() {
             let span = Span {
@@ -214,7 +214,7 @@ impl WordpieceVocabulary {
         self.cut(&mut word, &mut take);
     }
 
-    fn normalised(&self, letter: char, mut take: impl FnMut(char)) {
+    fn normalize(&self, letter: char, mut take: impl FnMut(char)) {
         if self.0.cased {
             return take(letter);
         }
@@ -272,7 +272,7 @@ impl WordpieceVocabulary {
 
 fn case_of(cased: bool) -> LetterCase {
     match cased {
-        true => LetterCase::Kept,
+        true => LetterCase::Preserved,
         false => LetterCase::Folded,
     }
 }
@@ -418,7 +418,7 @@ mod tests {
             &"e".repeat(101),
             &[(UNKNOWN_TOKEN, &"e".repeat(101))],
         );
-        assert_eq!(WordpieceVocabulary::named("x").len(), 0);
+        assert_eq!(WordpieceVocabulary::from_file_name("x").len(), 0);
     }
 
     #[test]
@@ -443,7 +443,7 @@ mod tests {
         let expected = [("river", "RÎV\u{200b}ER"), ("e", "e")];
         check(LetterCase::Folded, "RÎV\u{200b}ER\u{a0}e\u{301}", &expected);
         let expected = [(UNKNOWN_TOKEN, "River"), ("river", "river")];
-        check(LetterCase::Kept, "River river", &expected);
+        check(LetterCase::Preserved, "River river", &expected);
     }
 
     #[test]
@@ -464,7 +464,7 @@ mod tests {
         let text =
             r#"{"normalizer": {"lowercase": false}, "model": {"vocab": {"R": 1, "[UNK]": 0}}}"#;
         let read = WordpieceVocabulary::read("tokenizer.json", text).unwrap();
-        assert_eq!((read.len(), read.case()), (2, LetterCase::Kept));
+        assert_eq!((read.len(), read.case()), (2, LetterCase::Preserved));
         assert_eq!(
             WordpieceVocabulary::read("vocab.txt", "[UNK]\r\nr\r\n")
                 .unwrap()

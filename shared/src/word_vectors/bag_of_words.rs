@@ -12,7 +12,7 @@ use crate::text::{Analyzer, stemming, stopwords};
 pub(crate) fn bag_of_query(vectors: &WordVectors, analyzer: &Analyzer, query: &str) -> BagOfWords {
     let mut rows = Vec::new();
     for_each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
-    BagOfWords::of(vectors, rows)
+    BagOfWords::from_rows(vectors, rows)
 }
 
 /// d − Q of a text: every token that gives a term which is not in the query.
@@ -28,7 +28,7 @@ pub(crate) fn bag_without_query(
             rows.push(vectors.row(token));
         }
     });
-    BagOfWords::of(vectors, rows)
+    BagOfWords::from_rows(vectors, rows)
 }
 
 /// A word with its likeness to a query.
@@ -56,7 +56,7 @@ pub(crate) fn nearest_words(
         }
     });
     let words = rows.into_iter().filter_map(|row| {
-        let cosine = BagOfWords::of(vectors, [Some(row)]).similarity(asked)?;
+        let cosine = BagOfWords::from_rows(vectors, [Some(row)]).similarity(asked)?;
         let word = vectors.word(row).to_owned();
         Some(SimilarWord { word, cosine })
     });

@@ -43,7 +43,7 @@ pub struct GloveSettings {
     /// α, the power below it.
     pub alpha: f64,
     /// Learning rate of AdaGrad.
-    pub rate: f64,
+    pub learning_rate: f64,
     /// Passes over all pairs.
     pub n_epochs: u32,
     /// Of the first vectors and of the order of pairs.
@@ -60,7 +60,7 @@ impl Default for GloveSettings {
             min_count: 5,
             x_max: 10.0,
             alpha: 0.75,
-            rate: 0.05,
+            learning_rate: 0.05,
             n_epochs: 25,
             seed: 42,
         }
@@ -188,7 +188,7 @@ impl<'a> GloveTrainer<'a> {
 
     /// The next round: `train` calls [`TrainingShard::train`] for each shard, in any order and on any
     /// threads, and gives back what they gave, in their order.
-    pub fn round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
+    pub fn train_round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
         let round = self.n_rounds as usize % STRATA;
         let first = u64::from(self.n_rounds) * STRATA as u64;
         let mains = self.mains.iter_mut().zip(&mut self.contexts);
@@ -464,7 +464,7 @@ mod tests {
         let vectors = forwards.finish();
         assert_eq!(backwards.finish(), vectors);
         let like = |a: &str, b: &str| {
-            let bag = |word: &str| BagOfWords::of(&vectors, [vectors.row(word)]);
+            let bag = |word: &str| BagOfWords::from_rows(&vectors, [vectors.row(word)]);
             bag(a).similarity(&bag(b)).unwrap()
         };
         assert!(like("river", "stream") > like("river", "dough") + 0.3);

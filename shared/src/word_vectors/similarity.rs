@@ -13,7 +13,7 @@ use crate::text::vocabulary::TermNo;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WordSimilarities {
     /// Mean cosine over distinct terms of the text and of the query; 0 where one has no vector.
-    pub average: f64,
+    pub mean_cosine: f64,
     /// The greatest cosine of a term outside of the query, with every place of a query term and
     /// term of the text that has it.
     pub nearest: Option<(f64, Vec<(u32, TermNo)>)>,

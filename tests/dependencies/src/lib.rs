@@ -17,9 +17,9 @@ pub enum TestDependency {
     /// The default neural model.
     Model,
     /// The public collections.
-    Data,
+    Collections,
     /// A program of the machine, or `cargo xtask` itself.
-    System,
+    SystemProgram,
 }
 
 impl TestDependency {
@@ -28,8 +28,8 @@ impl TestDependency {
         TestDependency::Postgres,
         TestDependency::Proxy,
         TestDependency::Model,
-        TestDependency::Data,
-        TestDependency::System,
+        TestDependency::Collections,
+        TestDependency::SystemProgram,
     ];
 
     fn name(self) -> &'static str {
@@ -38,8 +38,8 @@ impl TestDependency {
             TestDependency::Postgres => "postgres",
             TestDependency::Proxy => "proxy",
             TestDependency::Model => "model",
-            TestDependency::Data => "data",
-            TestDependency::System => "system",
+            TestDependency::Collections => "data",
+            TestDependency::SystemProgram => "system",
         }
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     fn what_the_environment_lists_may_not_be_skipped() {
         let list = "browser, data";
         assert!(is_required(list, TestDependency::Browser));
-        assert!(is_required(list, TestDependency::Data));
+        assert!(is_required(list, TestDependency::Collections));
         assert!(!is_required(list, TestDependency::Postgres));
         assert!(!is_required("", TestDependency::Model));
     }

@@ -41,7 +41,7 @@ fn decisions_wait_while_the_disk_is_full_and_none_is_lost() {
     let home = TestHome::new();
     make_study(&home);
     let reason = "neither namespaces nor prlimit can be used here";
-    let Some(narrow) = or_skip(start(&home), TestDependency::System, reason) else {
+    let Some(narrow) = or_skip(start(&home), TestDependency::SystemProgram, reason) else {
         return;
     };
     let plan = CrashPlan {

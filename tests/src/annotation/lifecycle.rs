@@ -90,7 +90,7 @@ fn live(home: &TestHome) {
     let refused = ann.person.refused(&ExportTaskRequest {
         task,
         format: TaskExportFormat::Jsonl,
-        names: false,
+        include_names: false,
     });
     assert!(matches!(refused.0, 403 | 404), "{refused:?}");
 }
@@ -98,16 +98,16 @@ fn live(home: &TestHome) {
 /// Two items to learn by, three with a known answer, and what is drawn for two people.
 fn whole() -> AnnotationTask {
     let known = |number: u32| ReferenceAnswer {
-        place: InstanceRef {
+        instance: InstanceRef {
             probe: Probe::Axiom(Axiom::Tfc1),
-            mode: AxiomVariant::Fixed,
-            number: u64::from(number) * 100,
+            variant: AxiomVariant::Fixed,
+            index: u64::from(number) * 100,
         },
         answer: AnnotatorAnswer::First,
-        why: "it has the term more often".to_owned(),
+        explanation: "it has the term more often".to_owned(),
     };
     AnnotationTask {
-        gold_every: 5,
+        gold_interval: 5,
         guidelines: "Read *both* texts.".to_owned(),
         training: (0..N_TRAINING).map(known).collect(),
         gold: (N_TRAINING..FIRST).map(known).collect(),
@@ -153,7 +153,7 @@ fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
         it if it < FIRST => {
             [AnnotatorAnswer::First, AnnotatorAnswer::Second][usize::from(who == 1 && it == 3)]
         }
-        UNCLEAR => AnnotatorAnswer::CannotSay,
+        UNCLEAR => AnnotatorAnswer::CannotTell,
         TWICE => AnnotatorAnswer::First,
         it => answers::both()[(it - FIRST) as usize][who],
     }
@@ -161,7 +161,7 @@ fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
 
 /// Decides on everything that comes; takes back a decision and a skip on the way.
 fn work(who: &mut TestActor, task: TaskId, place: usize) {
-    let next = LeaseItemsRequest { task, n: 8 };
+    let next = LeaseItemsRequest { task, n_items: 8 };
     let first = who.person.ask(&next);
     let parts: Vec<AssignmentPhase> = first.items.iter().map(|it| it.offer.part).collect();
     assert_eq!(
@@ -169,7 +169,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
         [
             AssignmentPhase::Training,
             AssignmentPhase::Training,
-            AssignmentPhase::Work
+            AssignmentPhase::Main
         ]
     );
     for (at, item) in first.items.iter().enumerate() {
@@ -184,14 +184,14 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     let offer = first.items[2].offer;
     let wrong = who.one(
         task,
-        decision(&offer, AnnotatorAnswer::CannotSay, Vec::new()),
+        decision(&offer, AnnotatorAnswer::CannotTell, Vec::new()),
     );
     who.one(task, AnnotationAction::Undone { of: wrong });
     let skipped = who.one(
         task,
         AnnotationAction::Skipped(SkippedItem {
             item: offer.item,
-            reason: SkipReason::Broken,
+            reason: SkipReason::BrokenDocument,
             note: String::new(),
         }),
     );
@@ -283,7 +283,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     };
     let found = disputes(carla);
     let reasons: Vec<DisputeReason> = found.iter().map(|it| it.reason).collect();
-    let mut expected = vec![DisputeReason::Conflict];
+    let mut expected = vec![DisputeReason::SelfConflict];
     expected.extend([DisputeReason::Split; N_SPLIT]);
     expected.push(DisputeReason::CannotSay);
     assert_eq!(reasons, expected);
@@ -316,7 +316,11 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     carla.one(task, AnnotationAction::Excluded(standing()));
     let without = carla.person.ask(&GetAgreementRequest { task }).agreements;
     assert!(without.overall.alpha.is_none() && without.pairs.is_empty());
-    assert!(ben.ask(&LeaseItemsRequest { task, n: 8 }).items.is_empty());
+    assert!(
+        ben.ask(&LeaseItemsRequest { task, n_items: 8 })
+            .items
+            .is_empty()
+    );
     carla.one(task, AnnotationAction::Included(standing()));
     expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
 }
@@ -340,7 +344,7 @@ fn resolve(ben: &mut TestActor, task: TaskId) {
     assert_eq!(
         fates,
         [
-            EventStatus::Stands,
+            EventStatus::Active,
             EventStatus::Replaced,
             EventStatus::Replaced
         ]
@@ -380,14 +384,14 @@ fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
     );
     assert!(keys.iter().all(|it| csv.contains(&it.to_string())));
 
-    let prefs = |whose| curator.download(task, TaskExportFormat::Prefs { whose });
+    let prefs = |whose| curator.download(task, TaskExportFormat::Prefs { preferences: whose });
     // Both on forty items and on the one that was contradicted.
     assert_eq!(
-        prefs(PreferenceSource::Everybody).lines().count(),
+        prefs(PreferenceSource::EachAnnotator).lines().count(),
         2 * 2 * (N + 1)
     );
     // Where they agree, and what was adjudicated.
-    let together = prefs(PreferenceSource::People);
+    let together = prefs(PreferenceSource::Consensus);
     assert_eq!(together.lines().count(), 2 * (N - N_SPLIT + 1));
     let fields = |it: &str| it.split(' ').count();
     assert!(together.lines().all(|it| fields(it) == 5), "{together}");

@@ -86,13 +86,13 @@ impl PersonClient {
     }
 
     /// What an endpoint replies.
-    pub(crate) fn ask<E: Endpoint>(&self, asked: &E) -> E::Reply {
+    pub(crate) fn call<E: Endpoint>(&self, asked: &E) -> E::Reply {
         let replied = self.try_ask(asked);
         replied.unwrap_or_else(|it| panic!("{} asks {}: {it:?}", self.name, E::PATH))
     }
 
     /// The status and the words with which an endpoint must refuse.
-    pub(crate) fn refused<E: Endpoint>(&self, asked: &E) -> (u16, String) {
+    pub(crate) fn expect_refusal<E: Endpoint>(&self, asked: &E) -> (u16, String) {
         match self.try_ask(asked) {
             Err(RequestFailure::Refused(status, problem)) => (status, problem.error),
             Err(RequestFailure::Lost(error)) => panic!("{}: {error}", E::PATH),
@@ -106,7 +106,7 @@ impl PersonClient {
         let asked = ExportTaskRequest {
             task,
             format,
-            names,
+            include_names: names,
         };
         let response = self.send(&asked).unwrap_or_else(|it| panic!("{it:?}"));
         assert_eq!(response.status(), 200);

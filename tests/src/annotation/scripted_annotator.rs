@@ -122,13 +122,17 @@ impl ScriptedAnnotator {
         }
         let asked = LeaseItemsRequest {
             task: self.task,
-            n: HELD,
+            n_items: HELD,
         };
         let Some(handed) = self.told(|it| it.try_ask(&asked)) else {
             return;
         };
         for it in handed.items {
-            let Assignment { item, sides, .. } = it.offer;
+            let Assignment {
+                item,
+                display_order: sides,
+                ..
+            } = it.offer;
             let before = self.sides.insert(item, sides);
             assert!(before.is_none_or(|it| it == sides), "a side was changed");
             // What is not sent yet is offered again.
@@ -197,7 +201,9 @@ impl ScriptedAnnotator {
         let Some(at) = self.undoable.pop() else {
             return;
         };
-        let AnnotationEvent { key, what, .. } = self.made[at].event.clone();
+        let AnnotationEvent {
+            key, action: what, ..
+        } = self.made[at].event.clone();
         self.made[at].fate = EventStatus::Undone;
         let item = what.item().unwrap();
         let replaced = what.replaces().first();
@@ -205,7 +211,7 @@ impl ScriptedAnnotator {
         match replaced {
             Some(before) => {
                 let before = before.unwrap();
-                self.made[before].fate = EventStatus::Stands;
+                self.made[before].fate = EventStatus::Active;
                 self.standing.insert(item, before);
             }
             None => {
@@ -219,13 +225,17 @@ impl ScriptedAnnotator {
 
     fn decision(&mut self, item: ItemNo, replaces: Vec<shared::annotation::EventKey>) -> Decision {
         let answer = AnnotatorAnswer::ALL[self.random.below(4) as usize];
-        let matters = [None, Some(ReasonRating::Yes), Some(ReasonRating::No)];
+        let matters = [
+            None,
+            Some(ReasonRating::Matters),
+            Some(ReasonRating::DoesNotMatter),
+        ];
         let noted = self.random.one_in(10);
         Decision {
             item,
             answer,
             comment: AnswerComment {
-                matters: matters[self.random.below(3) as usize],
+                reason_rating: matters[self.random.below(3) as usize],
                 tags: if noted {
                     vec!["off topic".to_owned(), "длинный".to_owned()]
                 } else {
@@ -237,8 +247,8 @@ impl ScriptedAnnotator {
                     String::new()
                 },
             },
-            sides: self.sides[&item],
-            took_ms: 500 + self.random.below(20_000),
+            display_order: self.sides[&item],
+            duration_ms: 500 + self.random.below(20_000),
             replaces,
         }
     }
@@ -247,12 +257,12 @@ impl ScriptedAnnotator {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let event = AnnotationEvent {
             key: self.random.key(),
-            made_ms: since.as_millis() as u64,
-            what,
+            created_ms: since.as_millis() as u64,
+            action: what,
         };
         self.made.push(ScriptedEvent {
             event,
-            fate: EventStatus::Stands,
+            fate: EventStatus::Active,
         });
     }
 
@@ -306,9 +316,9 @@ fn n_known(asked: &SubmitEventsRequest, taken: &[EventReceipt]) -> u32 {
     for (event, taken) in asked.events.iter().zip(taken) {
         assert_eq!(event.key, taken.key);
         match &taken.outcome {
-            EventOutcome::Kept => {}
-            EventOutcome::Known => n_known += 1,
-            EventOutcome::Refused { reason } => panic!("{event:?} was refused: {reason}"),
+            EventOutcome::Stored => {}
+            EventOutcome::Duplicate => n_known += 1,
+            EventOutcome::Rejected { reason } => panic!("{event:?} was refused: {reason}"),
         }
     }
     n_known

@@ -15,7 +15,7 @@ impl ServerAddress {
     }
 
     /// It is somewhere else now.
-    pub(super) fn moved(&self, server: &TestServer) {
+    pub(super) fn set(&self, server: &TestServer) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = server.address.clone();
     }
 

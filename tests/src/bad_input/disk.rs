@@ -23,7 +23,7 @@ fn run_on_little_room(home: &TestHome, n_kib: u32, line: &str) -> CommandOutput 
             None => bash.env_remove(name),
         };
     }
-    CommandOutput::of(&mut bash)
+    CommandOutput::run(&mut bash)
 }
 
 #[cfg(unix)]
@@ -86,7 +86,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     home.write("file", "a file where a folder should be");
     for data in ["file", "file/below", "/dev/null/data"] {
         let line = ["--data", data, "import", "c", "--to", "c"];
-        let message = CommandOutput::of(home.program().args(line)).refused();
+        let message = CommandOutput::run(home.program().args(line)).refused();
         let named = message.contains(data) && message.contains("--data");
         assert!(named, "{message}");
     }

@@ -26,7 +26,7 @@ fn a_ranker_that_nothing_has_is_not_the_default_model() {
         let args = "--data data judge --collection c --instances mined.parquet --ranker";
         let mut program = home.program();
         program.env("AXIOSCOPE_MODEL", home.path("m"));
-        CommandOutput::of(program.args(args.split(' ')).arg(ranker))
+        CommandOutput::run(program.args(args.split(' ')).arg(ranker))
     };
     assert_eq!(judge("m").done(), judge("m:bi").done());
     expect![[r#"

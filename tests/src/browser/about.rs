@@ -28,7 +28,7 @@ fn every_axiom_is_told_with_a_live_example() {
         tab.until_there("a text in reverse", "#manipulation-reverse-words .moved");
         assert_eq!(
             tab.count(".manipulations dd .note"),
-            Manipulation::OTHERS.len() as u64
+            Manipulation::NEEDING_RESOURCES.len() as u64
         );
         for (part, name) in [
             ("differ", "Where two rankers differ"),

@@ -132,7 +132,7 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
     }
     tab.until("everything saved", SAVED);
     tab.expect_quiet_console();
-    tab.network(NetworkState::Cut);
+    tab.network(NetworkState::Offline);
     ben.decide();
     ben.decide();
     ben.undo();
@@ -141,7 +141,7 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
     ben.undo();
     ben.decide();
     tab.see("waiting for the network");
-    tab.network(NetworkState::There);
+    tab.network(NetworkState::Online);
     tab.until("everything saved", SAVED);
     tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
     while ben.n_finished() <= N {
@@ -207,7 +207,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .collect();
     let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
     for row in &rows {
-        if let (AnnotationAction::Decided(it), EventStatus::Stands) = (&row.event.what, row.fate) {
+        if let (AnnotationAction::Decided(it), EventStatus::Active) = (&row.event.what, row.fate) {
             let before = stands.insert((row.person, it.item), it.answer);
             assert_eq!(before, None, "two decisions stand");
         }
@@ -220,7 +220,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     };
     assert_eq!(
         stands.remove(&(ann, SPARE)),
-        Some(AnnotatorAnswer::CannotSay)
+        Some(AnnotatorAnswer::CannotTell)
     );
     let expected = answers::both().into_iter().zip((0..).map(ItemNo));
     let expected: BTreeMap<_, _> = expected
@@ -232,7 +232,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     let passed_over = |it: &ExportRow| matches!(it.event.what, AnnotationAction::Skipped(_));
     assert!(n(&passed_over) >= 2);
     assert_eq!(
-        n(&|it| passed_over(it) && it.fate == EventStatus::Stands),
+        n(&|it| passed_over(it) && it.fate == EventStatus::Active),
         1
     );
     assert_eq!(

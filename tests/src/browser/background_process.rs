@@ -13,7 +13,7 @@ pub(super) struct BackgroundProcess {
     _leash: ChildStdin,
     _shell: Child,
     /// What it said when it was ready.
-    pub(super) said: String,
+    pub(super) ready_line: String,
 }
 
 /// Waits on its input, which nobody writes to, and cleans up when that is closed: the program
@@ -88,7 +88,7 @@ impl BackgroundProcess {
         BackgroundProcess {
             _leash: leash,
             _shell: shell,
-            said,
+            ready_line: said,
         }
     }
 }

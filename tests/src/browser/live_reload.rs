@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 #[test]
 fn a_color_and_a_sentence_are_seen_within_seconds() {
     let xtask = path_from_environment("AXIOSCOPE_XTASK");
-    let Some(xtask) = or_skip(xtask, TestDependency::System, "no `cargo xtask`") else {
+    let Some(xtask) = or_skip(xtask, TestDependency::SystemProgram, "no `cargo xtask`") else {
         return;
     };
     let copy = Copy::make();

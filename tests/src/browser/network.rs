@@ -7,8 +7,8 @@ use super::tab::BrowserTab;
 /// Whether a page reaches its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NetworkState {
-    There,
-    Cut,
+    Online,
+    Offline,
 }
 
 impl BrowserTab {
@@ -16,15 +16,15 @@ impl BrowserTab {
     pub(super) fn network(&self, network: NetworkState) {
         self.tool("Network.enable", json!({}));
         let conditions = json!({
-            "offline": network == NetworkState::Cut,
+            "offline": network == NetworkState::Offline,
             "latency": 0,
             "downloadThroughput": -1,
             "uploadThroughput": -1,
         });
         self.tool("Network.emulateNetworkConditions", conditions);
         let online = match network {
-            NetworkState::There => "return navigator.onLine",
-            NetworkState::Cut => "return !navigator.onLine",
+            NetworkState::Online => "return navigator.onLine",
+            NetworkState::Offline => "return !navigator.onLine",
         };
         self.until("the page to hear of the network", online);
     }

@@ -31,10 +31,10 @@ fn serve(home: &TestHome, listen: &str, model: &Path) -> TestServer {
 fn job(title: &str, n_texts: u32) -> CreateJobRequest {
     let text = |at: u32| format!("{at} {}", "river bank water stone bridge ".repeat(20));
     CreateJobRequest {
-        ranker: "own:late".to_owned(),
+        model: "own:late".to_owned(),
         title: title.to_owned(),
         queries: (0..8).map(|it| format!("river {it}")).collect(),
-        texts: (0..n_texts).map(text).collect(),
+        documents: (0..n_texts).map(text).collect(),
         pairs: (0..n_texts)
             .flat_map(|text| (0..8).map(move |query| (query, text)))
             .collect(),

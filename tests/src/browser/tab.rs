@@ -116,7 +116,7 @@ impl BrowserTab {
     }
 
     /// The browser of somebody else, on the same site. It is quiet while the other one works.
-    pub(crate) fn beside(&self) -> BrowserTab {
+    pub(crate) fn second_browser(&self) -> BrowserTab {
         BrowserTab::start(&self.origin, None)
     }
 
@@ -166,7 +166,7 @@ impl BrowserTab {
     }
 
     /// Waits until a script returns something that is true.
-    pub(crate) fn until(&self, what: &str, script: &str) -> Value {
+    pub(crate) fn wait_until(&self, what: &str, script: &str) -> Value {
         let end = Instant::now() + PATIENCE;
         loop {
             let found = self.js(script, &[]);
@@ -188,19 +188,19 @@ impl BrowserTab {
     }
 
     /// Waits until an element is there.
-    pub(crate) fn until_there(&self, what: &str, selector: &str) {
+    pub(crate) fn wait_for_element(&self, what: &str, selector: &str) {
         let script = format!("return !!document.querySelector({})", json!(selector));
         self.until(what, &script);
     }
 
     /// Waits until as many elements are there as a bound says, such as `>= 2`.
-    pub(crate) fn until_count(&self, what: &str, selector: &str, bound: &str) {
+    pub(crate) fn wait_for_count(&self, what: &str, selector: &str, bound: &str) {
         let all = format!("document.querySelectorAll({})", json!(selector));
         self.until(what, &format!("return {all}.length {bound}"));
     }
 
     /// Waits until the page shows a text.
-    pub(crate) fn see(&self, text: &str) {
+    pub(crate) fn wait_for_text(&self, text: &str) {
         let script = format!(
             "return document.body.innerText.replace(/\\s+/g, ' ').includes({})",
             json!(text)
@@ -218,7 +218,7 @@ impl BrowserTab {
     }
 
     /// Waits until the address begins so: path, `?` and `#`.
-    pub(crate) fn at(&self, address: &str) {
+    pub(crate) fn wait_for_address(&self, address: &str) {
         assert_ne!(address, "/", "every address begins so: take `at_exactly`");
         let script = format!(
             "return (location.pathname + location.search + location.hash).startsWith({})",
@@ -300,7 +300,7 @@ impl BrowserTab {
     }
 
     /// Waits for what has a role and a name that begins so.
-    pub(crate) fn named(&self, role: AriaRole, name: &str) -> WebElement {
+    pub(crate) fn find(&self, role: AriaRole, name: &str) -> WebElement {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(element) = self.find(FIND, &[json!(role.selector()), json!(name)]) {
@@ -356,7 +356,7 @@ impl BrowserTab {
     }
 
     /// Gives files to a file input, as if they were chosen.
-    pub(crate) fn bring(&self, selector: &str, files: &[&Path]) {
+    pub(crate) fn upload(&self, selector: &str, files: &[&Path]) {
         let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
         let script = "return document.querySelector(arguments[0])";
         let end = Instant::now() + PATIENCE;
@@ -390,7 +390,7 @@ impl BrowserTab {
     }
 
     /// Makes the page so wide, in light or dark.
-    pub(crate) fn wear(&self, width: u32, scheme: ColorScheme) {
+    pub(crate) fn set_viewport(&self, width: u32, scheme: ColorScheme) {
         self.look(width, HEIGHT, scheme);
     }
 
@@ -412,7 +412,7 @@ impl BrowserTab {
     }
 
     /// A picture of the whole page at a width.
-    pub(crate) fn shoot(&self, width: u32, scheme: ColorScheme, file: &Path) {
+    pub(crate) fn screenshot(&self, width: u32, scheme: ColorScheme, file: &Path) {
         let height = self.js("return document.documentElement.scrollHeight", &[]);
         self.look(
             width,
@@ -427,7 +427,7 @@ impl BrowserTab {
     }
 
     /// A command of the browser's own developer tools.
-    pub(super) fn tool(&self, command: &str, parameters: Value) -> Value {
+    pub(super) fn devtools(&self, command: &str, parameters: Value) -> Value {
         let asked = Tool {
             command: command.to_owned(),
             parameters,
@@ -469,7 +469,7 @@ impl BrowserTab {
     }
 
     /// Nothing was written to the console as an error.
-    pub(super) fn expect_quiet_console(&self) {
+    pub(super) fn expect_no_console_errors(&self) {
         let errors: Vec<String> = self
             .console()
             .into_iter()

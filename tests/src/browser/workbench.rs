@@ -385,7 +385,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
     let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
     let mut one = home.program();
     one.env("RAYON_NUM_THREADS", "1");
-    CommandOutput::of(one.args(line.split_whitespace())).done();
+    CommandOutput::run(one.args(line.split_whitespace())).done();
     let files = Files::new();
     let corpus = PathBuf::from(demo)
         .canonicalize()

@@ -19,7 +19,11 @@ const LETSENCRYPT: &str = "/etc/letsencrypt/live/axioscope.example";
 
 #[test]
 fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
-    let openssl = or_skip(on_path("openssl"), TestDependency::System, "no openssl");
+    let openssl = or_skip(
+        on_path("openssl"),
+        TestDependency::SystemProgram,
+        "no openssl",
+    );
     let (Some(nginx), Some(openssl)) = (nginx(), openssl) else {
         return;
     };

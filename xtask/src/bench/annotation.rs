@@ -114,12 +114,12 @@ fn lines(name: &str, n_cores: usize, told: &AnnotationLoad, table: &mut BenchTab
         let times = &seen[key];
         let p99 = number(times, "p99_ms")?;
         table.add(BenchRow {
-            what,
+            name: what,
             ours: format!("{p99:.0} ms"),
             peer: "none".to_owned(),
             ratio: format!("{} in {seconds:.0} s", number(times, "n")?),
             target: "< 150 ms",
-            met: p99 < TARGET_MS && number(seen, "n_errors")? == 0.0,
+            is_met: p99 < TARGET_MS && number(seen, "n_errors")? == 0.0,
         });
         table.note(format!(
             "Review on {name}, {key}: median {:.1} ms, 95th of 100 {:.1} ms, longest {:.1} ms.",

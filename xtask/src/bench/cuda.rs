@@ -265,7 +265,7 @@ struct PrecisionResult {
     matrix: f64,
     scores: Vec<f64>,
     /// From PyTorch's scores.
-    apart: Option<f64>,
+    max_difference: Option<f64>,
 }
 
 impl PrecisionResult {
@@ -299,12 +299,12 @@ impl PrecisionResult {
 
     fn share_row(&self, what: String) -> BenchRow {
         BenchRow {
-            what,
+            name: what,
             ours: format!("{:.2} TFLOP/s", self.useful),
             peer: format!("{:.2} TFLOP/s", self.matrix),
             ratio: format!("{:.0} %", 100.0 * self.share()),
             target: "≥ 45 %",
-            met: self.share() >= 0.45,
+            is_met: self.share() >= 0.45,
         }
     }
 }

@@ -135,33 +135,33 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
         .map(|(it, n)| format!("{it}: {n}"))
         .collect();
     table.add(BenchRow {
-        what: format!("{CLIENTS} clients rank {TEXTS} texts for {SECONDS} s: answers"),
+        name: format!("{CLIENTS} clients rank {TEXTS} texts for {SECONDS} s: answers"),
         ours: told.join(", "),
         peer: "none".to_owned(),
         ratio: format!("{n}"),
         target: "200, 429, 503",
-        met: statuses.keys().all(fine) && statuses.contains_key(&200),
+        is_met: statuses.keys().all(fine) && statuses.contains_key(&200),
     });
     pages.sort_by(f64::total_cmp);
     let p99 = pages[(pages.len() * 99 / 100).min(pages.len() - 1)];
     table.add(BenchRow {
-        what: "a study from the same server meanwhile, 99th of 100".to_owned(),
+        name: "a study from the same server meanwhile, 99th of 100".to_owned(),
         ours: format!("{:.0} ms", p99 * 1e3),
         peer: "none".to_owned(),
         ratio: String::new(),
         target: "< 250 ms",
-        met: p99 < 0.25,
+        is_met: p99 < 0.25,
     });
     let (early, late) = memory_mib.split_at(memory_mib.len() / 2);
     let most = |it: &[f64]| it.iter().copied().fold(0.0, f64::max);
     let (early, late) = (most(early), most(late));
     table.add(BenchRow {
-        what: "its memory in the second half, against the first".to_owned(),
+        name: "its memory in the second half, against the first".to_owned(),
         ours: format!("{late:.0} MiB"),
         peer: format!("{early:.0} MiB"),
         ratio: format!("{:.2}×", late / early),
         target: "≤ 1.1×",
-        met: late / early <= 1.1,
+        is_met: late / early <= 1.1,
     });
     Ok(())
 }
@@ -215,7 +215,7 @@ fn large_job(
     }
     let beyond = server.memory_mib("VmHWM")? - weights_mib;
     table.add(BenchRow {
-        what: format!(
+        name: format!(
             "most memory of the server for a job of {} pairs in late interaction, beyond weights",
             number(&ended, "n_pairs")?
         ),
@@ -223,7 +223,7 @@ fn large_job(
         peer: "none".to_owned(),
         ratio: String::new(),
         target: "< 1 GiB",
-        met: beyond < 1024.0,
+        is_met: beyond < 1024.0,
     });
     table.note(format!(
         "The job took {:.0} s: {TEXTS_OF_JOB} texts of natural length, {QUERIES} queries.",

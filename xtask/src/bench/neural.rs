@@ -222,12 +222,12 @@ fn benchmark_cross_encoder(
     }
     let (gflops, sgemm) = (median(gflops), median(sgemm));
     table.add(BenchRow {
-        what: "the same in useful operations, of the sgemm rate in the same runs".to_owned(),
+        name: "the same in useful operations, of the sgemm rate in the same runs".to_owned(),
         ours: format!("{gflops:.0} GFLOP/s"),
         peer: format!("{sgemm:.0} GFLOP/s"),
         ratio: format!("{:.0} %", 100.0 * gflops / sgemm),
         target: "aim 80 %",
-        met: gflops / sgemm >= 0.8,
+        is_met: gflops / sgemm >= 0.8,
     });
     let shares = profile.as_object().into_iter().flatten();
     let shares = shares.map(|(part, share)| {
@@ -339,11 +339,11 @@ pub(super) fn against(
     let shown = |rate: f64| format!("{rate:.1}/s");
     let ratio = there.map(|it| here / it);
     table.add(BenchRow {
-        what,
+        name: what,
         ours: shown(here),
         peer: there.map_or_else(|| "left out".to_owned(), shown),
         ratio: ratio.map_or_else(String::new, |it| format!("{it:.2}×")),
         target,
-        met: ratio.is_some_and(|it| it >= least),
+        is_met: ratio.is_some_and(|it| it >= least),
     });
 }

@@ -70,7 +70,7 @@ impl BenchServer {
         self.say(&format!("POST {path}"), json)
     }
 
-    fn say(&self, line: &str, body: &str) -> Result<BenchReply> {
+    fn send(&self, line: &str, body: &str) -> Result<BenchReply> {
         let mut stream = TcpStream::connect(&self.address)?;
         write!(
             stream,

@@ -8,13 +8,13 @@ use std::process::Command;
 
 /// One line: ours, the peer's, their ratio and what the ratio is to be.
 pub(super) struct BenchRow {
-    pub(super) what: String,
+    pub(super) name: String,
     pub(super) ours: String,
     pub(super) peer: String,
     /// How many times better ours is; for sizes and times without a peer, the figure itself.
     pub(super) ratio: String,
     pub(super) target: &'static str,
-    pub(super) met: bool,
+    pub(super) is_met: bool,
 }
 
 #[derive(Default)]
@@ -88,7 +88,7 @@ pub(super) struct MachineInfo {
 }
 
 impl MachineInfo {
-    pub(super) fn now(place: &ProjectPaths) -> MachineInfo {
+    pub(super) fn detect(place: &ProjectPaths) -> MachineInfo {
         let root = text(&place.root);
         let git = ["-C", &root, "rev-parse", "--short", "HEAD"];
         MachineInfo {

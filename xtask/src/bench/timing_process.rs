@@ -28,7 +28,7 @@ impl TimingProcess {
         })
     }
 
-    pub(super) fn ask(&mut self, task: &str) -> Result<Value> {
+    pub(super) fn run_task(&mut self, task: &str) -> Result<Value> {
         let tasks = self.tasks.as_mut().context("it was told to end")?;
         writeln!(tasks, "{task}").context("the program has ended")?;
         let mut line = String::new();

@@ -50,7 +50,7 @@ impl TestCounts {
     }
 
     /// Takes a line of `cargo test`: only the closing lines of the runners count.
-    pub(super) fn hear(&mut self, line: &str) {
+    pub(super) fn add_line(&mut self, line: &str) {
         let Some(counts) = line.strip_prefix("test result: ") else {
             return;
         };
@@ -69,7 +69,7 @@ impl TestCounts {
     }
 
     /// Takes what nextest says of a test.
-    pub(super) fn take(&mut self, event: &TestEvent) {
+    pub(super) fn add_event(&mut self, event: &TestEvent) {
         match event.event.as_str() {
             "ok" => self.n_passed += 1,
             "ignored" => self.skipped.push("a test marked to be ignored".to_owned()),

@@ -20,7 +20,7 @@ pub(super) enum RequiredDependency {
     /// The default neural model.
     Model,
     /// The public collections, whose numbers are published.
-    Data,
+    Collections,
 }
 
 impl RequiredDependency {
@@ -29,7 +29,7 @@ impl RequiredDependency {
         RequiredDependency::Postgres,
         RequiredDependency::Proxy,
         RequiredDependency::Model,
-        RequiredDependency::Data,
+        RequiredDependency::Collections,
     ];
 
     /// The name in [`REQUIRED`].
@@ -39,7 +39,7 @@ impl RequiredDependency {
             RequiredDependency::Postgres => "postgres",
             RequiredDependency::Proxy => "proxy",
             RequiredDependency::Model => "model",
-            RequiredDependency::Data => "data",
+            RequiredDependency::Collections => "data",
         }
     }
 
@@ -50,7 +50,7 @@ impl RequiredDependency {
             RequiredDependency::Postgres => &[],
             RequiredDependency::Proxy => &["NGINX"],
             RequiredDependency::Model => &["AXIOSCOPE_MODEL"],
-            RequiredDependency::Data => &["AXIOSCOPE_DATA"],
+            RequiredDependency::Collections => &["AXIOSCOPE_DATA"],
         }
     }
 
@@ -67,7 +67,7 @@ impl RequiredDependency {
             }
             RequiredDependency::Proxy => vec![setup::nginx::get()?],
             RequiredDependency::Model => vec![setup::model::get(place)?],
-            RequiredDependency::Data => vec![data(place)?],
+            RequiredDependency::Collections => vec![data(place)?],
         })
     }
 }
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(parse("").unwrap(), []);
         assert_eq!(
             parse("browser, data,").unwrap(),
-            [RequiredDependency::Browser, RequiredDependency::Data]
+            [RequiredDependency::Browser, RequiredDependency::Collections]
         );
         let error = parse("postgres,modell").unwrap_err().to_string();
         assert!(error.contains("`modell`"), "{error}");

@@ -35,7 +35,7 @@ const NOT_TO_DISK: [&str; 3] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// Nothing has to.
-    Nothing,
+    None,
     /// Everything that was committed, as where people work.
     Commits,
 }
@@ -88,7 +88,7 @@ impl PostgresServer {
             .arg(&data)
             .args(["-p", &port.to_string()]);
         let more: &[&str] = match survives {
-            Durability::Nothing => &NOT_TO_DISK,
+            Durability::None => &NOT_TO_DISK,
             Durability::Commits => &[],
         };
         for setting in SETTINGS.iter().chain(more) {

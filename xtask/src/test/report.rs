@@ -51,7 +51,7 @@ impl TestReport {
     }
 
     /// Prints what each step took, what was skipped and, alone on the last line, the counts.
-    pub(super) fn close(self) -> ExitCode {
+    pub(super) fn finish(self) -> ExitCode {
         println!();
         let n_steps = self.took.len();
         for (index, (step, time)) in self.took.iter().enumerate() {

@@ -56,7 +56,7 @@ impl JudgeArgs {
         let work = ScoringWork {
             loaded,
             mined: MiningResult {
-                texts,
+                study_docs: texts,
                 ..MiningResult::default()
             },
             pairs,

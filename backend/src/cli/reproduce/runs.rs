@@ -53,7 +53,7 @@ impl ReproduceArgs {
         let mut sources = Vec::new();
         for (other, run) in others {
             let both = [(about.clone(), bm25), (other.clone(), run)];
-            sources.push(ComparisonInput::of_runs(
+            sources.push(ComparisonInput::from_runs(
                 &called(name),
                 &loaded.collection,
                 both,

@@ -73,7 +73,7 @@ impl StudyCheckArgs {
         }
         match compared.iter().all(|it| it.holds) {
             true => Ok(CommandOutcome::Done),
-            false => Ok(CommandOutcome::Differs),
+            false => Ok(CommandOutcome::DifferenceFound),
         }
     }
 }
@@ -82,13 +82,13 @@ fn baseline_of(study: &Study) -> Result<Baseline, Error> {
     let modes = study.definition.modes.iter();
     let overviews = modes.map(|&mode| {
         study.overview(&StudyControls {
-            mode: Some(mode),
+            variant: Some(mode),
             ..StudyControls::default()
         })
     });
     let overviews = overviews.collect::<Result<Vec<_>, InputError>>()?;
     let nothing = || InputError::missing("study", "it has no reading");
-    Ok(Baseline::of(&overviews).ok_or_else(nothing)?)
+    Ok(Baseline::from_overviews(&overviews).ok_or_else(nothing)?)
 }
 
 #[derive(clap::Args)]

@@ -19,7 +19,7 @@ pub(super) fn read_session(exposure: &NetworkExposure, headers: &HeaderMap) -> O
     let cookies = cookies.filter_map(|it| it.to_str().ok());
     let mut pairs = cookies.flat_map(|it| it.split(';').filter_map(|it| it.trim().split_once('=')));
     let found = pairs.find(|(it, _)| *it == name)?;
-    Some(SecretToken::shown(found.1))
+    Some(SecretToken::from_text(found.1))
 }
 
 /// Has a browser keep a session.

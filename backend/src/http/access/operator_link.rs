@@ -17,7 +17,7 @@ impl OperatorLink {
     }
 
     /// Returns a link that lets in nobody.
-    pub(crate) fn closed() -> OperatorLink {
+    pub(crate) fn disabled() -> OperatorLink {
         OperatorLink(Mutex::default())
     }
 
@@ -28,7 +28,7 @@ impl OperatorLink {
     }
 
     /// Returns whether a token is that of the link, which then lets in nobody else.
-    pub(crate) fn use_up(&self, token: &str) -> bool {
+    pub(crate) fn redeem(&self, token: &str) -> bool {
         let mut hash = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         hash.take_if(|it| it.matches(token)).is_some()
     }
@@ -47,6 +47,6 @@ mod tests {
         assert!(link.use_up(token.reveal()));
         assert!(!link.is_open());
         assert!(!link.use_up(token.reveal()));
-        assert!(!OperatorLink::closed().use_up(""));
+        assert!(!OperatorLink::disabled().use_up(""));
     }
 }

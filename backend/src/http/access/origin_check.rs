@@ -27,7 +27,7 @@ pub(in crate::http) async fn check_origin(
 ) -> Response {
     let mut response = match of_this_site(&app.exposure, &request) {
         Ok(()) => next.run(request).await,
-        Err(reason) => Error::Refused { reason }.into_response(),
+        Err(reason) => Error::UntrustedRequest { reason }.into_response(),
     };
     if app.exposure.https_url().is_some() {
         let headers = response.headers_mut();
@@ -83,7 +83,7 @@ fn is_same(origin: &str, host: &str, exposure: &NetworkExposure) -> bool {
             origin.eq_ignore_ascii_case(&url.origin()) || is_plain && names_loopback(host)
         }
         (None, ListenScope::Loopback) => is_plain,
-        (None, ListenScope::Open) => {
+        (None, ListenScope::Network) => {
             is_plain || origin.strip_prefix("https://").is_some_and(is_host)
         }
     }

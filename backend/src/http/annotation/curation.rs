@@ -31,7 +31,11 @@ use crate::store::annotation_tasks::{ItemRow, NewTask};
 use crate::store::studies::state_hash;
 
 pub(in crate::http) async fn preview_task(
-    ApiRequest { app, caller, asked }: ApiRequest<PreviewTaskRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<PreviewTaskRequest>,
 ) -> JsonResult<TaskComposition> {
     let new = drawn(&app, &caller, asked.task).await?;
     let items: Vec<AnnotationItem> = new.items.into_iter().map(|it| it.item).collect();
@@ -39,7 +43,11 @@ pub(in crate::http) async fn preview_task(
 }
 
 pub(in crate::http) async fn create_task(
-    ApiRequest { app, caller, asked }: ApiRequest<CreateTaskRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<CreateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
     let desk = app.reviews.make(&new).await?;
@@ -47,44 +55,64 @@ pub(in crate::http) async fn create_task(
 }
 
 pub(in crate::http) async fn get_task_definition(
-    ApiRequest { app, caller, asked }: ApiRequest<GetTaskDefinitionRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<GetTaskDefinitionRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn update_task(
-    ApiRequest { app, caller, asked }: ApiRequest<UpdateTaskRequest>,
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<UpdateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.reviews.change(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn get_task_progress(
-    ApiRequest { app, asked, .. }: ApiRequest<GetTaskProgressRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(TaskProgressResponse {
         progress: app.reviews.progress(&desk).await?,
-        names: names(&app, asked.task).await?,
+        annotators: names(&app, asked.task).await?,
     }))
 }
 
 pub(in crate::http) async fn get_agreement(
-    ApiRequest { app, asked, .. }: ApiRequest<GetAgreementRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
     let agreements = app.reviews.agreements(&desk).await?;
     Ok(Json(AgreementResponse {
-        agreements: (*agreements).clone(),
+        agreement: (*agreements).clone(),
         names: names(&app, asked.task).await?,
     }))
 }
 
 pub(in crate::http) async fn list_disputes(
-    ApiRequest { app, asked, .. }: ApiRequest<ListDisputesRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<Dispute>> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
@@ -92,7 +120,11 @@ pub(in crate::http) async fn list_disputes(
 }
 
 pub(in crate::http) async fn get_item_history(
-    ApiRequest { app, asked, .. }: ApiRequest<GetItemHistoryRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<GetItemHistoryRequest>,
 ) -> JsonResult<ItemHistoryResponse> {
     let desk = app.reviews.desk(asked.task).await?;
     let row = desk.row();
@@ -104,10 +136,10 @@ pub(in crate::http) async fn get_item_history(
     let told = app.shelf.of(&listed, move |study| {
         check_texts(&row, study)?;
         let all = ContentOptions {
-            marks: true,
-            rankers: true,
+            highlights_terms: true,
+            shows_rankers: true,
         };
-        let content = ItemContent::of(study, item.place, all, &row.task.wanted.dials)?;
+        let content = ItemContent::load(study, item.place, all, &row.task.wanted.dials)?;
         let log = desk.log();
         let about = |what: &AnnotationAction| match what {
             AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
@@ -117,12 +149,12 @@ pub(in crate::http) async fn get_item_history(
         let entries = entries.filter(|it| about(&it.event.what) == Some(number));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
-            fate: log.fate(it),
+            status: log.fate(it),
         });
         Ok(ItemHistoryResponse {
             content,
-            said: ItemAnswers::of(&log, number),
-            done: done.collect(),
+            answers: ItemAnswers::from_log(&log, number),
+            events: done.collect(),
             item,
             names,
         })
@@ -131,7 +163,11 @@ pub(in crate::http) async fn get_item_history(
 }
 
 pub(in crate::http) async fn export_task(
-    ApiRequest { app, asked, .. }: ApiRequest<ExportTaskRequest>,
+    ApiRequest {
+        app,
+        request: asked,
+        ..
+    }: ApiRequest<ExportTaskRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let desk = app.reviews.desk(asked.task).await?;
     let rows = app.store.review_items(asked.task).await?;
@@ -153,7 +189,7 @@ pub(in crate::http) async fn export_task(
         let source = ExportSource {
             title: &row.task.title,
             items: &items,
-            named: &named,
+            ids: &named,
             people: &people,
             log: &log,
         };
@@ -162,7 +198,7 @@ pub(in crate::http) async fn export_task(
             TaskExportFormat::Csv => {
                 to_csv(&export::to_table(&source, &export::export_rows(&source)))
             }
-            TaskExportFormat::Prefs { whose } => export::to_trec_prefs(&source, whose),
+            TaskExportFormat::Prefs { preferences: whose } => export::to_trec_prefs(&source, whose),
         })
     });
     let headers = [
@@ -180,7 +216,7 @@ async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<
     let drawn = app.shelf.of(&listed, move |study| {
         let drawn = sample::sample_items(study, &task)?;
         let with_ids = drawn.items.into_iter().map(|item| ItemRow {
-            named: named(study, &item),
+            ids: named(study, &item),
             item,
         });
         Ok(NewTask {
@@ -202,7 +238,7 @@ fn named(study: &Study, item: &AnnotationItem) -> export::ItemIds {
     let texts = texts.iter().flat_map(|it| it.texts().to_vec());
     export::ItemIds {
         query: study.queries[item.query as usize].id.clone(),
-        texts: texts.map(|it| study.text_id(it)).collect(),
+        documents: texts.map(|it| study.text_id(it)).collect(),
     }
 }
 
@@ -210,13 +246,13 @@ fn whole(caller: &Caller, desk: &TaskState) -> TaskDefinitionResponse {
     let row = desk.row();
     TaskDefinitionResponse {
         card: desk.card(caller.person_no()),
-        task: row.task.clone(),
-        made: made(&row.task, desk.items(), row.n_candidates),
+        definition: row.task.clone(),
+        composition: made(&row.task, desk.items(), row.n_candidates),
     }
 }
 
 fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> TaskComposition {
-    let drawn = |it: &&AnnotationItem| matches!(it.role, ItemRole::Drawn { .. });
+    let drawn = |it: &&AnnotationItem| matches!(it.role, ItemRole::Sampled { .. });
     let count =
         |is: &dyn Fn(&AnnotationItem) -> bool| items.iter().filter(|it| is(it)).count() as u32;
     let queries: BTreeSet<u32> = items.iter().filter(drawn).map(|it| it.query).collect();
@@ -226,9 +262,9 @@ fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> T
     });
     TaskComposition {
         n_candidates,
-        n_training: count(&|it| matches!(it.role, ItemRole::Training { .. })),
-        n_gold: count(&|it| matches!(it.role, ItemRole::Gold { .. })),
-        n_drawn: count(&|it| drawn(&it)),
+        n_training_items: count(&|it| matches!(it.role, ItemRole::Training { .. })),
+        n_gold_items: count(&|it| matches!(it.role, ItemRole::Gold { .. })),
+        n_sampled_items: count(&|it| drawn(&it)),
         probes: of_probes.collect(),
         n_queries: queries.len() as u32,
     }

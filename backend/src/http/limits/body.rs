@@ -74,9 +74,9 @@ async fn read(body: Body, most: usize, pace: Pace, held: &mut Slot) -> Result<By
     let (mut due, mut until) = (pace.least, end.min(start + pace.within));
     while let Some(chunk) = timeout_at(until, chunks.next())
         .await
-        .map_err(|_| Error::SlowBody)?
+        .map_err(|_| Error::BodyTimeout)?
     {
-        let chunk = chunk.map_err(|error| Error::NotJson {
+        let chunk = chunk.map_err(|error| Error::InvalidJson {
             place: "the body",
             reason: error.to_string(),
         })?;
@@ -84,7 +84,7 @@ async fn read(body: Body, most: usize, pace: Pace, held: &mut Slot) -> Result<By
             return Err(Error::BodyTooLarge);
         }
         if !held.take_more(chunk.len()) {
-            return Err(Error::Busy {
+            return Err(Error::ServerBusy {
                 what: "the bodies of other requests",
                 retry_after_s: BODIES_AGAIN_S,
             });
@@ -131,7 +131,7 @@ mod tests {
     async fn a_body_that_trickles_is_given_up() {
         let since = Instant::now();
         let read = read(body(1_000, 1), 1_000, QUICK, &mut enough()).await;
-        assert!(matches!(read, Err(Error::SlowBody)), "{read:?}");
+        assert!(matches!(read, Err(Error::BodyTimeout)), "{read:?}");
         assert!(since.elapsed() < Duration::from_secs(5));
     }
 
@@ -158,7 +158,7 @@ mod tests {
         };
         let since = Instant::now();
         let read = read(body(1_000, 100), 100_000, pace, &mut enough()).await;
-        assert!(matches!(read, Err(Error::SlowBody)), "{read:?}");
+        assert!(matches!(read, Err(Error::BodyTimeout)), "{read:?}");
         assert!((pace.in_all..Duration::from_secs(10)).contains(&since.elapsed()));
     }
 
@@ -171,13 +171,13 @@ mod tests {
         read_100(&mut first).await.unwrap();
         let refused = read_100(&mut again).await.unwrap_err();
         assert!(
-            matches!(refused, Error::Busy { .. }),
+            matches!(refused, Error::ServerBusy { .. }),
             "200 of one: {refused}"
         );
         read_100(&mut other).await.unwrap();
         let refused = read_100(&mut third).await.unwrap_err();
         assert!(
-            matches!(refused, Error::Busy { .. }),
+            matches!(refused, Error::ServerBusy { .. }),
             "300 of all: {refused}"
         );
         drop(first);

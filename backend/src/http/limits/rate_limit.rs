@@ -86,7 +86,7 @@ impl<K: Eq + Hash> RateLimit<K> {
             return Ok(());
         }
         let wait = self.every.mul_f64(left + 1.0 - self.burst);
-        Err(Error::TooOften {
+        Err(Error::RateLimited {
             retry_after_s: wait.as_secs() + 1,
         })
     }
@@ -130,7 +130,7 @@ mod tests {
         }
         let refused = guesses.check_at(&"one", at(0)).unwrap_err();
         assert!(
-            matches!(refused, Error::TooOften { retry_after_s: 7 }),
+            matches!(refused, Error::RateLimited { retry_after_s: 7 }),
             "{refused}"
         );
         guesses.check_at(&"other", at(0)).unwrap();
@@ -149,7 +149,7 @@ mod tests {
         assert!(
             matches!(
                 refused,
-                Error::TooOften {
+                Error::RateLimited {
                     retry_after_s: 1..=61
                 }
             ),
@@ -220,7 +220,7 @@ mod tests {
         let refused = guesses.check_at(&"one", start).unwrap_err();
         // 98 too many, 6 s each.
         assert!(
-            matches!(refused, Error::TooOften { retry_after_s: 589 }),
+            matches!(refused, Error::RateLimited { retry_after_s: 589 }),
             "{refused}"
         );
     }

@@ -7,7 +7,7 @@ use super::ClientKey;
 
 /// A number of places.
 pub(in crate::http) struct SlotPool {
-    most: usize,
+    max: usize,
     most_of_one: usize,
     taken: Mutex<Taken>,
 }
@@ -29,7 +29,7 @@ impl SlotPool {
     /// Returns `most` free places, of which one asker may have `most_of_one`.
     pub(in crate::http) fn new(most: usize, most_of_one: usize) -> Arc<SlotPool> {
         Arc::new(SlotPool {
-            most,
+            max: most,
             most_of_one,
             taken: Mutex::default(),
         })
@@ -45,7 +45,7 @@ impl SlotPool {
     pub(in crate::http) fn take_none(self: &Arc<SlotPool>, asker: Option<ClientKey>) -> Slot {
         Slot {
             places: self.clone(),
-            asker: asker.map(ClientKey::key),
+            asker: asker.map(ClientKey::rate_limit_key),
             n: 0,
         }
     }

@@ -53,7 +53,7 @@ pub(super) async fn verify(
     run_blocking("comparing a password", move || {
         let _place = place;
         let kept = hash.as_ref().unwrap_or(&DUMMY_HASH);
-        let damaged = |it: argon2::password_hash::phc::Error| Error::Damaged {
+        let damaged = |it: argon2::password_hash::phc::Error| Error::CorruptData {
             what: "the list of people".to_owned(),
             reason: it.to_string(),
         };

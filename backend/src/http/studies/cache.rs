@@ -61,7 +61,7 @@ impl StudyCache {
         let make = self.of(listed, |study| Ok(study.card(false)?));
         let card = self.cards.get_or_make(version(listed), make).await?;
         Ok(StudySummary {
-            published: listed.published,
+            is_published: listed.published,
             ..card
         })
     }
@@ -112,7 +112,7 @@ impl StudyCache {
     }
 
     /// What `compute` says of a study, off the async threads.
-    pub(in crate::http) async fn of<T: Send + 'static>(
+    pub(in crate::http) async fn compute<T: Send + 'static>(
         &self,
         listed: &StudyEntry,
         compute: impl FnOnce(&Study) -> Result<T, Error> + Send + 'static,

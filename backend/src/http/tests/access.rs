@@ -138,7 +138,7 @@ fn every_route_is_in_the_table() {
 
 #[tokio::test]
 async fn each_role_is_let_in_where_it_should_be() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let mut people = Vec::new();
     for &role in &AccessRole::ALL[1..] {
         people.push((role, site.somebody(role, role.name()).await));
@@ -260,7 +260,7 @@ async fn being_on_loopback_lets_nobody_in() {
 
 #[tokio::test]
 async fn what_is_not_published_is_for_curators() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let names = async |signed: Option<&Signed>| -> Vec<String> {
         let asked = request("GET", "/api/studies", "");
         let asked = match signed {
@@ -297,7 +297,7 @@ async fn what_is_not_published_is_for_curators() {
 
 #[tokio::test]
 async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let it = site.somebody(AccessRole::Operator, "Ada").await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
         let asked = site.by(request(method, "/api/jobs", "{}"), &it.session);
@@ -346,7 +346,7 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
 
 #[tokio::test]
 async fn people_behind_one_address_are_not_in_each_others_way() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let one = site.somebody(AccessRole::Annotator, "One").await;
     let other = site.somebody(AccessRole::Annotator, "Other").await;
     let ask = async |it: &Signed| {

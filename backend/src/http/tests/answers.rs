@@ -48,7 +48,7 @@ async fn pages_of_other_sites_are_kept_out_on_loopback() {
 
 #[tokio::test]
 async fn visitors_see_what_is_published() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let names = |answer: Answer| -> Vec<(String, bool)> {
         let cards: Vec<shared::study::overview::StudySummary> = answer.json();
         cards
@@ -105,7 +105,7 @@ async fn a_study_is_looked_at_and_made_again() {
     let site = Site::new(ListenScope::Loopback).await;
     let look = GetStudyRequest {
         study: "open".to_owned(),
-        dials: Default::default(),
+        controls: Default::default(),
     };
     let overview: shared::study::overview::StudyOverview = site.ask(&look).await.json();
     assert_eq!(overview.title, "open");
@@ -119,7 +119,7 @@ async fn a_study_is_looked_at_and_made_again() {
 
 #[tokio::test]
 async fn about_says_what_the_caller_may() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let about: ServerInfoResponse = site.ask(&GetServerInfoRequest {}).await.json();
     assert!(!about.may_create_jobs);
     assert_eq!(about.max_texts, 8);
@@ -182,9 +182,9 @@ async fn bad_requests_are_the_callers_fault() {
     check(request("POST", "/api/score", ""), 400, "EOF").await;
     let score = |texts: Vec<String>| {
         let asked = ScoreDocumentsRequest {
-            ranker: "no-such".to_owned(),
+            model: "no-such".to_owned(),
             query: "river".to_owned(),
-            texts,
+            documents: texts,
         };
         as_request(Method::Post, ScoreDocumentsRequest::PATH, &asked)
     };
@@ -237,7 +237,7 @@ async fn bad_requests_are_the_callers_fault() {
     )
     .await;
     check(
-        as_request(Method::Get, GetJobRequest::EVENTS, &watch),
+        as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch),
         404,
         "no job named",
     )
@@ -246,13 +246,13 @@ async fn bad_requests_are_the_callers_fault() {
 
 #[tokio::test]
 async fn visitors_score_a_little_and_not_too_often() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let from = |last: u8, texts: usize| {
         let texts = vec!["a river".to_owned(); texts];
         let asked = ScoreDocumentsRequest {
-            ranker: "tiny:late".to_owned(),
+            model: "tiny:late".to_owned(),
             query: "river".to_owned(),
-            texts,
+            documents: texts,
         };
         let mut request = as_request(Method::Post, ScoreDocumentsRequest::PATH, &asked);
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, last]), 1));
@@ -301,7 +301,7 @@ async fn a_job_is_made_watched_and_fetched() {
         job: created.id.clone(),
     };
     let events = site
-        .send(as_request(Method::Get, GetJobRequest::EVENTS, &watch))
+        .send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch))
         .await;
     assert_eq!(events.header("content-type"), "text/event-stream");
     let text = String::from_utf8(events.body.to_vec()).unwrap();
@@ -318,7 +318,7 @@ async fn a_job_is_made_watched_and_fetched() {
 
     // After a reload the last step comes at once, and it is the end.
     let again = site
-        .send(as_request(Method::Get, GetJobRequest::EVENTS, &watch))
+        .send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch))
         .await;
     let again = String::from_utf8(again.body.to_vec()).unwrap();
     assert_eq!(again.matches("event: job").count(), 1);
@@ -335,7 +335,7 @@ async fn those_who_watch_are_let_go_when_the_server_ends() {
     let site = Site::new(ListenScope::Loopback).await;
     let created: Job = site.ask(&create("tiny:bi")).await.json();
     let watch = GetJobRequest { job: created.id };
-    let events = site.send(as_request(Method::Get, GetJobRequest::EVENTS, &watch));
+    let events = site.send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch));
     let (events, ()) = tokio::join!(events, async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         site.stop.send(true).unwrap();

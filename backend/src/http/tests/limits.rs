@@ -36,7 +36,7 @@ async fn slow_bodies_take_no_places() {
 
 #[tokio::test]
 async fn only_operators_send_large_bodies() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let large = || {
         request(
             "POST",
@@ -54,7 +54,7 @@ async fn only_operators_send_large_bodies() {
 #[tokio::test]
 async fn bodies_of_one_person_leave_memory_to_others() {
     const SEND: &str = "/api/review/send";
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let ben = site.somebody(AccessRole::Annotator, "Ben").await;
     let (heard, mut hearing) = tokio::sync::mpsc::unbounded_channel();
@@ -101,7 +101,7 @@ async fn bodies_of_one_person_leave_memory_to_others() {
 
 #[tokio::test]
 async fn downloads_of_one_address_are_few_at_once() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let asked = ExportStudyRequest {
         study: "open".to_owned(),
     };
@@ -130,7 +130,7 @@ async fn downloads_of_one_address_are_few_at_once() {
 async fn scorings_of_one_address_are_few_at_once() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     let models = models::Models::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
-    let site = Site::with(ListenScope::Open, models.unwrap()).await;
+    let site = Site::with(ListenScope::Network, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
         let body = json!({
             "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "text": "b",
@@ -181,7 +181,7 @@ async fn a_study_is_written_once() {
         .await;
     let listed = site.app.store.study("open").await.unwrap();
     let what = "writing it again";
-    let again = async { Err(Error::Crashed { what }) };
+    let again = async { Err(Error::Panicked { what }) };
     let shelf = &site.app.shelf;
     let kept = shelf.export(&listed, ContentCoding::Brotli, again).await;
     assert_eq!(kept.unwrap(), answer.body);

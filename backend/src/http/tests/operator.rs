@@ -12,7 +12,7 @@ use crate::models::tests::TINY;
 
 fn load(spec: &str) -> LoadModelRequest {
     LoadModelRequest {
-        spec: spec.to_owned(),
+        model: spec.to_owned(),
     }
 }
 
@@ -29,7 +29,7 @@ fn half(home: &Path) -> ModelRegistry {
 
 #[tokio::test]
 async fn visitors_are_told_nothing_of_models() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     for answer in [
         site.ask(&ListModelsRequest {}).await,
         site.ask(&load("tiny:bi")).await,

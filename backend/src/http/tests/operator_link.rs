@@ -56,7 +56,12 @@ async fn the_link_makes_one_browser_the_operators_once() {
     );
 
     let out = site
-        .ask_by(&SignOutRequest { everywhere: false }, &session)
+        .ask_by(
+            &SignOutRequest {
+                all_sessions: false,
+            },
+            &session,
+        )
         .await;
     assert_eq!(out.json::<SessionResponse>(), SessionResponse::default());
     let after: SessionResponse = site.ask_by(&GetSessionRequest {}, &session).await.json();
@@ -112,7 +117,7 @@ async fn a_new_token_signs_the_operator_out() {
     let site = site().await;
     let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
     let exposure = &site.app.exposure;
-    let same = operator(&site.app.store, exposure, OperatorTokenPolicy::AsBefore)
+    let same = operator(&site.app.store, exposure, OperatorTokenPolicy::Keep)
         .await
         .unwrap();
     assert_eq!(same, site.app.operator);
@@ -123,7 +128,7 @@ async fn a_new_token_signs_the_operator_out() {
             .role,
         AccessRole::Operator
     );
-    let new = operator(&site.app.store, exposure, OperatorTokenPolicy::New)
+    let new = operator(&site.app.store, exposure, OperatorTokenPolicy::Renew)
         .await
         .unwrap();
     assert_ne!(new, site.app.operator);

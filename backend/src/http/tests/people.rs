@@ -13,7 +13,7 @@ const PASSWORD: &str = "correct horse";
 fn invitation(role: AccessRole) -> CreateInvitationRequest {
     CreateInvitationRequest {
         role,
-        hours: 1,
+        valid_hours: 1,
         person: None,
         note: "for Ada".to_owned(),
     }
@@ -39,7 +39,7 @@ pub(super) fn kept(site: &Site, answer: &Answer) -> SecretToken {
     let cookie = answer.header("set-cookie");
     let value = cookie.strip_prefix(&format!("{}=", site.cookie()));
     let value = value.and_then(|it| it.split(';').next());
-    SecretToken::shown(value.unwrap_or_else(|| panic!("{} {cookie}", answer.status)))
+    SecretToken::from_text(value.unwrap_or_else(|| panic!("{} {cookie}", answer.status)))
 }
 
 /// A link that a curator makes.
@@ -54,7 +54,7 @@ async fn link(site: &Site, role: AccessRole) -> CreateInvitationResponse {
 
 #[tokio::test]
 async fn a_link_leads_to_a_name_a_session_and_a_password() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let nobody: SessionResponse = site.ask(&GetSessionRequest {}).await.json();
     assert_eq!(nobody, SessionResponse::default());
     let made = link(&site, AccessRole::Annotator).await;
@@ -76,8 +76,8 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     );
 
     let set = SetPasswordRequest {
-        before: None,
-        password: Some(PASSWORD.to_owned()),
+        current_password: None,
+        new_password: Some(PASSWORD.to_owned()),
     };
     let who: SessionResponse = site.ask_by(&set, &session).await.json();
     assert!(who.person.unwrap().has_password);
@@ -87,8 +87,8 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
 
     // A new password ends the sessions elsewhere, and wants the one before.
     let change = |before: &str| SetPasswordRequest {
-        before: Some(before.to_owned()),
-        password: Some("another horse".to_owned()),
+        current_password: Some(before.to_owned()),
+        new_password: Some("another horse".to_owned()),
     };
     let (status, error) = site
         .ask_by(&update_task("wrong horse"), &session)
@@ -107,7 +107,12 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     assert_eq!(site.ask(&sign_in("Ada", PASSWORD)).await.problem().0, 401);
 
     let out = site
-        .ask_by(&SignOutRequest { everywhere: false }, &session)
+        .ask_by(
+            &SignOutRequest {
+                all_sessions: false,
+            },
+            &session,
+        )
         .await;
     assert_eq!(out.json::<SessionResponse>(), nobody);
     assert!(out.header("set-cookie").contains("Max-Age=0"));
@@ -123,7 +128,7 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
 async fn cookies_are_seen_by_no_script_and_no_other_site() {
     for (door, begins, ends) in [
         (
-            ListenScope::Open,
+            ListenScope::Network,
             "__Host-axioscope=",
             "; HttpOnly; SameSite=Lax; Secure",
         ),
@@ -149,9 +154,9 @@ async fn cookies_are_seen_by_no_script_and_no_other_site() {
 
 #[tokio::test]
 async fn a_session_that_somebody_else_chose_is_not_taken() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let made = link(&site, AccessRole::Annotator).await;
-    let chosen = SecretToken::shown("chosen-by-somebody-else");
+    let chosen = SecretToken::from_text("chosen-by-somebody-else");
     let joined = site.ask_by(&join(&made.token, "Ada"), &chosen).await;
     let session = kept(&site, &joined);
     assert_ne!(session, chosen);
@@ -172,7 +177,7 @@ async fn a_session_that_somebody_else_chose_is_not_taken() {
 
 #[tokio::test]
 async fn an_invitation_that_does_not_let_in_says_why() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let check = async |token: &str, status: u16, says: &str| {
         let token = token.to_owned();
         for answer in [
@@ -223,7 +228,7 @@ async fn an_invitation_that_does_not_let_in_says_why() {
 
 #[tokio::test]
 async fn whoever_guesses_waits() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let from = |last: u8, asked| from([192, 0, 2, last], asked);
     let guess = |at: u32| {
         as_request(
@@ -266,7 +271,7 @@ async fn whoever_guesses_waits() {
 
 #[tokio::test]
 async fn a_password_is_not_guessed_from_many_addresses_either() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let long = "x".repeat(257);
     for at in 0..20 {
@@ -287,11 +292,11 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
 
 #[tokio::test]
 async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let set = SetPasswordRequest {
-        before: None,
-        password: Some(PASSWORD.to_owned()),
+        current_password: None,
+        new_password: Some(PASSWORD.to_owned()),
     };
     site.ask_by(&set, &ada.session)
         .await
@@ -309,7 +314,7 @@ async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
 
 #[tokio::test]
 async fn a_name_without_a_password_and_no_name_are_answered_alike() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     site.somebody(AccessRole::Annotator, "Ada").await;
     let known = site.ask(&sign_in("Ada", PASSWORD)).await;
     let unknown = site.ask(&sign_in("Nobody", PASSWORD)).await;
@@ -319,7 +324,7 @@ async fn a_name_without_a_password_and_no_name_are_answered_alike() {
 
 #[tokio::test]
 async fn whoever_is_turned_away_is_nobody() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     let other = site.somebody(AccessRole::Curator, "Otto").await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
@@ -367,7 +372,7 @@ async fn whoever_is_turned_away_is_nobody() {
 
 #[tokio::test]
 async fn curators_invite_annotators_alone() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     for (role, status) in [
         (AccessRole::Annotator, 200),
@@ -380,7 +385,7 @@ async fn curators_invite_annotators_alone() {
     }
     for hours in [0, 721] {
         let asked = CreateInvitationRequest {
-            hours,
+            valid_hours: hours,
             ..invitation(AccessRole::Annotator)
         };
         assert_eq!(site.ask_by(&asked, &curator.session).await.status, 422);
@@ -399,7 +404,7 @@ async fn curators_invite_annotators_alone() {
 
 #[tokio::test]
 async fn what_is_said_of_people_is_bounded() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let made = link(&site, AccessRole::Annotator).await;
     for name in ["", "A\u{202E}da", "A\u{2066}da", "A\0da", &"a".repeat(61)] {
         let (status, error) = site.ask(&join(&made.token, name)).await.problem();
@@ -434,8 +439,8 @@ async fn an_operator_without_a_name_takes_one() {
     let who: SessionResponse = site.ask(&GetSessionRequest {}).await.json();
     assert_eq!((who.role, who.person), (AccessRole::Operator, None));
     let unnamed = SetPasswordRequest {
-        before: None,
-        password: Some(PASSWORD.to_owned()),
+        current_password: None,
+        new_password: Some(PASSWORD.to_owned()),
     };
     let (status, error) = site.ask(&unnamed).await.problem();
     assert_eq!(status, 403);
@@ -456,7 +461,7 @@ async fn an_operator_without_a_name_takes_one() {
         "has one"
     );
     let out = site
-        .ask_by(&SignOutRequest { everywhere: true }, &session)
+        .ask_by(&SignOutRequest { all_sessions: true }, &session)
         .await;
     assert_eq!(
         out.json::<SessionResponse>().role,
@@ -467,7 +472,7 @@ async fn an_operator_without_a_name_takes_one() {
 
 #[tokio::test]
 async fn without_tls_an_invitation_is_not_used_for_nothing() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let made = link(&site, AccessRole::Annotator).await;
     let asked = |origin: &str, host: &str| {
         let mut asked = as_request(

@@ -73,7 +73,7 @@ async fn each_client_of_a_trusted_proxy_has_limits_of_their_own() {
 
 #[tokio::test]
 async fn whoever_is_no_trusted_proxy_is_counted_as_itself() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let mut n_let_in = 0;
     for at in 0..30 {
         let asked = with_headers(rerank(), &[("x-forwarded-for", &format!("192.0.2.{at}"))]);
@@ -178,7 +178,12 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
         AccessRole::Operator
     );
     let out = site
-        .ask_by(&SignOutRequest { everywhere: false }, &session)
+        .ask_by(
+            &SignOutRequest {
+                all_sessions: false,
+            },
+            &session,
+        )
         .await;
     let cookie = out.header("set-cookie");
     assert!(cookie.starts_with("__Host-axioscope=;"), "{cookie}");
@@ -247,7 +252,7 @@ async fn browsers_are_told_to_keep_to_https_where_the_public_address_has_it() {
             "max-age=31536000"
         );
     }
-    let mut plain = exposure(ListenScope::Open);
+    let mut plain = exposure(ListenScope::Network);
     for public_url in [None, Some("http://intranet.example".parse().unwrap())] {
         plain.public_url = public_url;
         let site = Site::exposed(plain.clone(), models::tests::tiny()).await;
@@ -271,7 +276,7 @@ fn the_link_leads_to_where_the_server_is_reached() {
         let address: SocketAddr = listens.parse().unwrap();
         let exposure = NetworkExposure {
             public_url: public_url.map(|it| it.parse().unwrap()),
-            ..exposure(ListenScope::of(address))
+            ..exposure(ListenScope::from_address(address))
         };
         assert_eq!(exposure.origin(address), origin);
     }

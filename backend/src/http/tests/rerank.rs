@@ -285,7 +285,7 @@ async fn only_so_many_texts_come_back_as_are_asked_for() {
 
 #[tokio::test]
 async fn visitors_rank_a_little() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let rerank = |n: usize| RerankRequest {
         query: "rivers".to_owned(),
         texts: texts(&vec!["sea"; n]),
@@ -303,7 +303,7 @@ async fn visitors_rank_a_little() {
 
 #[tokio::test]
 async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_tokens() {
-    let site = Site::new(ListenScope::Open).await;
+    let site = Site::new(ListenScope::Network).await;
     let send = async |from: u8, path: &str, body: &TableValue, token: Option<&str>| {
         let mut request = request("POST", path, &body.to_string());
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, from]), 1));
@@ -384,7 +384,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     }
     let look = GetStudyRequest {
         study: "open".to_owned(),
-        dials: Default::default(),
+        controls: Default::default(),
     };
     let looked = tokio::time::timeout(Duration::from_secs(60), site.ask(&look)).await;
     assert_eq!(looked.unwrap().status, StatusCode::OK);

@@ -25,11 +25,11 @@ use crate::http::studies;
 /// Somebody on the other side of the session.
 fn caller(no: u32, role: AccessRole) -> Caller {
     let person = (no > 0).then(|| Person {
-        no: PersonId(no),
+        id: PersonId(no),
         name: format!("Person {no}"),
         has_password: false,
     });
-    let mut caller = Caller::unnamed(role, [0; 4].into());
+    let mut caller = Caller::anonymous(role, [0; 4].into());
     caller.person = person;
     caller
 }
@@ -54,7 +54,7 @@ fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
     ApiRequest {
         app: site.app.clone(),
         caller,
-        asked,
+        request: asked,
     }
 }
 
@@ -66,7 +66,7 @@ struct Table {
 
 impl Table {
     async fn new() -> Table {
-        let site = Site::new(ListenScope::Open).await;
+        let site = Site::new(ListenScope::Network).await;
         let study = rivers("rivers");
         crate::store::studies::files::save(&site.folder, &study).unwrap();
         let store = &site.app.store;
@@ -91,8 +91,8 @@ impl Table {
     async fn change(&self, state: Option<TaskStatus>, results_public: Option<bool>) {
         let asked = UpdateTaskRequest {
             task: self.task,
-            state,
-            results_public,
+            status: state,
+            are_results_public: results_public,
             guidelines: None,
         };
         let changed = curation::update_task(self.call(cat(), asked)).await;
@@ -100,7 +100,10 @@ impl Table {
     }
 
     async fn next(&self, caller: Caller, n: u32) -> Result<LeaseItemsResponse, Error> {
-        let asked = LeaseItemsRequest { task: self.task, n };
+        let asked = LeaseItemsRequest {
+            task: self.task,
+            n_items: n,
+        };
         let handed = annotation::lease_items(self.call(caller, asked)).await;
         handed.map(|it| it.0)
     }
@@ -143,7 +146,7 @@ impl Table {
         let asked = ExportTaskRequest {
             task: self.task,
             format,
-            names: true,
+            include_names: true,
         };
         let file = curation::export_task(self.call(cat(), asked))
             .await
@@ -194,7 +197,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     ] {
         let sent = table.send(who, &[(number, decided(item, answer))]).await;
         let sent = sent.unwrap();
-        assert_eq!(sent.taken[0].outcome, EventOutcome::Kept);
+        assert_eq!(sent.taken[0].outcome, EventOutcome::Stored);
         assert_eq!(sent.standing.n_mine, 1);
     }
     let asked = ListDisputesRequest { task: table.task };
@@ -212,7 +215,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let refused = table.send(ann(), &[(3, settled.clone())]).await.unwrap();
     assert!(matches!(
         refused.taken[0].outcome,
-        EventOutcome::Refused { .. }
+        EventOutcome::Rejected { .. }
     ));
     table.send(cat(), &[(3, settled)]).await.unwrap();
     let Json(disputes) = curation::list_disputes(table.call(cat(), asked))
@@ -250,8 +253,10 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     assert!(lines.contains("\"name\":\"Ann\""), "{lines}");
     let (_, csv) = table.file(TaskExportFormat::Csv).await;
     assert!(csv.starts_with("key,at_ms"), "{csv}");
-    let whose = PreferenceSource::People;
-    let (_, prefs) = table.file(TaskExportFormat::Prefs { whose }).await;
+    let whose = PreferenceSource::Consensus;
+    let (_, prefs) = table
+        .file(TaskExportFormat::Prefs { preferences: whose })
+        .await;
     assert!(prefs.contains(&format!("{}.people 1 ", item.0)), "{prefs}");
 }
 
@@ -373,7 +378,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
     assert_eq!(closed.0, 409, "{closed:?}");
     let late = [(9, decided(ItemNo(2), AnnotatorAnswer::Equal))];
     let sent = table.send(ann(), &late).await.unwrap();
-    assert_eq!(sent.taken[0].outcome, EventOutcome::Kept);
+    assert_eq!(sent.taken[0].outcome, EventOutcome::Stored);
     assert_eq!(sent.standing.n_left, 0);
     let asked = SubmitEventsRequest {
         task: draft,
@@ -435,7 +440,7 @@ async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
     let sent = table.send(ann(), &answers).await.unwrap();
     assert_eq!(
         sent.taken[0].outcome,
-        EventOutcome::Kept,
+        EventOutcome::Stored,
         "what was decided before"
     );
 }

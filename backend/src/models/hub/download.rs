@@ -169,7 +169,7 @@ pub(super) struct FileDownload {
     pub(super) agent: ureq::Agent,
     pub(super) endpoint: String,
     pub(super) token: Option<String>,
-    pub(super) found: HubFile,
+    pub(super) remote_file: HubFile,
     /// Where the files of the cache lie under their etags.
     pub(super) blobs: PathBuf,
     /// The name of the file in the repository.

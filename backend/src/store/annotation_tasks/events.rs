@@ -55,7 +55,7 @@ impl Store {
             }
             Ok(LogEntry {
                 person: PersonId(row.person as u32),
-                at_ms: row.at_ms as u64,
+                received_ms: row.at_ms as u64,
                 event: parsed(task, || format!("event {at}"), &row.event)?,
             })
         };
@@ -75,13 +75,13 @@ impl Store {
         let lease = |(item, person, until_ms)| Lease {
             item: ItemNo(item as u32),
             person: PersonId(person as u32),
-            until_ms: until_ms as u64,
+            expires_ms: until_ms as u64,
         };
         Ok(rows.into_iter().map(lease).collect())
     }
 
     /// Writes everything or nothing. After it, what was written survives a loss of power.
-    pub(crate) async fn write_review(&self, writing: &AnnotationWrite) -> Result<(), Error> {
+    pub(crate) async fn write_annotations(&self, writing: &AnnotationWrite) -> Result<(), Error> {
         /// Six values each at most; SQLite takes 32,766.
         const ROWS: usize = 5_000;
 

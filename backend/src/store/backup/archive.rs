@@ -139,7 +139,7 @@ pub(super) fn unpack(
 
 /// A backup that cannot be taken for one.
 pub(super) fn damaged(backup: &Path, reason: &str) -> Error {
-    Error::Damaged {
+    Error::CorruptData {
         what: backup.display().to_string(),
         reason: format!("{reason}; nothing was restored, take another backup"),
     }

@@ -36,11 +36,11 @@ use Kind::{Bytes, Integer, Real, Text};
 pub(super) struct BackupTable {
     pub(super) name: &'static str,
     /// The first layout that has it.
-    pub(super) since: i64,
+    pub(super) since_layout: i64,
     /// Columns of the key; they stand first.
     n_keys: usize,
     /// Which rows last.
-    last: BackedUpRows,
+    backup_rows: BackedUpRows,
     columns: &'static [(&'static str, Kind)],
 }
 
@@ -62,9 +62,9 @@ const LEFT_OUT: [&str; 2] = ["session", "operator_session"];
 pub(super) const TABLES: [BackupTable; 15] = [
     BackupTable {
         name: "studies",
-        since: 1,
+        since_layout: 1,
         n_keys: 1,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("name", Text),
             ("title", Text),
@@ -78,9 +78,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "rankers",
-        since: 1,
+        since_layout: 1,
         n_keys: 1,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("fingerprint", Text),
             ("spec", Text),
@@ -92,9 +92,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "jobs",
-        since: 1,
+        since_layout: 1,
         n_keys: 1,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("number", Integer),
             ("id", Text),
@@ -113,23 +113,23 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "job_queries",
-        since: 1,
+        since_layout: 1,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[("job", Integer), ("place", Integer), ("query", Text)],
     },
     BackupTable {
         name: "job_texts",
-        since: 1,
+        since_layout: 1,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[("job", Integer), ("place", Integer), ("text", Text)],
     },
     BackupTable {
         name: "job_batches",
-        since: 1,
+        since_layout: 1,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("job", Integer),
             ("batch", Integer),
@@ -139,9 +139,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "job_scores",
-        since: 1,
+        since_layout: 1,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("job", Integer),
             ("pair", Integer),
@@ -151,9 +151,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "score_files",
-        since: 1,
+        since_layout: 1,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("ranker", Text),
             ("name", Text),
@@ -163,16 +163,16 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "operator",
-        since: 1,
+        since_layout: 1,
         n_keys: 1,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[("one", Integer), ("token_sha256", Text)],
     },
     BackupTable {
         name: "person",
-        since: 3,
+        since_layout: 3,
         n_keys: 1,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("no", Integer),
             ("name", Text),
@@ -186,10 +186,10 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "invitation",
-        since: 3,
+        since_layout: 3,
         n_keys: 1,
         // What was taken back after the backup was made is not to be open again.
-        last: BackedUpRows::Where("used_ms IS NOT NULL"),
+        backup_rows: BackedUpRows::Where("used_ms IS NOT NULL"),
         columns: &[
             ("no", Integer),
             ("token_sha256", Text),
@@ -206,9 +206,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "review_task",
-        since: 4,
+        since_layout: 4,
         n_keys: 1,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("no", Integer),
             ("study", Text),
@@ -222,9 +222,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "review_item",
-        since: 4,
+        since_layout: 4,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("task", Integer),
             ("no", Integer),
@@ -234,9 +234,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "review_event",
-        since: 4,
+        since_layout: 4,
         n_keys: 2,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("task", Integer),
             ("seq", Integer),
@@ -248,9 +248,9 @@ pub(super) const TABLES: [BackupTable; 15] = [
     },
     BackupTable {
         name: "review_lease",
-        since: 4,
+        since_layout: 4,
         n_keys: 3,
-        last: BackedUpRows::All,
+        backup_rows: BackedUpRows::All,
         columns: &[
             ("task", Integer),
             ("item", Integer),

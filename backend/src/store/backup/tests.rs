@@ -72,7 +72,7 @@ async fn fill_people(store: &Store) {
             name: name.to_owned(),
             password_hash: Some("$argon2id$".to_owned()),
         };
-        let token = SecretToken::shown(&made.token);
+        let token = SecretToken::from_text(&made.token);
         store.join(&token, &joining, 2_000).await.unwrap();
         invite.made_by = Some(PersonId(1));
     }

@@ -84,19 +84,19 @@ impl Store {
         .await
         .map_err(|it| self.failed(it))?;
         Ok(CreateInvitationResponse {
-            invited: PendingInvitation {
-                no: number(no)?,
+            invitation: PendingInvitation {
+                id: number(no)?,
                 role: invite.role,
                 person: invite.person,
                 note,
-                until_ms: moment(until_ms),
+                expires_ms: moment(until_ms),
             },
             token: token.reveal().to_owned(),
         })
     }
 
     /// What an invitation is to, if it can be used.
-    pub(crate) async fn invited_to(
+    pub(crate) async fn invitation_target(
         &self,
         token: &SecretToken,
         now_ms: i64,
@@ -108,8 +108,8 @@ impl Store {
         };
         Ok(InvitationResponse {
             role: role(&row.role)?,
-            person,
-            until_ms: moment(row.until_ms),
+            person_name: person,
+            expires_ms: moment(row.until_ms),
         })
     }
 
@@ -157,7 +157,7 @@ impl Store {
         .map_err(failed)?;
         if used.rows_affected() != 1 {
             transaction.rollback().await.map_err(failed)?;
-            return Err(Error::InvitationOver {
+            return Err(Error::InvitationClosed {
                 over: InvitationClosedReason::Used,
             });
         }
@@ -227,13 +227,13 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        let row = found.ok_or(Error::NoInvitation)?;
+        let row = found.ok_or(Error::InvitationNotFound)?;
         let over = match &row {
             it if it.used_ms.is_some() => InvitationClosedReason::Used,
-            it if it.revoked_ms.is_some() => InvitationClosedReason::TakenBack,
+            it if it.revoked_ms.is_some() => InvitationClosedReason::Withdrawn,
             it if it.until_ms <= now_ms => InvitationClosedReason::Expired,
             _ => return Ok(row),
         };
-        Err(Error::InvitationOver { over })
+        Err(Error::InvitationClosed { over })
     }
 }

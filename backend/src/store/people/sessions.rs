@@ -78,7 +78,7 @@ impl Store {
         Ok(Some(UserSession {
             role: role(&row.role)?,
             person: Some(Person {
-                no: PersonId(number(row.no)?),
+                id: PersonId(number(row.no)?),
                 name: row.name,
                 has_password: row.password_hash.is_some(),
             }),
@@ -189,7 +189,7 @@ impl Store {
     }
 
     /// Ends all sessions of somebody, but one.
-    pub(crate) async fn end_sessions(
+    pub(crate) async fn end_sessions_except(
         &self,
         person: PersonId,
         but: Option<&SecretToken>,

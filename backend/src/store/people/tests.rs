@@ -26,7 +26,7 @@ fn named(name: &str) -> JoinDetails {
 
 async fn token(store: &Store, invite: &NewInvitationRow, now_ms: i64) -> SecretToken {
     let made = store.invite(invite, now_ms).await.unwrap();
-    SecretToken::shown(&made.token)
+    SecretToken::from_text(&made.token)
 }
 
 /// Somebody new, and their session.
@@ -43,7 +43,7 @@ async fn found(store: &Store, session: &SecretToken, now_ms: i64) -> Option<User
 
 fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> InvitationClosedReason {
     match result {
-        Err(Error::InvitationOver { over }) => over,
+        Err(Error::InvitationClosed { over }) => over,
         other => panic!("{other:?}"),
     }
 }
@@ -69,7 +69,10 @@ async fn an_invitation_lets_in_once_and_in_time() {
             InvitationClosedReason::Used
         );
         let unknown = store.invited_to(&SecretToken::new(), 0).await;
-        assert!(matches!(unknown, Err(Error::NoInvitation)), "{unknown:?}");
+        assert!(
+            matches!(unknown, Err(Error::InvitationNotFound)),
+            "{unknown:?}"
+        );
 
         let made = store
             .invite(&invite(AccessRole::Annotator), 0)
@@ -80,10 +83,10 @@ async fn an_invitation_lets_in_once_and_in_time() {
             std::slice::from_ref(&made.invited)
         );
         store.revoke_invitation(made.invited.no, 1).await.unwrap();
-        let token = SecretToken::shown(&made.token);
+        let token = SecretToken::from_text(&made.token);
         assert_eq!(
             over(store.join(&token, &named("Eve"), 1).await),
-            InvitationClosedReason::TakenBack
+            InvitationClosedReason::Withdrawn
         );
         assert!(store.open_invitation(made.invited.no, 1).await.is_err());
         assert_eq!(store.everybody(1).await.unwrap().people.len(), 1);
@@ -219,7 +222,7 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         assert!(store.everybody(1).await.unwrap().people[0].revoked);
         for token in [before, by_them] {
             let refused = store.join(&token, &named("Eve"), 1).await;
-            assert_eq!(over(refused), InvitationClosedReason::TakenBack);
+            assert_eq!(over(refused), InvitationClosedReason::Withdrawn);
         }
 
         let link = token(&store, &again, 2).await;

@@ -76,7 +76,7 @@ pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
 
 fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     let mined = MiningResult {
-        texts: study.texts.clone(),
+        study_docs: study.texts.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
@@ -119,11 +119,11 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         scores,
         columns: Some(MappedColumnsFile {
             file: columns,
-            heads: study.instances.iter().map(Instances::head).collect(),
+            heads: study.instances.iter().map(Instances::header).collect(),
         }),
         files,
     };
-    let json = serde_json::to_vec(&head).map_err(|it| Error::Damaged {
+    let json = serde_json::to_vec(&head).map_err(|it| Error::CorruptData {
         what: format!("study {}", study.definition.name),
         reason: it.to_string(),
     })?;
@@ -149,7 +149,7 @@ fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
 /// Reads a study; what is read of its files is verified.
 pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let folder = data.study(name)?;
-    let damaged = |reason: String| Error::Damaged {
+    let damaged = |reason: String| Error::CorruptData {
         what: format!("study {name}"),
         reason,
     };
@@ -224,10 +224,10 @@ pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
 fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
     let path = folder.join(HEAD);
     if !path.is_file() {
-        return Err(shared::error::Error::unknown("study", name).into());
+        return Err(shared::error::Error::not_found("study", name).into());
     }
     let json = checksum::read_sealed(&path, "{\"study\":", REMEDY)?;
-    serde_json::from_slice(&json).map_err(|it| Error::Damaged {
+    serde_json::from_slice(&json).map_err(|it| Error::CorruptData {
         what: path.display().to_string(),
         reason: format!("{it}; {REMEDY}"),
     })
@@ -245,7 +245,7 @@ fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<F
 /// The instances of a study, from the file that others read too.
 fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
     let (mined, origin) = instances::read(path, &ids(study))?;
-    let damaged = |reason: &str| Error::Damaged {
+    let damaged = |reason: &str| Error::CorruptData {
         what: format!("study {}", study.definition.name),
         reason: reason.to_owned(),
     };
@@ -278,7 +278,7 @@ pub(crate) fn origin(study: &Study) -> InstanceFileMetadata {
         limits: study.definition.limits,
         vectors: study.words.as_ref().map(|it| it.about.clone()),
         n_queries: study.queries.len(),
-        found: study
+        n_before_cap: study
             .instances
             .iter()
             .map(|it| (it.probe, it.mode, it.found.clone()))
@@ -320,7 +320,7 @@ mod tests {
             definition,
             collection,
             files: Default::default(),
-            made: "2026-11-20".to_owned(),
+            created: "2026-11-20".to_owned(),
         };
         let study =
             run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap();

@@ -41,7 +41,7 @@ pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteraction
         }
         let bytes = checksum::read_sealed(&path, "{\"head\":", REMEDY)?;
         let found: LateInteractionAnalysis =
-            serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
+            serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
                 what: path.display().to_string(),
                 reason: format!("{it}; {REMEDY}"),
             })?;

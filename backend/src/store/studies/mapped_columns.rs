@@ -56,7 +56,7 @@ pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Opti
         if column.range.end > map.texts().len() {
             return None;
         }
-        Instances::lent(head, Arc::new(column)).ok()
+        Instances::from_column_source(head, Arc::new(column)).ok()
     });
     lent.collect()
 }
@@ -99,7 +99,7 @@ struct Column {
 }
 
 impl DocColumnSource for Column {
-    fn texts(&self) -> &[StudyDocNo] {
+    fn docs(&self) -> &[StudyDocNo] {
         &self.map.texts()[self.range.clone()]
     }
 }
@@ -125,7 +125,7 @@ mod tests {
         let path = folder.path().join("columns");
         write(&path, &all).unwrap();
         let hash = checksum::of_path(&path).unwrap();
-        let heads = || all.iter().map(Instances::head).collect();
+        let heads = || all.iter().map(Instances::header).collect();
         let found = open(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();

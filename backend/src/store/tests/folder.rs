@@ -37,7 +37,7 @@ fn two_servers_do_not_share_a_folder() {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path()).unwrap();
     let lock = folder.lock().unwrap();
-    assert!(matches!(folder.lock(), Err(Error::InUse { .. })));
+    assert!(matches!(folder.lock(), Err(Error::DataFolderInUse { .. })));
     drop(lock);
     assert!(folder.lock().is_ok());
 }

@@ -19,7 +19,7 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
     let Err(error) = refused else {
         panic!("two work on the same jobs")
     };
-    assert!(matches!(error, Error::JobsInUse { .. }), "{error}");
+    assert!(matches!(error, Error::DatabaseInUse { .. }), "{error}");
     // A connection that the server ends is made again.
     lock.keep().await.unwrap();
     place.server.as_ref().unwrap().tell(
@@ -57,7 +57,10 @@ async fn a_batch_is_committed_once() {
             .commit_batch(&job.id, batch.number, &scores(0.2))
             .await
             .unwrap();
-        assert_eq!((first, again), (BatchCommit::Now, BatchCommit::Before));
+        assert_eq!(
+            (first, again),
+            (BatchCommit::Committed, BatchCommit::AlreadyCommitted)
+        );
         assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
         assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
 
@@ -106,7 +109,7 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
         let all: Vec<_> = (0..8).map(commit).collect();
         let mut n_now = 0;
         for it in all {
-            n_now += usize::from(it.await.unwrap() == BatchCommit::Now);
+            n_now += usize::from(it.await.unwrap() == BatchCommit::Committed);
         }
         assert_eq!(n_now, 1);
         let id = "0".repeat(32);
@@ -137,8 +140,8 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
         let river = shared::collection::text_hash("river");
         assert_eq!(columns.query_hashes, [river.clone(), river]);
         let certificate = RescoringRecord {
-            computation: ComputeEnvironment::new("cpu", "f32"),
-            again: Vec::new(),
+            environment: ComputeEnvironment::new("cpu", "f32"),
+            rescored: Vec::new(),
         };
         store.finish_job(&job.id, Some(&certificate)).await.unwrap();
         let state = store.job(&job.id).await.unwrap().state;
@@ -178,7 +181,7 @@ async fn a_job_waits_runs_stops_and_goes_on() {
         store.resume_job(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Queued, None));
         store.cancel_job(&id).await.unwrap();
-        assert_eq!(state().await, (JobState::Cancelled, None));
+        assert_eq!(state().await, (JobState::Canceled, None));
         assert_eq!(store.jobs().await.unwrap().len(), 1);
         assert_eq!(
             store.job_texts(&id, &[1]).await.unwrap(),

@@ -14,7 +14,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         store.close().await;
         let before = fs::read(place.folder.database()).unwrap();
         let error = Store::open(&place.database).await.unwrap_err();
-        let Error::Newer { found, known, .. } = error else {
+        let Error::DatabaseTooNew { found, known, .. } = error else {
             panic!("{error}")
         };
         assert_eq!((found, known), (999, 5));

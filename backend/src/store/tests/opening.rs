@@ -122,7 +122,7 @@ async fn a_database_that_cannot_be_written_says_so() {
     let store = place.store().await;
     tell(&store, "PRAGMA query_only = 1").await;
     let error = store.add_job(&job(2)).await.unwrap_err();
-    assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
+    assert!(matches!(error, Error::DatabaseReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("axioscope.db"), "{error}");
 
     let Some(place) = TestFolder::postgres() else {
@@ -135,7 +135,7 @@ async fn a_database_that_cannot_be_written_says_so() {
         server.name()
     ));
     let error = Store::open(&place.database).await.unwrap_err();
-    assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
+    assert!(matches!(error, Error::DatabaseReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("standby"), "{error}");
 }
 

@@ -7,15 +7,15 @@ use super::*;
 fn kept(byte: u8, task: u32) -> QueuedEvent {
     let key = EventKey::from_bytes([byte; 16]);
     QueuedEvent {
-        place: u64::from(byte),
+        position: u64::from(byte),
         person: PersonId(1),
         task: TaskId(task),
         event: AnnotationEvent {
             key,
-            made_ms: 0,
-            what: AnnotationAction::Undone { of: key },
+            created_ms: 0,
+            action: AnnotationAction::Undone { of: key },
         },
-        refused: None,
+        rejection: None,
     }
 }
 
@@ -33,13 +33,13 @@ fn sent(outcomes: &[(u8, EventOutcome)]) -> SubmitEventsResponse {
         outcome: outcome.clone(),
     });
     SubmitEventsResponse {
-        taken: taken.collect(),
+        receipts: taken.collect(),
         standing: TaskProgressSummary::default(),
     }
 }
 
 fn refused() -> EventOutcome {
-    EventOutcome::Refused {
+    EventOutcome::Rejected {
         reason: "no such item".to_owned(),
     }
 }
@@ -61,7 +61,7 @@ fn events_of_a_task_go_together_in_their_order() {
     assert_eq!(line.next(), None, "one batch at a time");
     let then = line.told(
         first.number,
-        &sent(&[(1, EventOutcome::Kept), (3, EventOutcome::Known)]),
+        &sent(&[(1, EventOutcome::Stored), (3, EventOutcome::Duplicate)]),
     );
     assert_eq!((then.gone.len(), then.pause_ms), (2, None));
     assert_eq!(line.n_saved(), 2);
@@ -94,7 +94,7 @@ fn what_is_refused_stays_with_its_reason_and_holds_up_nothing() {
     let batch = line.next().unwrap();
     let then = line.told(
         batch.number,
-        &sent(&[(1, refused()), (2, EventOutcome::Kept)]),
+        &sent(&[(1, refused()), (2, EventOutcome::Stored)]),
     );
     assert_eq!(then.refused[0].refused.as_deref(), Some("no such item"));
     assert_eq!((line.unsent().len(), line.next()), (1, None));
@@ -118,7 +118,7 @@ fn pauses_grow_and_end_with_the_first_answer() {
     assert_eq!(pauses[8], MAX_RETRY_MS);
     assert_eq!(line.trouble(), Some(&DeliveryProblem::Network));
     let batch = line.next().unwrap();
-    line.told(batch.number, &sent(&[(1, EventOutcome::Kept)]));
+    line.told(batch.number, &sent(&[(1, EventOutcome::Stored)]));
     assert_eq!(line.trouble(), None);
 }
 
@@ -128,7 +128,7 @@ fn an_answer_that_comes_late_is_heard_all_the_same() {
     let slow = line.next().unwrap();
     line.failed(slow.number, &Error::Network(String::new()));
     let again = line.next().unwrap();
-    let both = sent(&[(1, EventOutcome::Kept), (2, EventOutcome::Kept)]);
+    let both = sent(&[(1, EventOutcome::Stored), (2, EventOutcome::Stored)]);
     assert_eq!(line.told(slow.number, &both).gone.len(), 2);
     // What was known by then is not counted again.
     assert_eq!(line.told(again.number, &both), DeliveryOutcome::default());

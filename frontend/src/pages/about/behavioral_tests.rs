@@ -94,10 +94,10 @@ fn MeasureAndMatchSection() -> impl IntoView {
 #[component]
 fn ManipulationExamples() -> impl IntoView {
     let made = api::fetch(|| ManipulateTextRequest {
-        changing: PlaygroundManipulation {
+        manipulation: PlaygroundManipulation {
             query: QUERY.to_owned(),
-            text: TEXT.to_owned(),
-            others: vec![NON_RELEVANT_TEXT.to_owned()],
+            document: TEXT.to_owned(),
+            other_docs: vec![NON_RELEVANT_TEXT.to_owned()],
             manipulations: Manipulation::ALL.to_vec(),
             analyzer: Analyzer::default(),
         },
@@ -127,10 +127,10 @@ fn ManipulationExamples() -> impl IntoView {
         <ResourceError answer=made/>
         <dl class="manipulations">
             {rows.collect_view()}
-            <ManipulationRow manipulation=Manipulation::Expand>
+            <ManipulationRow manipulation=Manipulation::AppendExpansions>
                 <p class="note">"It needs a model that writes queries."</p>
             </ManipulationRow>
-            <ManipulationRow manipulation=Manipulation::Synonyms(5)>
+            <ManipulationRow manipulation=Manipulation::ReplaceSynonyms(5)>
                 <p class="note">"It needs word vectors."</p>
             </ManipulationRow>
         </dl>
@@ -162,7 +162,7 @@ fn Example(
     match pieces {
         Some(pieces) => view! {
             <div>
-                <span class="unseen">{summary(&pieces, DiffLabels::Changed)} ": "</span>
+                <span class="unseen">{summary(&pieces, DiffLabels::Edited)} ": "</span>
                 <ChangedText pieces/>
             </div>
         }

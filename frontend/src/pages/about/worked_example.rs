@@ -95,7 +95,7 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
         }
     });
     let names = PreconditionNames {
-        texts: (1..=order.len()).map(|it| format!("d{it}")).collect(),
+        documents: (1..=order.len()).map(|it| format!("d{it}")).collect(),
         terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
     };
     let said = applied.said.iter().map(|it| {

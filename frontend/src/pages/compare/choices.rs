@@ -14,8 +14,11 @@ use crate::widgets::form::SelectField;
 #[component]
 pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let counted = [
-        (ComparisonSubset::Judged, "with a relevant document"),
-        (ComparisonSubset::Found, "with one among the candidates"),
+        (ComparisonSubset::WithRelevant, "with a relevant document"),
+        (
+            ComparisonSubset::WithRetrievedRelevant,
+            "with one among the candidates",
+        ),
         (ComparisonSubset::All, "all that both rank"),
     ];
     let now = found.asking.counted;
@@ -25,7 +28,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let counted_options = counted_options.collect_view();
     let count = move |at: String| {
         let found = at.parse().ok().and_then(|at: usize| counted.get(at));
-        let wanted = found.map_or(ComparisonSubset::Judged, |it| it.0);
+        let wanted = found.map_or(ComparisonSubset::WithRelevant, |it| it.0);
         scene.turn(|it| {
             it.asking.counted = wanted;
             it.part = 0;

@@ -24,7 +24,7 @@ pub(super) fn ComparisonFigures(
         view! { <FigureSection of="differ-" id name said drawing table=table(id)/> }
     };
     let buckets = (0..found.buckets.len() as u8)
-        .flat_map(|bucket| [0, 1].map(|side| QuerySelection::Bucket { side, bucket }));
+        .flat_map(|bucket| [0, 1].map(|side| QuerySelection::FqtBucket { side, bucket }));
     let buckets = part(
         "buckets",
         "Reciprocal rank by query tokens at the top",
@@ -32,7 +32,7 @@ pub(super) fn ComparisonFigures(
         selectable_figure(group_bars::draw_rr_by_fqt(&found), buckets, scene),
     );
     let lengths = found.lengths.iter().map(|it| it.n_tokens);
-    let lengths = lengths.map(|n_tokens| QuerySelection::Length { n_tokens });
+    let lengths = lengths.map(|n_tokens| QuerySelection::QueryLength { n_tokens });
     let lengths = part(
         "lengths",
         "Reciprocal rank by the length of queries",
@@ -41,14 +41,14 @@ pub(super) fn ComparisonFigures(
     );
     let changes = RrChangeKind::ALL
         .iter()
-        .map(|it| QuerySelection::Change { change: *it });
+        .map(|it| QuerySelection::RrChange { change: *it });
     let changes = part(
         "change",
         "Query by query",
         "The difference in RR@10, the highest first.",
         selectable_figure(rr_change::draw_rr_change(&found), changes, scene),
     );
-    let depths = (1..=MAX_DEPTH as u8).map(|depth| QuerySelection::Apart { depth });
+    let depths = (1..=MAX_DEPTH as u8).map(|depth| QuerySelection::Disjoint { depth });
     let overlap = part(
         "overlap",
         "Documents in common",
@@ -56,7 +56,7 @@ pub(super) fn ComparisonFigures(
         selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
     let answers = found.answers.iter();
-    let answers = answers.map(|it| QuerySelection::Answer { answer: it.answer });
+    let answers = answers.map(|it| QuerySelection::AnswerType { answer: it.answer });
     let answers = part(
         "answers",
         "Reciprocal rank by what is asked for",
@@ -92,9 +92,13 @@ pub(super) fn ComparisonFigures(
 /// To the queries in which one has the higher fraction.
 #[component]
 fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl IntoView {
-    let ways = [(TopFraction::Fqt, "FQT"), (TopFraction::Fnt, "FNT")].map(|(fraction, word)| {
+    let ways = [
+        (TopFraction::QueryTokens, "FQT"),
+        (TopFraction::NovelTerms, "FNT"),
+    ]
+    .map(|(fraction, word)| {
         [0_u8, 1].map(|side| {
-            let selection = QuerySelection::Higher { fraction, side };
+            let selection = QuerySelection::HigherFraction { fraction, side };
             let name = names[usize::from(side)].clone();
             let own = selection.clone();
             let pressed = move || (scene.view.get().selection == own).to_string();
@@ -141,5 +145,5 @@ fn selectable_figure(
             select_queries(scene, selection);
         }
     });
-    Some(InteractiveFigure::groups(figure, picked.into(), pick))
+    Some(InteractiveFigure::with_groups(figure, picked.into(), pick))
 }

@@ -28,8 +28,8 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let listing = Memo::new(move |_| scene.view.get().listing());
     let answer = api::fetch(move || ListComparedQueriesRequest {
         study: scene.study.get_value(),
-        asking: asking.clone(),
-        listing: listing.get(),
+        options: asking.clone(),
+        page: listing.get(),
     });
     let shown = move |page| view! { <QueryTable page names=names.get_value() scene/> }.into_any();
     let said = move || {
@@ -88,23 +88,23 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
     let both = names.each_ref().map(String::as_str);
     match selection {
         QuerySelection::All => "Every query that counts.".to_owned(),
-        QuerySelection::Bucket { side, bucket } => {
+        QuerySelection::FqtBucket { side, bucket } => {
             let edge = |at: usize| EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
             let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
             format!("FQT of {} from {from} to {to}.", name(*side))
         }
-        QuerySelection::Length { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
+        QuerySelection::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
             format!("Queries of more than {MAX_QUERY_LENGTH} tokens.")
         }
-        QuerySelection::Length { n_tokens } => {
+        QuerySelection::QueryLength { n_tokens } => {
             format!(
                 "Queries of {}.",
                 plural(u64::from(*n_tokens), "token", "tokens")
             )
         }
-        QuerySelection::Change { change } => format!("{}.", rr_change_label(*change, both)),
-        QuerySelection::Answer { answer } => match answer {
+        QuerySelection::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
+        QuerySelection::AnswerType { answer } => match answer {
             Some(AnswerType::Abbreviation) => "Queries that ask for an abbreviation.".to_owned(),
             Some(AnswerType::Location) => "Queries that ask for a place.".to_owned(),
             Some(AnswerType::Description) => "Queries that ask for a description.".to_owned(),
@@ -114,13 +114,13 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
             None => "Queries without a type of answer.".to_owned(),
         },
         QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
-        QuerySelection::Apart { depth } => {
+        QuerySelection::Disjoint { depth } => {
             format!("Queries with no document in common among the first {depth}.")
         }
-        QuerySelection::Higher { fraction, side } => {
+        QuerySelection::HigherFraction { fraction, side } => {
             let word = match fraction {
-                TopFraction::Fqt => "FQT",
-                TopFraction::Fnt => "FNT",
+                TopFraction::QueryTokens => "FQT",
+                TopFraction::NovelTerms => "FNT",
             };
             format!("{word} of {} is the higher one.", name(*side))
         }
@@ -143,7 +143,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
             .iter()
             .map(move |name| ColumnHeading::number(format!("{measure} {name}")))
     });
-    let mut heads = vec![ColumnHeading::words("query")];
+    let mut heads = vec![ColumnHeading::text("query")];
     heads.extend(measures);
     heads.push(ColumnHeading::number(format!("in common, of {MAX_DEPTH}")));
     let part = move || scene.view.get().part;

@@ -26,8 +26,8 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
     let answer = LocalResource::new(move || {
         let request = query.get().map(|query| GetComparedQueryRequest {
             study: scene.study.get_value(),
-            asking: asking.clone(),
-            query,
+            options: asking.clone(),
+            query_id: query,
         });
         async move {
             match request {
@@ -88,10 +88,10 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
 #[component]
 fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
     let ComparedQuery {
-        row,
+        metrics: row,
         query,
         terms,
-        firsts,
+        top_docs: firsts,
         relevant,
     } = sample;
     let rr = row.values.rr.map(|it| it.map(format::fraction));

@@ -112,12 +112,12 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
         _ => {}
     }
     match (shown.claim.kind(), at) {
-        (ClaimKind::Above, 0) => "the axiom prefers it",
-        (ClaimKind::NotBelow, 0) => "must not score lower",
-        (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, _) => "",
-        (ClaimKind::ShrinkingGain, 0) => "fewest query terms",
-        (ClaimKind::ShrinkingGain, 1) => "one step more",
-        (ClaimKind::ShrinkingGain, _) => "two steps more",
+        (ClaimKind::Higher, 0) => "the axiom prefers it",
+        (ClaimKind::NotLower, 0) => "must not score lower",
+        (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, _) => "",
+        (ClaimKind::DiminishingGain, 0) => "fewest query terms",
+        (ClaimKind::DiminishingGain, 1) => "one step more",
+        (ClaimKind::DiminishingGain, _) => "two steps more",
     }
 }
 

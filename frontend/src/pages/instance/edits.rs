@@ -16,8 +16,8 @@ pub(super) fn Edits(
     shown: InstanceDetails,
 ) -> impl IntoView {
     let (title, wording) = match shown.probe {
-        Probe::Manipulation(_) => ("What was changed", DiffLabels::Changed),
-        Probe::Transfer(_) => ("Where the texts differ", DiffLabels::Beside),
+        Probe::Manipulation(_) => ("What was changed", DiffLabels::Edited),
+        Probe::Transfer(_) => ("Where the texts differ", DiffLabels::SideBySide),
         _ => return ().into_any(),
     };
     let [after, before] = shown.texts.as_slice() else {

@@ -36,10 +36,10 @@ pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     }
     let name = shown.probe.name();
     let says = match shown.claim.kind() {
-        ClaimKind::Above => "text 1 should score higher",
-        ClaimKind::NotBelow => "text 1 must not score lower",
-        ClaimKind::Apart => "the scores differ",
-        ClaimKind::ShrinkingGain => "the second step should gain less than the first",
+        ClaimKind::Higher => "text 1 should score higher",
+        ClaimKind::NotLower => "text 1 must not score lower",
+        ClaimKind::Different => "the scores differ",
+        ClaimKind::DiminishingGain => "the second step should gain less than the first",
     };
     format!("{name} says that {says}")
 }
@@ -119,7 +119,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             it.control.slug(),
             it.variable.slug()
         ),
-        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => match shown.premises.last() {
+        Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => match shown.premises.last() {
             Some(last) => format!(
                 "Text 1 is ahead of text 2 ({}: {})",
                 precondition::precondition_label(last.quantity, last.relation),
@@ -218,7 +218,7 @@ pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> 
     if !shown.probe.is_axiom() {
         let first = match (shown.claim.kind(), verdict.margin) {
             (_, 0.0) => format!("{name} scores both the same"),
-            (ClaimKind::Apart, _) => format!("For {name} the scores differ by {by}"),
+            (ClaimKind::Different, _) => format!("For {name} the scores differ by {by}"),
             (_, margin) if margin > 0.0 => format!("{name} scores text 1 higher by {by}"),
             _ => format!("{name} scores text 1 lower by {by}"),
         };
@@ -230,25 +230,25 @@ pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> 
         return format!("{first}{within}: effect {effect}.");
     }
     let first = match (shown.claim.kind(), verdict.outcome) {
-        (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Satisfied) => {
+        (ClaimKind::Higher | ClaimKind::NotLower, Outcome::Satisfied) => {
             format!("{name} scores it higher by {by}.")
         }
-        (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Violated) => {
+        (ClaimKind::Higher | ClaimKind::NotLower, Outcome::Violated) => {
             format!("{name} scores it lower by {by}.")
         }
-        (ClaimKind::Apart, Outcome::Satisfied | Outcome::Violated) => {
+        (ClaimKind::Different, Outcome::Satisfied | Outcome::Violated) => {
             format!("For {name} the scores differ by {by}.")
         }
-        (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, Outcome::Tied) => {
+        (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, Outcome::Tied) => {
             return format!("{name} scores both the same.");
         }
-        (ClaimKind::ShrinkingGain, Outcome::Satisfied) => {
+        (ClaimKind::DiminishingGain, Outcome::Satisfied) => {
             format!("For {name} it gains less by {by}.")
         }
-        (ClaimKind::ShrinkingGain, Outcome::Violated) => {
+        (ClaimKind::DiminishingGain, Outcome::Violated) => {
             format!("For {name} it gains more by {by}.")
         }
-        (ClaimKind::ShrinkingGain, Outcome::Tied) => {
+        (ClaimKind::DiminishingGain, Outcome::Tied) => {
             return format!("For {name} both gain the same.");
         }
     };
@@ -324,11 +324,11 @@ mod tests {
         let probe = probe.into();
         let term = |written: &str, rarity| QueryTermInfo {
             term: written.to_owned(),
-            written: written.to_owned(),
+            surface_form: written.to_owned(),
             count: 1,
             df: 1,
             cf: 1,
-            rarity,
+            rarity_rank: rarity,
         };
         let texts = counts
             .into_iter()
@@ -336,35 +336,35 @@ mod tests {
             .map(|(counts, n_terms)| InstanceDocument {
                 id: String::new(),
                 title: String::new(),
-                body: HighlightedText::default(),
+                text: HighlightedText::default(),
                 n_terms,
-                counts: counts.to_vec(),
-                distance: Some(n_terms),
+                term_counts: counts.to_vec(),
+                term_distance: Some(n_terms),
                 grade: None,
-                likeness: None,
-                tagged: Vec::new(),
+                query_similarity: None,
+                linguistic_spans: Vec::new(),
             });
         InstanceDetails {
             number: 0,
             probe,
-            mode: AxiomVariant::Fixed,
+            variant: AxiomVariant::Fixed,
             query_id: String::new(),
             query: HighlightedText::default(),
             terms: vec![term("glaciers", 0), term("valleys", 1)],
-            texts: texts.collect(),
+            docs: texts.collect(),
             claim: match probe.claim(AxiomVariant::Fixed) {
-                ClaimKind::NotBelow => Claim::NotBelow {
+                ClaimKind::NotLower => Claim::NotLower {
                     winner: 0,
                     loser: 1,
                 },
-                _ => Claim::Above {
+                _ => Claim::Higher {
                     winner: 0,
                     loser: 1,
                 },
             },
-            premises: Vec::new(),
-            said: Vec::new(),
-            withheld: false,
+            preconditions: Vec::new(),
+            verdicts: Vec::new(),
+            has_withheld_texts: false,
             contributions: vec![TermContributions {
                 ranker: bm25(),
                 terms: vec![vec![9.08, 9.41], vec![9.24, 8.89]],

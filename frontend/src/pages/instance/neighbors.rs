@@ -14,13 +14,13 @@ use crate::api;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InstanceNeighbors {
     /// Whether it is the list of the address; else all instances in order.
-    pub(super) listed: bool,
+    pub(super) is_in_list: bool,
     /// Only this outcome stands in the list.
     outcome: Option<Outcome>,
     /// Of the instance whose neighbours they are.
     pub(super) number: u64,
-    at: u64,
-    n: u64,
+    position: u64,
+    n_instances: u64,
     /// Place in the list and number.
     pub(super) previous: Option<(u64, u64)>,
     /// Place in the list and number.
@@ -30,15 +30,15 @@ pub(super) struct InstanceNeighbors {
 impl InstanceNeighbors {
     /// Asks for the part of the list around the instance. Where the address knows no list, or
     /// the list has changed since, all instances in the order of their numbers are taken.
-    pub(super) async fn ask(
+    pub(super) async fn fetch(
         place: &InstancePath,
         view: &InstanceView,
     ) -> Result<InstanceNeighbors, api::Error> {
         if let (Some(row), Some(at)) = (view.ranker, view.at) {
             let page = ask(place, &view.list, row, at).await?;
-            if let Some(found) = InstanceNeighbors::of(&page, at, place.number) {
+            if let Some(found) = InstanceNeighbors::from_page(&page, at, place.number) {
                 return Ok(InstanceNeighbors {
-                    listed: true,
+                    is_in_list: true,
                     outcome: view.list.outcome,
                     ..found
                 });
@@ -47,13 +47,13 @@ impl InstanceNeighbors {
         let mut list = InstanceListView::default();
         list.dials.mode = Some(place.mode);
         let page = ask(place, &list, 0, place.number).await?;
-        let found = InstanceNeighbors::of(&page, place.number, place.number);
+        let found = InstanceNeighbors::from_page(&page, place.number, place.number);
         let alone = InstanceNeighbors {
-            listed: false,
+            is_in_list: false,
             outcome: None,
             number: place.number,
-            at: place.number,
-            n: page.n_instances,
+            position: place.number,
+            n_instances: page.n_instances,
             previous: None,
             next: None,
         };
@@ -61,7 +61,7 @@ impl InstanceNeighbors {
     }
 
     /// From the part of the list that begins one place before `at`, if the instance is there.
-    fn of(page: &InstancePage, at: u64, number: u64) -> Option<InstanceNeighbors> {
+    fn from_page(page: &InstancePage, at: u64, number: u64) -> Option<InstanceNeighbors> {
         let first = at.saturating_sub(1);
         let here = page.rows.iter().position(|it| it.number == number)?;
         let neighbour = |place: Option<usize>| {
@@ -70,18 +70,18 @@ impl InstanceNeighbors {
             Some((first + place as u64, line.number))
         };
         Some(InstanceNeighbors {
-            listed: false,
+            is_in_list: false,
             outcome: None,
             number,
-            at: first + here as u64,
-            n: page.n_instances,
+            position: first + here as u64,
+            n_instances: page.n_instances,
             previous: neighbour(here.checked_sub(1)),
             next: neighbour(Some(here + 1)),
         })
     }
 
     /// `violation 417 of 963`
-    pub(super) fn said(&self, probe: Probe) -> String {
+    pub(super) fn position_text(&self, probe: Probe) -> String {
         let what = match (self.outcome, probe.is_axiom()) {
             (Some(Outcome::Violated), true) => "violation",
             (Some(Outcome::Tied), true) => "tie",
@@ -125,7 +125,7 @@ async fn ask(
     let listing = list.listing(place.probe, row, part);
     api::call(&ListInstancesRequest {
         study: place.study.clone(),
-        listing,
+        filter: listing,
     })
     .await
 }
@@ -141,15 +141,15 @@ mod tests {
             number: *number,
             query_id: "q1".to_owned(),
             query: "ice".to_owned(),
-            texts: Vec::new(),
+            docs: Vec::new(),
             grades: Vec::new(),
             outcome: None,
             margin: None,
-            truncated: false,
+            is_truncated: false,
         };
         let histogram = MarginHistogram {
-            from: 0.0,
-            width: 1.0,
+            lower_edge: 0.0,
+            bin_width: 1.0,
             counts: Vec::new(),
             n_tied: 0,
         };
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_those_of_the_list_and_not_of_the_numbers() {
-        let found = InstanceNeighbors::of(&page(&[70, 12, 31]), 5, 12).unwrap();
+        let found = InstanceNeighbors::from_page(&page(&[70, 12, 31]), 5, 12).unwrap();
         assert_eq!(
             (found.at, found.previous, found.next),
             (5, Some((4, 70)), Some((6, 31)))
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_first_has_nothing_before_it() {
-        let found = InstanceNeighbors::of(&page(&[12, 31]), 0, 12).unwrap();
+        let found = InstanceNeighbors::from_page(&page(&[12, 31]), 0, 12).unwrap();
         assert_eq!(
             (found.at, found.previous, found.next),
             (0, None, Some((1, 31)))
@@ -188,6 +188,6 @@ mod tests {
 
     #[test]
     fn a_list_that_has_changed_is_noticed() {
-        assert_eq!(InstanceNeighbors::of(&page(&[1, 2, 3]), 1, 12), None);
+        assert_eq!(InstanceNeighbors::from_page(&page(&[1, 2, 3]), 1, 12), None);
     }
 }

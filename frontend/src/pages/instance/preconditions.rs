@@ -26,11 +26,11 @@ pub(super) fn PreconditionTable(
     });
     let rows = rows.collect_view();
     let heads = [
-        ColumnHeading::words("Premise"),
+        ColumnHeading::text("Premise"),
         ColumnHeading::number("value"),
-        ColumnHeading::words("against its bound"),
-        ColumnHeading::words("bound"),
-        ColumnHeading::unseen("holds"),
+        ColumnHeading::text("against its bound"),
+        ColumnHeading::text("bound"),
+        ColumnHeading::hidden("holds"),
     ];
     view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
 }
@@ -66,7 +66,7 @@ fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
     };
     let side = match premise.relation {
         BoundRelation::AtMost => "gauge le",
-        BoundRelation::AtLeast | BoundRelation::Above => "gauge ge",
+        BoundRelation::AtLeast | BoundRelation::MoreThan => "gauge ge",
         BoundRelation::Equal => "gauge",
     };
     view! {
@@ -94,7 +94,7 @@ fn gauge_positions(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
 /// The place of the query term that a quantity is about.
 fn term_index(quantity: MeasuredQuantity) -> Option<usize> {
     match quantity {
-        MeasuredQuantity::TermLead { term } | MeasuredQuantity::StepChange { term } => {
+        MeasuredQuantity::TermCountLead { term } | MeasuredQuantity::TermGainChange { term } => {
             Some(usize::from(term))
         }
         _ => None,
@@ -115,7 +115,7 @@ fn result_text(premise: &MeasuredPrecondition) -> String {
         return format!("by {by} {word}");
     }
     match premise.relation {
-        BoundRelation::Above => format!("{} too few", format_count(bound - value + 1.0)),
+        BoundRelation::MoreThan => format!("{} too few", format_count(bound - value + 1.0)),
         BoundRelation::AtMost | BoundRelation::AtLeast | BoundRelation::Equal if value < bound => {
             format!("{} too few", format_count(bound - value))
         }
@@ -145,9 +145,9 @@ mod tests {
             measured(Some(8.0), BoundRelation::AtMost, 10.0),
             measured(Some(12.0), BoundRelation::AtMost, 10.0),
             measured(Some(0.0), BoundRelation::AtLeast, 1.0),
-            measured(Some(0.0), BoundRelation::Above, 0.0),
+            measured(Some(0.0), BoundRelation::MoreThan, 0.0),
             measured(Some(-2.0), BoundRelation::Equal, 0.0),
-            measured(None, BoundRelation::Above, 0.0),
+            measured(None, BoundRelation::MoreThan, 0.0),
         ];
         assert_eq!(
             said.map(|it| holds(&it)),

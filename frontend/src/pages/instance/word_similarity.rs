@@ -31,9 +31,9 @@ pub(super) fn SimilarWords(
     };
     let name = "Words of each text that are most like the query";
     let heads = [
-        ColumnHeading::words("Text"),
+        ColumnHeading::text("Text"),
         ColumnHeading::number("all its words"),
-        ColumnHeading::words("most like the query"),
+        ColumnHeading::text("most like the query"),
         ColumnHeading::number("with a vector"),
     ];
     view! {

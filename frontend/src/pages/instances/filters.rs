@@ -46,7 +46,7 @@ pub(super) fn Filters(
             </RadioButton>
         }
     });
-    let later = Debounce::after_ms(250);
+    let later = Debounce::with_delay_ms(250);
     let search = move |text: String| {
         later.run(move || change(view, go, |it| it.query = text));
     };
@@ -58,9 +58,9 @@ pub(super) fn Filters(
     };
     let options = [
         (InstanceSort::Query, "by query"),
-        (InstanceSort::MarginUp, up),
-        (InstanceSort::MarginDown, down),
-        (InstanceSort::Closest, "closest call first"),
+        (InstanceSort::MarginAscending, up),
+        (InstanceSort::MarginDescending, down),
+        (InstanceSort::AbsoluteMargin, "closest call first"),
     ];
     let options = options.map(|(sort, said)| {
         view! {
@@ -119,7 +119,7 @@ fn MarginBound(
     value: Signal<Option<f64>>,
     set: Callback<Option<f64>>,
 ) -> impl IntoView {
-    let later = Debounce::after_ms(400);
+    let later = Debounce::with_delay_ms(400);
     let wrong = RwSignal::new(false);
     let read = move |text: String| match parse_bound(&text) {
         Ok(found) => {

@@ -25,8 +25,8 @@ pub(super) struct InstanceListQuery {
 /// A page that was asked for.
 #[derive(Debug, Clone, PartialEq)]
 enum RowPage {
-    Asked,
-    Here(Vec<ListedInstance>),
+    Loading,
+    Loaded(Vec<ListedInstance>),
     Failed(api::Error),
 }
 
@@ -34,15 +34,15 @@ enum RowPage {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InstanceListSummary {
     /// What it is the answer to.
-    pub(super) asked: InstanceListQuery,
-    pub(super) n: u64,
+    pub(super) query: InstanceListQuery,
+    pub(super) n_instances: u64,
     pub(super) histogram: MarginHistogram,
 }
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum InstanceRow {
-    Waits,
+    Loading,
     Here(ListedInstance),
     Failed(api::Error),
 }
@@ -53,19 +53,19 @@ pub(super) struct InstanceRows {
     asked: Memo<InstanceListQuery>,
     pages: RwSignal<BTreeMap<u64, RowPage>>,
     /// Of the latest answer to a first page; also while a new one is awaited.
-    pub(super) about: RwSignal<Option<InstanceListSummary>>,
+    pub(super) summary: RwSignal<Option<InstanceListSummary>>,
     /// Why the first page is not there.
-    pub(super) failed: RwSignal<Option<api::Error>>,
+    pub(super) error: RwSignal<Option<api::Error>>,
 }
 
 impl InstanceRows {
     /// Fetches the first page whenever something else is asked for.
-    pub(super) fn of(asked: Memo<InstanceListQuery>) -> InstanceRows {
+    pub(super) fn new(asked: Memo<InstanceListQuery>) -> InstanceRows {
         let rows = InstanceRows {
             asked,
             pages: RwSignal::new(BTreeMap::new()),
-            about: RwSignal::new(None),
-            failed: RwSignal::new(None),
+            summary: RwSignal::new(None),
+            error: RwSignal::new(None),
         };
         Effect::new(move |_| {
             asked.track();
@@ -75,7 +75,7 @@ impl InstanceRows {
     }
 
     /// Forgets all pages and fetches the first.
-    pub(super) fn again(self) {
+    pub(super) fn reload(self) {
         self.pages.set(BTreeMap::new());
         self.failed.set(None);
         self.fetch(0);
@@ -88,7 +88,7 @@ impl InstanceRows {
     }
 
     /// Fetches what is missing of rows that have come into view.
-    pub(super) fn see(self, (first, last): (u64, u64)) {
+    pub(super) fn ensure_loaded(self, (first, last): (u64, u64)) {
         if last == 0 {
             return;
         }
@@ -103,26 +103,26 @@ impl InstanceRows {
     pub(super) fn row(self, at: u64) -> InstanceRow {
         let pages = self.pages.read();
         match pages.get(&(at / PAGE)) {
-            Some(RowPage::Here(lines)) => {
+            Some(RowPage::Loaded(lines)) => {
                 let line = lines.get((at % PAGE) as usize);
-                line.map_or(InstanceRow::Waits, |it| InstanceRow::Here(it.clone()))
+                line.map_or(InstanceRow::Loading, |it| InstanceRow::Here(it.clone()))
             }
             Some(RowPage::Failed(error)) => InstanceRow::Failed(error.clone()),
-            Some(RowPage::Asked) | None => InstanceRow::Waits,
+            Some(RowPage::Loading) | None => InstanceRow::Loading,
         }
     }
 
-    fn fetch(self, page: u64) {
+    fn fetch_page(self, page: u64) {
         let asked = self.asked.get_untracked();
         self.pages.update(|it| {
-            it.insert(page, RowPage::Asked);
+            it.insert(page, RowPage::Loading);
         });
         leptos::task::spawn_local(async move {
             let part = page * PAGE..(page + 1) * PAGE;
             let listing = asked.view.listing(asked.probe, asked.ranker, part);
             let answer = api::call(&ListInstancesRequest {
                 study: asked.study.clone(),
-                listing,
+                filter: listing,
             })
             .await;
             // The page may have been left, or something else asked for, in the meantime.
@@ -132,7 +132,7 @@ impl InstanceRows {
         });
     }
 
-    fn take(
+    fn store_page(
         self,
         page: u64,
         asked: InstanceListQuery,
@@ -143,12 +143,12 @@ impl InstanceRows {
                 if page == 0 {
                     let (n, histogram) = (found.n_instances, found.histogram);
                     self.about.set(Some(InstanceListSummary {
-                        asked,
-                        n,
+                        query: asked,
+                        n_instances: n,
                         histogram,
                     }));
                 }
-                RowPage::Here(found.rows)
+                RowPage::Loaded(found.rows)
             }
             Err(error) => {
                 if page == 0 {

@@ -24,11 +24,14 @@ pub(super) fn Account(
     again: Callback<()>,
 ) -> impl IntoView {
     let has_password = person.has_password;
-    let stand = RwSignal::new(SubmitState::Open);
+    let stand = RwSignal::new(SubmitState::Editing);
     let leave = move |everywhere: bool| {
-        stand.set(SubmitState::Asking);
+        stand.set(SubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&SignOutRequest { everywhere }).await;
+            let reply = api::call(&SignOutRequest {
+                all_sessions: everywhere,
+            })
+            .await;
             finish_submit(reply.map(drop), stand, again);
         });
     };
@@ -52,7 +55,7 @@ pub(super) fn Account(
         <p class="lead">
             "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {role_description(role)}
         </p>
-        <p><a class="btn main" href=PageRoute::Review.href()>"Go to the tasks"</a></p>
+        <p><a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to the tasks"</a></p>
         <OutboxSummary/>
         <RejectedEvents/>
         <Section id="password" name>
@@ -88,11 +91,14 @@ pub(super) fn SignOutHere(
     /// Asks once more who is here.
     again: Callback<()>,
 ) -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Open);
+    let stand = RwSignal::new(SubmitState::Editing);
     let leave = move |_| {
-        stand.set(SubmitState::Asking);
+        stand.set(SubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&SignOutRequest { everywhere: false }).await;
+            let reply = api::call(&SignOutRequest {
+                all_sessions: false,
+            })
+            .await;
             finish_submit(reply.map(drop), stand, again);
         });
     };
@@ -107,20 +113,20 @@ pub(super) fn SignOutHere(
 /// The one before, if there is one, and the new one.
 #[component]
 fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Open);
+    let stand = RwSignal::new(SubmitState::Editing);
     let before = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let new = password.get_untracked();
         if let Err(reason) = check_password(&new) {
-            return stand.set(SubmitState::Wrong(reason));
+            return stand.set(SubmitState::Invalid(reason));
         }
         let request = SetPasswordRequest {
-            before: has_password.then(|| before.get_untracked()),
-            password: (!new.is_empty()).then_some(new),
+            current_password: has_password.then(|| before.get_untracked()),
+            new_password: (!new.is_empty()).then_some(new),
         };
-        stand.set(SubmitState::Asking);
+        stand.set(SubmitState::Submitting);
         leptos::task::spawn_local(async move {
             let reply = api::call(&request).await;
             finish_submit(reply.map(drop), stand, again);
@@ -153,7 +159,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
                 autocomplete="new-password"
                 required=!has_password
             />
-            <button class="btn" type="submit" disabled=move || stand.get() == SubmitState::Asking>
+            <button class="btn" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
                 "Keep it"
             </button>
             <p class="note">"Your other sessions end with it."</p>
@@ -164,7 +170,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
 
 fn finish_submit(reply: Result<(), api::Error>, stand: RwSignal<SubmitState>, again: Callback<()>) {
     let now = match &reply {
-        Ok(()) => SubmitState::Open,
+        Ok(()) => SubmitState::Editing,
         Err(error) => SubmitState::Failed(error.clone()),
     };
     if stand.try_set(now).is_none() && reply.is_ok() {

@@ -17,11 +17,11 @@ use crate::widgets::form::TextField;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SubmitState {
     /// Waits for the reader.
-    Open,
+    Editing,
     /// Asks the server.
-    Asking,
+    Submitting,
     /// What was typed cannot be taken.
-    Wrong(String),
+    Invalid(String),
     /// The server says no, or nothing.
     Failed(Error),
 }
@@ -33,8 +33,8 @@ pub(super) fn SubmitError(
     stand: RwSignal<SubmitState>,
 ) -> impl IntoView {
     move || match stand.get() {
-        SubmitState::Open | SubmitState::Asking => ().into_any(),
-        SubmitState::Wrong(reason) => {
+        SubmitState::Editing | SubmitState::Submitting => ().into_any(),
+        SubmitState::Invalid(reason) => {
             view! { <p class="verdict bad" role="alert">{reason}</p> }.into_any()
         }
         SubmitState::Failed(error) => view! { <ErrorMessage error/> }.into_any(),
@@ -49,7 +49,7 @@ pub(super) fn JoinForm(
     /// Of the person that the invitation lets in again.
     name: Option<String>,
 ) -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Open);
+    let stand = RwSignal::new(SubmitState::Editing);
     let typed = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let has_name = name.is_some();
@@ -66,14 +66,14 @@ pub(super) fn JoinForm(
         });
         let name = match checked {
             Ok(name) => name,
-            Err(reason) => return stand.set(SubmitState::Wrong(reason)),
+            Err(reason) => return stand.set(SubmitState::Invalid(reason)),
         };
         let request = AcceptInvitationRequest {
             token: token.clone(),
             name,
             password: (!password.is_empty()).then_some(password),
         };
-        stand.set(SubmitState::Asking);
+        stand.set(SubmitState::Submitting);
         leptos::task::spawn_local(async move {
             finish_sign_in(api::call(&request).await, stand).await;
         });
@@ -101,7 +101,7 @@ pub(super) fn JoinForm(
                 note="With one you can sign in on other devices; without, only this browser knows \
                       you."
             />
-            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Asking>
+            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
                 {if has_name { "Go on" } else { "Join" }}
             </button>
             <SubmitError stand/>
@@ -112,7 +112,7 @@ pub(super) fn JoinForm(
 /// Name and password.
 #[component]
 pub(super) fn SignInForm() -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Open);
+    let stand = RwSignal::new(SubmitState::Editing);
     let name = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
@@ -121,7 +121,7 @@ pub(super) fn SignInForm() -> impl IntoView {
             name: name.get_untracked(),
             password: password.get_untracked(),
         };
-        stand.set(SubmitState::Asking);
+        stand.set(SubmitState::Submitting);
         leptos::task::spawn_local(async move {
             finish_sign_in(api::call(&request).await, stand).await;
         });
@@ -136,7 +136,7 @@ pub(super) fn SignInForm() -> impl IntoView {
                 autocomplete="current-password"
                 required=true
             />
-            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Asking>
+            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
                 "Sign in"
             </button>
             <SubmitError stand/>
@@ -150,8 +150,8 @@ async fn finish_sign_in(reply: Result<SessionResponse, Error>, stand: RwSignal<S
         Ok(who) => {
             set_identity(&who).await;
             // The reader may be on another page by now.
-            if stand.try_set(SubmitState::Open).is_none() {
-                location::navigate(&PageRoute::Review.href());
+            if stand.try_set(SubmitState::Editing).is_none() {
+                location::navigate(&PageRoute::ReviewTasks.href());
             }
         }
         Err(error) => {

@@ -10,11 +10,11 @@ pub(crate) struct LateInteractionView {
     /// Place among the rankers that were looked into.
     pub(crate) ranker: usize,
     /// A word of the queries.
-    pub(crate) word: Option<String>,
+    pub(crate) term: Option<String>,
     /// Place of the query whose texts are listed.
     pub(crate) query: Option<usize>,
     /// Id of the text that is shown piece by piece.
-    pub(crate) doc: Option<String>,
+    pub(crate) doc_id: Option<String>,
 }
 
 /// What the parts of the page share.
@@ -22,7 +22,7 @@ pub(super) type LateInteractionPageState = StudyPageState<LateInteractionView>;
 
 impl LateInteractionPageState {
     /// Returns where the texts of a query are.
-    pub(super) fn to_query(self, query: usize) -> String {
+    pub(super) fn query_href(self, query: usize) -> String {
         self.href(|it| {
             it.query = Some(query);
             it.doc = None;
@@ -32,14 +32,14 @@ impl LateInteractionPageState {
 
 impl LateInteractionView {
     /// From an address; what cannot be read is as if it was not there.
-    pub(crate) fn read(get: ParameterLookup<'_>) -> LateInteractionView {
+    pub(crate) fn from_address(get: ParameterLookup<'_>) -> LateInteractionView {
         let number = |key: &str| get(key)?.parse().ok();
         let word = |key: &str| get(key).filter(|it| !it.is_empty());
         LateInteractionView {
             ranker: number("ranker").unwrap_or_default(),
-            word: word("word"),
+            term: word("word"),
             query: number("query"),
-            doc: word("doc"),
+            doc_id: word("doc"),
         }
     }
 
@@ -52,7 +52,7 @@ impl LateInteractionView {
         pairs.extend(self.word.clone().map(|it| ("word", it)));
         pairs.extend(self.query.map(|it| ("query", it.to_string())));
         pairs.extend(self.doc.clone().map(|it| ("doc", it)));
-        let page = PageRoute::Inside {
+        let page = PageRoute::LateInteraction {
             study: study.to_owned(),
         };
         page.href() + &query_string(pairs)
@@ -67,9 +67,9 @@ mod tests {
     fn a_view_survives_its_address() {
         let view = LateInteractionView {
             ranker: 1,
-            word: Some("c++".to_owned()),
+            term: Some("c++".to_owned()),
             query: Some(0),
-            doc: Some("d 1".to_owned()),
+            doc_id: Some("d 1".to_owned()),
         };
         let href = "/study/demo/inside?ranker=1&word=c%2B%2B&query=0&doc=d%201";
         assert_eq!(view.href("demo"), href);
@@ -83,8 +83,8 @@ mod tests {
             };
             Some(value.to_owned())
         };
-        assert_eq!(LateInteractionView::read(&get), view);
-        let odd = LateInteractionView::read(&|_| Some("".to_owned()));
+        assert_eq!(LateInteractionView::from_address(&get), view);
+        let odd = LateInteractionView::from_address(&|_| Some("".to_owned()));
         assert_eq!(odd, LateInteractionView::default());
         assert_eq!(odd.href("demo"), "/study/demo/inside");
     }

@@ -34,7 +34,7 @@ pub(super) fn QueryDocuments(
         let asked = query.get().map(|query| GetTopDocumentsRequest {
             study: scene.study.get_value(),
             ranker: found.with_value(|it| it.head.ranker.fingerprint.clone()),
-            query,
+            query_id: query,
         });
         async move {
             match asked {
@@ -130,9 +130,9 @@ fn TopDocumentList(
     let TopDocuments {
         query_id,
         query,
-        n_texts,
-        scored,
-        texts,
+        n_docs: n_texts,
+        is_scored: scored,
+        docs: texts,
     } = firsts;
     let at = scene.view.get_untracked().query.unwrap_or_default();
     let is_known = found.with_value(|it| it.head.queries.get(at) == Some(&query));
@@ -172,8 +172,8 @@ fn TopDocumentList(
         Some(view! { <DocumentMatches first query=asked.clone() found scene/> })
     };
     let heads = [
-        ColumnHeading::words("text"),
-        ColumnHeading::words("id"),
+        ColumnHeading::text("text"),
+        ColumnHeading::text("id"),
         ColumnHeading::number("score"),
         ColumnHeading::number("grade"),
     ];

@@ -30,12 +30,12 @@ pub(super) fn Plots(
         scene.turn(|it| it.word = owner);
     });
     let [importance, delta_es, ratio] = [
-        PointPlot::of_importance,
-        PointPlot::of_delta_es,
-        PointPlot::of_ratio,
+        PointPlot::importance_by_idf,
+        PointPlot::delta_es_by_idf,
+        PointPlot::spectral_ratio_by_idf,
     ]
     .map(|of| found.with_value(of));
-    let before = found.with_value(PointPlot::of_ratio_before);
+    let before = found.with_value(PointPlot::base_spectral_ratio_by_idf);
     let spectra = match &before {
         None => ratio.said(),
         Some(before) => format!("{}; before fine-tuning {}", ratio.said(), before.said()),
@@ -93,5 +93,5 @@ fn selectable_plot(
             pick.run(name);
         }
     });
-    InteractiveFigure::places(figure.into(), pick)
+    InteractiveFigure::with_positions(figure.into(), pick)
 }

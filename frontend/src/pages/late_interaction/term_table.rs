@@ -72,7 +72,7 @@ pub(super) fn TermImportanceTable(
         "of the query",
     ];
     let heads =
-        std::iter::once(ColumnHeading::words("word")).chain(heads.map(ColumnHeading::number));
+        std::iter::once(ColumnHeading::text("word")).chain(heads.map(ColumnHeading::number));
     let heads: Vec<ColumnHeading> = heads.collect();
     let name = "Words of the queries";
     let header = move || view! { <ExportButtons of="words" csv/> };

@@ -20,7 +20,7 @@ pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     let check = HealthCheck {
         found: RwSignal::new(None),
         loaded,
-        later: Debounce::after_ms(PAUSE_MS),
+        later: Debounce::with_delay_ms(PAUSE_MS),
     };
     Effect::new(move |_| {
         loaded.track();
@@ -58,7 +58,7 @@ struct HealthCheck {
 
 impl HealthCheck {
     /// Asks until every model that is loaded was tried.
-    fn ask(self) {
+    fn poll(self) {
         leptos::task::spawn_local(async move {
             let found = api::call(&GetHealthRequest {}).await.map(|it| it.scored);
             // The reader may be on another page by now.

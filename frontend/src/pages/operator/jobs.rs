@@ -85,7 +85,7 @@ pub(super) fn Jobs() -> impl IntoView {
 #[derive(Clone, Copy)]
 struct JobListState {
     jobs: RwSignal<Option<Vec<Job>>>,
-    failed: RwSignal<Option<Error>>,
+    error: RwSignal<Option<Error>>,
     later: Debounce,
 }
 
@@ -93,13 +93,13 @@ impl JobListState {
     fn new() -> JobListState {
         JobListState {
             jobs: RwSignal::new(None),
-            failed: RwSignal::new(None),
-            later: Debounce::after_ms(POLL_MS),
+            error: RwSignal::new(None),
+            later: Debounce::with_delay_ms(POLL_MS),
         }
     }
 
     /// Asks until every job has ended.
-    fn ask(self) {
+    fn poll(self) {
         leptos::task::spawn_local(async move {
             let found = api::call(&ListJobsRequest {}).await;
             // The reader may be on another page by now.
@@ -120,14 +120,14 @@ impl JobListState {
     }
 
     /// Asks again after a pause if something is under way.
-    fn go_on(self) {
+    fn schedule_poll(self) {
         let jobs = self.jobs.read_untracked();
         if jobs.iter().flatten().any(|it| !it.state.ended()) {
             self.later.run(move || self.ask());
         }
     }
 
-    fn put(self, job: Job) {
+    fn replace(self, job: Job) {
         self.jobs.update(|jobs| {
             let mut jobs = jobs.iter_mut().flatten();
             if let Some(it) = jobs.find(|it| it.id == job.id) {
@@ -157,9 +157,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         let reply = async move {
             match state {
                 JobState::Queued | JobState::Running => api::call(&CancelJobRequest { job }).await,
-                JobState::Cancelled | JobState::Failed => {
-                    api::call(&ResumeJobRequest { job }).await
-                }
+                JobState::Canceled | JobState::Failed => api::call(&ResumeJobRequest { job }).await,
                 JobState::Done => api::call(&GetJobRequest { job }).await,
             }
         };
@@ -173,7 +171,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
     let made = first.map(|it| made(&it));
     let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::progress)));
     let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
-    let rests = move || state.get().is_some_and(JobState::ended);
+    let rests = move || state.get().is_some_and(JobState::is_finished);
     let verb = move || chip(state.get()?).2;
     let label = {
         let title = title.clone();
@@ -217,7 +215,7 @@ fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static s
         JobState::Queued => ("wait", "waiting", Some("Cancel")),
         JobState::Running => ("wait", "running", Some("Cancel")),
         JobState::Done => ("ok quiet", "done", None),
-        JobState::Cancelled => ("out quiet", "cancelled", Some("Go on")),
+        JobState::Canceled => ("out quiet", "cancelled", Some("Go on")),
         JobState::Failed => ("bad", "failed", Some("Go on")),
     }
 }

@@ -12,16 +12,16 @@ pub(super) const POLL_MS: u64 = 2_000;
 /// The models of the server, and whether we may see them.
 #[derive(Clone, Copy)]
 pub(super) struct ModelList {
-    pub(super) stand: RwSignal<ModelListState>,
+    pub(super) state: RwSignal<ModelListState>,
     /// The token of this tab was not known.
-    pub(super) refused: RwSignal<bool>,
+    pub(super) is_token_rejected: RwSignal<bool>,
     pub(super) models: RwSignal<Vec<ModelStatus>>,
-    pub(super) later: Debounce,
+    pub(super) debounce: Debounce,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ModelListState {
-    Asking,
+    Loading,
     NoServer,
     Visitor,
     Operator,
@@ -31,17 +31,17 @@ pub(super) enum ModelListState {
 /// What the server lets us see.
 pub(super) enum ModelListReply {
     NoServer,
-    Nothing,
+    Denied,
     Models(Vec<ModelStatus>),
 }
 
 pub(super) async fn fetch_models() -> Result<ModelListReply, Error> {
     match api::fetch_server_info().await? {
         None => Ok(ModelListReply::NoServer),
-        Some(server) if !server.may_create_jobs => Ok(ModelListReply::Nothing),
+        Some(server) if !server.may_create_jobs => Ok(ModelListReply::Denied),
         Some(_) => match api::call(&ListModelsRequest {}).await {
             // The token was another one's when the page asked first.
-            Err(error) if error.is(api::NO_TOKEN) => Ok(ModelListReply::Nothing),
+            Err(error) if error.is(api::NO_TOKEN) => Ok(ModelListReply::Denied),
             found => found.map(ModelListReply::Models),
         },
     }
@@ -50,15 +50,15 @@ pub(super) async fn fetch_models() -> Result<ModelListReply, Error> {
 impl ModelList {
     pub(super) fn new() -> ModelList {
         ModelList {
-            stand: RwSignal::new(ModelListState::Asking),
-            refused: RwSignal::new(false),
+            state: RwSignal::new(ModelListState::Loading),
+            is_token_rejected: RwSignal::new(false),
             models: RwSignal::new(Vec::new()),
-            later: Debounce::after_ms(POLL_MS),
+            debounce: Debounce::with_delay_ms(POLL_MS),
         }
     }
 
     /// Asks until every model is loaded or cannot be.
-    pub(super) fn ask(self) {
+    pub(super) fn poll(self) {
         leptos::task::spawn_local(async move {
             let found = fetch_models().await;
             // The reader may be on another page by now.
@@ -67,7 +67,7 @@ impl ModelList {
             };
             self.stand.set(match found {
                 Ok(ModelListReply::NoServer) => ModelListState::NoServer,
-                Ok(ModelListReply::Nothing) => {
+                Ok(ModelListReply::Denied) => {
                     self.refused.set(operator_token::stored_token().is_some());
                     ModelListState::Visitor
                 }
@@ -91,7 +91,7 @@ impl ModelList {
     }
 
     /// What one of the models is now.
-    pub(super) fn one(self, spec: String) -> Memo<Option<ModelStatus>> {
+    pub(super) fn model(self, spec: String) -> Memo<Option<ModelStatus>> {
         Memo::new(move |_| {
             self.models
                 .with(|it| it.iter().find(|it| it.spec == spec).cloned())
@@ -99,7 +99,7 @@ impl ModelList {
     }
 
     /// Puts a model in the place of what was known of it.
-    pub(super) fn put(self, held: ModelStatus) {
+    pub(super) fn replace(self, held: ModelStatus) {
         self.models.update(|models| {
             if let Some(it) = models.iter_mut().find(|it| it.spec == held.spec) {
                 *it = held;
@@ -108,7 +108,7 @@ impl ModelList {
     }
 
     /// The specs of those that are loaded.
-    pub(super) fn loaded(self) -> Memo<Vec<String>> {
+    pub(super) fn loaded_specs(self) -> Memo<Vec<String>> {
         Memo::new(move |_| {
             let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));
             let models = self.models.read();

@@ -65,7 +65,9 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
     let load = {
         let spec = spec.clone();
         move |_| {
-            let asked = LoadModelRequest { spec: spec.clone() };
+            let asked = LoadModelRequest {
+                model: spec.clone(),
+            };
             action.send(asked, move |held| {
                 // The button goes, and the focus with it.
                 if let Some(row) = row.get_untracked()
@@ -172,12 +174,12 @@ fn LoadedModelDetails(
     loaded: LoadedModel,
 ) -> impl IntoView {
     let LoadedModel {
-        about,
+        ranker: about,
         weights_sha256,
         weights_bytes,
         device,
         precision,
-        max_pieces,
+        max_tokens: max_pieces,
     } = loaded;
     let weights = format!(
         "{} of weights",

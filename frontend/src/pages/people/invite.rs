@@ -40,7 +40,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
         };
         let asked = CreateInvitationRequest {
             role: role.get_untracked(),
-            hours,
+            valid_hours: hours,
             person: person.get_untracked(),
             note: note.get_untracked(),
         };
@@ -119,7 +119,7 @@ fn parse_hours(text: &str) -> Result<u32, String> {
 pub(super) fn reinvite(board: PeopleState, whom: &PersonAccount) {
     let asked = CreateInvitationRequest {
         role: whom.role,
-        hours: DEFAULT_VALIDITY_H,
+        valid_hours: DEFAULT_VALIDITY_H,
         person: Some(whom.person.no),
         note: String::new(),
     };
@@ -133,8 +133,8 @@ fn create_invitation(
     done: impl Fn() + 'static,
 ) {
     let action = MutationState {
-        busy: board.busy,
-        failed,
+        is_busy: board.busy,
+        error: failed,
     };
     action.send(asked, move |made| {
         done();
@@ -155,7 +155,7 @@ fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> Invita
     };
     InvitationLink {
         href: format!("{origin}{}#{}", PageRoute::Join.href(), made.token),
-        whom,
+        recipient: whom,
     }
 }
 

@@ -11,47 +11,47 @@ use crate::api::{self, Error};
 /// Everybody as they were told last, and what is being done with them.
 #[derive(Clone, Copy)]
 pub(super) struct PeopleState {
-    pub(super) who: StoredValue<SessionResponse>,
-    pub(super) everybody: RwSignal<Option<PeopleResponse>>,
-    pub(super) failed: RwSignal<Option<Error>>,
+    pub(super) identity: StoredValue<SessionResponse>,
+    pub(super) people: RwSignal<Option<PeopleResponse>>,
+    pub(super) error: RwSignal<Option<Error>>,
     /// The link that was made last; it is nowhere else.
-    pub(super) link: RwSignal<Option<InvitationLink>>,
+    pub(super) new_link: RwSignal<Option<InvitationLink>>,
     /// What is asked before it is done.
-    pub(super) asked: RwSignal<Option<Revoke>>,
+    pub(super) confirming: RwSignal<Option<Revoke>>,
     /// What was done, for those who hear the page.
-    pub(super) told: RwSignal<Option<ActionNotice>>,
-    pub(super) busy: RwSignal<bool>,
+    pub(super) notice: RwSignal<Option<ActionNotice>>,
+    pub(super) is_busy: RwSignal<bool>,
 }
 
 /// A notice of an action that succeeded, read out to those who hear the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ActionNotice {
-    pub(super) words: String,
+    pub(super) text: String,
     /// Whom an invitation would let in again.
-    pub(super) back: Option<PersonAccount>,
+    pub(super) invitable_person: Option<PersonAccount>,
 }
 
 impl PeopleState {
     pub(super) fn new(who: SessionResponse) -> PeopleState {
         PeopleState {
-            who: StoredValue::new(who),
-            everybody: RwSignal::new(None),
-            failed: RwSignal::new(None),
-            link: RwSignal::new(None),
-            asked: RwSignal::new(None),
-            told: RwSignal::new(None),
-            busy: RwSignal::new(false),
+            identity: StoredValue::new(who),
+            people: RwSignal::new(None),
+            error: RwSignal::new(None),
+            new_link: RwSignal::new(None),
+            confirming: RwSignal::new(None),
+            notice: RwSignal::new(None),
+            is_busy: RwSignal::new(false),
         }
     }
 
-    pub(super) fn ask(self) {
+    pub(super) fn fetch(self) {
         leptos::task::spawn_local(async move {
             let found = api::call(&ListPeopleRequest {}).await;
             self.take(found);
         });
     }
 
-    pub(super) fn take(self, found: Result<PeopleResponse, Error>) {
+    pub(super) fn apply_reply(self, found: Result<PeopleResponse, Error>) {
         match found {
             Ok(found) => {
                 self.failed.try_set(None);
@@ -76,7 +76,7 @@ impl PeopleState {
         });
     }
 
-    pub(super) fn told_of(self, what: Revoke) -> ActionNotice {
+    pub(super) fn revocation_notice(self, what: Revoke) -> ActionNotice {
         match what {
             Revoke::Person { no } => {
                 let everybody = self.everybody.get_untracked().unwrap_or_default();
@@ -87,17 +87,20 @@ impl PeopleState {
                     "{} was turned away and is signed out everywhere. What they decided stays.",
                     name.unwrap_or_default()
                 );
-                ActionNotice { words, back }
+                ActionNotice {
+                    text: words,
+                    invitable_person: back,
+                }
             }
             Revoke::Invitation { .. } => ActionNotice {
-                words: "The invitation was taken back; its link no longer works.".to_owned(),
-                back: None,
+                text: "The invitation was taken back; its link no longer works.".to_owned(),
+                invitable_person: None,
             },
         }
     }
 
     /// Whether the caller may turn somebody away or let them in again.
-    pub(super) fn may(self, role: AccessRole) -> bool {
+    pub(super) fn can_revoke(self, role: AccessRole) -> bool {
         self.who.with_value(|it| may_invite(it.role, role))
     }
 }
@@ -117,7 +120,7 @@ pub(super) struct InvitationLink {
     /// The whole address.
     pub(super) href: String,
     /// In a sentence.
-    pub(super) whom: String,
+    pub(super) recipient: String,
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub(super) fn Axioms(
 /// Those on the meaning of words stand there where the collection has word vectors.
 fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
     let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.probe.needs_vectors()));
-    let mut shown = Probe::minable(with_vectors);
+    let mut shown = Probe::paper_axioms(with_vectors);
     for applied in answer.into_iter().flat_map(|it| &it.axioms) {
         if !shown.contains(&applied.probe) {
             shown.push(applied.probe);
@@ -87,18 +87,18 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
             </p>
         }
         .into_any(),
-        AnswerState::Waiting => {
+        AnswerState::Loading => {
             view! { <p class="ahead" role="status">"Fetching the statistics of the collection"</p> }
                 .into_any()
         }
-        AnswerState::Wrong(wrong) => view! {
+        AnswerState::Invalid(wrong) => view! {
             <p class="ahead">
                 {number_format::plural(wrong.len() as u64, "setting is", "settings are")}
                 " not a value that can be taken: see what stands beside the fields."
             </p>
         }
         .into_any(),
-        AnswerState::Refused(reason) => {
+        AnswerState::Rejected(reason) => {
             view! { <div class="failure" role="alert"><p>{reason}</p></div> }.into_any()
         }
         AnswerState::Failed(error) => {
@@ -149,7 +149,7 @@ fn axiom_state(
     };
     let texts = applied.claim.texts().into_iter();
     let names = PreconditionNames {
-        texts: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
+        documents: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
         terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
     };
     let lexical = applied
@@ -207,7 +207,7 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
         }
     };
     let anchor = match probe {
-        Probe::Axiom(Axiom::Combined(_)) => "formulas".into(),
+        Probe::Axiom(Axiom::Formula(_)) => "formulas".into(),
         other => other.slug(),
     };
     let href = format!("{}#{anchor}", PageRoute::About.href());
@@ -256,14 +256,14 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
 fn claim_text(claim: Claim<u32>) -> String {
     let name = |it: u32| NAMES[it as usize];
     match claim {
-        Claim::Above { winner, loser } => {
+        Claim::Higher { winner, loser } => {
             format!("applies, {} over {}", name(winner), name(loser))
         }
-        Claim::NotBelow { winner, loser } => {
+        Claim::NotLower { winner, loser } => {
             format!("applies, {} not below {}", name(winner), name(loser))
         }
-        Claim::Apart { a, b } => format!("applies, {} and {}", name(a), name(b)),
-        Claim::ShrinkingGain { few, more, most } => {
+        Claim::Different { a, b } => format!("applies, {} and {}", name(a), name(b)),
+        Claim::DiminishingGain { few, more, most } => {
             format!("applies, {} to {} to {}", name(few), name(more), name(most))
         }
     }

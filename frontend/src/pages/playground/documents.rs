@@ -160,7 +160,7 @@ fn DocumentField(
     });
     let has_past = Memo::new(move |_| {
         desk.texts
-            .with(|it| it.get(at).is_some_and(TextHistory::has_past))
+            .with(|it| it.get(at).is_some_and(TextHistory::can_undo))
     });
     let id = format!("text-{name}");
     view! {
@@ -292,7 +292,7 @@ fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
         }
         TextChange::Words(pieces) => view! {
             <details class="changed">
-                <summary>{summary(&pieces, DiffLabels::Changed)}</summary>
+                <summary>{summary(&pieces, DiffLabels::Edited)}</summary>
                 <ChangedText pieces/>
             </details>
         }
@@ -306,7 +306,9 @@ fn text_change(text: &TextHistory) -> TextChange {
     }
     match diff_words(text.opened(), text.now()) {
         None => TextChange::Most,
-        Some(pieces) if pieces.iter().all(|it| it.fate == WordChange::Kept) => TextChange::Nothing,
+        Some(pieces) if pieces.iter().all(|it| it.fate == WordChange::Unchanged) => {
+            TextChange::Nothing
+        }
         Some(pieces) => TextChange::Words(pieces),
     }
 }
@@ -336,7 +338,7 @@ mod tests {
             match text_change(&text) {
                 TextChange::Nothing => "nothing".to_owned(),
                 TextChange::Most => "most".to_owned(),
-                TextChange::Words(pieces) => summary(&pieces, DiffLabels::Changed),
+                TextChange::Words(pieces) => summary(&pieces, DiffLabels::Edited),
             }
         };
         assert_eq!(said("a b", "a b c d"), "2 words added");

@@ -64,8 +64,8 @@ mod tests {
             };
             TermHighlight {
                 span,
-                term: 0,
-                nearest: false,
+                term_index: 0,
+                is_nearest: false,
             }
         };
         HighlightedText {

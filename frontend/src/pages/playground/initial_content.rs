@@ -12,31 +12,31 @@ use crate::location::PageLocation;
 /// What the address says.
 pub(super) enum InitialContent {
     /// Everything, or nothing.
-    Here(Option<SourceInstance>),
+    Local(Option<SourceInstance>),
     /// The texts have to be fetched.
-    Fetch(SourceInstance),
+    Remote(SourceInstance),
 }
 
 impl InitialContent {
     pub(super) fn origin(&self) -> Option<SourceInstance> {
         match self {
-            InitialContent::Here(origin) => origin.clone(),
-            InitialContent::Fetch(origin) => Some(origin.clone()),
+            InitialContent::Local(origin) => origin.clone(),
+            InitialContent::Remote(origin) => Some(origin.clone()),
         }
     }
 }
 
 /// What the page starts with.
 pub(super) fn initial_content() -> (PlaygroundInput, InitialContent) {
-    let address = PageLocation::here();
-    let origin = SourceInstance::from_words(|key| address.word(key));
+    let address = PageLocation::current();
+    let origin = SourceInstance::from_parameters(|key| address.word(key));
     let fragment = address.hash.get_untracked();
     let sheet =
         parse_input(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.word(key)));
     match (sheet, origin) {
-        (Some(sheet), origin) => (sheet, InitialContent::Here(origin)),
-        (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Fetch(origin)),
-        (None, None) => (PlaygroundInput::empty(), InitialContent::Here(None)),
+        (Some(sheet), origin) => (sheet, InitialContent::Local(origin)),
+        (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Remote(origin)),
+        (None, None) => (PlaygroundInput::empty(), InitialContent::Local(None)),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) type InstanceFetchState = RwSignal<Option<Result<(), Error>>>;
 /// Fetches the instance that the address names, and follows a link that is put in its place.
 pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
-    if let InitialContent::Fetch(origin) = opening {
+    if let InitialContent::Remote(origin) = opening {
         opened.set(None);
         leptos::task::spawn_local(async move {
             let found = origin.sheet().await;
@@ -63,7 +63,7 @@ pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> 
             let _ = opened.try_set(Some(result));
         });
     }
-    let hash = PageLocation::here().hash;
+    let hash = PageLocation::current().hash;
     Effect::new(move |before: Option<String>| {
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)

@@ -22,7 +22,7 @@ pub(crate) struct PlaygroundInput {
     /// As typed.
     pub(crate) query: String,
     /// Two or three.
-    pub(crate) texts: Vec<String>,
+    pub(crate) documents: Vec<String>,
     /// How they are read and scored.
     pub(crate) settings: PlaygroundSettings,
 }
@@ -36,13 +36,13 @@ pub(crate) struct PlaygroundSettings {
     /// How texts become terms, unless a collection says so.
     pub(crate) analyzer: AnalyzerChoice,
     /// Reading of the axioms.
-    pub(crate) mode: AxiomVariant,
+    pub(crate) variant: AxiomVariant,
     /// δ in terms, or `inf`.
-    pub(crate) delta: String,
+    pub(crate) length_tolerance: String,
     /// Least occurrences of query terms.
-    pub(crate) min_terms: String,
+    pub(crate) min_query_terms: String,
     /// Axioms beside the usual ones, as typed.
-    pub(crate) further: String,
+    pub(crate) further_axioms: String,
     /// Of BM25.
     pub(crate) k1: String,
     /// Of BM25.
@@ -87,14 +87,14 @@ pub(crate) type PlaygroundFieldError = form::FormFieldError<PlaygroundField>;
 
 impl PlaygroundSettings {
     /// What the page starts from.
-    pub(crate) fn usual() -> PlaygroundSettings {
+    pub(crate) fn default_settings() -> PlaygroundSettings {
         PlaygroundSettings {
             study: None,
-            analyzer: AnalyzerChoice::usual(),
-            mode: AxiomVariant::Fixed,
-            delta: "10".to_owned(),
-            min_terms: Limits::STANDARD.min_terms.to_string(),
-            further: String::new(),
+            analyzer: AnalyzerChoice::default_choice(),
+            variant: AxiomVariant::Fixed,
+            length_tolerance: "10".to_owned(),
+            min_query_terms: Limits::STANDARD.min_terms.to_string(),
+            further_axioms: String::new(),
             k1: "1.2".to_owned(),
             b: "0.75".to_owned(),
             idf: "lucene".to_owned(),
@@ -103,7 +103,7 @@ impl PlaygroundSettings {
     }
 
     /// What they mean for a query and its texts, or everything that is wrong.
-    fn read(
+    fn parse(
         &self,
         query: String,
         texts: Vec<String>,
@@ -140,7 +140,8 @@ impl PlaygroundSettings {
             collect_error(
                 &mut wrong,
                 field,
-                spec.parse::<LexicalRanker>().map_err(Error::reason),
+                spec.parse::<LexicalRanker>()
+                    .map_err(Error::message_without_field),
             );
         }
         match (analyzer, delta, min_terms, further) {
@@ -148,18 +149,18 @@ impl PlaygroundSettings {
                 if wrong.is_empty() =>
             {
                 let limits = Limits {
-                    length_gap_terms,
-                    min_terms,
+                    length_tolerance_terms: length_gap_terms,
+                    min_query_term_occurrences: min_terms,
                     ..Limits::STANDARD
                 };
                 Ok(PlaygroundRequest {
                     query,
-                    texts,
+                    docs: texts,
                     analyzer,
                     limits,
-                    mode: self.mode,
+                    variant: self.mode,
                     rankers: self.rankers(),
-                    further,
+                    extra_probes: further,
                 })
             }
             _ => Err(wrong),
@@ -168,16 +169,24 @@ impl PlaygroundSettings {
 
     fn analyzer(&self) -> Result<Analyzer, String> {
         let analyzer = Analyzer {
-            tokenizer: self.analyzer.tokenizer.parse().map_err(Error::reason)?,
-            first_tokens: None,
+            tokenizer: self
+                .analyzer
+                .tokenizer
+                .parse()
+                .map_err(Error::message_without_field)?,
+            max_tokens: None,
             stopwords: match self.analyzer.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
                 other => return Err(format!("`{other}` is none of none, en-function")),
             },
-            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
+            stemmer: self
+                .analyzer
+                .stemmer
+                .parse()
+                .map_err(Error::message_without_field)?,
         };
-        analyzer.check().map_err(Error::reason)?;
+        analyzer.check().map_err(Error::message_without_field)?;
         Ok(analyzer)
     }
 
@@ -189,7 +198,7 @@ impl PlaygroundSettings {
         ]
     }
 
-    fn words(&self) -> Vec<(&'static str, String)> {
+    fn to_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("study", self.study.clone().unwrap_or_default())];
         words.extend(self.analyzer.words());
         words.extend([
@@ -205,8 +214,8 @@ impl PlaygroundSettings {
         words
     }
 
-    fn from_words(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
-        let usual = PlaygroundSettings::usual();
+    fn from_parameters(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
+        let usual = PlaygroundSettings::default_settings();
         let or = |key: &str, usual: String| word(key).unwrap_or(usual);
         let mode = relation_text("mode");
         let mode = AxiomVariant::ALL
@@ -215,11 +224,11 @@ impl PlaygroundSettings {
             .copied();
         PlaygroundSettings {
             study: relation_text("study").filter(|it| !it.is_empty()),
-            analyzer: AnalyzerChoice::from_words(word),
-            mode: mode.unwrap_or(usual.mode),
-            delta: or("delta", usual.delta),
-            min_terms: or("min_terms", usual.min_terms),
-            further: or("further", usual.further),
+            analyzer: AnalyzerChoice::from_parameters(word),
+            variant: mode.unwrap_or(usual.mode),
+            length_tolerance: or("delta", usual.delta),
+            min_query_terms: or("min_terms", usual.min_terms),
+            further_axioms: or("further", usual.further),
             k1: or("k1", usual.k1),
             b: or("b", usual.b),
             idf: or("idf", usual.idf),
@@ -236,8 +245,8 @@ impl PlaygroundInput {
     pub(crate) fn empty() -> PlaygroundInput {
         PlaygroundInput {
             query: String::new(),
-            texts: vec![String::new(); 2],
-            settings: PlaygroundSettings::usual(),
+            documents: vec![String::new(); 2],
+            settings: PlaygroundSettings::default_settings(),
         }
     }
 
@@ -251,15 +260,15 @@ impl PlaygroundInput {
         }
         PlaygroundInput {
             query,
-            texts,
+            documents: texts,
             settings: PlaygroundSettings {
-                further: match probe {
-                    Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => {
+                further_axioms: match probe {
+                    Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => {
                         probe.slug().into_owned()
                     }
                     _ => String::new(),
                 },
-                ..PlaygroundSettings::usual()
+                ..PlaygroundSettings::default_settings()
             },
         }
     }
@@ -285,20 +294,20 @@ impl PlaygroundInput {
         texts.truncate(if texts[2].is_some() { 3 } else { 2 });
         Some(PlaygroundInput {
             query: query.unwrap_or_default(),
-            texts: texts.into_iter().map(Option::unwrap_or_default).collect(),
-            settings: PlaygroundSettings::from_words(&word),
+            documents: texts.into_iter().map(Option::unwrap_or_default).collect(),
+            settings: PlaygroundSettings::from_parameters(&word),
         })
     }
 
     /// The words of a link.
-    pub(crate) fn to_words(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn to_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("query", self.query.clone())];
         words.extend(Self::TEXTS.into_iter().zip(self.texts.iter().cloned()));
         let settings = self
             .settings
             .words()
             .into_iter()
-            .zip(PlaygroundSettings::usual().words());
+            .zip(PlaygroundSettings::default_settings().words());
         words.extend(
             settings
                 .filter(|(mine, usual)| mine != usual)
@@ -314,13 +323,13 @@ pub(crate) fn extra_document(probe: Probe) -> Option<&'static str> {
     match probe {
         // `valley` is the more common of the two terms.
         Probe::Axiom(Axiom::Mtdc) => Some("valley"),
-        Probe::Axiom(Axiom::Further(IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc)) => {
+        Probe::Axiom(Axiom::IrAxioms(IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc)) => {
             Some("valley")
         }
-        Probe::Axiom(Axiom::Further(IrAxiomsAxiom::Tfc3)) => Some("bank"),
+        Probe::Axiom(Axiom::IrAxioms(IrAxiomsAxiom::Tfc3)) => Some("bank"),
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp) => None,
         Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => None,
-        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => None,
+        Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => None,
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
     }
 }
@@ -340,10 +349,10 @@ fn parse_further_axioms(list: &str) -> Result<Vec<Probe>, String> {
     match list.trim() {
         "" => Ok(Vec::new()),
         list => {
-            let found = Probe::parse_list(list, true).map_err(Error::reason)?;
+            let found = Probe::parse_list(list, true).map_err(Error::message_without_field)?;
             Ok(found
                 .into_iter()
-                .filter(|it| !Probe::minable(true).contains(it))
+                .filter(|it| !Probe::paper_axioms(true).contains(it))
                 .collect())
         }
     }
@@ -377,7 +386,7 @@ mod tests {
         sheet.texts[2] = "a & b = c #1 %".to_owned();
         sheet.settings.delta = "inf".to_owned();
         sheet.settings.study = Some("demo".to_owned());
-        sheet.settings.mode = AxiomVariant::CodeCamara2020;
+        sheet.settings.mode = AxiomVariant::Code;
         let words = sheet.to_words();
         let again = PlaygroundInput::from_words(|key| {
             words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
@@ -433,9 +442,9 @@ mod tests {
     fn every_worked_example_is_an_instance_of_its_axiom() {
         use shared::study::playground::evaluate_input;
         // Whether LB1 applies hangs on the whole collection.
-        let further = Probe::further(false).into_iter();
+        let further = Probe::ir_axioms(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
-        for probe in Probe::minable(false).into_iter().chain(further) {
+        for probe in Probe::paper_axioms(false).into_iter().chain(further) {
             let typed = PlaygroundInput::example(probe).read().unwrap();
             let found = evaluate_input(&typed, None).unwrap();
             let applied = found.axioms.iter().find(|it| it.probe == probe);

@@ -29,12 +29,16 @@ pub(super) fn ManipulationEffect(
         is_there.then_some(known)
     });
     move || {
-        let ManipulatedDocument { by, original, made } = known.get()?;
+        let ManipulatedDocument {
+            manipulation: by,
+            original,
+            derived: made,
+        } = known.get()?;
         let pieces = diff_words(&original.1, &made.1);
         let changed = pieces.map(|pieces| {
             view! {
                 <details class="changed">
-                    <summary>{summary(&pieces, DiffLabels::Changed)}</summary>
+                    <summary>{summary(&pieces, DiffLabels::Edited)}</summary>
                     <ChangedText pieces/>
                 </details>
             }
@@ -112,7 +116,7 @@ fn EffectRow(
 }
 
 fn outcome(original: f64, made: f64, tie_width: f64) -> Outcome {
-    let claim = Claim::Above {
+    let claim = Claim::Higher {
         winner: made,
         loser: original,
     };

@@ -14,7 +14,7 @@ const QUICK_MANIPULATIONS: [Manipulation; 6] = [
     Manipulation::Repeat(2),
     Manipulation::ShuffleWords,
     Manipulation::ReverseWords,
-    Manipulation::RemoveStops,
+    Manipulation::RemoveStopWords,
     Manipulation::DeleteLastSentence,
     Manipulation::AppendQuery,
 ];
@@ -125,14 +125,18 @@ fn manipulate(
     let analyzer = untrack(|| desk.analyzer_of_collection()).or(own.ok());
     let changing = PlaygroundManipulation {
         query: sheet.query,
-        text: text.clone(),
-        others: Vec::new(),
+        document: text.clone(),
+        other_docs: Vec::new(),
         manipulations: vec![by],
         analyzer: analyzer.unwrap_or_default(),
     };
     said.set(EditOutcome::Waiting);
     leptos::task::spawn_local(async move {
-        let made = match api::call(&ManipulateTextRequest { changing }).await {
+        let made = match api::call(&ManipulateTextRequest {
+            manipulation: changing,
+        })
+        .await
+        {
             Err(error) => return drop(said.try_set(EditOutcome::Failed(error))),
             Ok(made) => made.into_iter().next().flatten(),
         };
@@ -151,9 +155,9 @@ fn manipulate(
         let _ = said.try_set(EditOutcome::Done);
         if put == Some(true) && from != to {
             desk.manipulated.set(Some(ManipulatedDocument {
-                by,
+                manipulation: by,
                 original: (from, text),
-                made: (to, made),
+                derived: (to, made),
             }));
         }
     });

@@ -119,7 +119,10 @@ fn Row(
     /// How many columns a sentence spans.
     n_texts: usize,
 ) -> impl IntoView {
-    let NeuralRankerState { ranker, reply } = model;
+    let NeuralRankerState {
+        ranker,
+        scores: reply,
+    } = model;
     let cut = match &reply {
         ScoreState::Scored(scored) => truncation_note(&scored.truncated),
         ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
@@ -196,7 +199,7 @@ struct NeuralScoringInput {
 }
 
 impl NeuralScoringInput {
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         [&self.query]
             .into_iter()
             .chain(&self.texts)
@@ -207,11 +210,13 @@ impl NeuralScoringInput {
 /// Asks each model for the newest texts, one after the other.
 fn update_scores(desk: PlaygroundState, server: ServerInfoResponse) {
     let ServerInfoResponse {
-        models, max_texts, ..
+        models,
+        max_documents: max_texts,
+        ..
     } = server;
     let idle = |ranker: &RankerInfo| NeuralRankerState {
         ranker: ranker.clone(),
-        reply: ScoreState::Idle,
+        scores: ScoreState::Idle,
     };
     desk.models.set(models.iter().map(idle).collect());
     let asked = Memo::new(move |_| NeuralScoringInput {
@@ -220,7 +225,7 @@ fn update_scores(desk: PlaygroundState, server: ServerInfoResponse) {
             .texts
             .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
     });
-    let later = Debounce::after_ms(DEBOUNCE_MS);
+    let later = Debounce::with_delay_ms(DEBOUNCE_MS);
     ManipulationEffect::new(move |_| {
         let now = asked.get();
         later.cancel();
@@ -251,9 +256,9 @@ async fn score_with_all(
     for (place, ranker) in specs.into_iter().flatten().enumerate() {
         let NeuralScoringInput { query, texts } = now.clone();
         let reply = match api::call(&ScoreDocumentsRequest {
-            ranker,
+            model: ranker,
             query,
-            texts,
+            documents: texts,
         })
         .await
         {

@@ -8,7 +8,7 @@ use shared::report::{format, precondition};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreconditionNames {
     /// Names of the texts, in the order of the claim.
-    pub(crate) texts: Vec<String>,
+    pub(crate) documents: Vec<String>,
     /// Distinct query terms as written.
     pub(crate) terms: Vec<String>,
 }
@@ -32,31 +32,33 @@ pub(crate) fn PreconditionList(
 #[derive(Debug, Clone, PartialEq)]
 enum PreconditionRow {
     /// A premise.
-    One(MeasuredPrecondition),
+    Single(MeasuredPrecondition),
     /// Premises about so many single terms, all of which hold.
-    Terms(MeasuredPrecondition, u64),
+    PerTerm(MeasuredPrecondition, u64),
 }
 
 /// Premises about single terms that hold take one line together.
 fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
     let about_a_term = |it: &MeasuredPrecondition| match it.quantity {
-        MeasuredQuantity::TermLead { .. } | MeasuredQuantity::StepChange { .. } => it.holds(),
+        MeasuredQuantity::TermCountLead { .. } | MeasuredQuantity::TermGainChange { .. } => {
+            it.holds()
+        }
         _ => false,
     };
     let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
     let mut told = false;
     let row = |it: &MeasuredPrecondition| {
         if n_terms < 2 || !about_a_term(it) {
-            return Some(PreconditionRow::One(*it));
+            return Some(PreconditionRow::Single(*it));
         }
         let first = !std::mem::replace(&mut told, true);
-        first.then_some(PreconditionRow::Terms(*it, n_terms))
+        first.then_some(PreconditionRow::PerTerm(*it, n_terms))
     };
     premises.iter().filter_map(row).collect()
 }
 
 fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<> {
-    let (PreconditionRow::One(measured) | PreconditionRow::Terms(measured, _)) = row;
+    let (PreconditionRow::Single(measured) | PreconditionRow::PerTerm(measured, _)) = row;
     let holds = measured.holds();
     let (class, word) = if holds {
         ("verdict ok quiet", "holds")
@@ -67,7 +69,7 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
     let (value, bound) = gauge(measured);
     let side = match measured.relation {
         BoundRelation::AtMost => "gauge le",
-        BoundRelation::AtLeast | BoundRelation::Above => "gauge ge",
+        BoundRelation::AtLeast | BoundRelation::MoreThan => "gauge ge",
         BoundRelation::Equal => "gauge",
     };
     view! {
@@ -93,8 +95,8 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
         None => format!("text {number}"),
     };
     let measured = match row {
-        PreconditionRow::One(measured) => measured,
-        PreconditionRow::Terms(measured, n) => {
+        PreconditionRow::Single(measured) => measured,
+        PreconditionRow::PerTerm(measured, n) => {
             return label_of_terms(measured, *n, &text(1), &text(2));
         }
     };
@@ -108,34 +110,36 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
         }
         MeasuredQuantity::LengthLead { a, b } => format!("length of {} over {}", text(b), text(a)),
         MeasuredQuantity::Length { text: it } => format!("length of {}", text(it)),
-        MeasuredQuantity::Occurrences { text: it } => format!("query terms in {}", text(it)),
-        MeasuredQuantity::OccurrenceLead { a, b } => {
+        MeasuredQuantity::QueryTermOccurrences { text: it } => {
+            format!("query terms in {}", text(it))
+        }
+        MeasuredQuantity::QueryTermOccurrenceLead { a, b } => {
             format!("query terms, {} over {}", text(b), text(a))
         }
-        MeasuredQuantity::TermLead { term: it } => {
+        MeasuredQuantity::TermCountLead { term: it } => {
             format!("{}, {} over {}", term(it), text(1), text(2))
         }
-        MeasuredQuantity::StepChange { term: it } => format!("change of step of {}", term(it)),
-        MeasuredQuantity::DifferingTerms => "terms with other counts".to_owned(),
-        MeasuredQuantity::UncoveredTerms => "of them in no rare–common pair".to_owned(),
-        MeasuredQuantity::OnceMoreTerms => format!("words once more in {}", text(2)),
-        MeasuredQuantity::OnceMoreSharedTerms => format!("shared words once more in {}", text(2)),
-        MeasuredQuantity::Cover { text: it } => format!("distinct terms in {}", text(it)),
-        MeasuredQuantity::DistanceLead { near, far } => {
+        MeasuredQuantity::TermGainChange { term: it } => format!("change of step of {}", term(it)),
+        MeasuredQuantity::DifferingTermCounts => "terms with other counts".to_owned(),
+        MeasuredQuantity::UnpairedDifferingTerms => "of them in no rare–common pair".to_owned(),
+        MeasuredQuantity::OneExtraTerms => format!("words once more in {}", text(2)),
+        MeasuredQuantity::OneExtraSharedTerms => format!("shared words once more in {}", text(2)),
+        MeasuredQuantity::Coverage { text: it } => format!("distinct terms in {}", text(it)),
+        MeasuredQuantity::TermDistanceLead { near, far } => {
             format!("distance, {} over {}", text(far), text(near))
         }
         MeasuredQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
-        MeasuredQuantity::CoverLead { a, b } => {
+        MeasuredQuantity::CoverageLead { a, b } => {
             format!("distinct terms, {} over {}", text(b), text(a))
         }
-        MeasuredQuantity::OutsideOverOccurrences { others, terms } => {
+        MeasuredQuantity::NonQueryTermExcess { others, terms } => {
             format!(
                 "other words in {} over query terms in {}",
                 text(others),
                 text(terms)
             )
         }
-        MeasuredQuantity::OutsideLead { a, b } => {
+        MeasuredQuantity::NonQueryTermLead { a, b } => {
             format!("other words, {} over {}", text(b), text(a))
         }
         MeasuredQuantity::SimilarityLead { near, far } => {
@@ -150,9 +154,9 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
 fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: &str) -> String {
     let n = format::count(n);
     match (measured.quantity, measured.relation) {
-        (MeasuredQuantity::StepChange { .. }, _) => format!("equal steps, {n} terms"),
+        (MeasuredQuantity::TermGainChange { .. }, _) => format!("equal steps, {n} terms"),
         (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
-        (_, BoundRelation::AtLeast | BoundRelation::Above | BoundRelation::AtMost) => {
+        (_, BoundRelation::AtLeast | BoundRelation::MoreThan | BoundRelation::AtMost) => {
             format!("{first} no fewer than {second}, {n} terms")
         }
     }
@@ -161,8 +165,8 @@ fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: 
 /// What was found, the bound, and by how much it is missed.
 fn result_text(row: &PreconditionRow) -> String {
     let measured = match row {
-        PreconditionRow::One(measured) => measured,
-        PreconditionRow::Terms(_, _) => return "each of them".to_owned(),
+        PreconditionRow::Single(measured) => measured,
+        PreconditionRow::PerTerm(_, _) => return "each of them".to_owned(),
     };
     let Some(bound) = measured.bound else {
         return format!("{}, any is taken", measured_text(measured));
@@ -196,14 +200,14 @@ fn measured_text(measured: &MeasuredPrecondition) -> String {
 fn missing_value_reason(quantity: MeasuredQuantity) -> &'static str {
     match quantity {
         MeasuredQuantity::Repetitions => "it is none",
-        MeasuredQuantity::DistanceLead { .. } => "a text lacks two terms",
+        MeasuredQuantity::TermDistanceLead { .. } => "a text lacks two terms",
         MeasuredQuantity::SimilarityLead { .. }
         | MeasuredQuantity::Similarity
         | MeasuredQuantity::Dissimilarity => "no word has a vector",
-        MeasuredQuantity::SharedTerms | MeasuredQuantity::AllSharedTerms => {
+        MeasuredQuantity::SharedQueryTerms | MeasuredQuantity::SharedQueryTermsIfAll => {
             "they hold different ones"
         }
-        MeasuredQuantity::Lead { .. } => "there are no word vectors",
+        MeasuredQuantity::AxiomLead { .. } => "there are no word vectors",
         _ => "nothing to count",
     }
 }
@@ -212,7 +216,7 @@ fn relation_text(relation: BoundRelation) -> &'static str {
     match relation {
         BoundRelation::AtMost => "at most",
         BoundRelation::AtLeast => "at least",
-        BoundRelation::Above => "more than",
+        BoundRelation::MoreThan => "more than",
         BoundRelation::Equal => "exactly",
     }
 }
@@ -227,7 +231,7 @@ fn shortfall_text(measured: &MeasuredPrecondition, value: f64, bound: f64) -> St
     match measured.relation {
         BoundRelation::AtMost => format!("{} too many", format_integer(value - bound)),
         BoundRelation::AtLeast => format!("{} too few", format_integer(bound - value)),
-        BoundRelation::Above => format!("{} too few", format_integer(bound - value + 1.0)),
+        BoundRelation::MoreThan => format!("{} too few", format_integer(bound - value + 1.0)),
         BoundRelation::Equal if value > bound => {
             format!("{} too many", format_integer(value - bound))
         }
@@ -285,9 +289,9 @@ mod tests {
         let bound = match relation {
             BoundRelation::AtMost => 10.0,
             BoundRelation::AtLeast => 1.0,
-            BoundRelation::Above | BoundRelation::Equal => 0.0,
+            BoundRelation::MoreThan | BoundRelation::Equal => 0.0,
         };
-        let row = PreconditionRow::One(MeasuredPrecondition {
+        let row = PreconditionRow::Single(MeasuredPrecondition {
             quantity,
             value,
             relation,
@@ -298,7 +302,7 @@ mod tests {
 
     fn names() -> PreconditionNames {
         PreconditionNames {
-            texts: vec!["B".to_owned(), "A".to_owned()],
+            documents: vec!["B".to_owned(), "A".to_owned()],
             terms: vec!["glaciers".to_owned()],
         }
     }
@@ -312,15 +316,15 @@ mod tests {
             ["length gap of B and A", "12, at most 10: 2 too many"],
         );
         check(
-            MeasuredQuantity::TermLead { term: 0 },
+            MeasuredQuantity::TermCountLead { term: 0 },
             Some(-2.0),
             BoundRelation::AtLeast,
             ["“glaciers”, B over A", "−2, at least 1: 3 too few"],
         );
         check(
-            MeasuredQuantity::OccurrenceLead { a: 2, b: 1 },
+            MeasuredQuantity::QueryTermOccurrenceLead { a: 2, b: 1 },
             Some(0.0),
-            BoundRelation::Above,
+            BoundRelation::MoreThan,
             ["query terms, B over A", "0, more than 0: 1 too few"],
         );
     }
@@ -328,9 +332,9 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_not_zero() {
         check(
-            MeasuredQuantity::DistanceLead { near: 1, far: 2 },
+            MeasuredQuantity::TermDistanceLead { near: 1, far: 2 },
             None,
-            BoundRelation::Above,
+            BoundRelation::MoreThan,
             [
                 "distance, A over B",
                 "a text lacks two terms, must be more than 0",
@@ -340,7 +344,7 @@ mod tests {
 
     #[test]
     fn without_a_bound_any_value_is_taken() {
-        let row = PreconditionRow::One(MeasuredPrecondition {
+        let row = PreconditionRow::Single(MeasuredPrecondition {
             quantity: MeasuredQuantity::LengthGap { a: 1, b: 2 },
             value: Some(40.0),
             relation: BoundRelation::AtMost,
@@ -352,7 +356,7 @@ mod tests {
     #[test]
     fn terms_that_hold_take_one_line_and_those_that_fail_one_each() {
         let term = |term, value| MeasuredPrecondition {
-            quantity: MeasuredQuantity::TermLead { term },
+            quantity: MeasuredQuantity::TermCountLead { term },
             value: Some(value),
             relation: BoundRelation::AtLeast,
             bound: Some(0.0),
@@ -361,21 +365,24 @@ mod tests {
         assert_eq!(
             found,
             [
-                PreconditionRow::Terms(term(0, 1.0), 2),
-                PreconditionRow::One(term(1, -1.0))
+                PreconditionRow::PerTerm(term(0, 1.0), 2),
+                PreconditionRow::Single(term(1, -1.0))
             ]
         );
         assert_eq!(label(&found[0], &names()), "B no fewer than A, 2 terms");
-        assert_eq!(rows(&[term(0, 1.0)]), [PreconditionRow::One(term(0, 1.0))]);
+        assert_eq!(
+            rows(&[term(0, 1.0)]),
+            [PreconditionRow::Single(term(0, 1.0))]
+        );
     }
 
     #[test]
     fn value_and_bound_stand_on_one_line() {
         let at = |value, bound| {
             gauge(&MeasuredPrecondition {
-                quantity: MeasuredQuantity::DifferingTerms,
+                quantity: MeasuredQuantity::DifferingTermCounts,
                 value: Some(value),
-                relation: BoundRelation::Above,
+                relation: BoundRelation::MoreThan,
                 bound: Some(bound),
             })
         };

@@ -161,7 +161,7 @@ pub(super) fn variant_label(mode: AxiomVariant) -> (&'static str, &'static str) 
         AxiomVariant::Fixed => ("fixed", "as the axiom says"),
         AxiomVariant::PaperRennings2019 => ("paper 2019", "as printed in Rennings, Moraes & Hauff"),
         AxiomVariant::PaperCamara2020 => ("paper 2020", "as printed in Câmara & Hauff"),
-        AxiomVariant::CodeCamara2020 => (
+        AxiomVariant::Code => (
             "code 2020",
             "as published code does it: of Câmara & Hauff, for its axioms of ir_axioms",
         ),

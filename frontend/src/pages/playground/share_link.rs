@@ -41,7 +41,7 @@ pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
 
 /// Keeps the address equal to what stands on the page, as long as that fits.
 pub(super) fn sync_address(desk: PlaygroundState) {
-    let later = Debounce::after_ms(PAUSE_MS);
+    let later = Debounce::with_delay_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
         if before.is_some() {

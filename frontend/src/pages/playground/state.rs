@@ -26,17 +26,17 @@ pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
 pub(crate) struct PlaygroundState {
     pub(super) query: RwSignal<String>,
     /// Two or three.
-    pub(super) texts: RwSignal<Vec<TextHistory>>,
+    pub(super) documents: RwSignal<Vec<TextHistory>>,
     pub(super) settings: RwSignal<PlaygroundSettings>,
     /// The instance that was opened.
     pub(super) origin: RwSignal<Option<SourceInstance>>,
     /// What was on the page before something else was opened, with what that is called.
-    pub(super) before: RwSignal<Option<(String, PlaygroundInput)>>,
+    pub(super) previous: RwSignal<Option<(String, PlaygroundInput)>>,
     /// Statistics of the chosen collection; none where the texts are the collection.
     pub(super) collection: LocalResource<Option<SelectedCollection>>,
-    pub(super) outcome: RwSignal<AnswerState>,
+    pub(super) answer: RwSignal<AnswerState>,
     /// Neural rankers with their scores.
-    pub(super) models: RwSignal<Vec<NeuralRankerState>>,
+    pub(super) neural_rankers: RwSignal<Vec<NeuralRankerState>>,
     /// The text that was last made of another one.
     pub(super) manipulated: RwSignal<Option<ManipulatedDocument>>,
 }
@@ -54,22 +54,22 @@ pub(super) enum AnswerState {
     /// Nothing was typed.
     Blank,
     /// Statistics are on their way.
-    Waiting,
+    Loading,
     Answered(Arc<PlaygroundResult>),
     /// Some fields hold mistakes.
-    Wrong(Vec<PlaygroundFieldError>),
+    Invalid(Vec<PlaygroundFieldError>),
     /// It cannot be answered, for this reason.
-    Refused(String),
+    Rejected(String),
     /// The statistics are not to be had.
     Failed(Error),
 }
 
 impl PlaygroundState {
     /// As it stands in a link.
-    pub(super) fn sheet(self) -> PlaygroundInput {
+    pub(super) fn current_input(self) -> PlaygroundInput {
         PlaygroundInput {
             query: self.query.get(),
-            texts: self
+            documents: self
                 .texts
                 .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
             settings: self.settings.get(),
@@ -77,7 +77,7 @@ impl PlaygroundState {
     }
 
     /// Puts a sheet in the place of what is there, which can be had back.
-    pub(super) fn open(self, what: &str, sheet: PlaygroundInput) {
+    pub(super) fn open_input(self, what: &str, sheet: PlaygroundInput) {
         let before = untrack(|| self.sheet());
         let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
         self.before.set(kept);
@@ -86,7 +86,7 @@ impl PlaygroundState {
     }
 
     /// Puts a sheet on the page.
-    pub(super) fn lay(self, sheet: PlaygroundInput) {
+    pub(super) fn set_input(self, sheet: PlaygroundInput) {
         let texts = sheet.texts.into_iter().map(TextHistory::new);
         batch(|| {
             self.query.set(sheet.query);
@@ -99,9 +99,9 @@ impl PlaygroundState {
         self.outcome.with(|it| match it {
             AnswerState::Answered(answer) => Some(Arc::clone(answer)),
             AnswerState::Blank
-            | AnswerState::Waiting
-            | AnswerState::Wrong(_)
-            | AnswerState::Refused(_)
+            | AnswerState::Loading
+            | AnswerState::Invalid(_)
+            | AnswerState::Rejected(_)
             | AnswerState::Failed(_) => None,
         })
     }
@@ -112,7 +112,7 @@ impl PlaygroundState {
     }
 
     /// The analyser that the chosen collection brings.
-    pub(super) fn analyzer_of_collection(self) -> Option<Analyzer> {
+    pub(super) fn collection_analyzer(self) -> Option<Analyzer> {
         let study = self.settings.with(|it| it.study.clone())?;
         let collection = self
             .collection
@@ -125,16 +125,16 @@ impl PlaygroundState {
     /// The settings, and what is wrong with them.
     pub(super) fn form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
         let wrong = Signal::derive(move || match self.outcome.get() {
-            AnswerState::Wrong(wrong) => wrong,
+            AnswerState::Invalid(wrong) => wrong,
             AnswerState::Blank
-            | AnswerState::Waiting
+            | AnswerState::Loading
             | AnswerState::Answered(_)
-            | AnswerState::Refused(_)
+            | AnswerState::Rejected(_)
             | AnswerState::Failed(_) => Vec::new(),
         });
         FormState {
             values: self.settings,
-            wrong,
+            errors: wrong,
         }
     }
 
@@ -150,17 +150,17 @@ pub(super) struct SourceInstance(pub(super) GetInstanceRequest);
 
 impl SourceInstance {
     /// From `study`, `axiom`, `mode` and `number` behind `?`.
-    pub(super) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<SourceInstance> {
+    pub(super) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> Option<SourceInstance> {
         let mode = word("mode")?;
         Some(SourceInstance(GetInstanceRequest {
             study: word("study")?,
             probe: word("axiom")?.parse().ok()?,
-            mode: AxiomVariant::ALL
+            variant: AxiomVariant::ALL
                 .iter()
                 .copied()
                 .find(|it| it.name() == mode)?,
             number: word("number")?.parse().ok()?,
-            delta_score: None,
+            tie_threshold: None,
         }))
     }
 
@@ -175,14 +175,16 @@ impl SourceInstance {
 
     pub(super) async fn sheet(self) -> Result<PlaygroundInput, Error> {
         let SourceInstance(request) = self;
-        let InstanceDetails { query, texts, .. } = api::call(&request).await?;
+        let InstanceDetails {
+            query, docs: texts, ..
+        } = api::call(&request).await?;
         Ok(PlaygroundInput {
             query: query.text,
-            texts: texts.into_iter().map(|it| it.body.text).collect(),
+            documents: texts.into_iter().map(|it| it.body.text).collect(),
             settings: PlaygroundSettings {
                 study: Some(request.study),
-                mode: request.mode,
-                ..PlaygroundSettings::usual()
+                variant: request.mode,
+                ..PlaygroundSettings::default_settings()
             },
         })
     }
@@ -192,7 +194,7 @@ impl SourceInstance {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NeuralRankerState {
     pub(super) ranker: RankerInfo,
-    pub(super) reply: ScoreState,
+    pub(super) scores: ScoreState,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -226,9 +228,9 @@ impl NeuralRankerState {
 /// A text that was made of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ManipulatedDocument {
-    pub(super) by: Manipulation,
+    pub(super) manipulation: Manipulation,
     /// Place and words of the text as it was.
     pub(super) original: (usize, String),
     /// Place and words of what it was made.
-    pub(super) made: (usize, String),
+    pub(super) derived: (usize, String),
 }

@@ -71,7 +71,7 @@ pub(super) fn score_headings(n_texts: usize) -> impl IntoView + use<> {
 pub(super) struct ContributionScale {
     digits: u8,
     /// The largest difference of two texts.
-    widest: f64,
+    max_difference: f64,
 }
 
 impl ContributionScale {
@@ -83,7 +83,7 @@ impl ContributionScale {
         let leads = rows.filter_map(|it| lead(it));
         ContributionScale {
             digits,
-            widest: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
+            max_difference: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
         }
     }
 

@@ -3,46 +3,48 @@
 /// A text that can be undone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextHistory {
-    opened: String,
+    original: String,
     past: Vec<String>,
-    now: String,
+    current: String,
     future: Vec<String>,
     /// When the last key was pressed, in milliseconds; none after anything but a key.
-    key_at: Option<f64>,
+    last_key_ms: Option<f64>,
 }
 
 impl TextHistory {
     /// The most steps that are kept.
-    const STEPS: usize = 100;
+    const MAX_STEPS: usize = 100;
 
     /// Keys with less than this between them are one step, in milliseconds.
-    const PAUSE: f64 = 1000.0;
+    const TYPING_PAUSE_MS: f64 = 1000.0;
 
     /// A text as it was opened.
     pub(crate) fn new(text: String) -> TextHistory {
         let (past, future) = (Vec::new(), Vec::new());
         TextHistory {
-            opened: text.clone(),
+            original: text.clone(),
             past,
-            now: text,
+            current: text,
             future,
-            key_at: None,
+            last_key_ms: None,
         }
     }
 
     /// The text.
-    pub(crate) fn now(&self) -> &str {
+    pub(crate) fn current(&self) -> &str {
         &self.now
     }
 
     /// The text as it was opened.
-    pub(crate) fn opened(&self) -> &str {
+    pub(crate) fn original(&self) -> &str {
         &self.opened
     }
 
     /// Takes what was typed at a time, in milliseconds.
-    pub(crate) fn typed(&mut self, text: String, at: f64) {
-        let goes_on = self.key_at.is_some_and(|it| at - it < Self::PAUSE);
+    pub(crate) fn record_typing(&mut self, text: String, at: f64) {
+        let goes_on = self
+            .key_at
+            .is_some_and(|it| at - it < Self::TYPING_PAUSE_MS);
         if goes_on {
             self.future.clear();
             self.now = text;
@@ -53,20 +55,20 @@ impl TextHistory {
     }
 
     /// Takes what a button has made of the text.
-    pub(crate) fn edited(&mut self, text: String) {
+    pub(crate) fn record_edit(&mut self, text: String) {
         self.key_at = None;
         if text == self.now {
             return;
         }
         self.future.clear();
         self.past.push(std::mem::replace(&mut self.now, text));
-        if self.past.len() > Self::STEPS {
+        if self.past.len() > Self::MAX_STEPS {
             self.past.remove(0);
         }
     }
 
     /// Whether there is a step to undo.
-    pub(crate) fn has_past(&self) -> bool {
+    pub(crate) fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }
 

@@ -107,7 +107,7 @@ fn AnnotationPage(
     let report = Callback::new(move |note| work.report(note));
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=PageRoute::Review.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>{title}</span>
         </nav>
         <MyProgress work/>
@@ -197,7 +197,7 @@ impl AnnotationDialogs {
 fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
     keyboard::on_key_once(move |key| {
         if item::is_dialog_open() {
-            return KeyOutcome::Passed;
+            return KeyOutcome::Ignored;
         }
         let skips = || {
             let course = work.course.read_untracked();
@@ -218,10 +218,10 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
             "Enter" if !item::is_button_focused() => work.go_on(),
             other => match item::answer_for_key(other) {
                 Some(answer) => work.decide(answer),
-                None => return KeyOutcome::Passed,
+                None => return KeyOutcome::Ignored,
             },
         }
-        KeyOutcome::Taken
+        KeyOutcome::Handled
     });
     const ACTIVITY_EVENTS: [&str; 6] = [
         "pointermove",
@@ -319,8 +319,8 @@ fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.offer.part {
         _ if screen.changes() => Some("You have decided on this. Another answer replaces it."),
         AssignmentPhase::Training => Some("To learn by: the right answer comes after yours."),
-        AssignmentPhase::Work if screen.before.is_some() => Some("Taken back: decide again."),
-        AssignmentPhase::Work => None,
+        AssignmentPhase::Main if screen.before.is_some() => Some("Taken back: decide again."),
+        AssignmentPhase::Main => None,
     }
 }
 
@@ -393,7 +393,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
             <p class="lead">
                 "You have decided on everything that this task has for you"
                 {(n_skipped > 0).then(|| format!("; you passed over {skipped}"))} ". "
-                <a href=PageRoute::Review.href()>"See all tasks"</a>
+                <a href=PageRoute::ReviewTasks.href()>"See all tasks"</a>
             </p>
         }
         .into_any()

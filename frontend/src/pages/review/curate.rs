@@ -48,8 +48,8 @@ fn TaskLoader(task: TaskId) -> impl IntoView {
 
 #[component]
 fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
-    let here = PageLocation::here();
-    let part = Memo::new(move |_| CurationTab::read(&here.search.get()));
+    let here = PageLocation::current();
+    let part = Memo::new(move |_| CurationTab::from_search(&here.search.get()));
     let desk = CurationState::new(whole);
     let tabs = CurationTab::ALL.map(|it| {
         let current = move || (part.get() == it).then_some("page");
@@ -74,7 +74,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=PageRoute::Review.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>"Task " {desk.task.0}</span>
         </nav>
         <h1><bdi>{title}</bdi></h1>
@@ -84,7 +84,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
                 view! { <span class=format!("verdict {class}")>{word}</span> }
             }}
             <span>"from " <a href=href>{study}</a></span>
-            <a href=PageRoute::Annotate { task: desk.task }.href()>"The annotators’ page"</a>
+            <a href=PageRoute::AnnotateTask { task: desk.task }.href()>"The annotators’ page"</a>
         </p>
         <nav class="parts" aria-label="Parts of the task">{tabs}</nav>
         <div class="curate">{body}</div>

@@ -80,7 +80,7 @@ fn AccessDenied(heading: &'static str, why: &'static str, who: SessionResponse) 
         <p class="ahead">{why} " " {said}</p>
         <div class="btns">
             <a class="btn main" href=PageRoute::Join.href()>"Sign in"</a>
-            <a class="btn" href=PageRoute::Review.href()>"Reviews"</a>
+            <a class="btn" href=PageRoute::ReviewTasks.href()>"Reviews"</a>
         </div>
     }
 }

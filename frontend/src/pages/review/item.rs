@@ -105,9 +105,9 @@ pub(super) fn ItemDocuments(
     marks: Signal<bool>,
 ) -> impl IntoView {
     let ItemContent {
-        texts,
+        documents: texts,
         terms,
-        withheld,
+        texts_withheld: withheld,
         ..
     } = content;
     let three = texts.len() == 3;
@@ -170,7 +170,7 @@ const ANSWERS: [AnnotatorAnswer; 4] = [
     AnnotatorAnswer::First,
     AnnotatorAnswer::Equal,
     AnnotatorAnswer::Second,
-    AnnotatorAnswer::CannotSay,
+    AnnotatorAnswer::CannotTell,
 ];
 
 const LETTERS: [&str; 3] = ["A", "B", "C"];
@@ -184,46 +184,46 @@ pub(super) fn answer_for_key(key: &str) -> Option<AnnotatorAnswer> {
 /// What is asked.
 fn question(claim: ClaimKind) -> &'static str {
     match claim {
-        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => {
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
             "Which text answers the query better?"
         }
-        ClaimKind::ShrinkingGain => "Which step helps more: from A to B, or from B to C?",
+        ClaimKind::DiminishingGain => "Which step helps more: from A to B, or from B to C?",
     }
 }
 
 /// The words for the answers to a question, in the order of the keys.
 pub(super) struct AnswerLabels {
     /// The words where two texts are compared.
-    pub(super) texts: [&'static str; 4],
+    pub(super) documents: [&'static str; 4],
     /// The words where the steps between three texts are compared.
     pub(super) steps: [&'static str; 4],
 }
 
 impl AnswerLabels {
     /// Returns the words for an answer to the question of a claim.
-    pub(super) fn of(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
+    pub(super) fn label(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
         let [first, equal, second, cannot_say] = match claim {
-            ClaimKind::ShrinkingGain => self.steps,
-            ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => self.texts,
+            ClaimKind::DiminishingGain => self.steps,
+            ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => self.texts,
         };
         match answer {
             AnnotatorAnswer::First => first,
             AnnotatorAnswer::Equal => equal,
             AnnotatorAnswer::Second => second,
-            AnnotatorAnswer::CannotSay => cannot_say,
+            AnnotatorAnswer::CannotTell => cannot_say,
         }
     }
 }
 
 /// The answers about the screen, as they stand on the buttons.
 pub(super) const BUTTON_LABELS: AnswerLabels = AnswerLabels {
-    texts: ["A is better", "Equal", "B is better", "Cannot say"],
+    documents: ["A is better", "Equal", "B is better", "Cannot say"],
     steps: ["A to B", "Equal", "B to C", "Cannot say"],
 };
 
 /// The answers about the screen, as they stand within a sentence.
 pub(super) const SENTENCE_LABELS: AnswerLabels = AnswerLabels {
-    texts: [
+    documents: [
         "A is better",
         "both are equal",
         "B is better",
@@ -239,7 +239,7 @@ pub(super) const SENTENCE_LABELS: AnswerLabels = AnswerLabels {
 
 /// The answers about the texts in the order of the claim.
 pub(super) const CLAIM_ORDER_LABELS: AnswerLabels = AnswerLabels {
-    texts: [
+    documents: [
         "text 1 is better",
         "equal",
         "text 2 is better",
@@ -316,7 +316,7 @@ mod tests {
                 Some(AnnotatorAnswer::First),
                 Some(AnnotatorAnswer::Equal),
                 Some(AnnotatorAnswer::Second),
-                Some(AnnotatorAnswer::CannotSay),
+                Some(AnnotatorAnswer::CannotTell),
                 None,
                 None,
                 None
@@ -334,7 +334,7 @@ mod tests {
         let swapped = in_screen_order(texts.clone(), DisplayOrder::Swapped);
         assert_eq!(swapped[0].text, "claimed second");
         assert_eq!(
-            in_screen_order(texts.clone(), DisplayOrder::AsClaimed),
+            in_screen_order(texts.clone(), DisplayOrder::ClaimOrder),
             texts
         );
     }

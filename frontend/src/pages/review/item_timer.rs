@@ -6,34 +6,34 @@ const IDLE_MS: u64 = 30_000;
 /// The time that one item has had. All moments are in milliseconds, by a clock of the caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ItemTimer {
-    took: u64,
+    elapsed_ms: u64,
     /// The last sign of the reader; none while the page is hidden.
-    last: Option<u64>,
+    last_activity: Option<u64>,
 }
 
 impl ItemTimer {
     /// An item is shown.
     pub(crate) fn start(now: u64) -> ItemTimer {
         ItemTimer {
-            took: 0,
-            last: Some(now),
+            elapsed_ms: 0,
+            last_activity: Some(now),
         }
     }
 
     /// The reader touched something, or the page is seen again.
-    pub(crate) fn stir(&mut self, now: u64) {
+    pub(crate) fn record_activity(&mut self, now: u64) {
         self.took = self.took_ms(now);
         self.last = Some(now);
     }
 
     /// The page is hidden.
-    pub(crate) fn hide(&mut self, now: u64) {
+    pub(crate) fn pause(&mut self, now: u64) {
         self.took = self.took_ms(now);
         self.last = None;
     }
 
     /// The time so far: of each stretch without a sign at most [`IDLE_MS`].
-    pub(crate) fn took_ms(&self, now: u64) -> u64 {
+    pub(crate) fn elapsed_ms(&self, now: u64) -> u64 {
         // A clock that was set back counts nothing.
         let since = self.last.map_or(0, |it| now.saturating_sub(it));
         self.took + since.min(IDLE_MS)

@@ -97,7 +97,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=PageRoute::Review.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>"New task"</span>
         </nav>
         <h1>"New task"</h1>
@@ -182,7 +182,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                 change=|it| &mut it.gold
             />
             <Preview form/>
-            <FieldErrorMessage form=form.fields field=TaskField::All/>
+            <FieldErrorMessage form=form.fields field=TaskField::Form/>
             {failure}
             <div class="btns">
                 <button

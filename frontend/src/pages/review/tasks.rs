@@ -127,7 +127,7 @@ fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
     let ways = curates.then(|| {
         view! {
             <div class="btns">
-                <a class="btn" href=PageRoute::MakeTask.href()>"New task"</a>
+                <a class="btn" href=PageRoute::NewTask.href()>"New task"</a>
                 <a class="btn" href=PageRoute::People.href()>"People"</a>
             </div>
         }
@@ -172,13 +172,15 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let starts = state == TaskStatus::Open && for_whom.named;
     let start = starts.then(|| {
         let (word, class) = match standing {
-            TaskProgressSummary { n_left: 0, .. } => ("Look at it", "btn"),
-            TaskProgressSummary { n_mine: 0, .. } => ("Start", "btn main"),
+            TaskProgressSummary { n_available: 0, .. } => ("Look at it", "btn"),
+            TaskProgressSummary {
+                n_own_decisions: 0, ..
+            } => ("Start", "btn main"),
             _ => ("Go on", "btn main"),
         };
         let name = card.title.clone();
         view! {
-            <a class=class href=PageRoute::Annotate { task }.href()>
+            <a class=class href=PageRoute::AnnotateTask { task }.href()>
                 {word} <span class="unseen">": " {name}</span>
             </a>
         }
@@ -186,7 +188,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let curate = for_whom.curates.then(|| {
         let name = card.title.clone();
         view! {
-            <a class="btn" href=PageRoute::Curate { task }.href()>
+            <a class="btn" href=PageRoute::CurateTask { task }.href()>
                 "Curate" <span class="unseen">": " {name}</span>
             </a>
         }
@@ -244,7 +246,7 @@ fn state_label(state: TaskStatus) -> &'static str {
 #[component]
 fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
     let rows = studies.iter().map(|it| {
-        let href = PageRoute::Try {
+        let href = PageRoute::Trial {
             study: it.name.clone(),
         }
         .href();

@@ -21,7 +21,7 @@ pub(crate) fn Trial(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
-    let PageLocation { search, .. } = PageLocation::here();
+    let PageLocation { search, .. } = PageLocation::current();
     let seed = Memo::new(move |_| {
         let word = location::word(&search.read(), "seed");
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
@@ -37,7 +37,7 @@ pub(crate) fn Trial(
     };
     view! {
         <nav class="crumbs" aria-label="You are here">
-            <a href=PageRoute::Review.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>"Try it"</span>
         </nav>
         <p class="trying" role="note">
@@ -60,7 +60,7 @@ struct TrialState {
 
 impl TrialState {
     /// The item that is shown; none at the end.
-    fn at(self) -> Option<(usize, bool)> {
+    fn current(self) -> Option<(usize, bool)> {
         let (n, told) = (self.answers.read().len(), self.told.get());
         let at = if told { n.saturating_sub(1) } else { n };
         self.items
@@ -80,7 +80,7 @@ impl TrialState {
         }
     }
 
-    fn go_on(self) {
+    fn advance(self) {
         if self.told.get_untracked() {
             self.told.set(false);
             item::focus(item::ITEM);
@@ -109,7 +109,7 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
             <h1>"There is nothing to try"</h1>
             <p class="lead">
                 "The study has no instances. "
-                <a href=PageRoute::Review.href()>"See the others"</a>
+                <a href=PageRoute::ReviewTasks.href()>"See the others"</a>
             </p>
         }
         .into_any();
@@ -122,7 +122,7 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
     };
     keyboard::on_key_once(move |key| {
         if item::is_dialog_open() {
-            return KeyOutcome::Passed;
+            return KeyOutcome::Ignored;
         }
         match key {
             "Enter" if !item::is_button_focused() => way.go_on(),
@@ -130,10 +130,10 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
             "h" => way.marks.update(|it| *it = !*it),
             other => match item::answer_for_key(other) {
                 Some(answer) => way.decide(answer),
-                None => return KeyOutcome::Passed,
+                None => return KeyOutcome::Ignored,
             },
         }
-        KeyOutcome::Taken
+        KeyOutcome::Handled
     });
     let n_done = move || way.answers.read().len();
     let done = Signal::derive(move || n_done() as f64 / n_items as f64);
@@ -163,7 +163,11 @@ fn Item(
     answer: Option<AnnotatorAnswer>,
     study: String,
 ) -> impl IntoView {
-    let TrialItem { offer, content, .. } = tried.clone();
+    let TrialItem {
+        assignment: offer,
+        content,
+        ..
+    } = tried.clone();
     let claim = content.claim;
     let choose = Callback::new(move |answer| way.decide(answer));
     let dock = match answer {
@@ -199,7 +203,7 @@ fn TrialFeedback(
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
     let on_screen = move |it| item::SENTENCE_LABELS.of(claim, sides.turn(it));
-    let href = PageRoute::instance(study, tried.place).href();
+    let href = PageRoute::for_instance(study, tried.place).href();
     let about = tried.place.probe.about();
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
         _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
@@ -247,7 +251,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
         let place = tried.place;
-        let href = PageRoute::instance(study.clone(), place).href();
+        let href = PageRoute::for_instance(study.clone(), place).href();
         let claim = tried.content.claim;
         let said = item::BUTTON_LABELS.of(claim, tried.offer.sides.turn(answer));
         let (class, word) = match agrees_with_axiom(tried, answer) {
@@ -268,7 +272,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     let rows = rows.collect_view();
     let further = format!(
         "{}?seed={}",
-        PageRoute::Try {
+        PageRoute::Trial {
             study: study.clone()
         }
         .href(),
@@ -294,7 +298,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         <div class="btns">
             <a class="btn main" href=further>"Another five"</a>
             <a class="btn" href=PageRoute::Study { study }.href()>"See the study"</a>
-            <a class="btn" href=PageRoute::Review.href()>"Take part"</a>
+            <a class="btn" href=PageRoute::ReviewTasks.href()>"Take part"</a>
         </div>
     }
 }

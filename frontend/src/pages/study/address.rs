@@ -18,20 +18,20 @@ type QueryParameter = (&'static str, String);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyView {
     /// As they are turned.
-    pub(crate) dials: StudyControls,
+    pub(crate) controls: StudyControls,
     /// The cell of the side panel; none takes the first.
     pub(crate) cell: Option<MapPosition>,
     /// Map or table.
-    pub(crate) shape: FigureDisplay,
+    pub(crate) display: FigureDisplay,
     /// How its behaviours are shown.
-    pub(crate) behaving: BehavioralTestsView,
+    pub(crate) behavioral_tests: BehavioralTestsView,
 }
 
 /// What the behaviours of the Study page show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BehavioralTestsView {
     /// How far two scores must be apart.
-    pub(crate) delta: TieThreshold,
+    pub(crate) tie_threshold: TieThreshold,
     /// Row of the ranker whose matrix is shown.
     pub(crate) ranker: usize,
     /// Of which documents manipulations are shown.
@@ -60,9 +60,9 @@ pub(crate) struct InstanceListView {
     /// Only queries that contain this.
     pub(crate) query: String,
     /// Only margins from here on.
-    pub(crate) from: Option<f64>,
+    pub(crate) min_margin: Option<f64>,
     /// Only margins up to here.
-    pub(crate) to: Option<f64>,
+    pub(crate) max_margin: Option<f64>,
     /// Order of the list.
     pub(crate) sort: InstanceSort,
 }
@@ -73,28 +73,28 @@ pub(crate) struct InstanceView {
     /// Row of the study whose list it is.
     pub(crate) ranker: Option<usize>,
     /// Place in the list, counted from 0.
-    pub(crate) at: Option<u64>,
+    pub(crate) position: Option<u64>,
     /// The list.
     pub(crate) list: InstanceListView,
 }
 
 impl StudyView {
     /// With the details of a ranker on an axiom or a behaviour.
-    pub(crate) fn on(dials: StudyControls, probe: Probe, row: usize) -> StudyView {
+    pub(crate) fn with_selection(dials: StudyControls, probe: Probe, row: usize) -> StudyView {
         let usual = StudyView {
-            dials,
+            controls: dials,
             ..StudyView::default()
         };
         match probe.is_axiom() {
             true => StudyView {
                 cell: Some(MapPosition {
-                    who: MapRow::Ranker(row),
+                    row: MapRow::Ranker(row),
                     probe,
                 }),
                 ..usual
             },
             false => StudyView {
-                behaving: BehavioralTestsView {
+                behavioral_tests: BehavioralTestsView {
                     cell: Some((probe, row)),
                     ..BehavioralTestsView::default()
                 },
@@ -104,17 +104,17 @@ impl StudyView {
     }
 
     /// From an address; what cannot be read is as if it was not there.
-    pub(crate) fn read(get: ParameterLookup<'_>) -> StudyView {
+    pub(crate) fn from_address(get: ParameterLookup<'_>) -> StudyView {
         let shape = if get("show").as_deref() == Some("table") {
             FigureDisplay::Table
         } else {
             FigureDisplay::Map
         };
         StudyView {
-            dials: controls_from_address(get),
+            controls: controls_from_address(get),
             cell: get("cell").as_deref().and_then(spot),
-            shape,
-            behaving: BehavioralTestsView::read(get),
+            display: shape,
+            behavioral_tests: BehavioralTestsView::read(get),
         }
     }
 
@@ -139,9 +139,11 @@ impl BehavioralTestsView {
         let width = |it: String| width(&it);
         let slice = get("of");
         BehavioralTestsView {
-            delta: get("width")
+            tie_threshold: get("width")
                 .and_then(width)
-                .map_or(TieThreshold::Tuned, |width| TieThreshold::Given { width }),
+                .map_or(TieThreshold::TunedPerRanker, |width| TieThreshold::Fixed {
+                    width,
+                }),
             ranker: get("ranker")
                 .and_then(|it| it.parse().ok())
                 .unwrap_or_default(),
@@ -156,9 +158,9 @@ impl BehavioralTestsView {
         }
     }
 
-    fn pairs(&self) -> Vec<QueryParameter> {
+    fn parameters(&self) -> Vec<QueryParameter> {
         let mut pairs: Vec<QueryParameter> = Vec::new();
-        if let TieThreshold::Given { width } = self.delta {
+        if let TieThreshold::Fixed { width } = self.delta {
             pairs.push(("width", width.to_string()));
         }
         if self.ranker > 0 {
@@ -191,8 +193,8 @@ impl InstanceListView {
                 .find(|it| outcome.as_deref() == Some(it.1))
                 .map(|it| it.0),
             query: get("q").unwrap_or_default(),
-            from: number("from"),
-            to: number("to"),
+            min_margin: number("from"),
+            max_margin: number("to"),
             sort: SORTS
                 .iter()
                 .find(|it| sort.as_deref() == Some(it.1))
@@ -211,20 +213,20 @@ impl InstanceListView {
     }
 
     /// The request for a part of the list.
-    pub(crate) fn listing(
+    pub(crate) fn list_request(
         &self,
         probe: Probe,
         ranker: usize,
         part: std::ops::Range<u64>,
     ) -> InstanceListOptions {
         InstanceListOptions {
-            dials: self.dials.clone(),
+            controls: self.dials.clone(),
             probe,
             ranker,
             outcome: self.outcome,
-            query: self.query.clone(),
-            margin_from: self.from,
-            margin_to: self.to,
+            query_filter: self.query.clone(),
+            min_margin: self.from,
+            max_margin: self.to,
             sort: self.sort,
             offset: part.start,
             limit: part.end - part.start,
@@ -256,7 +258,7 @@ impl InstanceView {
         list.dials.mode = Some(mode);
         InstanceView {
             ranker: get("ranker").and_then(|it| it.parse().ok()),
-            at: get("at").and_then(|it| it.parse().ok()),
+            position: get("at").and_then(|it| it.parse().ok()),
             list,
         }
     }
@@ -298,9 +300,9 @@ const SLICES: [(RelevanceSlice, &str); 2] = [
 
 const SORTS: [(InstanceSort, &str); 4] = [
     (InstanceSort::Query, "query"),
-    (InstanceSort::MarginUp, "margin-up"),
-    (InstanceSort::MarginDown, "margin-down"),
-    (InstanceSort::Closest, "closest"),
+    (InstanceSort::MarginAscending, "margin-up"),
+    (InstanceSort::MarginDescending, "margin-down"),
+    (InstanceSort::AbsoluteMargin, "closest"),
 ];
 
 /// An outcome in an address.
@@ -328,17 +330,17 @@ pub(crate) fn parse_sort(word: &str) -> InstanceSort {
 pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
     let mode = get("mode");
     StudyControls {
-        mode: AxiomVariant::ALL
+        variant: AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
             .copied(),
-        delta: get("delta").and_then(|it| it.parse().ok()),
-        delta_score: get("tie")
+        length_tolerance: get("delta").and_then(|it| it.parse().ok()),
+        tie_threshold: get("tie")
             .and_then(|it| it.parse::<f64>().ok())
             .filter(|it| it.is_finite() && *it >= 0.0),
-        only: match get("only").as_deref() {
-            Some("whole") => InstanceSubset::Whole,
-            Some("relevant") => InstanceSubset::Relevant,
+        subset: match get("only").as_deref() {
+            Some("whole") => InstanceSubset::Untruncated,
+            Some("relevant") => InstanceSubset::WithRelevant,
             Some(_) | None => InstanceSubset::All,
         },
         split: get("split").filter(|it| !it.is_empty()),
@@ -353,8 +355,8 @@ pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> 
     pairs.extend(dials.delta_score.map(|it| ("tie", it.to_string())));
     match dials.only {
         InstanceSubset::All => {}
-        InstanceSubset::Whole => pairs.push(("only", "whole".to_owned())),
-        InstanceSubset::Relevant => pairs.push(("only", "relevant".to_owned())),
+        InstanceSubset::Untruncated => pairs.push(("only", "whole".to_owned())),
+        InstanceSubset::WithRelevant => pairs.push(("only", "relevant".to_owned())),
     }
     pairs.extend(dials.split.clone().map(|it| ("split", it)));
     pairs
@@ -367,7 +369,7 @@ fn parse_position(word: &str) -> Option<MapPosition> {
         "relevance" => MapRow::Relevance,
         row => MapRow::Ranker(row.parse().ok()?),
     };
-    Some(MapPosition { who, probe })
+    Some(MapPosition { row: who, probe })
 }
 
 fn position_parameter(spot: MapPosition) -> String {
@@ -403,17 +405,17 @@ mod tests {
     fn a_list_survives_its_address() {
         let view = InstanceListView {
             dials: StudyControls {
-                mode: Some(AxiomVariant::CodeCamara2020),
-                delta: Some(4),
-                delta_score: Some(0.05),
-                only: InstanceSubset::Relevant,
+                variant: Some(AxiomVariant::Code),
+                length_tolerance: Some(4),
+                tie_threshold: Some(0.05),
+                subset: InstanceSubset::WithRelevant,
                 split: Some("dev".to_owned()),
             },
             outcome: Some(Outcome::Violated),
             query: "ice & snow".to_owned(),
-            from: Some(-2.5),
-            to: None,
-            sort: InstanceSort::Closest,
+            min_margin: Some(-2.5),
+            max_margin: None,
+            sort: InstanceSort::AbsoluteMargin,
         };
         assert_eq!(InstanceListView::read(&get(&view.pairs())), view);
         let href = view.href("demo", Probe::Axiom(Axiom::Tp), 3);
@@ -429,12 +431,12 @@ mod tests {
     fn the_usual_view_needs_no_words() {
         assert_eq!(StudyView::default().href("demo"), "/study/demo");
         let cell = Some(MapPosition {
-            who: MapRow::Relevance,
+            row: MapRow::Relevance,
             probe: Probe::Axiom(Axiom::Mtdc),
         });
         let view = StudyView {
             cell,
-            shape: FigureDisplay::Table,
+            display: FigureDisplay::Table,
             ..StudyView::default()
         };
         assert_eq!(
@@ -446,8 +448,8 @@ mod tests {
     #[test]
     fn behaviours_survive_their_address() {
         let view = StudyView {
-            behaving: BehavioralTestsView {
-                delta: TieThreshold::Given { width: 0.25 },
+            behavioral_tests: BehavioralTestsView {
+                tie_threshold: TieThreshold::Fixed { width: 0.25 },
                 ranker: 2,
                 slice: RelevanceSlice::NotRelevant,
                 cell: Some(("match:length~0.5:relevance".parse().unwrap(), 3)),
@@ -455,7 +457,7 @@ mod tests {
             ..StudyView::default()
         };
         let pairs = view.behaving.pairs();
-        assert_eq!(StudyView::read(&get(&pairs)), view);
+        assert_eq!(StudyView::from_address(&get(&pairs)), view);
         assert_eq!(
             view.href("demo"),
             "/study/demo?width=0.25&ranker=2&of=not-relevant\
@@ -476,6 +478,6 @@ mod tests {
             ("width", "-1".to_owned()),
             ("behaviour", "x.0".to_owned()),
         ];
-        assert_eq!(StudyView::read(&get(&pairs)), StudyView::default());
+        assert_eq!(StudyView::from_address(&get(&pairs)), StudyView::default());
     }
 }

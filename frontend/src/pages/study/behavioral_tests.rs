@@ -35,10 +35,13 @@ pub(crate) fn BehavioralTests(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
-    let page =
-        crate::pages::page_state::StudyPageState::follow(study, StudyView::read, StudyView::href);
+    let page = crate::pages::page_state::StudyPageState::from_address(
+        study,
+        StudyView::from_address,
+        StudyView::href,
+    );
     let view = page.view;
-    let latest = LatestReply::follow(move || {
+    let latest = LatestReply::track(move || {
         let view = view.get();
         let dials = StudyControls {
             split: view.dials.split,
@@ -46,10 +49,10 @@ pub(crate) fn BehavioralTests(
         };
         GetBehavioralTestsRequest {
             study: page.study.get_value(),
-            asking: BehavioralTestOptions {
-                dials,
-                delta: view.behaving.delta,
-                relevant_from: None,
+            options: BehavioralTestOptions {
+                controls: dials,
+                tie_threshold: view.behaving.delta,
+                min_relevant_grade: None,
             },
         }
     });
@@ -66,7 +69,7 @@ pub(crate) fn BehavioralTests(
             let selected = Memo::new(move |_| select(&found.read(), &view.read().behaving));
             let scene = BehavioralTestsState {
                 page,
-                found,
+                results: found,
                 selected,
             };
             Some(view! { <BehavioralTestSections scene busy/> }.into_any())
@@ -184,9 +187,9 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
     let layout =
         Memo::new(move |_| part.layout(&scene.found.read(), &scene.page.view.read().behaving));
     let dial = match part {
-        BehavioralTestKind::Matching => view! { <RankerSwitch scene/> }.into_any(),
-        BehavioralTestKind::Manipulations => view! { <DocumentSlice scene/> }.into_any(),
-        BehavioralTestKind::Transfers => ().into_any(),
+        BehavioralTestKind::MeasureAndMatch => view! { <RankerSwitch scene/> }.into_any(),
+        BehavioralTestKind::Manipulation => view! { <DocumentSlice scene/> }.into_any(),
+        BehavioralTestKind::DatasetTransfer => ().into_any(),
     };
     let own = Memo::new(move |_| scene.selected.get().filter(|it| part.has(it.probe)));
     let details = move || own.get().map(|spot| view! { <EffectDetails spot scene/> });

@@ -131,7 +131,7 @@ impl ExportFormat {
         }
     }
 
-    fn about(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             ExportFormat::Markdown => "all tables with their notes",
             ExportFormat::Csv => "one row for each ranker and axiom, every digit",
@@ -143,7 +143,7 @@ impl ExportFormat {
         }
     }
 
-    fn file(self, overview: &StudyOverview) -> String {
+    fn file_name(self, overview: &StudyOverview) -> String {
         let name = &overview.name;
         match self {
             ExportFormat::Markdown => format!("{name}.md"),
@@ -156,7 +156,7 @@ impl ExportFormat {
         }
     }
 
-    fn media(self) -> &'static str {
+    fn media_type(self) -> &'static str {
         match self {
             ExportFormat::Markdown => "text/markdown",
             ExportFormat::Csv => "text/csv",
@@ -167,7 +167,7 @@ impl ExportFormat {
         }
     }
 
-    fn make(self, overview: &StudyOverview) -> String {
+    fn render(self, overview: &StudyOverview) -> String {
         let tables = report::study_tables(overview);
         let svg = |theme| plot::to_svg(&plot::draw_heatmap(overview), theme);
         match self {

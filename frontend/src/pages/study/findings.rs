@@ -58,14 +58,13 @@ pub(super) fn Findings(
 /// The cell that shows it.
 fn finding_position(finding: &StudyFinding) -> MapPosition {
     let who = match finding {
-        StudyFinding::Against { ranker, .. } | StudyFinding::Follows { ranker, .. } => {
-            MapRow::Ranker(*ranker)
-        }
-        StudyFinding::Apart { less, .. } => MapRow::Ranker(*less),
-        StudyFinding::Contradicted { .. } => MapRow::Relevance,
+        StudyFinding::ViolatesAxiom { ranker, .. }
+        | StudyFinding::SatisfiesAxiom { ranker, .. } => MapRow::Ranker(*ranker),
+        StudyFinding::RankersDiffer { less, .. } => MapRow::Ranker(*less),
+        StudyFinding::QrelsContradictAxiom { .. } => MapRow::Relevance,
     };
     MapPosition {
-        who,
+        row: who,
         probe: finding.probe(),
     }
 }
@@ -82,25 +81,25 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
         )
     };
     match finding {
-        StudyFinding::Against {
+        StudyFinding::ViolatesAxiom {
             ranker,
             fraction,
-            n_judged,
+            n_verdicts: n_judged,
             ..
         } => (
             format!("{} goes against {probe}.", label(*ranker)),
             ordered(*n_judged, fraction),
         ),
-        StudyFinding::Follows {
+        StudyFinding::SatisfiesAxiom {
             ranker,
             fraction,
-            n_judged,
+            n_verdicts: n_judged,
             ..
         } => (
             format!("{} follows {probe}.", label(*ranker)),
             ordered(*n_judged, fraction),
         ),
-        StudyFinding::Apart {
+        StudyFinding::RankersDiffer {
             more,
             less,
             fraction_of_more,
@@ -122,8 +121,10 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             );
             (gist, rest)
         }
-        StudyFinding::Contradicted {
-            fraction, n_judged, ..
+        StudyFinding::QrelsContradictAxiom {
+            fraction,
+            n_verdicts: n_judged,
+            ..
         } => (
             format!("The judgements contradict {probe}."),
             format!(

@@ -42,11 +42,11 @@ pub(super) fn StudyHeader(
         .any(|it| it.ranker.kind == RankerKind::Neural);
     let inside = has_model.then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=PageRoute::Inside { study }.href()>"Inside"</a> }
+        view! { <a class="btn" href=PageRoute::LateInteraction { study }.href()>"Inside"</a> }
     });
     let differ = (it.rankers.len() > 1).then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=PageRoute::Differ { study }.href()>"Where they differ"</a> }
+        view! { <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Where they differ"</a> }
     });
     let n_instances = move || {
         let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();

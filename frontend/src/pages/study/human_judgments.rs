@@ -45,7 +45,11 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
     let mut rankers = Vec::new();
     if !tasks.is_empty() {
         let dials = StudyControls::default();
-        let overview = api::call(&GetStudyRequest { study, dials }).await?;
+        let overview = api::call(&GetStudyRequest {
+            study,
+            controls: dials,
+        })
+        .await?;
         let names = overview.rankers.into_iter().map(|it| it.ranker.label);
         rankers.extend(names);
     }
@@ -98,7 +102,7 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     });
     let href = format!(
         "{}?study={}",
-        PageRoute::MakeTask.href(),
+        PageRoute::NewTask.href(),
         crate::routes::escape(&study)
     );
     let about = format!("{}#reviewing", PageRoute::About.href());
@@ -132,9 +136,9 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
     let TaskResults {
         task: no,
         title,
-        state,
-        public,
-        outdated,
+        status: state,
+        is_public: public,
+        is_outdated: outdated,
         n_people,
         agreement,
         estimates,
@@ -146,7 +150,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
         TaskStatus::Open => "under way",
         TaskStatus::Closed => "closed",
     };
-    let page = PageRoute::Curate { task: no }.href();
+    let page = PageRoute::CurateTask { task: no }.href();
     let page = curates.then(|| view! { <a href=page>"The task"</a> });
     let hidden = (!public).then(|| view! { <span>"seen by curators only"</span> });
     let body = match estimates {

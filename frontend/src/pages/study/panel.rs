@@ -131,7 +131,7 @@ async fn fetch_violation_examples(
     let view = violations_view(dials);
     let ask = |at: u64| ListInstancesRequest {
         study: study.to_owned(),
-        listing: view.listing(spot.probe, ranker, at..at + 1),
+        filter: view.listing(spot.probe, ranker, at..at + 1),
     };
     let first = api::call(&ask(0)).await?;
     let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
@@ -159,7 +159,7 @@ fn violations_view(dials: &StudyControls) -> InstanceListView {
     InstanceListView {
         dials: dials.clone(),
         outcome: Some(Outcome::Violated),
-        sort: InstanceSort::MarginUp,
+        sort: InstanceSort::MarginAscending,
         ..InstanceListView::default()
     }
 }
@@ -184,14 +184,16 @@ async fn fetch_filtered_overviews(
     TimeoutFuture::new(PAUSE_MS).await;
     let ask = |only| GetStudyRequest {
         study: study.clone(),
-        dials: StudyControls {
-            only,
+        controls: StudyControls {
+            subset: only,
             ..dials.clone()
         },
     };
-    let relevant = Arc::new(api::call(&ask(InstanceSubset::Relevant)).await?);
+    let relevant = Arc::new(api::call(&ask(InstanceSubset::WithRelevant)).await?);
     let whole = match truncated {
-        true => Some(Arc::new(api::call(&ask(InstanceSubset::Whole)).await?)),
+        true => Some(Arc::new(
+            api::call(&ask(InstanceSubset::Untruncated)).await?,
+        )),
         false => None,
     };
     Ok(Some(FilteredOverviews { whole, relevant }))
@@ -325,7 +327,7 @@ fn instance_links(
     );
     let up = InstanceListView {
         outcome: Some(Outcome::Satisfied),
-        sort: InstanceSort::Closest,
+        sort: InstanceSort::AbsoluteMargin,
         ..violations(&dials.get())
     };
     let way = up.href(study, spot.probe, ranker);
@@ -395,7 +397,7 @@ fn ViolationList(
     let items = lines.into_iter().map(|(at, line)| {
         let view = InstanceView {
             ranker: Some(ranker),
-            at: Some(at),
+            position: Some(at),
             list: list.clone(),
         };
         let href = view.href(&study, spot.probe, mode, line.number);

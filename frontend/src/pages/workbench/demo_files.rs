@@ -15,9 +15,9 @@ const NAMES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"];
 
 /// Written for this page; dedicated to the public domain.
 const BUILT_IN_FILES: [&str; 3] = [
-    include_str!("sample/corpus.jsonl"),
-    include_str!("sample/queries.jsonl"),
-    include_str!("sample/qrels.tsv"),
+    include_str!("demo_files/corpus.jsonl"),
+    include_str!("demo_files/queries.jsonl"),
+    include_str!("demo_files/qrels.tsv"),
 ];
 
 /// The button.

@@ -65,7 +65,7 @@ async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
         name: name.clone(),
         file: file.clone(),
         state,
-        generation,
+        worker_generation: generation,
     };
     bench
         .files
@@ -73,7 +73,7 @@ async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
             Some(place) => *place = entry,
             None => files.push(entry),
         });
-    let ask = WorkerRequest::Read {
+    let ask = WorkerRequest::ReadFile {
         name: name.clone(),
         kind,
     };
@@ -85,8 +85,8 @@ async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
         });
     });
     let state = match asked.answer().await.map(|it| it.tell) {
-        Ok(WorkerResponse::Read(read)) => FileState::Read(read),
-        Ok(WorkerResponse::Stopped) => {
+        Ok(WorkerResponse::FileRead(read)) => FileState::Read(read),
+        Ok(WorkerResponse::Canceled) => {
             FileState::Failed("stopped; choose it again to read it".to_owned())
         }
         Ok(_) => FileState::Failed("not read; choose it again".to_owned()),
@@ -109,7 +109,7 @@ fn remove_file(bench: WorkbenchState, name: String) {
         .files
         .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
-        let _ = worker::post_message(WorkerRequest::Forget { name }, &JsValue::UNDEFINED).await;
+        let _ = worker::post_message(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
     });
 }
 
@@ -152,11 +152,11 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     });
     let heads = || {
         [
-            ColumnHeading::words("File"),
-            ColumnHeading::words("taken as"),
+            ColumnHeading::text("File"),
+            ColumnHeading::text("taken as"),
             ColumnHeading::number("read"),
             ColumnHeading::number("refused"),
-            ColumnHeading::unseen("Remove"),
+            ColumnHeading::hidden("Remove"),
         ]
     };
     let said = move || bench.files.with(|it| sum(it));
@@ -286,7 +286,9 @@ fn counts(state: FileState) -> AnyView {
             <td colspan="2" class="num"><span class="verdict bad">"not read"</span></td>
         }
         .into_any(),
-        FileState::Read(FileSummary { reading, .. }) => {
+        FileState::Read(FileSummary {
+            report: reading, ..
+        }) => {
             let refused = match reading.n_refused {
                 0 => view! { "0" }.into_any(),
                 n => {
@@ -314,7 +316,9 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
             FileState::Failed(reason) => {
                 Some(view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any())
             }
-            FileState::Read(FileSummary { reading, .. }) => {
+            FileState::Read(FileSummary {
+                report: reading, ..
+            }) => {
                 let ReadReport {
                     n_refused,
                     refused,
@@ -410,17 +414,17 @@ fn reading_summary(files: &[WorkbenchFile]) -> String {
 /// For people.
 fn kind_label(kind: FileKind) -> &'static str {
     match kind {
-        FileKind::Corpus => "texts, BEIR",
-        FileKind::Passages => "texts, id and text",
-        FileKind::Documents => "texts, id, address, title, text",
-        FileKind::Plain => "texts, one a line",
-        FileKind::Queries => "queries, BEIR",
+        FileKind::CorpusJsonl => "texts, BEIR",
+        FileKind::PassagesTsv => "texts, id and text",
+        FileKind::DocumentsTsv => "texts, id, address, title, text",
+        FileKind::DocumentLines => "texts, one a line",
+        FileKind::QueriesJsonl => "queries, BEIR",
         FileKind::Topics => "queries, TSV or TREC",
         FileKind::Qrels => "qrels",
         FileKind::Run => "run",
         FileKind::Vectors => "word vectors",
         FileKind::Splits => "splits of the queries",
-        FileKind::Pairs => "pairs, the first preferred",
+        FileKind::PreferencePairs => "pairs, the first preferred",
         FileKind::SymmetricPairs => "pairs, none preferred",
     }
 }

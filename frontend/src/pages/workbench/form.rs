@@ -31,26 +31,26 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
     });
     let form = FormState {
         values: bench.settings,
-        wrong: wrong.into(),
+        errors: wrong.into(),
     };
     let number =
         move |field, label: &'static str, text: fn(&mut LocalStudySettings) -> &mut String| {
             view! { <FormNumberField form field label text/> }
         };
     let limits = view! {
-        {number(StudyField::Delta, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
-        {number(StudyField::MinTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
+        {number(StudyField::LengthTolerance, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
+        {number(StudyField::MinQueryTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
         {number(StudyField::Queries, "Only the first queries; empty: all", |it| &mut it.n_queries)}
-        {number(StudyField::PerQuery, "Most instances of a query; empty: all", |it| &mut it.per_query)}
+        {number(StudyField::MaxInstancesPerQuery, "Most instances of a query; empty: all", |it| &mut it.per_query)}
         {number(StudyField::Seed, "Seed of the draw, if there is a most", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
-        let row = LexicalRankerSettings::usual(LexicalRankerKind::Bm25);
+        let row = LexicalRankerSettings::with_defaults(LexicalRankerKind::Bm25);
         bench.settings.update(|it| it.rankers.push(row));
     };
     let header = move || {
-        let reset = move |_| bench.settings.set(LocalStudySettings::standard());
+        let reset = move |_| bench.settings.set(LocalStudySettings::default_settings());
         view! { <button class="btn bare" type="button" on:click=reset>"As at first"</button> }
     };
     view! {
@@ -190,7 +190,7 @@ fn RankerFields(
             .find(|it| it.name() == name);
         if let Some(formula) = formula {
             form.values
-                .update(|it| it.rankers[at] = LexicalRankerSettings::usual(formula));
+                .update(|it| it.rankers[at] = LexicalRankerSettings::with_defaults(formula));
         }
     };
     let parameters = move || {
@@ -273,11 +273,11 @@ fn ParameterField(
 /// Axioms and readings.
 #[component]
 fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
-    let probes = Probe::minable(true).into_iter().map(|axiom| {
+    let probes = Probe::paper_axioms(true).into_iter().map(|axiom| {
         let on = move || form.values.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
             form.values
-                .update(|it| it.probes = toggled(&Probe::minable(true), &it.probes, axiom));
+                .update(|it| it.probes = toggled(&Probe::paper_axioms(true), &it.probes, axiom));
         };
         view! {
             <label title=axiom.about().gist>
@@ -306,7 +306,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
             <FieldErrorMessage form field=StudyField::Probes/>
             <FormTextField
                 form
-                field=StudyField::Further
+                field=StudyField::FurtherAxioms
                 label="Others of ir_axioms, and formulas: prox1, tfc1 & tp"
                 text=|it| &mut it.further
             />
@@ -314,7 +314,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
         <fieldset>
             <legend>"Readings of the axioms"</legend>
             <div class="checks">{modes.collect_view()}</div>
-            <FieldErrorMessage form field=StudyField::Modes/>
+            <FieldErrorMessage form field=StudyField::Variants/>
         </fieldset>
         <fieldset>
             <legend>"Tokenisation audit"</legend>
@@ -342,7 +342,7 @@ fn variant_label(mode: AxiomVariant) -> &'static str {
         AxiomVariant::Fixed => "as the axiom says",
         AxiomVariant::PaperRennings2019 => "as printed, Rennings 2019",
         AxiomVariant::PaperCamara2020 => "as printed, Câmara 2020",
-        AxiomVariant::CodeCamara2020 => "as their code does, Câmara 2020",
+        AxiomVariant::Code => "as their code does, Câmara 2020",
     }
 }
 
@@ -404,7 +404,7 @@ fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
         runs.into_iter()
             .map(|it| (format!("run:{it}"), format!("the first of {it}"))),
     );
-    if bench.has(CollectionPart::Qrels) == Presence::Yes {
+    if bench.has(CollectionPart::Qrels) == Presence::Present {
         pools.push(("judged".to_owned(), "the judged texts".to_owned()));
     }
     pools.push(("group".to_owned(), "the texts of its group".to_owned()));

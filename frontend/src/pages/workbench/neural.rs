@@ -76,7 +76,7 @@ struct NeuralSection {
 }
 
 impl NeuralSection {
-    fn note(self, answer: Result<worker::Answered, Error>) {
+    fn handle_reply(self, answer: Result<worker::Answered, Error>) {
         match answer {
             Ok(answered) => {
                 let _ = self.failed.try_set(None);
@@ -95,7 +95,7 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let take = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::post_message(WorkerRequest::Pairs, &JsValue::UNDEFINED).await {
+            match worker::post_message(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("pairs.jsonl", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
@@ -109,7 +109,8 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
         picker.set_value("");
         leptos::task::spawn_local(async move {
             ways.note(
-                worker::post_message(WorkerRequest::Bring { name: file.name() }, &file).await,
+                worker::post_message(WorkerRequest::AddScoreFile { name: file.name() }, &file)
+                    .await,
             );
         });
     };
@@ -179,7 +180,11 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
     });
     let options = options.collect_view();
     let send = move |_| {
-        let Some(LocalStudySummary { hash, .. }) = bench.made.get_untracked() else {
+        let Some(LocalStudySummary {
+            instances_hash: hash,
+            ..
+        }) = bench.made.get_untracked()
+        else {
             return;
         };
         sending.set(true);
@@ -192,7 +197,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
                     failed.set(None);
                     bench.job.set(Some(JobLink {
                         id: job.id,
-                        of: hash_prefix(&hash),
+                        study_hash: hash_prefix(&hash),
                     }));
                 }
                 Err(error) => failed.set(Some(error)),
@@ -296,7 +301,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
         Some(JobState::Queued | JobState::Running) => {
             view! { <button class="btn" type="button" on:click=cancel>"Cancel"</button> }.into_any()
         }
-        Some(JobState::Cancelled | JobState::Failed) => view! {
+        Some(JobState::Canceled | JobState::Failed) => view! {
             <button class="btn" type="button" on:click=resume>"Go on"</button>
             <button class="btn" type="button" on:click=close>"Leave it"</button>
         }

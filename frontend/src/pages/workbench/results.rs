@@ -26,7 +26,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
             made?;
             let request = GetStudyRequest {
                 study: LOCAL_STUDY.to_owned(),
-                dials: StudyControls::default(),
+                controls: StudyControls::default(),
             };
             Some(api::call(&request).await)
         }
@@ -80,14 +80,14 @@ fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
             files.map(|it| it.name.clone()).collect::<Vec<String>>()
         })
     };
-    if of(CollectionPart::Texts).is_empty() || of(CollectionPart::Queries).is_empty() {
+    if of(CollectionPart::Documents).is_empty() || of(CollectionPart::Queries).is_empty() {
         return None;
     }
     let runs = of(CollectionPart::Run);
     let [first, second] = [runs.first()?, runs.get(1)?].map(|it| RankerRef::Run(it.clone()));
     let view = CompareView {
-        asking: ComparisonOptions {
-            pair: [first, second],
+        comparison: ComparisonOptions {
+            rankers: [first, second],
             ..ComparisonOptions::default()
         },
         ..CompareView::default()
@@ -111,7 +111,7 @@ fn StudyLinks() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::post_message(WorkerRequest::Export, &JsValue::UNDEFINED).await {
+            match worker::post_message(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("study.json", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }

@@ -20,10 +20,10 @@ pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
     match bench.run.get_untracked() {
         RunState::Running { number, .. } => {
             worker::cancel(number);
-            KeyOutcome::Taken
+            KeyOutcome::Handled
         }
-        RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => {
-            KeyOutcome::Passed
+        RunState::Idle | RunState::Done { .. } | RunState::Cancelled | RunState::Failed(_) => {
+            KeyOutcome::Ignored
         }
     }
 }
@@ -42,9 +42,9 @@ fn start(bench: WorkbenchState) {
         });
         files::reread_files(bench).await;
         let began = js_sys::Date::now();
-        let ask = WorkerRequest::Make {
+        let ask = WorkerRequest::CreateStudy {
             definition: Box::new(definition),
-            made,
+            date: made,
         };
         let asked = worker::ask(ask, &JsValue::UNDEFINED, move |step| hear(bench, step));
         bench.run.set(RunState::Running {
@@ -53,11 +53,11 @@ fn start(bench: WorkbenchState) {
         });
         let took_s = || (js_sys::Date::now() - began) / 1000.0;
         let run = match asked.answer().await.map(|it| it.tell) {
-            Ok(tell @ WorkerResponse::Made(_)) => {
+            Ok(tell @ WorkerResponse::StudyReady(_)) => {
                 bench.take(tell);
                 RunState::Done { took_s: took_s() }
             }
-            Ok(_) => RunState::Stopped,
+            Ok(_) => RunState::Cancelled,
             Err(error) => RunState::Failed(error),
         };
         let _ = bench.run.try_set(run);
@@ -91,7 +91,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
                 view! { <p role="status">"Made in " {number_format::format_elapsed(took_s)} "."</p> }
                     .into_any(),
             ),
-            RunState::Stopped => {
+            RunState::Cancelled => {
                 let kept = match bench.made.get_untracked() {
                     Some(_) => "Cancelled. The study from before is still below.",
                     None => "Cancelled. Nothing was made.",
@@ -148,15 +148,19 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
     let files = bench.study_files();
     let wrong = bench.settings.with(|it| it.definition(&files).is_err());
     match (
-        bench.has(CollectionPart::Texts),
+        bench.has(CollectionPart::Documents),
         bench.has(CollectionPart::Queries),
     ) {
         _ if reading => Some("Files are being read."),
-        (Presence::No, Presence::No) => Some("Bring texts and queries first, or load the sample."),
-        (Presence::No, Presence::Yes) => Some("Bring the texts as well."),
-        (Presence::Yes, Presence::No) => Some("Bring the queries as well."),
-        (Presence::Yes, Presence::Yes) if wrong => Some("Settings need a correction, see there."),
-        (Presence::Yes, Presence::Yes) => None,
+        (Presence::Missing, Presence::Missing) => {
+            Some("Bring texts and queries first, or load the sample.")
+        }
+        (Presence::Missing, Presence::Present) => Some("Bring the texts as well."),
+        (Presence::Present, Presence::Missing) => Some("Bring the queries as well."),
+        (Presence::Present, Presence::Present) if wrong => {
+            Some("Settings need a correction, see there.")
+        }
+        (Presence::Present, Presence::Present) => None,
     }
 }
 
@@ -166,12 +170,12 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let step = move |stage: WorkerStage| {
         bench.run.with(|run| match run {
             RunState::Running { steps, .. } => steps.iter().copied().find(|it| it.stage == stage),
-            RunState::Idle | RunState::Done { .. } | RunState::Stopped | RunState::Failed(_) => {
+            RunState::Idle | RunState::Done { .. } | RunState::Cancelled | RunState::Failed(_) => {
                 None
             }
         })
     };
-    let now = Memo::new(move |_| WorkerStage::MAKE.into_iter().rev().find_map(step));
+    let now = Memo::new(move |_| WorkerStage::CREATE_STUDY.into_iter().rev().find_map(step));
     let done = move || now.get().map_or(0.0, |it| share(&it));
     let big = move || {
         let percent = format!("{:.0} %", (done() * 100.0).floor());
@@ -201,9 +205,9 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let (audited, makes) = bench
         .settings
         .with_untracked(|it| (it.audit, it.makes_texts()));
-    let stages = WorkerStage::MAKE
-        .into_iter()
-        .filter(|it| (*it != WorkerStage::Audit || audited) && (*it != WorkerStage::Make || makes));
+    let stages = WorkerStage::CREATE_STUDY.into_iter().filter(|it| {
+        (*it != WorkerStage::Audit || audited) && (*it != WorkerStage::Manipulate || makes)
+    });
     let stages = stages.map(|stage| {
         let done = Signal::derive(move || step(stage).map_or(0.0, |it| share(&it)));
         let words = move || step(stage).map_or_else(String::new, |it| words(&it));
@@ -234,21 +238,21 @@ fn stage_label(stage: WorkerStage) -> &'static str {
     match stage {
         WorkerStage::Read => "Read",
         WorkerStage::Index => "Index",
-        WorkerStage::Make => "Manipulations",
+        WorkerStage::Manipulate => "Manipulations",
         WorkerStage::Mine => "Instances",
         WorkerStage::Audit => "Audit",
         WorkerStage::Score => "Scores",
-        WorkerStage::Neighbours => "Neighbours",
-        WorkerStage::Train => "Training",
+        WorkerStage::CountCooccurrences => "Neighbours",
+        WorkerStage::TrainVectors => "Training",
     }
 }
 
 fn stage_unit(stage: WorkerStage) -> &'static str {
     match stage {
         WorkerStage::Read => "bytes",
-        WorkerStage::Index | WorkerStage::Audit | WorkerStage::Neighbours => "texts",
-        WorkerStage::Train => "rounds",
-        WorkerStage::Make | WorkerStage::Mine | WorkerStage::Score => "queries",
+        WorkerStage::Index | WorkerStage::Audit | WorkerStage::CountCooccurrences => "texts",
+        WorkerStage::TrainVectors => "rounds",
+        WorkerStage::Manipulate | WorkerStage::Mine | WorkerStage::Score => "queries",
     }
 }
 

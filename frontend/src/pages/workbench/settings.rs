@@ -29,53 +29,53 @@ pub(crate) struct LocalStudySettings {
     /// `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
     pub(crate) pool: String,
     /// How many texts a ranked pool takes for a query.
-    pub(crate) k: String,
+    pub(crate) pool_depth: String,
     /// In the order of [`shared::probe::Axiom::ALL`].
     pub(crate) probes: Vec<Probe>,
     /// Other axioms and formulas, as typed.
-    pub(crate) further: String,
+    pub(crate) further_axioms: String,
     /// In the order of [`AxiomVariant::ALL`].
-    pub(crate) modes: Vec<AxiomVariant>,
+    pub(crate) variants: Vec<AxiomVariant>,
     /// The bound δ of the length gap in terms, or `inf`.
-    pub(crate) delta: String,
+    pub(crate) length_tolerance: String,
     /// The least occurrences of query terms in a text.
-    pub(crate) min_terms: String,
+    pub(crate) min_query_terms: String,
     /// Most instances of a probe and query; empty keeps all.
-    pub(crate) per_query: String,
+    pub(crate) max_instances_per_query: String,
     /// The seed of the draw, where there is a most.
     pub(crate) seed: String,
     /// The first so many queries; empty takes all.
     pub(crate) n_queries: String,
     /// Whether other analysers are asked about the instances.
-    pub(crate) audit: bool,
+    pub(crate) has_tokenization_audit: bool,
 }
 
 impl LocalStudySettings {
     /// What the form starts with: the limits of [`Limits::STANDARD`].
-    pub(crate) fn standard() -> LocalStudySettings {
+    pub(crate) fn default_settings() -> LocalStudySettings {
         LocalStudySettings {
-            analyzer: AnalyzerChoice::usual(),
+            analyzer: AnalyzerChoice::default_choice(),
             rankers: vec![
-                LexicalRankerSettings::usual(LexicalRankerKind::Bm25),
-                LexicalRankerSettings::usual(LexicalRankerKind::Dirichlet),
+                LexicalRankerSettings::with_defaults(LexicalRankerKind::Bm25),
+                LexicalRankerSettings::with_defaults(LexicalRankerKind::Dirichlet),
             ],
             pool: "rank:bm25".to_owned(),
-            k: "50".to_owned(),
-            probes: Probe::minable(false),
-            further: String::new(),
-            modes: vec![AxiomVariant::Fixed],
-            delta: "10".to_owned(),
-            min_terms: Limits::STANDARD.min_terms.to_string(),
-            per_query: String::new(),
+            pool_depth: "50".to_owned(),
+            probes: Probe::paper_axioms(false),
+            further_axioms: String::new(),
+            variants: vec![AxiomVariant::Fixed],
+            length_tolerance: "10".to_owned(),
+            min_query_terms: Limits::STANDARD.min_terms.to_string(),
+            max_instances_per_query: String::new(),
             seed: Limits::STANDARD.seed.to_string(),
             n_queries: String::new(),
-            audit: false,
+            has_tokenization_audit: false,
         }
     }
 
-    /// From an address; what is not there is as in [`LocalStudySettings::standard`].
+    /// From an address; what is not there is as in [`LocalStudySettings::default_settings`].
     pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
-        let usual = LocalStudySettings::standard();
+        let usual = LocalStudySettings::default_settings();
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
         let rankers = query("rankers").map(|it| {
             it.split(';')
@@ -89,25 +89,25 @@ impl LocalStudySettings {
                 .collect()
         };
         LocalStudySettings {
-            analyzer: AnalyzerChoice::from_words(&query),
+            analyzer: AnalyzerChoice::from_parameters(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
-            k: word("k", usual.k),
+            pool_depth: word("k", usual.k),
             probes: query("probes").map_or(usual.probes, |it| chosen(&it)),
-            further: word("further", usual.further),
-            modes: query("modes").map_or(usual.modes, named),
-            delta: word("delta", usual.delta),
-            min_terms: word("min_terms", usual.min_terms),
-            per_query: word("per_query", usual.per_query),
+            further_axioms: word("further", usual.further),
+            variants: query("modes").map_or(usual.modes, named),
+            length_tolerance: word("delta", usual.delta),
+            min_query_terms: word("min_terms", usual.min_terms),
+            max_instances_per_query: word("per_query", usual.per_query),
             seed: word("seed", usual.seed),
             n_queries: word("n_queries", usual.n_queries),
-            audit: query("audit").is_some_and(|it| it == AUDIT),
+            has_tokenization_audit: query("audit").is_some_and(|it| it == AUDIT),
         }
     }
 
-    /// What differs from [`LocalStudySettings::standard`], as it stands in an address.
+    /// What differs from [`LocalStudySettings::default_settings`], as it stands in an address.
     pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
-        let (mine, usual) = (self.words(), LocalStudySettings::standard().words());
+        let (mine, usual) = (self.words(), LocalStudySettings::default_settings().words());
         mine.into_iter()
             .zip(usual)
             .filter(|(a, b)| a != b)
@@ -115,7 +115,7 @@ impl LocalStudySettings {
             .collect()
     }
 
-    fn words(&self) -> Vec<(&'static str, String)> {
+    fn parameters(&self) -> Vec<(&'static str, String)> {
         let rankers: Vec<String> = self
             .rankers
             .iter()
@@ -148,7 +148,7 @@ impl LocalStudySettings {
 }
 
 fn parse_probes(list: &str) -> Vec<Probe> {
-    Probe::minable(true)
+    Probe::paper_axioms(true)
         .into_iter()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn the_address_gives_the_settings_back() {
-        let mut settings = LocalStudySettings::standard();
+        let mut settings = LocalStudySettings::default_settings();
         assert_eq!(settings.to_query(), []);
-        settings.rankers.push(LexicalRankerSettings::usual(
+        settings.rankers.push(LexicalRankerSettings::with_defaults(
             LexicalRankerKind::JelinekMercer,
         ));
         settings.delta = "inf".to_owned();

@@ -17,10 +17,10 @@ pub(super) struct WorkbenchState {
     /// The stop list that was brought, with the name of its file.
     pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
     /// The vocabulary of pieces that was brought, or why it could not be read.
-    pub(super) pieces: RwSignal<Option<Result<shared::text::WordpieceVocabulary, String>>>,
+    pub(super) vocabulary: RwSignal<Option<Result<shared::text::WordpieceVocabulary, String>>>,
     pub(super) run: RwSignal<RunState>,
     /// The local study, if there is one.
-    pub(super) made: RwSignal<Option<LocalStudySummary>>,
+    pub(super) study: RwSignal<Option<LocalStudySummary>>,
     /// The job that scores it, as in the address.
     pub(super) job: RwSignal<Option<JobLink>>,
 }
@@ -29,8 +29,8 @@ pub(super) struct WorkbenchState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JobLink {
     pub(super) id: String,
-    /// The first characters of [`LocalStudySummary::hash`].
-    pub(super) of: String,
+    /// The first characters of [`LocalStudySummary::instances_hash`].
+    pub(super) study_hash: String,
 }
 
 impl WorkbenchState {
@@ -44,9 +44,9 @@ impl WorkbenchState {
         };
         LocalStudyFiles {
             stop_list: self.stop_list.get().map(|it| it.1),
-            pieces: self.pieces.get(),
+            vocabulary: self.pieces.get(),
             vectors: of(CollectionPart::Vectors).pop(),
-            texts: of(CollectionPart::Texts),
+            corpora: of(CollectionPart::Documents),
             pairs: self
                 .files
                 .with(|files| files.iter().filter_map(WorkbenchFile::pairs).collect()),
@@ -54,16 +54,20 @@ impl WorkbenchState {
     }
 
     /// Whether a part of the collection was read.
-    pub(super) fn has(self, part: CollectionPart) -> Presence {
+    pub(super) fn presence(self, part: CollectionPart) -> Presence {
         let found = self
             .files
             .with(|files| files.iter().any(|it| it.part() == Some(part)));
-        if found { Presence::Yes } else { Presence::No }
+        if found {
+            Presence::Present
+        } else {
+            Presence::Missing
+        }
     }
 
     /// Takes over what the worker has made.
-    pub(super) fn take(self, tell: WorkerResponse) {
-        if let WorkerResponse::Made(made) = tell {
+    pub(super) fn apply_message(self, tell: WorkerResponse) {
+        if let WorkerResponse::StudyReady(made) = tell {
             self.made.set(Some(made));
         }
     }
@@ -72,8 +76,8 @@ impl WorkbenchState {
 /// Whether something is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
-    Yes,
-    No,
+    Present,
+    Missing,
 }
 
 /// A file on the bench.
@@ -83,7 +87,7 @@ pub(super) struct WorkbenchFile {
     pub(super) file: File,
     pub(super) state: FileState,
     /// Which worker has read it: a later one does not know it.
-    pub(super) generation: u64,
+    pub(super) worker_generation: u64,
 }
 
 /// How far a file is.
@@ -114,8 +118,8 @@ impl WorkbenchFile {
         };
         Some(PairsFile {
             name: self.name.clone(),
-            queries: read.queries?,
-            symmetric: read.kind == FileKind::SymmetricPairs,
+            query_source: read.queries?,
+            is_symmetric: read.kind == FileKind::SymmetricPairs,
         })
     }
 }
@@ -138,7 +142,7 @@ pub(super) enum RunState {
         took_s: f64,
     },
     /// Cancelled; the study from before is kept.
-    Stopped,
+    Cancelled,
     /// Not made.
     Failed(Error),
 }

@@ -75,7 +75,7 @@ impl TrainingSettings {
 pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
     let training = RwSignal::new_local(TrainingState::Idle);
-    let has_texts = Memo::new(move |_| bench.has(CollectionPart::Texts) == Presence::Yes);
+    let has_texts = Memo::new(move |_| bench.has(CollectionPart::Documents) == Presence::Present);
     let field = move |label: &'static str,
                       get: fn(&TrainingSettings) -> String,
                       set: fn(&mut TrainingSettings, String)| {
@@ -183,7 +183,7 @@ fn start(
         files::reread_files(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
         let asked = worker::ask(
-            WorkerRequest::Train { analyzer, settings },
+            WorkerRequest::TrainVectors { analyzer, settings },
             &JsValue::UNDEFINED,
             move |step| {
                 let _ = training.try_update(|it| {
@@ -196,7 +196,7 @@ fn start(
         training.set(TrainingState::Running(asked.number(), None));
         let next = match asked.answer().await {
             Ok(answered) => match (answered.tell, answered.beside.dyn_into::<Blob>()) {
-                (WorkerResponse::Trained(trained), Ok(blob)) => {
+                (WorkerResponse::VectorsTrained(trained), Ok(blob)) => {
                     let parts = js_sys::Array::of1(&blob);
                     if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {
                         files::add_file(bench, file, Some(FileKind::Vectors));
@@ -229,7 +229,7 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
                 .map_or("–".to_owned(), number_format::format_duration);
             let what = match it.stage {
                 WorkerStage::Index => "Reading texts",
-                WorkerStage::Neighbours => "Counting neighbours",
+                WorkerStage::CountCooccurrences => "Counting neighbours",
                 _ => "Training",
             };
             format!(

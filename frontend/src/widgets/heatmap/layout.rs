@@ -13,9 +13,9 @@ pub(super) const MAX_PHONE_RANKERS: usize = 7;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GridTrack {
     /// Its row on a wide screen, its column on a phone, counted from 1.
-    pub(super) at: usize,
+    pub(super) index: usize,
     /// What stands in it.
-    pub(super) what: TrackContent,
+    pub(super) content: TrackContent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +34,10 @@ pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
     let whats = heads.into_iter().chain(rows);
     let lines = whats.enumerate();
     lines
-        .map(|(at, what)| GridTrack { at: at + 1, what })
+        .map(|(at, what)| GridTrack {
+            index: at + 1,
+            content: what,
+        })
         .collect()
 }
 
@@ -114,8 +117,8 @@ pub(crate) fn family_name(probe: Probe) -> &'static str {
         Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2) => "Length",
         Probe::Axiom(Axiom::Tp) => "Proximity",
         Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => "Meaning",
-        Probe::Axiom(Axiom::Further(_)) => "ir_axioms",
-        Probe::Axiom(Axiom::Combined(_)) => "Formulas",
+        Probe::Axiom(Axiom::IrAxioms(_)) => "ir_axioms",
+        Probe::Axiom(Axiom::Formula(_)) => "Formulas",
         Probe::MeasureAndMatch(_) => "Measure and match",
         Probe::Manipulation(_) => "Manipulations",
         Probe::Transfer(_) => "Dataset transfer",
@@ -171,12 +174,12 @@ mod tests {
         let rows = [MapRow::Ranker(0), MapRow::Ranker(2), MapRow::Relevance];
         let axioms = [Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Tp)];
         let from = MapPosition {
-            who: MapRow::Ranker(2),
+            row: MapRow::Ranker(2),
             probe: Probe::Axiom(Axiom::Tfc1),
         };
         let grid = rows.map(|who| {
             axioms
-                .map(|probe| Some(MapPosition { who, probe }))
+                .map(|probe| Some(MapPosition { row: who, probe }))
                 .to_vec()
         });
         let to = |key: &str| step(&grid, from, key);
@@ -191,14 +194,14 @@ mod tests {
         assert_eq!(
             to("ArrowDown"),
             Some(MapPosition {
-                who: MapRow::Relevance,
+                row: MapRow::Relevance,
                 ..from
             })
         );
         assert_eq!(
             to("ArrowUp"),
             Some(MapPosition {
-                who: MapRow::Ranker(0),
+                row: MapRow::Ranker(0),
                 ..from
             })
         );
@@ -214,7 +217,7 @@ mod tests {
 
     #[test]
     fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Probe::minable(true).into_iter().map(family).collect();
+        let names: Vec<&str> = Probe::paper_axioms(true).into_iter().map(family).collect();
         let mut parts = names.clone();
         parts.dedup();
         assert_eq!(parts, ["Term frequency", "Length", "Proximity", "Meaning"]);

@@ -8,12 +8,14 @@ fn items() -> Vec<AnnotationItem> {
     let role = |number: u64| match number {
         0 | 1 => ItemRole::Training {
             answer: AnnotatorAnswer::First,
-            why: String::new(),
+            explanation: String::new(),
         },
         2..=5 => ItemRole::Gold {
             answer: AnnotatorAnswer::First,
         },
-        _ => ItemRole::Drawn { probability: 0.5 },
+        _ => ItemRole::Sampled {
+            inclusion_probability: 0.5,
+        },
     };
     (0..26).map(|it| fixture::item(it, 0, role(it))).collect()
 }
@@ -86,7 +88,7 @@ fn training_comes_first_and_gold_is_strewn_in() {
     assert!(
         offers[2..]
             .iter()
-            .all(|it| it.part == AssignmentPhase::Work)
+            .all(|it| it.part == AssignmentPhase::Main)
     );
     let all = world.next(1, 100);
     assert_eq!(all[..2], [0, 1]);
@@ -108,7 +110,7 @@ fn everybody_has_an_order_of_their_own() {
     assert_eq!(world.next(1, 8), world.next(1, 26)[..8]);
     let without = World {
         task: AnnotationTask {
-            gold_every: 0,
+            gold_interval: 0,
             ..fixture::task()
         },
         ..World::new()
@@ -171,13 +173,13 @@ fn who_passes_over_an_item_leaves_it_to_others() {
     let lease = |person, until_ms| Lease {
         item: ItemNo(item),
         person: PersonId(person),
-        until_ms,
+        expires_ms: until_ms,
     };
     world.leases = vec![lease(1, 99)];
     assert!(!world.next(2, 26).contains(&item));
     let skip = SkippedItem {
         item: ItemNo(item),
-        reason: SkipReason::Broken,
+        reason: SkipReason::BrokenDocument,
         note: String::new(),
     };
     let key = world.does(1, AnnotationAction::Skipped(skip));

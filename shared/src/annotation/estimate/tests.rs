@@ -17,7 +17,7 @@ fn answer(letter: char) -> Option<AnnotatorAnswer> {
         '1' => Some(AnnotatorAnswer::First),
         '2' => Some(AnnotatorAnswer::Second),
         '=' => Some(AnnotatorAnswer::Equal),
-        '?' => Some(AnnotatorAnswer::CannotSay),
+        '?' => Some(AnnotatorAnswer::CannotTell),
         _ => None,
     }
 }
@@ -31,20 +31,20 @@ fn items(rows: &str) -> Vec<AnnotatedItem> {
             Some(Vote {
                 person: PersonId(person),
                 answer: answer(letter)?,
-                matters: None,
+                reason_rating: None,
             })
         });
         AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
-            claim: ClaimKind::Above,
+            claim: ClaimKind::Higher,
             query: parts[0].parse().unwrap(),
-            probability: 1.0 / parts[1].parse::<f64>().unwrap(),
-            said: ItemAnswers {
+            inclusion_probability: 1.0 / parts[1].parse::<f64>().unwrap(),
+            answers: ItemAnswers {
                 votes: votes.collect(),
                 ..ItemAnswers::default()
             },
-            rankers: vec![one(3)],
-            grades: one(4),
+            ranker_preferences: vec![one(3)],
+            qrels_preference: one(4),
         }
     };
     rows.lines()
@@ -141,11 +141,11 @@ fn both_intervals_are_those_of_a_second_implementation() {
         found.counts,
         AnswerCounts {
             n_items: 12,
-            n_preferring: 7,
+            n_preference: 7,
             n_equal: 1,
             n_split: 2,
             n_cannot_say: 1,
-            n_open: 1,
+            n_unanswered: 1,
         }
     );
 }
@@ -173,7 +173,7 @@ fn a_tie_is_with_a_claim_that_allows_it() {
     );
     items
         .iter_mut()
-        .for_each(|it| it.claim = ClaimKind::NotBelow);
+        .for_each(|it| it.claim = ClaimKind::NotLower);
     let found = estimate_agreement(&items).overall;
     assert_eq!(found.axiom_people.agreement.unwrap().estimate.value, 1.0);
 }
@@ -194,9 +194,9 @@ fn too_little_bounds_nothing() {
 #[test]
 fn the_share_of_those_who_were_asked() {
     let mut items = items("0 2 111 1 1\n1 4 11. 1 1");
-    items[0].said.votes[0].matters = Some(ReasonRating::Yes);
-    items[0].said.votes[1].matters = Some(ReasonRating::No);
-    items[1].said.votes[1].matters = Some(ReasonRating::Yes);
+    items[0].said.votes[0].matters = Some(ReasonRating::Matters);
+    items[0].said.votes[1].matters = Some(ReasonRating::DoesNotMatter);
+    items[1].said.votes[1].matters = Some(ReasonRating::Matters);
     let found = estimate_agreement(&items).overall.reason_matters.unwrap();
     // (2 · ½ + 4 · 1) / 6.
     assert!((found.estimate.value - 5.0 / 6.0).abs() < 1e-12);
@@ -215,31 +215,31 @@ fn samples_tell_the_truth_about_the_frame() {
     for at in 0..300 {
         let margin = 4.0 * unit();
         frame.push(SamplingCandidate {
-            place: InstanceRef {
+            instance: InstanceRef {
                 probe: Probe::Axiom(Axiom::Tfc1),
-                mode: AxiomVariant::Fixed,
-                number: at,
+                variant: AxiomVariant::Fixed,
+                index: at,
             },
             query: (at % 30) as u32,
             margin: Some(margin),
-            disagrees: None,
+            is_disagreement: None,
         });
         truth.push(unit() < ease[at as usize % 30] + 0.1 * margin);
     }
     let share = truth.iter().filter(|it| **it).count() as f64 / 300.0;
-    let design = SamplingDesign::ByMargin {
+    let design = SamplingDesign::WeightedByMargin {
         ranker: 0,
-        favour: MarginWeighting::Clear,
+        weighting: MarginWeighting::LargeMargins,
     };
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
         let drawn = draw_sample(&frame, &design, 60, seed).unwrap();
         let drawn = drawn.iter().map(|it| AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
-            claim: ClaimKind::Above,
+            claim: ClaimKind::Higher,
             query: frame[it.at].query,
-            probability: it.probability,
-            said: ItemAnswers {
+            inclusion_probability: it.probability,
+            answers: ItemAnswers {
                 votes: vec![Vote {
                     person: PersonId(1),
                     answer: if truth[it.at] {
@@ -247,12 +247,12 @@ fn samples_tell_the_truth_about_the_frame() {
                     } else {
                         AnnotatorAnswer::Second
                     },
-                    matters: None,
+                    reason_rating: None,
                 }],
                 ..ItemAnswers::default()
             },
-            rankers: Vec::new(),
-            grades: None,
+            ranker_preferences: Vec::new(),
+            qrels_preference: None,
         });
         let drawn: Vec<AnnotatedItem> = drawn.collect();
         let polls = VoteSample::new(&drawn.iter().collect::<Vec<_>>());
@@ -276,7 +276,15 @@ fn what_a_study_and_a_log_say_of_an_item() {
         .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
         .unwrap();
     let items: Vec<AnnotationItem> = (0..instances.len())
-        .map(|at| fixture::item(at as u64, 0, ItemRole::Drawn { probability: 0.5 }))
+        .map(|at| {
+            fixture::item(
+                at as u64,
+                0,
+                ItemRole::Sampled {
+                    inclusion_probability: 0.5,
+                },
+            )
+        })
         .chain([fixture::item(
             0,
             0,
@@ -304,7 +312,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
         &study,
         &StudyControls::default(),
         &items,
-        &AnnotationLog::of(all),
+        &AnnotationLog::from_entries(all),
     )
     .unwrap();
     assert_eq!(found.len(), instances.len());
@@ -315,7 +323,13 @@ fn what_a_study_and_a_log_say_of_an_item() {
     assert_eq!(found[0].rankers, [Some(Preference::First); 2]);
     // Only document 1 is judged for the first query, and for no other.
     assert!(found.iter().all(|it| it.grades.is_none()));
-    let out = [fixture::item(999, 0, ItemRole::Drawn { probability: 0.5 })];
+    let out = [fixture::item(
+        999,
+        0,
+        ItemRole::Sampled {
+            inclusion_probability: 0.5,
+        },
+    )];
     assert!(
         load_annotated_items(
             &study,

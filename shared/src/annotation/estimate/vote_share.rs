@@ -20,16 +20,16 @@ const ONE_EMPTY_IN: usize = 20;
 #[derive(Clone, Copy)]
 pub(super) enum ComparisonSide {
     Claim,
-    Says(Preference),
-    Silent,
+    Preference(Preference),
+    NoPreference,
 }
 
 impl ComparisonSide {
     fn agrees(self, claim: ClaimKind, people: Preference) -> Option<bool> {
         match self {
             ComparisonSide::Claim => Some(people.agrees(claim)),
-            ComparisonSide::Says(it) => Some(it == people),
-            ComparisonSide::Silent => None,
+            ComparisonSide::Preference(it) => Some(it == people),
+            ComparisonSide::NoPreference => None,
         }
     }
 }
@@ -47,14 +47,14 @@ impl ItemVotes<'_> {
     }
 
     /// What people say who vote so many times each.
-    pub(super) fn settled(&self, times: &[u32]) -> Option<Preference> {
+    pub(super) fn consensus(&self, times: &[u32]) -> Option<Preference> {
         let settled = match self.item.said.adjudicated.len() {
             1 => self.item.said.settled(),
             _ => majority(self.votes(times).map(|(vote, times)| (vote.answer, times))),
         };
         match settled {
             Consensus::Prefers(preference) => Some(preference),
-            Consensus::CannotSay | Consensus::Split | Consensus::Open => None,
+            Consensus::CannotSay | Consensus::Split | Consensus::Unanswered => None,
         }
     }
 }
@@ -101,7 +101,7 @@ impl<'a> VoteSample<'a> {
         }
     }
 
-    pub(super) fn compared(
+    pub(super) fn estimate_agreement(
         &self,
         other: impl Fn(&AnnotatedItem) -> ComparisonSide,
     ) -> AgreementShare {
@@ -110,11 +110,14 @@ impl<'a> VoteSample<'a> {
         };
         let equal = |it: &ItemVotes<'_>, people: Preference| {
             people == Preference::Equal
-                || matches!(other(it.item), ComparisonSide::Says(Preference::Equal))
+                || matches!(
+                    other(it.item),
+                    ComparisonSide::Preference(Preference::Equal)
+                )
         };
         AgreementShare {
             agreement: self.weighted(|it, times| agrees(it, it.settled(times)?)),
-            preferring: self.weighted(|it, times| {
+            without_ties: self.weighted(|it, times| {
                 let people = it.settled(times).filter(|people| !equal(it, *people))?;
                 agrees(it, people)
             }),
@@ -127,7 +130,7 @@ impl<'a> VoteSample<'a> {
     }
 
     /// The Hájek estimate of a value, 0 to 1, of each item, where people vote so many times each.
-    pub(super) fn weighted(
+    pub(super) fn estimate_share(
         &self,
         value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>,
     ) -> Option<WeightedEstimate> {
@@ -160,7 +163,7 @@ impl<'a> VoteSample<'a> {
                     false => [0.0, 1.0],
                 },
             },
-            with_people: (self.n_people > 1).then(|| match bounded {
+            interval_over_annotators: (self.n_people > 1).then(|| match bounded {
                 true => self.with_people(value),
                 false => [0.0, 1.0],
             }),
@@ -177,7 +180,7 @@ impl<'a> VoteSample<'a> {
         let place = |it: &ItemVotes<'_>| queries.partition_point(|at| *at < it.item.query);
         let places: Vec<usize> = self.each.iter().map(place).collect();
         let mut of_queries = BootstrapSampler::new(queries.len());
-        let mut of_people = BootstrapSampler::of_stream(self.n_people, STREAM + 1);
+        let mut of_people = BootstrapSampler::with_stream(self.n_people, STREAM + 1);
         let (mut asked, mut times) = (vec![0_u32; queries.len()], vec![0_u32; self.n_people]);
         let mut drawn = Vec::with_capacity(N_BOOTSTRAP_DRAWS);
         for _ in 0..PEOPLE_DRAWS {

@@ -11,7 +11,7 @@ use crate::report::to_csv;
 fn named(query: &str, texts: &[&str]) -> ItemIds {
     ItemIds {
         query: query.to_owned(),
-        texts: texts.iter().map(|it| (*it).to_owned()).collect(),
+        documents: texts.iter().map(|it| (*it).to_owned()).collect(),
     }
 }
 
@@ -21,7 +21,9 @@ fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
         3 => ItemRole::Gold {
             answer: AnnotatorAnswer::First,
         },
-        _ => ItemRole::Drawn { probability: 0.25 },
+        _ => ItemRole::Sampled {
+            inclusion_probability: 0.25,
+        },
     };
     let mut items: Vec<AnnotationItem> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
     items[2].place.probe = Probe::Axiom(Axiom::Tfc2);
@@ -39,7 +41,7 @@ fn log() -> AnnotationLog {
     if let AnnotationAction::Decided(it) = &mut noted {
         it.comment.note = "=SUM(1,2)".to_owned();
         it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
-        it.comment.matters = Some(ReasonRating::No);
+        it.comment.matters = Some(ReasonRating::DoesNotMatter);
     }
     let adjudicated = Adjudication {
         item: ItemNo(1),
@@ -49,19 +51,19 @@ fn log() -> AnnotationLog {
     };
     let skip = SkippedItem {
         item: ItemNo(2),
-        reason: SkipReason::Broken,
+        reason: SkipReason::BrokenDocument,
         note: "cut".to_owned(),
     };
     let standing = ExclusionChange {
         person: PersonId(3),
         reason: "guessed".to_owned(),
     };
-    AnnotationLog::of([
+    AnnotationLog::from_entries([
         entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
         entry(2, 1, noted),
         entry(3, 2, decided(0, AnnotatorAnswer::First, &[])),
         entry(4, 1, decided(1, AnnotatorAnswer::First, &[])),
-        entry(5, 2, decided(1, AnnotatorAnswer::CannotSay, &[])),
+        entry(5, 2, decided(1, AnnotatorAnswer::CannotTell, &[])),
         entry(6, 3, decided(1, AnnotatorAnswer::Second, &[])),
         entry(7, 9, AnnotationAction::Excluded(standing)),
         entry(8, 9, AnnotationAction::Adjudicated(adjudicated)),
@@ -78,7 +80,7 @@ fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
     then(&ExportSource {
         title: "Rivers",
         items: &items,
-        named: &named,
+        ids: &named,
         people: &people,
         log: &log,
     })
@@ -86,7 +88,7 @@ fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
 
 #[test]
 fn preferences_are_as_trec_eval_reads_them() {
-    let everybody = with_source(|it| to_prefs(it, PreferenceSource::Everybody));
+    let everybody = with_source(|it| to_prefs(it, PreferenceSource::EachAnnotator));
     expect![[r#"
         q7 0.p1 1 421 1
         q7 0.p1 1 17 2
@@ -96,7 +98,7 @@ fn preferences_are_as_trec_eval_reads_them() {
         q8 1.p1 1 17 1
     "#]]
     .assert_eq(&everybody);
-    let people = with_source(|it| to_prefs(it, PreferenceSource::People));
+    let people = with_source(|it| to_prefs(it, PreferenceSource::Consensus));
     expect![[r#"
         q8 1.people 1 17#lnc2:3 1
         q8 1.people 1 17 1
@@ -136,10 +138,10 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
     let read: Vec<ExportRow> = read.collect();
     let entries = read.iter().map(|it| LogEntry {
         person: it.person,
-        at_ms: it.at_ms,
+        received_ms: it.at_ms,
         event: it.event.clone(),
     });
-    assert_eq!(AnnotationLog::of(entries), log());
+    assert_eq!(AnnotationLog::from_entries(entries), log());
     let first = &read[0];
     assert_eq!(first.name.as_deref(), Some("Ada"));
     assert_eq!(first.fate, EventStatus::Replaced);

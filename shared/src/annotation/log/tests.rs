@@ -21,7 +21,7 @@ fn adjudicated(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> Annotati
 fn skipped(item: u32) -> AnnotationAction {
     AnnotationAction::Skipped(SkippedItem {
         item: ItemNo(item),
-        reason: SkipReason::Broken,
+        reason: SkipReason::BrokenDocument,
         note: String::new(),
     })
 }
@@ -35,7 +35,7 @@ fn standing(person: u32) -> ExclusionChange {
 
 /// The keys of the decisions of person 1 on item 0 that stand.
 fn stands(entries: &[LogEntry]) -> Vec<EventKey> {
-    let log = AnnotationLog::of(entries.iter().cloned());
+    let log = AnnotationLog::from_entries(entries.iter().cloned());
     let mut decisions = log.decisions(ItemNo(0));
     let of_person = decisions.remove(&PersonId(1)).unwrap_or_default();
     of_person.iter().map(|it| it.event.key).collect()
@@ -56,7 +56,7 @@ fn a_decision_that_is_taken_back_gives_way_to_the_one_before() {
     let back = entry(5, 1, undone(1));
     let all = [&all[..3], &[back]].concat();
     assert_eq!(stands(&all), []);
-    assert_eq!(AnnotationLog::of(all).len(), 4);
+    assert_eq!(AnnotationLog::from_entries(all).len(), 4);
 }
 
 #[test]
@@ -66,18 +66,18 @@ fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
         entry(2, 1, decided(0, AnnotatorAnswer::Second, &[])),
     ];
     assert_eq!(stands(&all), [key(1), key(2)]);
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     assert!(all.iter().all(|it| log.fate(it) == EventStatus::Conflict));
     all.push(entry(3, 1, decided(0, AnnotatorAnswer::Second, &[1, 2])));
     assert_eq!(stands(&all), [key(3)]);
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     let fates: Vec<EventStatus> = all.iter().map(|it| log.fate(it)).collect();
     assert_eq!(
         fates,
         [
             EventStatus::Replaced,
             EventStatus::Replaced,
-            EventStatus::Stands
+            EventStatus::Active
         ]
     );
 }
@@ -110,17 +110,17 @@ fn what_replaces_each_other_in_a_circle_is_all_shown() {
 fn the_same_key_is_one_event() {
     let first = entry(1, 1, decided(0, AnnotatorAnswer::First, &[]));
     let mut log = AnnotationLog::default();
-    assert_eq!(log.take(first.clone()), AppendOutcome::New);
+    assert_eq!(log.take(first.clone()), AppendOutcome::Appended);
     let late = LogEntry {
-        at_ms: 99_000,
+        received_ms: 99_000,
         ..first.clone()
     };
-    assert_eq!(log.take(late), AppendOutcome::Known);
+    assert_eq!(log.take(late), AppendOutcome::Duplicate);
     let other = entry(1, 1, decided(0, AnnotatorAnswer::Second, &[]));
-    assert_eq!(log.take(other), AppendOutcome::Clash);
+    assert_eq!(log.take(other), AppendOutcome::KeyConflict);
     let of_another = entry(1, 2, decided(0, AnnotatorAnswer::First, &[]));
-    assert_eq!(log.take(of_another), AppendOutcome::Clash);
-    assert_eq!(log, AnnotationLog::of([first]));
+    assert_eq!(log.take(of_another), AppendOutcome::KeyConflict);
+    assert_eq!(log, AnnotationLog::from_entries([first]));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn an_adjudication_erases_nothing() {
         entry(3, 9, adjudicated(0, AnnotatorAnswer::Equal, &[])),
         entry(4, 8, adjudicated(0, AnnotatorAnswer::First, &[3])),
     ];
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     assert_eq!(log.decisions(ItemNo(0)).len(), 2);
     let adjudications = log.adjudications(ItemNo(0));
     assert_eq!(adjudications.len(), 1);
@@ -146,20 +146,20 @@ fn excluded_people_stay_in_the_log() {
         entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
         entry(2, 9, AnnotationAction::Excluded(standing(1))),
     ];
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     assert!(log.is_excluded(PersonId(1)));
     assert_eq!(log.decisions(ItemNo(0)).len(), 1);
     assert_eq!(log.fate(&all[0]), EventStatus::Excluded);
     all.push(entry(3, 9, AnnotationAction::Included(standing(1))));
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     assert!(!log.is_excluded(PersonId(1)));
     let fates: Vec<EventStatus> = all.iter().map(|it| log.fate(it)).collect();
     assert_eq!(
         fates,
         [
-            EventStatus::Stands,
+            EventStatus::Active,
             EventStatus::Replaced,
-            EventStatus::Stands
+            EventStatus::Active
         ]
     );
 }
@@ -179,7 +179,7 @@ fn a_skip_stands_until_its_person_decides() {
             }),
         ),
     ];
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     assert_eq!(
         log.skips(ItemNo(0)).keys().collect::<Vec<_>>(),
         [&PersonId(1)]
@@ -188,7 +188,7 @@ fn a_skip_stands_until_its_person_decides() {
     assert!(!log.is_finished(PersonId(2), ItemNo(0)));
     assert_eq!(log.reports(ItemNo(0)).len(), 1);
     all.push(entry(5, 1, decided(0, AnnotatorAnswer::First, &[])));
-    let log = AnnotationLog::of(all.clone());
+    let log = AnnotationLog::from_entries(all.clone());
     assert!(log.skips(ItemNo(0)).is_empty());
     assert_eq!(log.fate(&all[0]), EventStatus::Replaced);
     assert_eq!(log.fate(&all[1]), EventStatus::Undone);
@@ -246,15 +246,15 @@ fn shuffled(entries: &[LogEntry], seed: u64) -> Vec<LogEntry> {
 fn any_order_and_any_repetition_end_in_the_same_state() {
     for seed in 0..20 {
         let all = crowd(seed);
-        let log = AnnotationLog::of(all.clone());
+        let log = AnnotationLog::from_entries(all.clone());
         for round in 0..5 {
-            assert_eq!(AnnotationLog::of(shuffled(&all, round)), log);
+            assert_eq!(AnnotationLog::from_entries(shuffled(&all, round)), log);
         }
         for cut in [0, 1, 17, 100, all.len()] {
             let twice = all[..cut].iter().chain(&all);
-            assert_eq!(AnnotationLog::of(twice.cloned()), log);
+            assert_eq!(AnnotationLog::from_entries(twice.cloned()), log);
             let later = all.iter().chain(&all[cut..]);
-            assert_eq!(AnnotationLog::of(later.cloned()), log);
+            assert_eq!(AnnotationLog::from_entries(later.cloned()), log);
         }
     }
 }
@@ -263,7 +263,7 @@ fn any_order_and_any_repetition_end_in_the_same_state() {
 #[test]
 fn no_decision_is_lost() {
     for seed in 0..20 {
-        let log = AnnotationLog::of(crowd(seed));
+        let log = AnnotationLog::from_entries(crowd(seed));
         let mut kept: BTreeMap<(ItemNo, PersonId), bool> = BTreeMap::new();
         for entry in log.entries() {
             if let AnnotationAction::Decided(it) = &entry.event.what {

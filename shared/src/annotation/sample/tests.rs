@@ -8,14 +8,14 @@ use crate::probe::{Axiom, AxiomVariant};
 /// disagrees.
 fn frame() -> Vec<SamplingCandidate> {
     let candidate = |at: u64| SamplingCandidate {
-        place: InstanceRef {
+        instance: InstanceRef {
             probe: Probe::Axiom(if at < 20 { Axiom::Tfc1 } else { Axiom::Lnc1 }),
-            mode: AxiomVariant::Fixed,
-            number: at,
+            variant: AxiomVariant::Fixed,
+            index: at,
         },
         query: (at % 6) as u32,
         margin: (at % 10 != 9).then_some(at as f64 / 10.0 - 2.9),
-        disagrees: Some(at.is_multiple_of(5)),
+        is_disagreement: Some(at.is_multiple_of(5)),
     };
     (0..60).map(candidate).collect()
 }
@@ -24,23 +24,23 @@ fn designs() -> Vec<SamplingDesign> {
     let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
     vec![
         SamplingDesign::Uniform,
-        SamplingDesign::ByProbe {
-            share: Allocation::Proportional,
+        SamplingDesign::StratifiedByProbe {
+            allocation: Allocation::Proportional,
         },
-        SamplingDesign::ByProbe {
-            share: Allocation::Equal,
+        SamplingDesign::StratifiedByProbe {
+            allocation: Allocation::Equal,
         },
-        SamplingDesign::ByMargin {
+        SamplingDesign::WeightedByMargin {
             ranker: 0,
-            favour: MarginWeighting::Close,
+            weighting: MarginWeighting::SmallMargins,
         },
-        SamplingDesign::ByMargin {
+        SamplingDesign::WeightedByMargin {
             ranker: 0,
-            favour: MarginWeighting::Clear,
+            weighting: MarginWeighting::LargeMargins,
         },
         SamplingDesign::DisagreementFirst {
-            between,
-            share: 0.75,
+            pair: between,
+            allocation: 0.75,
         },
     ]
 }
@@ -124,23 +124,27 @@ fn chances_are_those_of_the_design() {
     };
     assert_eq!(of(SamplingDesign::Uniform, 0), 0.25);
     let [proportional, equal] = [Allocation::Proportional, Allocation::Equal].map(|share| {
-        let design = SamplingDesign::ByProbe { share };
+        let design = SamplingDesign::StratifiedByProbe { allocation: share };
         [0, 20].map(|at| of(design, at))
     });
     assert_eq!(proportional, [5.0 / 20.0, 10.0 / 40.0]);
     assert_eq!(equal, [8.0 / 20.0, 7.0 / 40.0]);
     let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
     let design = SamplingDesign::DisagreementFirst {
-        between,
-        share: 0.75,
+        pair: between,
+        allocation: 0.75,
     };
     // Of 12 that disagree 11 are drawn, of the 48 others 4.
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
     // Margins are 0 at 29 and the largest at 0 and 58.
-    let [close, clear] = [MarginWeighting::Close, MarginWeighting::Clear].map(|favour| {
-        let design = SamplingDesign::ByMargin { ranker: 0, favour };
-        [28, 58].map(|at| of(design, at))
-    });
+    let [close, clear] =
+        [MarginWeighting::SmallMargins, MarginWeighting::LargeMargins].map(|favour| {
+            let design = SamplingDesign::WeightedByMargin {
+                ranker: 0,
+                weighting: favour,
+            };
+            [28, 58].map(|at| of(design, at))
+        });
     assert!(close[0] > 1.5 * close[1] && clear[1] > 1.5 * clear[0]);
 }
 
@@ -164,8 +168,8 @@ fn what_is_too_large_is_certain() {
 #[test]
 fn a_stratum_without_a_chance_is_refused() {
     let frame = frame();
-    let design = SamplingDesign::ByProbe {
-        share: Allocation::Equal,
+    let design = SamplingDesign::StratifiedByProbe {
+        allocation: Allocation::Equal,
     };
     let error = draw_sample(&frame, &design, 1, 0).unwrap_err().to_string();
     assert!(error.contains("cannot cover 2 strata"), "{error}");
@@ -176,9 +180,16 @@ fn a_stratum_without_a_chance_is_refused() {
 fn what_is_known_is_not_drawn() {
     let study = fixture::study();
     let known = |number| ReferenceAnswer {
-        place: fixture::item(number, 0, ItemRole::Drawn { probability: 1.0 }).place,
+        instance: fixture::item(
+            number,
+            0,
+            ItemRole::Sampled {
+                inclusion_probability: 1.0,
+            },
+        )
+        .place,
         answer: AnnotatorAnswer::First,
-        why: String::new(),
+        explanation: String::new(),
     };
     let mut task = fixture::task();
     task.n_items = 500;

@@ -7,12 +7,20 @@ use crate::annotation::{AnnotationLog, AnnotatorAnswer};
 use AnnotatorAnswer::{Equal, First, Second};
 
 fn items() -> Vec<AnnotationItem> {
-    let drawn = |number: u64| item(number, number as u32, ItemRole::Drawn { probability: 0.5 });
+    let drawn = |number: u64| {
+        item(
+            number,
+            number as u32,
+            ItemRole::Sampled {
+                inclusion_probability: 0.5,
+            },
+        )
+    };
     (0..3).map(drawn).collect()
 }
 
 fn log() -> AnnotationLog {
-    AnnotationLog::of(entries(&[
+    AnnotationLog::from_entries(entries(&[
         (1, 0, First),
         (2, 0, First),
         (1, 1, Second),
@@ -62,14 +70,14 @@ fn progress_stands_in_two_tables() {
 fn estimates_name_their_rankers() {
     let line = EstimateRow {
         counts: AnswerCounts::default(),
-        axiom_people: AgreementShare::default(),
-        rankers_people: vec![AgreementShare::default()],
-        axiom_judgements: AgreementShare::default(),
-        reason_matters: None,
+        axiom_vs_people: AgreementShare::default(),
+        rankers_vs_people: vec![AgreementShare::default()],
+        axiom_vs_qrels: AgreementShare::default(),
+        share_reason_matters: None,
     };
     let found = AgreementEstimates {
         overall: line,
-        probes: Vec::new(),
+        by_probe: Vec::new(),
     };
     let tables = estimate_tables(&found, &["BM25".to_owned()]);
     tables.iter().for_each(is_square);

@@ -54,7 +54,7 @@ pub enum RowExclusion {
 
 impl ConvertedDataset {
     /// Adds what was found in another part of the same data set.
-    pub fn absorb(&mut self, other: ConvertedDataset) {
+    pub fn merge(&mut self, other: ConvertedDataset) {
         self.pairs.extend(other.pairs);
         self.reading.absorb(other.reading);
         for (why, n) in other.left_out {
@@ -63,12 +63,12 @@ impl ConvertedDataset {
     }
 
     /// Counts a row that gives no pair.
-    pub fn leave_out(&mut self, why: RowExclusion) {
+    pub fn exclude_row(&mut self, why: RowExclusion) {
         *self.left_out.entry(why).or_default() += 1;
     }
 
     /// Gives each pair that has no query the one that its group has.
-    pub fn ask<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
+    pub fn set_queries<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
         for pair in self.pairs.iter_mut().filter(|it| it.query.is_none()) {
             let asked = pair.group.as_deref().and_then(&query);
             pair.query = asked.map(str::to_owned);

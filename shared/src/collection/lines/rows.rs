@@ -53,7 +53,7 @@ impl FirstOccurrences {
     }
 
     /// Takes the id of a row that is otherwise fine, or says why it cannot be one.
-    pub(crate) fn take(&mut self, id: &str, line: u64) -> Result<(), String> {
+    pub(crate) fn insert_checked(&mut self, id: &str, line: u64) -> Result<(), String> {
         check_id(id)?;
         self.insert(id, line).map_err(|first| {
             format!(

@@ -31,7 +31,7 @@ use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQu
 pub struct AxiomFormula {
     len: u8,
     /// In postfix order, see [`Op`].
-    code: [u8; LONGEST],
+    postfix: [u8; LONGEST],
 }
 
 /// Bytes of the longest formula: about twenty axioms with an operator each.
@@ -84,7 +84,7 @@ impl Op {
 
 /// Axioms that a formula can name: those that prefer one of two texts of the pool.
 fn leaves() -> impl Iterator<Item = Axiom> {
-    let all = Axiom::ALL.iter().copied().chain(Axiom::further());
+    let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
     all.filter(|it| !matches!(it, Axiom::Tfc2 | Axiom::Lnc2))
 }
 
@@ -137,7 +137,7 @@ impl AxiomFormula {
     }
 
     /// Calls `take` with the places of each preferred text and of the other.
-    pub(super) fn each_preferred(
+    pub(super) fn for_each_preference(
         &self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
@@ -232,23 +232,23 @@ impl AxiomFormula {
     }
 
     /// Of a pair, the preferred text first: what each axiom prefers, and what comes out.
-    pub(super) fn premises(
+    pub(super) fn preconditions(
         &self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
     ) -> Vec<MeasuredPrecondition> {
         let known = self.known(mode, case);
         let each = known.iter().map(|(axiom, table)| MeasuredPrecondition {
-            quantity: MeasuredQuantity::Preference { axiom: *axiom },
+            quantity: MeasuredQuantity::AxiomPreference { axiom: *axiom },
             value: Some(f64::from(table[1])),
             relation: BoundRelation::AtLeast,
             bound: None,
         });
         let mut premises: Vec<MeasuredPrecondition> = each.collect();
         premises.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::Combined,
+            quantity: MeasuredQuantity::FormulaValue,
             value: Some(self.value(&known, case, 0, 1)),
-            relation: BoundRelation::Above,
+            relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });
         premises

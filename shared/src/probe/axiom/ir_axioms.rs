@@ -15,11 +15,11 @@
 //!   covers any aspect, and its clusters depend on the order of a set;
 //! - STMC2 prefers no text where both orders qualify; the package then prefers both.
 //!
-//! In all modes LB1 takes the scores of [`Bm25::STANDARD`], whatever the pool was made with, since
+//! In all modes LB1 takes the scores of [`Bm25::DEFAULT`], whatever the pool was made with, since
 //! mining must not depend on a run; the likeness of two terms is the cosine of their word vectors,
 //! 0 where one has none.
 //!
-//! [`Bm25::STANDARD`]: crate::rank::Bm25::STANDARD
+//! [`Bm25::DEFAULT`]: crate::rank::Bm25::DEFAULT
 
 mod aspects;
 mod frequency;
@@ -63,9 +63,9 @@ pub enum IrAxiomsAxiom {
     /// The same, of texts equally long.
     LenAnd,
     /// One text has more distinct query terms than the other.
-    Mand,
+    MAnd,
     /// The same, of texts equally long.
-    LenMand,
+    LenMAnd,
     /// A vocabulary farther from the query.
     Div,
     /// The same, of texts equally long.
@@ -124,8 +124,8 @@ impl IrAxiomsAxiom {
         IrAxiomsAxiom::AspectReg,
         IrAxiomsAxiom::And,
         IrAxiomsAxiom::LenAnd,
-        IrAxiomsAxiom::Mand,
-        IrAxiomsAxiom::LenMand,
+        IrAxiomsAxiom::MAnd,
+        IrAxiomsAxiom::LenMAnd,
         IrAxiomsAxiom::Div,
         IrAxiomsAxiom::LenDiv,
         IrAxiomsAxiom::Prox1,
@@ -152,8 +152,8 @@ impl IrAxiomsAxiom {
             IrAxiomsAxiom::AspectReg => "aspect_reg",
             IrAxiomsAxiom::And => "and",
             IrAxiomsAxiom::LenAnd => "len_and",
-            IrAxiomsAxiom::Mand => "m_and",
-            IrAxiomsAxiom::LenMand => "len_m_and",
+            IrAxiomsAxiom::MAnd => "m_and",
+            IrAxiomsAxiom::LenMAnd => "len_m_and",
             IrAxiomsAxiom::Div => "div",
             IrAxiomsAxiom::LenDiv => "len_div",
             IrAxiomsAxiom::Prox1 => "prox1",
@@ -167,7 +167,7 @@ impl IrAxiomsAxiom {
     }
 
     /// What there is to say about it before seeing any data.
-    pub fn about(self) -> &'static ProbeDescription {
+    pub fn description(self) -> &'static ProbeDescription {
         match self {
             IrAxiomsAxiom::Tfc1IrAxioms => &frequency::TFC1,
             IrAxiomsAxiom::Tfc3 => &frequency::TFC3,
@@ -181,8 +181,8 @@ impl IrAxiomsAxiom {
             IrAxiomsAxiom::AspectReg => &aspects::ASPECT_REG,
             IrAxiomsAxiom::And => &aspects::AND,
             IrAxiomsAxiom::LenAnd => &aspects::LEN_AND,
-            IrAxiomsAxiom::Mand => &aspects::M_AND,
-            IrAxiomsAxiom::LenMand => &aspects::LEN_M_AND,
+            IrAxiomsAxiom::MAnd => &aspects::M_AND,
+            IrAxiomsAxiom::LenMAnd => &aspects::LEN_M_AND,
             IrAxiomsAxiom::Div => &aspects::DIV,
             IrAxiomsAxiom::LenDiv => &aspects::LEN_DIV,
             IrAxiomsAxiom::Prox1 => &proximity::PROX1,
@@ -197,12 +197,12 @@ impl IrAxiomsAxiom {
 
     fn conditions(self, mode: AxiomVariant) -> &'static [IrAxiomsCondition] {
         match (self, mode) {
-            (IrAxiomsAxiom::Tfc1IrAxioms, AxiomVariant::CodeCamara2020) => {
+            (IrAxiomsAxiom::Tfc1IrAxioms, AxiomVariant::Code) => {
                 return &[IrAxiomsCondition::SumsApart];
             }
             (
                 IrAxiomsAxiom::Tfc3 | IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg,
-                AxiomVariant::CodeCamara2020,
+                AxiomVariant::Code,
             ) => return &[],
             _ => {}
         }
@@ -213,7 +213,7 @@ impl IrAxiomsAxiom {
             IrAxiomsAxiom::Tfc3 | IrAxiomsAxiom::Reg | IrAxiomsAxiom::AntiReg => {
                 &[IrAxiomsCondition::Length]
             }
-            IrAxiomsAxiom::LenAnd | IrAxiomsAxiom::LenMand | IrAxiomsAxiom::LenDiv => {
+            IrAxiomsAxiom::LenAnd | IrAxiomsAxiom::LenMAnd | IrAxiomsAxiom::LenDiv => {
                 &[IrAxiomsCondition::Length]
             }
             IrAxiomsAxiom::MtdcIrAxioms => {
@@ -233,16 +233,16 @@ impl IrAxiomsAxiom {
             IrAxiomsAxiom::Prox4 | IrAxiomsAxiom::Prox5 => &[IrAxiomsCondition::AllTerms],
             IrAxiomsAxiom::TfLnc
             | IrAxiomsAxiom::And
-            | IrAxiomsAxiom::Mand
+            | IrAxiomsAxiom::MAnd
             | IrAxiomsAxiom::Div => &[],
             IrAxiomsAxiom::Stmc1IrAxioms | IrAxiomsAxiom::Stmc2IrAxioms => &[],
         }
     }
 
     /// What mining has to see of the texts.
-    pub(super) fn needs(self) -> RequiredFeatures {
+    pub(super) fn required_features(self) -> RequiredFeatures {
         RequiredFeatures {
-            others: matches!(
+            other_terms: matches!(
                 self,
                 IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv | IrAxiomsAxiom::Stmc2IrAxioms
             ),
@@ -254,7 +254,7 @@ impl IrAxiomsAxiom {
                     | IrAxiomsAxiom::Prox4
                     | IrAxiomsAxiom::Prox5
             ),
-            words: self.needs_vectors(),
+            word_similarities: self.needs_vectors(),
         }
     }
 
@@ -270,7 +270,7 @@ impl IrAxiomsAxiom {
         )
     }
 
-    pub(super) fn mine(
+    pub(super) fn find_instances(
         self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
@@ -280,7 +280,7 @@ impl IrAxiomsAxiom {
     }
 
     /// Calls `take` with the places of each preferred text and of the other.
-    pub(super) fn each_preferred(
+    pub(super) fn for_each_preference(
         self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
@@ -307,7 +307,7 @@ impl IrAxiomsAxiom {
     }
 
     /// Of a pair, the preferred text first.
-    pub(super) fn premises(
+    pub(super) fn preconditions(
         self,
         mode: AxiomVariant,
         case: &QueryContext<'_>,
@@ -318,9 +318,9 @@ impl IrAxiomsAxiom {
             conditions.map(|&it| sight.measure(it, 0, 1)).collect();
         let known = !self.needs_vectors() || !case.alike.is_empty();
         premises.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::Lead { axiom: self },
+            quantity: MeasuredQuantity::AxiomLead { axiom: self },
             value: known.then(|| sight.lead(0, 1)),
-            relation: BoundRelation::Above,
+            relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });
         premises

@@ -15,27 +15,27 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC1",
-    gist: "extra words",
+    short_title: "extra words",
     statement: "Of two texts with the same query terms, the longer one does not score higher.",
     formula: "c(w,d1) = c(w,d2) for every w in Q, Σ(d1) ≥ 1, |d1| < |d2| ⇒ S(d1) ≥ S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; Câmara & Hauff, ECIR 2020",
-    troubles: "The published code of Câmara & Hauff never rejects a pair for its query terms, \
+    known_issues: "The published code of Câmara & Hauff never rejects a pair for its query terms, \
                so nearly every ordered pair is an instance in both orders and every ranker \
                comes out near .50.",
     example: &["river bank", "river bank", "river bank of mud"],
 };
 
 pub(super) fn claim() -> ClaimKind {
-    ClaimKind::NotBelow
+    ClaimKind::NotLower
 }
 
-/// Returns whether the mode reads [`DocumentFeatures::others`].
+/// Returns whether the mode reads [`DocumentFeatures::other_terms`].
 pub(super) fn needs_other_terms(mode: AxiomVariant) -> bool {
     match mode {
         AxiomVariant::Fixed => false,
-        AxiomVariant::PaperRennings2019
-        | AxiomVariant::PaperCamara2020
-        | AxiomVariant::CodeCamara2020 => true,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::Code => {
+            true
+        }
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                 }
             },
         ),
-        AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Code => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {
                     if a != b && pool[a].once_more(&pool[b]).shared > 0 {
@@ -78,7 +78,7 @@ pub(super) fn premises(
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let equal_counts = (0..texts[0].counts.len()).map(|term| MeasuredPrecondition {
-        quantity: MeasuredQuantity::TermLead { term: term as u16 },
+        quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
         value: Some(f64::from(texts[0].counts[term]) - f64::from(texts[1].counts[term])),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
@@ -86,7 +86,7 @@ pub(super) fn premises(
     let above_0 = |quantity: MeasuredQuantity, value: f64| MeasuredPrecondition {
         quantity,
         value: Some(value),
-        relation: BoundRelation::Above,
+        relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     };
     let once_more = texts[0].once_more(&texts[1]);
@@ -103,14 +103,14 @@ pub(super) fn premises(
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
             premises.push(above_0(
-                MeasuredQuantity::OnceMoreTerms,
+                MeasuredQuantity::OneExtraTerms,
                 f64::from(once_more.all),
             ));
             premises
         }
-        AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Code => {
             vec![above_0(
-                MeasuredQuantity::OnceMoreSharedTerms,
+                MeasuredQuantity::OneExtraSharedTerms,
                 f64::from(once_more.shared),
             )]
         }

@@ -16,11 +16,11 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC2",
-    gist: "repeating is safe",
+    short_title: "repeating is safe",
     statement: "A text repeated several times does not score lower than the text once.",
     formula: "d' = d repeated k times, Σ(d) ≥ 1, k·|d| ≤ 240 ⇒ S(d') ≥ S(d)",
     source: "Fang, Tao & Zhai, SIGIR 2004; built as in Rennings, Moraes & Hauff, ECIR 2019",
-    troubles: "Câmara & Hauff give 6 % in the text and 0.00 in the table for the same figure; \
+    known_issues: "Câmara & Hauff give 6 % in the text and 0.00 in the table for the same figure; \
                their code counts a tie as a failure for BERT and as a success for QL.",
     example: &[
         "river bank",
@@ -32,9 +32,9 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            ClaimKind::NotBelow
+            ClaimKind::NotLower
         }
-        AxiomVariant::CodeCamara2020 => ClaimKind::Above,
+        AxiomVariant::Code => ClaimKind::Higher,
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn premises(
             premises.push(at_most(1, limits.repeated_terms));
         }
         AxiomVariant::PaperCamara2020 => premises.push(repetitions(BoundRelation::Equal, fill)),
-        AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Code => {
             premises.push(at_most(2, limits.fillable_terms));
             premises.push(repetitions(BoundRelation::Equal, fill));
         }
@@ -93,9 +93,7 @@ pub(super) fn premises(
 fn least(mode: AxiomVariant) -> u32 {
     match mode {
         AxiomVariant::Fixed => 1,
-        AxiomVariant::PaperRennings2019
-        | AxiomVariant::PaperCamara2020
-        | AxiomVariant::CodeCamara2020 => 0,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::Code => 0,
     }
 }
 
@@ -115,7 +113,7 @@ fn repetitions(mode: AxiomVariant, limits: &Limits, len: u32) -> Vec<u32> {
             (limits.repeat_from..=most).collect()
         }
         AxiomVariant::PaperCamara2020 => fill.into_iter().collect(),
-        AxiomVariant::CodeCamara2020 => fill
+        AxiomVariant::Code => fill
             .filter(|_| len <= limits.fillable_terms)
             .into_iter()
             .collect(),

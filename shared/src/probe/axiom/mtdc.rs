@@ -19,14 +19,14 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "M-TDC",
-    gist: "rarer terms",
+    short_title: "rarer terms",
     statement: "Of two texts equally long with equally many query terms, the one with the rarer \
                 terms scores at least as high.",
     formula: "||d1| − |d2|| ≤ δ, Σ(d1) = Σ(d2), every w with c(w,d1) ≠ c(w,d2) in a pair (a,b): \
               df(a) < df(b), counts swapped, c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q) ⇒ S(d1) ≥ S(d2)",
     source: "Shi et al. 2005 after Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & \
              Hauff, ECIR 2019",
-    troubles: "As printed by Câmara & Hauff two conditions contradict each other; their code \
+    known_issues: "As printed by Câmara & Hauff two conditions contradict each other; their code \
                takes 1/cf for idf, and an early version kept only pairs whose lengths differ by \
                more than δ. Terms of equal idf make both orders instances.",
     example: &[
@@ -39,9 +39,9 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            ClaimKind::NotBelow
+            ClaimKind::NotLower
         }
-        AxiomVariant::CodeCamara2020 => ClaimKind::Above,
+        AxiomVariant::Code => ClaimKind::Higher,
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         }
     };
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             case.each_alike(|it| &it.total, try_both);
         }
         AxiomVariant::PaperCamara2020 => case.each_equally_long(&mut try_both),
@@ -89,19 +89,19 @@ pub(super) fn premises(
         super::occurrences(texts, 2, limits.min_terms),
     ];
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Equal));
         }
         AxiomVariant::PaperCamara2020 => {}
     }
     premises.push(MeasuredPrecondition {
-        quantity: MeasuredQuantity::DifferingTerms,
+        quantity: MeasuredQuantity::DifferingTermCounts,
         value: Some(differing as f64),
-        relation: BoundRelation::Above,
+        relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     });
     premises.push(MeasuredPrecondition {
-        quantity: MeasuredQuantity::UncoveredTerms,
+        quantity: MeasuredQuantity::UnpairedDifferingTerms,
         value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
         relation: BoundRelation::AtMost,
         bound: Some(0.0),
@@ -140,6 +140,6 @@ fn rarer(mode: AxiomVariant, query: &QueryTerms, a: usize, b: usize) -> bool {
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             query[a].df <= query[b].df
         }
-        AxiomVariant::CodeCamara2020 => query[a].cf <= query[b].cf,
+        AxiomVariant::Code => query[a].cf <= query[b].cf,
     }
 }

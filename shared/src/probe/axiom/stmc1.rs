@@ -16,19 +16,19 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC1",
-    gist: "closer words",
+    short_title: "closer words",
     statement: "Of two texts with equally many distinct query terms, the one whose other words \
                 are closer in meaning to the query scores higher.",
     formula: "cover(d1) = cover(d2), cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) > S(d2)",
     source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
-    troubles: "The published code of Câmara & Hauff is inverted: it takes a distance for a \
+    known_issues: "The published code of Câmara & Hauff is inverted: it takes a distance for a \
                similarity and counts the less similar text as preferred, so that its .49 for \
                QL and .50 for BERT are, up to ties, one minus how often the axiom holds.",
     example: &[],
 };
 
 pub(super) fn claim() -> ClaimKind {
-    ClaimKind::Above
+    ClaimKind::Higher
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
@@ -43,14 +43,14 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         let (near, far) = if here > there { (a, b) } else { (b, a) };
         match mode {
             AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => found.pair(near, far),
-            AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => found.pair(far, near),
+            AxiomVariant::PaperCamara2020 | AxiomVariant::Code => found.pair(far, near),
         }
     };
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             case.each_alike(|it| &it.cover, take);
         }
-        AxiomVariant::CodeCamara2020 => case.each_alike(|it| &it.total, take),
+        AxiomVariant::Code => case.each_alike(|it| &it.total, take),
     }
 }
 
@@ -62,19 +62,17 @@ pub(super) fn premises(
     let equal = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             MeasuredPrecondition {
-                quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },
+                quantity: MeasuredQuantity::CoverageLead { a: 2, b: 1 },
                 value: Some(cover(0) - cover(1)),
                 relation: BoundRelation::Equal,
                 bound: Some(0.0),
             }
         }
-        AxiomVariant::CodeCamara2020 => super::occurrence_lead(texts, 2, 1, BoundRelation::Equal),
+        AxiomVariant::Code => super::occurrence_lead(texts, 2, 1, BoundRelation::Equal),
     };
     let closer = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => similarity_lead(texts, 1, 2),
-        AxiomVariant::PaperCamara2020 | AxiomVariant::CodeCamara2020 => {
-            similarity_lead(texts, 2, 1)
-        }
+        AxiomVariant::PaperCamara2020 | AxiomVariant::Code => similarity_lead(texts, 2, 1),
     };
     vec![equal, closer]
 }

@@ -19,19 +19,19 @@ const ONE_TERM: u32 = 1;
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC2",
-    gist: "terms over likeness",
+    short_title: "terms over likeness",
     statement: "Of two texts about the same, the one with more query terms does not score \
                 lower, however many other words the other one has.",
     formula: "|d2| − Σ(d2) > Σ(d1) > 0, Σ(d1) > Σ(d2), cos(d1−Q, d2−Q) ≥ .8 ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
-    troubles: "As printed in Câmara & Hauff it asks for texts that are unlike, and nothing \
+    known_issues: "As printed in Câmara & Hauff it asks for texts that are unlike, and nothing \
                makes the first one richer in query terms. With common word vectors almost all \
                texts are alike: a bound of .8 throws out one pair in a hundred.",
     example: &[],
 };
 
 pub(super) fn claim() -> ClaimKind {
-    ClaimKind::NotBelow
+    ClaimKind::NotLower
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
@@ -45,9 +45,9 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
             }
             let alike = one.similarity(other).is_some_and(|it| match mode {
                 AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.similar,
-                AxiomVariant::Fixed
-                | AxiomVariant::PaperRennings2019
-                | AxiomVariant::CodeCamara2020 => it >= case.limits.similar,
+                AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
+                    it >= case.limits.similar
+                }
             });
             if alike && orders[0] {
                 found.pair(a, b);
@@ -67,7 +67,7 @@ fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures)
             outnumbered && first.total > second.total
         }
         AxiomVariant::PaperCamara2020 => outnumbered,
-        AxiomVariant::CodeCamara2020 => first.total > second.total,
+        AxiomVariant::Code => first.total > second.total,
     }
 }
 
@@ -79,17 +79,17 @@ pub(super) fn premises(
     let (first, second) = (&texts[0], &texts[1]);
     let outnumbered = [
         MeasuredPrecondition {
-            quantity: MeasuredQuantity::OutsideOverOccurrences {
+            quantity: MeasuredQuantity::NonQueryTermExcess {
                 others: 2,
                 terms: 1,
             },
             value: Some(f64::from(second.n_outside()) - f64::from(first.total)),
-            relation: BoundRelation::Above,
+            relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         },
         occurrences(texts, 1, ONE_TERM),
     ];
-    let richer = occurrence_lead(texts, 2, 1, BoundRelation::Above);
+    let richer = occurrence_lead(texts, 2, 1, BoundRelation::MoreThan);
     let similarity = first.similarity(second);
     let alike = MeasuredPrecondition {
         quantity: MeasuredQuantity::Similarity,
@@ -100,7 +100,7 @@ pub(super) fn premises(
     let unlike = MeasuredPrecondition {
         quantity: MeasuredQuantity::Dissimilarity,
         value: similarity.map(|it| 1.0 - it),
-        relation: BoundRelation::Above,
+        relation: BoundRelation::MoreThan,
         bound: Some(1.0 - limits.similar),
     };
     let [more_others, some_terms] = outnumbered;
@@ -109,6 +109,6 @@ pub(super) fn premises(
             vec![more_others, some_terms, richer, alike]
         }
         AxiomVariant::PaperCamara2020 => vec![more_others, some_terms, unlike],
-        AxiomVariant::CodeCamara2020 => vec![richer, alike],
+        AxiomVariant::Code => vec![richer, alike],
     }
 }

@@ -17,24 +17,24 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC3",
-    gist: "likeness over counts",
+    short_title: "likeness over counts",
     statement: "Of two texts equally long with equally many distinct query terms, the one whose \
                 other words are closer in meaning to the query does not score lower, though the \
                 other one repeats query terms more often.",
     formula: "cover(d1) = cover(d2), ||d1| − |d2|| ≤ δ, Σ(d2) > Σ(d1), \
               cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
-    troubles: "Câmara & Hauff print the opposite claim. Their code counts terms outside of the \
+    known_issues: "Câmara & Hauff print the opposite claim. Their code counts terms outside of the \
                query in place of query terms and prefers the less similar text.",
     example: &[],
 };
 
 pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
-            ClaimKind::NotBelow
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
+            ClaimKind::NotLower
         }
-        AxiomVariant::PaperCamara2020 => ClaimKind::Above,
+        AxiomVariant::PaperCamara2020 => ClaimKind::Higher,
     }
 }
 
@@ -68,7 +68,7 @@ fn fits(
         AxiomVariant::PaperCamara2020 => {
             limits.same_length(first.len, second.len) && first.total > second.total && here > there
         }
-        AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Code => {
             limits.length_gap_terms.is_none_or(|it| gap < it)
                 && second.n_outside() > first.n_outside()
                 && there > here
@@ -83,7 +83,7 @@ pub(super) fn premises(
 ) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
     let cover = MeasuredPrecondition {
-        quantity: MeasuredQuantity::CoverLead { a: 2, b: 1 },
+        quantity: MeasuredQuantity::CoverageLead { a: 2, b: 1 },
         value: Some(f64::from(first.cover) - f64::from(second.cover)),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
@@ -93,16 +93,16 @@ pub(super) fn premises(
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => vec![
             cover,
             gap,
-            occurrence_lead(texts, 1, 2, BoundRelation::Above),
+            occurrence_lead(texts, 1, 2, BoundRelation::MoreThan),
             similarity_lead(texts, 1, 2),
         ],
         AxiomVariant::PaperCamara2020 => vec![
             cover,
             gap,
-            occurrence_lead(texts, 2, 1, BoundRelation::Above),
+            occurrence_lead(texts, 2, 1, BoundRelation::MoreThan),
             similarity_lead(texts, 1, 2),
         ],
-        AxiomVariant::CodeCamara2020 => vec![
+        AxiomVariant::Code => vec![
             cover,
             // Lengths are whole: below δ is at most one less.
             MeasuredPrecondition {
@@ -110,9 +110,9 @@ pub(super) fn premises(
                 ..gap
             },
             MeasuredPrecondition {
-                quantity: MeasuredQuantity::OutsideLead { a: 1, b: 2 },
+                quantity: MeasuredQuantity::NonQueryTermLead { a: 1, b: 2 },
                 value: Some(f64::from(second.n_outside()) - f64::from(first.n_outside())),
-                relation: BoundRelation::Above,
+                relation: BoundRelation::MoreThan,
                 bound: Some(0.0),
             },
             similarity_lead(texts, 2, 1),

@@ -12,11 +12,11 @@ use crate::probe::mining::{Miner, QueryPool};
 use crate::text::Analyzer;
 
 const EXACT: Limits = Limits {
-    length_gap_terms: Some(0),
+    length_tolerance_terms: Some(0),
     ..Limits::STANDARD
 };
 const ANY_LENGTH: Limits = Limits {
-    length_gap_terms: None,
+    length_tolerance_terms: None,
     ..Limits::STANDARD
 };
 
@@ -31,11 +31,11 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
     let pool: Vec<u32> = (0..docs.len() as u32).collect();
     let miner = Miner {
         index: &index,
-        known: None,
-        asked: &[(Probe::Axiom(axiom), mode)],
+        word_vectors: None,
+        probes: &[(Probe::Axiom(axiom), mode)],
         limits,
     };
-    let shard = miner.mine(&QueryPool::unjudged(query, &pool));
+    let shard = miner.mine(&QueryPool::without_grades(query, &pool));
     let mined = MiningResult::collect(&[(Probe::Axiom(axiom), mode)], vec![shard]);
     let terms = index.query_terms(query);
     let mut out = String::new();
@@ -53,11 +53,11 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
             .iter()
             .map(|it| {
                 let times = match it {
-                    crate::probe::mining::StudyDocument::Document { .. } => 1,
+                    crate::probe::mining::StudyDocument::Original { .. } => 1,
                     crate::probe::mining::StudyDocument::Repeated { times, .. } => *times,
                 };
                 let body = index.terms(it.doc()).repeat(times as usize);
-                let mut counted = DocumentFeatures::with_others(&body, &terms);
+                let mut counted = DocumentFeatures::with_other_terms(&body, &terms);
                 counted.place_terms(&body, &terms);
                 counted
             })
@@ -69,10 +69,10 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
             "{premises:?}"
         );
         let sign = match claim.kind() {
-            ClaimKind::Above => " > ",
-            ClaimKind::NotBelow => " >= ",
-            ClaimKind::Apart => " <> ",
-            ClaimKind::ShrinkingGain => " .. ",
+            ClaimKind::Higher => " > ",
+            ClaimKind::NotLower => " >= ",
+            ClaimKind::Different => " <> ",
+            ClaimKind::DiminishingGain => " .. ",
         };
         out += &format!("{}\n", ids.join(sign));
     }

@@ -15,19 +15,19 @@ use crate::probe::{
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "TFC1",
-    gist: "more terms",
+    short_title: "more terms",
     statement: "Of two texts equally long, the one with more query terms scores higher.",
     formula: "||d1| − |d2|| ≤ δ, c(w,d1) ≥ c(w,d2) for every w in Q, Σ(d1) > Σ(d2) \
               ⇒ S(d1) > S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
-    troubles: "Both papers print the length test without the absolute value. With an idf that \
+    known_issues: "Both papers print the length test without the absolute value. With an idf that \
                turns negative for frequent terms BM25 breaks this axiom by design: Rennings' \
                .73 needs that idf.",
     example: &["river bank", "river bank river", "river bank mud"],
 };
 
 pub(super) fn claim(_: AxiomVariant) -> ClaimKind {
-    ClaimKind::Above
+    ClaimKind::Higher
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
@@ -46,7 +46,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         }
     };
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             case.each_equally_long(|a, b| {
                 try_order(a, b);
                 try_order(b, a);
@@ -73,7 +73,7 @@ pub(super) fn premises(
     let lead = f64::from(winner.len) - f64::from(loser.len);
     let bound = limits.length_gap_terms.map(f64::from);
     let gap = match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::CodeCamara2020 => {
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             super::length_gap(limits, texts, 1, 2)
         }
         AxiomVariant::PaperCamara2020 => MeasuredPrecondition {
@@ -90,13 +90,13 @@ pub(super) fn premises(
     ];
     for term in 0..winner.counts.len() {
         premises.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::TermLead { term: term as u16 },
+            quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
             value: Some(f64::from(winner.counts[term]) - f64::from(loser.counts[term])),
             relation: BoundRelation::AtLeast,
             bound: Some(0.0),
         });
     }
-    premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Above));
+    premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::MoreThan));
     premises
 }
 
@@ -104,7 +104,7 @@ fn least(mode: AxiomVariant, limits: &Limits) -> u32 {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => limits.min_terms,
         AxiomVariant::PaperCamara2020 => 0,
-        AxiomVariant::CodeCamara2020 => 1,
+        AxiomVariant::Code => 1,
     }
 }
 

@@ -14,13 +14,13 @@ use crate::probe::{BoundRelation, ClaimKind, Limits, MeasuredPrecondition, Measu
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC2",
-    gist: "smaller gains",
+    short_title: "smaller gains",
     statement: "Of three texts equally long with equal steps of query terms, the second step \
                 gains less than the first.",
     formula: "gaps ≤ δ, 0 < Σ(d1) < Σ(d2) < Σ(d3), c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2) for \
               every w in Q ⇒ S(d2) − S(d1) > S(d3) − S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
-    troubles: "A claim about three texts, so libraries that only prefer one of two texts cannot \
+    known_issues: "A claim about three texts, so libraries that only prefer one of two texts cannot \
                state it. The lengths may differ by δ, which can outweigh the small gains.",
     example: &[
         "river bank",
@@ -68,7 +68,7 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
 }
 
 pub(super) fn claim() -> ClaimKind {
-    ClaimKind::ShrinkingGain
+    ClaimKind::DiminishingGain
 }
 
 pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
@@ -77,13 +77,13 @@ pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<Measu
         super::length_gap(limits, texts, 2, 3),
         super::length_gap(limits, texts, 1, 3),
         super::occurrences(texts, 1, 1),
-        super::occurrence_lead(texts, 1, 2, BoundRelation::Above),
-        super::occurrence_lead(texts, 2, 3, BoundRelation::Above),
+        super::occurrence_lead(texts, 1, 2, BoundRelation::MoreThan),
+        super::occurrence_lead(texts, 2, 3, BoundRelation::MoreThan),
     ];
     for term in 0..texts[0].counts.len() {
         let count = |text: usize| f64::from(texts[text].counts[term]);
         premises.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::StepChange { term: term as u16 },
+            quantity: MeasuredQuantity::TermGainChange { term: term as u16 },
             value: Some((count(2) - count(1)) - (count(1) - count(0))),
             relation: BoundRelation::Equal,
             bound: Some(0.0),

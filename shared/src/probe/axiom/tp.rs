@@ -18,12 +18,12 @@ const TWO_TERMS: u32 = 2;
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TP",
-    gist: "closer terms",
+    short_title: "closer terms",
     statement: "Of two texts with at least two query terms each, the one in which two of them \
                 stand closer together scores higher.",
     formula: "both hold ≥ 2 distinct query terms, Γ(d1) < Γ(d2) ⇒ S(d1) > S(d2)",
     source: "Tao & Zhai, SIGIR 2007; read as in Câmara & Hauff, ECIR 2020",
-    troubles: "The published code of Câmara & Hauff is inverted: its .39 for QL and .41 for \
+    known_issues: "The published code of Câmara & Hauff is inverted: its .39 for QL and .41 for \
                BERT are, up to ties, one minus how often the axiom holds. Neither length nor \
                term frequency is controlled for.",
     example: &[
@@ -34,7 +34,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 };
 
 pub(super) fn claim() -> ClaimKind {
-    ClaimKind::Above
+    ClaimKind::Higher
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
@@ -52,7 +52,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                     | AxiomVariant::PaperCamara2020 => {
                         found.pair(near, far);
                     }
-                    AxiomVariant::CodeCamara2020 => found.pair(far, near),
+                    AxiomVariant::Code => found.pair(far, near),
                 }
             }
         }
@@ -64,7 +64,7 @@ pub(super) fn premises(
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let cover = |text: u8| MeasuredPrecondition {
-        quantity: MeasuredQuantity::Cover { text },
+        quantity: MeasuredQuantity::Coverage { text },
         value: Some(f64::from(texts[text as usize - 1].cover)),
         relation: BoundRelation::AtLeast,
         bound: Some(f64::from(TWO_TERMS)),
@@ -73,18 +73,18 @@ pub(super) fn premises(
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             (1, 2)
         }
-        AxiomVariant::CodeCamara2020 => (2, 1),
+        AxiomVariant::Code => (2, 1),
     };
     let distance = |text: u8| texts[text as usize - 1].distance().map(f64::from);
     vec![
         cover(1),
         cover(2),
         MeasuredPrecondition {
-            quantity: MeasuredQuantity::DistanceLead { near, far },
+            quantity: MeasuredQuantity::TermDistanceLead { near, far },
             value: distance(far)
                 .zip(distance(near))
                 .map(|(far, near)| far - near),
-            relation: BoundRelation::Above,
+            relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         },
     ]

@@ -21,11 +21,11 @@ static ALL: LazyLock<Vec<(&str, ProbeDescription)>> = LazyLock::new(|| {
 fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
     ProbeDescription {
         name,
-        gist: "manipulation",
+        short_title: "manipulation",
         statement,
         formula: "d1 = manipulated(d2): S(d1) − S(d2)",
         source: "Text manipulation, MacAvaney et al., ABNIRML, TACL 2022, and after it",
-        troubles: "In the published code the sign is turned for the tables, all tokens are joined \
+        known_issues: "In the published code the sign is turned for the tables, all tokens are joined \
                    by single spaces, and prepositions overwrite other words: their places are \
                    characters where tokens are meant.",
         example: &[],
@@ -34,7 +34,7 @@ fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
 
 impl Manipulation {
     /// Returns what there is to say about it before seeing any data.
-    pub fn about(self) -> &'static ProbeDescription {
+    pub fn description(self) -> &'static ProbeDescription {
         let mut all = ALL.iter();
         let found = all.find(|it| it.0 == self.word());
         &found.expect("a test looks for each word").1
@@ -47,7 +47,9 @@ mod tests {
 
     #[test]
     fn every_manipulation_has_a_name_and_a_statement() {
-        let all = Manipulation::ALL.iter().chain(Manipulation::OTHERS);
+        let all = Manipulation::ALL
+            .iter()
+            .chain(Manipulation::NEEDING_RESOURCES);
         let n_known = all.clone().count();
         for it in all {
             let about = it.about();

@@ -45,8 +45,8 @@ impl Bench {
             text,
             analysis: &analysis,
             query,
-            others: &[(OTHER, &other), (text, &analysis)],
-            tools: &self.tools,
+            non_relevant_docs: &[(OTHER, &other), (text, &analysis)],
+            lookup_tables: &self.tools,
             vocabulary: self.index.vocabulary(),
             seed: 42,
         })
@@ -212,7 +212,7 @@ fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
 #[test]
 fn what_is_removed_is_what_is_named() {
     let bench = bench();
-    for (before, after) in bench.all(Manipulation::RemoveStops) {
+    for (before, after) in bench.all(Manipulation::RemoveStopWords) {
         // A contraction goes as a whole or stays; see below.
         if before.contains('\'') {
             continue;
@@ -232,16 +232,16 @@ fn what_is_removed_is_what_is_named() {
             assert_eq!(is, if was.is_ascii_punctuation() { ' ' } else { was });
         }
     }
-    for (_, after) in bench.all(Manipulation::RemoveStopsPunctuation) {
+    for (_, after) in bench.all(Manipulation::RemoveStopWordsAndPunctuation) {
         assert!(
             !after.contains(|it: char| it.is_ascii_punctuation()),
             "{after}"
         );
     }
     let text = "The river ran, and ran, into the sea.";
-    let made = bench.made(Manipulation::RemoveStops, text, "");
+    let made = bench.made(Manipulation::RemoveStopWords, text, "");
     assert_eq!(made.as_deref(), Some("river ran, ran, sea."));
-    let made = bench.made(Manipulation::RemoveStops, "The ice doesn't move.", "");
+    let made = bench.made(Manipulation::RemoveStopWords, "The ice doesn't move.", "");
     assert_eq!(made.as_deref(), Some("ice doesn't move."));
     for (_, after) in bench.all(Manipulation::DropQueryTerms) {
         let terms = Analyzer::default().terms(&after);
@@ -269,7 +269,7 @@ fn small_letters_and_base_forms() {
 #[test]
 fn misspellings_are_those_of_the_list_or_swap_two_letters() {
     let mut bench = bench();
-    for (before, after) in bench.all(Manipulation::TyposOutsideStops) {
+    for (before, after) in bench.all(Manipulation::TyposOutsideStopWords) {
         assert_eq!(letters(before), letters(&after));
         let mut n_changed = 0;
         for (was, is) in words(before).into_iter().zip(words(&after)) {
@@ -297,7 +297,7 @@ fn misspellings_are_those_of_the_list_or_swap_two_letters() {
         "{all}"
     );
     let some = bench
-        .made(Manipulation::TyposOutsideStops, text, "")
+        .made(Manipulation::TyposOutsideStopWords, text, "")
         .unwrap();
     assert!(some.ends_with(" and the sea."), "{some}");
     let error = bench
@@ -357,11 +357,11 @@ fn the_query_takes_its_place() {
     for (before, after) in bench.all(Manipulation::AppendQuery) {
         assert_eq!(after, format!("{before} ice lamp"));
     }
-    for (_, after) in bench.all(Manipulation::Query) {
+    for (_, after) in bench.all(Manipulation::ReplaceWithQuery) {
         assert_eq!(after, "ice lamp");
     }
     assert_eq!(
-        bench.made(Manipulation::Query, "ice lamp", "ice lamp"),
+        bench.made(Manipulation::ReplaceWithQuery, "ice lamp", "ice lamp"),
         None
     );
 }
@@ -376,7 +376,7 @@ fn a_text_is_repeated_cut_or_mixed_with_noise() {
         assert!(before.starts_with(&after));
         assert_eq!(analyze(&after).tokens.len(), 4);
     }
-    for (before, after) in bench.all(Manipulation::Noise(5)) {
+    for (before, after) in bench.all(Manipulation::InsertNoiseWords(5)) {
         assert_eq!(words(before).len() + 5, words(&after).len(), "{after}");
         let mut rest = words(&after).into_iter();
         for word in words(before) {
@@ -435,12 +435,12 @@ fn a_negation_is_put_in_and_can_be_taken_out() {
 #[test]
 fn queries_of_a_model_are_appended_to_their_document() {
     let mut bench = bench();
-    assert_eq!(bench.made(Manipulation::Expand, "ice", "q"), None);
+    assert_eq!(bench.made(Manipulation::AppendExpansions, "ice", "q"), None);
     let queries = vec!["what is ice".to_owned(), "cold".to_owned()];
     bench
         .tools
         .set_expansions(BTreeMap::from([("d".to_owned(), queries)]));
-    let made = bench.made(Manipulation::Expand, "ice", "q");
+    let made = bench.made(Manipulation::AppendExpansions, "ice", "q");
     assert_eq!(made.as_deref(), Some("ice what is ice cold"));
 }
 
@@ -448,7 +448,7 @@ fn queries_of_a_model_are_appended_to_their_document() {
 fn synonyms_are_other_words_outside_of_the_query() {
     let mut bench = bench();
     let text = "Slowly they move. The valley is below the snow, and slowly they carry stones.";
-    let made = |bench: &Bench, n, query| bench.made(Manipulation::Synonyms(n), text, query);
+    let made = |bench: &Bench, n, query| bench.made(Manipulation::ReplaceSynonyms(n), text, query);
     assert_eq!(made(&bench, 5, "ice"), None);
     let vectors = WordVectors::of(&[
         ("valley", [1.0, 0.0, 0.0]),
@@ -497,7 +497,10 @@ fn what_is_drawn_depends_on_query_and_text_alone() {
 #[test]
 fn a_manipulation_is_written_as_it_is_read() {
     let mut names: Vec<&str> = Vec::new();
-    for &it in Manipulation::ALL.iter().chain(Manipulation::OTHERS) {
+    for &it in Manipulation::ALL
+        .iter()
+        .chain(Manipulation::NEEDING_RESOURCES)
+    {
         assert_eq!(it.slug().parse::<Manipulation>().unwrap(), it);
         assert!(!it.about().statement.is_empty());
         assert!(!names.contains(&it.about().name));

@@ -56,9 +56,9 @@ fn candidates_without_a_score_are_told() {
 fn words_name_the_two_rankers() {
     let names = ["BM25", "BERT"];
     let told: String = [
-        Hypothesis::QueryTerms,
-        Hypothesis::QueryTermsHurt,
-        Hypothesis::NovelTerms,
+        Hypothesis::QueryTermBias,
+        Hypothesis::QueryTermBiasHurts,
+        Hypothesis::MoreNovelTerms,
         Hypothesis::LongerQueries,
     ]
     .map(|it| format!("{} {}\n", it.name(), hypothesis_statement(it, names)))

@@ -40,7 +40,7 @@ impl<'a> DiscrepancyRows<'a> {
     fn delta(&mut self) {
         let both = self
             .behaviours(ZERO_TOLERANCE)
-            .zip(self.behaviours(TieThreshold::Tuned));
+            .zip(self.behaviours(TieThreshold::TunedPerRanker));
         let Some((none, tuned)) = both else { return };
         for (at, asked) in tuned.rankers.iter().enumerate() {
             let name = named(&asked.ranker);
@@ -60,9 +60,9 @@ impl<'a> DiscrepancyRows<'a> {
                 "The behaviour whose score changes most without δ",
                 (
                     format!("{name}, {}, δ 0", row.probe.name()),
-                    TableValue::Signed(zero),
+                    TableValue::Difference(zero),
                 ),
-                ("δ tuned".to_owned(), TableValue::Signed(width)),
+                ("δ tuned".to_owned(), TableValue::Difference(width)),
             );
         }
     }
@@ -144,7 +144,7 @@ impl<'a> DiscrepancyRows<'a> {
     }
 
     fn identical(&mut self) {
-        let Some(tuned) = self.behaviours(TieThreshold::Tuned) else {
+        let Some(tuned) = self.behaviours(TieThreshold::TunedPerRanker) else {
             return;
         };
         for (probe, kept) in &tuned.kept {
@@ -167,11 +167,11 @@ impl<'a> DiscrepancyRows<'a> {
                             probe.name(),
                             kept.n_identical
                         ),
-                        TableValue::Signed(lead / n as f64),
+                        TableValue::Difference(lead / n as f64),
                     ),
                     (
                         "without them".to_owned(),
-                        TableValue::Signed(effect.score.value),
+                        TableValue::Difference(effect.score.value),
                     ),
                 );
             }
@@ -247,7 +247,7 @@ fn effects(
 fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     let all = || effects(behaviours, ranker).map(|it| it.1);
     let neutral: u64 = all().map(|it| it.neutral).sum();
-    let n: u64 = all().map(BehavioralEffect::n).sum();
+    let n: u64 = all().map(BehavioralEffect::n_scored).sum();
     (n > 0).then(|| neutral as f64 / n as f64)
 }
 
@@ -323,7 +323,7 @@ mod tests {
         ];
         let sets = [
             ("jfleg", TransferQuerySource::Given, fluent),
-            ("xsum", TransferQuerySource::Shared, short),
+            ("xsum", TransferQuerySource::GivenShared, short),
         ];
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("match:tf:length", false).unwrap();
@@ -332,15 +332,15 @@ mod tests {
             let file = TransferFile {
                 name: name.to_owned(),
                 file: format!("{name}.jsonl"),
-                queries: inference,
-                symmetric: false,
+                query_source: inference,
+                is_symmetric: false,
             };
             let of = file.transfer().unwrap();
             definition.probes.push(Probe::Transfer(of));
             definition.transfers.push(file);
             files.sets.push(TransferSet {
-                of,
-                inference,
+                transfer: of,
+                query_source: inference,
                 pairs,
             });
         }
@@ -361,7 +361,7 @@ mod tests {
     fn identical_pairs_shrink_an_effect() {
         // Of two pairs one is preferred by BM25 and by QL, beyond δ or not; the other never.
         for pair in two_pairs("Identical pairs") {
-            let [TableValue::Signed(theirs), TableValue::Signed(ours)] = pair else {
+            let [TableValue::Difference(theirs), TableValue::Difference(ours)] = pair else {
                 panic!("{pair:?}");
             };
             assert!((theirs * 3.0 - ours * 2.0).abs() < 1e-12, "{theirs} {ours}");

@@ -17,9 +17,9 @@ use crate::text::stopwords::EN_FUNCTION;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LemmaFilterCounts {
     /// All of them.
-    pub(super) kept: u64,
+    pub(super) n_kept: u64,
     /// That the published filter keeps as well.
-    pub(super) kept_by_theirs: u64,
+    pub(super) n_kept_by_authors: u64,
 }
 
 impl LemmaFilterCounts {
@@ -32,7 +32,7 @@ impl LemmaFilterCounts {
 /// The samples of the sets of a study whose queries have to share a word with both texts.
 pub(super) fn count_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     let files = study.definition.transfers.iter();
-    let shared = files.filter(|it| it.queries == TransferQuerySource::Shared);
+    let shared = files.filter(|it| it.queries == TransferQuerySource::GivenShared);
     let of_set = |probe: Probe| {
         let samples = study.instances_of(probe, AxiomVariant::Fixed).ok()?;
         let mut pairs = LemmaFilterCounts::default();
@@ -57,7 +57,7 @@ pub(super) fn example() -> LemmaFilterCounts {
         group: None,
     };
     let mut pairs = LemmaFilterCounts::default();
-    if let Some(query) = TransferQuerySource::Shared.query(&pair, 0) {
+    if let Some(query) = TransferQuerySource::GivenShared.query(&pair, 0) {
         pairs.add(&query, [&pair.a, &pair.b]);
     }
     pairs
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn the_example_is_kept_by_ours_alone() {
         let expected = LemmaFilterCounts {
-            kept: 1,
-            kept_by_theirs: 0,
+            n_kept: 1,
+            n_kept_by_authors: 0,
         };
         assert_eq!(example(), expected);
     }

@@ -70,11 +70,11 @@ impl MeasuredDocument {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WalkCounts {
     /// That there are.
-    pub(super) all: u64,
+    pub(super) n_pairs: u64,
     /// That the walk meets, each once.
-    pub(super) met: u64,
+    pub(super) n_found: u64,
     /// That the walk meets, each as often as it does.
-    pub(super) met_again: u64,
+    pub(super) n_found_with_repeats: u64,
 }
 
 /// Counts ordered pairs of equal TF whose first text has the larger value.
@@ -210,9 +210,9 @@ mod tests {
     fn the_example_misses_a_sample_and_meets_one_twice() {
         let samples = |it| {
             let WalkCounts {
-                all,
-                met,
-                met_again,
+                n_pairs: all,
+                n_found: met,
+                n_found_with_repeats: met_again,
             } = count(&example(), it);
             [all, met, met_again]
         };

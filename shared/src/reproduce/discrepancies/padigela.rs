@@ -64,7 +64,15 @@ impl DiscrepancyRows<'_> {
             ),
             ("BM25".to_owned(), TableValue::Count(bm25[last].1)),
         );
-        for (name, Bm25Comparison { found, rows, .. }) in self.compared() {
+        for (
+            name,
+            Bm25Comparison {
+                differences: found,
+                rows,
+                ..
+            },
+        ) in self.compared()
+        {
             let own = relative_mrr_drop(&found.buckets, 1);
             let Some((own, other)) = own.zip(fall_by_first(rows)) else {
                 continue;
@@ -138,10 +146,16 @@ impl DiscrepancyRows<'_> {
                     "least p of {} drawn exchanges",
                     format::count(N_RESAMPLES as u64)
                 ),
-                TableValue::Tiny(1.0 / (N_RESAMPLES + 1) as f64),
+                TableValue::Magnitude(1.0 / (N_RESAMPLES + 1) as f64),
             ),
         );
-        for (name, Bm25Comparison { found, .. }) in self.compared() {
+        for (
+            name,
+            Bm25Comparison {
+                differences: found, ..
+            },
+        ) in self.compared()
+        {
             self.p(&format!("{name}, FQT"), &found.fqt);
             self.p(&format!("{name}, FNT"), &found.fnt);
         }
@@ -153,8 +167,14 @@ impl DiscrepancyRows<'_> {
         };
         self.add(
             "p of both tests",
-            (format!("{name}, paired t test"), TableValue::P(student)),
-            ("randomisation test".to_owned(), TableValue::P(permutation)),
+            (
+                format!("{name}, paired t test"),
+                TableValue::PValue(student),
+            ),
+            (
+                "randomisation test".to_owned(),
+                TableValue::PValue(permutation),
+            ),
         );
     }
 }
@@ -166,7 +186,7 @@ fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
         table,
     };
     let mut rows = published::published_table(asked).rows.iter();
-    let row = rows.find(|it| it.what == PublishedRowSubject::Compared(said));
+    let row = rows.find(|it| it.what == PublishedRowSubject::Comparison(said));
     let cells = row.map_or(&[][..], |it| &it.cells).iter();
     let numbers = cells.map(|it| match it.printed {
         TableValue::Count(count) => Some(count as f64),
@@ -183,17 +203,17 @@ fn with_counts(means: Vec<f64>, counts: Vec<f64>) -> Vec<(f64, u64)> {
 
 /// Table 1: MRR@10 on the development set.
 fn dev(side: ComparedRanker) -> f64 {
-    *printed_numbers(1, ComparisonStatistic::Of(side))
+    *printed_numbers(1, ComparisonStatistic::Value(side))
         .last()
         .expect("table 1")
 }
 
 /// Table 2: by FQT.
 fn buckets(side: ComparedRanker) -> Vec<(f64, u64)> {
-    let means = printed_numbers(2, ComparisonStatistic::Of(side));
+    let means = printed_numbers(2, ComparisonStatistic::Value(side));
     with_counts(
         means,
-        printed_numbers(2, ComparisonStatistic::Queries(side)),
+        printed_numbers(2, ComparisonStatistic::QueryCount(side)),
     )
 }
 
@@ -203,17 +223,17 @@ fn bucket_means(side: ComparedRanker) -> Vec<f64> {
 
 /// Table 3: by length, without the fall in its last column.
 fn lengths(side: ComparedRanker) -> Vec<f64> {
-    let mut means = printed_numbers(3, ComparisonStatistic::Of(side));
+    let mut means = printed_numbers(3, ComparisonStatistic::Value(side));
     means.pop();
     means
 }
 
 /// Table 6: by what is asked for.
 fn types(side: ComparedRanker) -> Vec<(f64, u64)> {
-    let means = printed_numbers(6, ComparisonStatistic::Of(side));
+    let means = printed_numbers(6, ComparisonStatistic::Value(side));
     with_counts(
         means,
-        printed_numbers(6, ComparisonStatistic::Queries(ComparedRanker::First)),
+        printed_numbers(6, ComparisonStatistic::QueryCount(ComparedRanker::First)),
     )
 }
 
@@ -366,7 +386,7 @@ mod tests {
         let row = |rr: f64, fqt: f64| QueryRow {
             query_id: String::new(),
             query: String::new(),
-            values: QueryMetrics {
+            metrics: QueryMetrics {
                 rr: Some([0.0, rr]),
                 fqt: [Some(fqt), None],
                 ..QueryMetrics::default()

@@ -20,15 +20,15 @@ pub(super) const EXAMPLE: &str = "Owls in old barns eat mice at night.";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ShuffleCounts {
     /// Texts with a preposition.
-    pub(super) texts: u64,
+    pub(super) n_documents: u64,
     /// Prepositions in them.
-    pub(super) prepositions: u64,
+    pub(super) n_prepositions: u64,
     /// Prepositions that the published code puts anywhere but where they were.
-    pub(super) put: u64,
+    pub(super) n_misplaced: u64,
     /// Words that its texts lack.
-    pub(super) lost: u64,
+    pub(super) n_lost: u64,
     /// Words that ours lack.
-    pub(super) lost_by_ours: u64,
+    pub(super) n_lost_by_ours: u64,
 }
 
 impl ShuffleCounts {
@@ -54,8 +54,8 @@ impl ShuffleCounts {
             text,
             analysis: &analysis,
             query: "",
-            others: &[],
-            tools,
+            non_relevant_docs: &[],
+            lookup_tables: tools,
             vocabulary,
             seed: 0,
         });
@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn words_are_lost_by_theirs_and_kept_by_ours() {
         let expected = ShuffleCounts {
-            texts: 1,
-            prepositions: 2,
-            put: 1,
-            lost: 1,
-            lost_by_ours: 0,
+            n_documents: 1,
+            n_prepositions: 2,
+            n_misplaced: 1,
+            n_lost: 1,
+            n_lost_by_ours: 0,
         };
         assert_eq!(count([EXAMPLE.to_owned()]), expected);
         assert_eq!(

@@ -5,7 +5,10 @@ use super::*;
 fn check(counts: &[(u64, u64)], expect: Expect) {
     let queries: Vec<VerdictCounts> = counts
         .iter()
-        .map(|&(agreeing, judged)| VerdictCounts { agreeing, judged })
+        .map(|&(agreeing, judged)| VerdictCounts {
+            n_agreeing: agreeing,
+            n_verdicts: judged,
+        })
         .collect();
     let found = match bootstrap_fraction(&queries) {
         None => "nothing judged".to_owned(),

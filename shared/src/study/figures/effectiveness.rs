@@ -41,7 +41,7 @@ pub(super) type PerQueryValues = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
     /// Values of every query for every ranker.
-    pub(super) fn per_query(&self, filter: &InstanceFilter<'_>) -> PerQueryValues {
+    pub(super) fn per_query_values(&self, filter: &InstanceFilter<'_>) -> PerQueryValues {
         let rankers = self.scores.iter();
         rankers
             .map(|it| self.evaluation(it, filter).map(|it| it.per_query))
@@ -49,7 +49,7 @@ impl Study {
     }
 
     /// What a ranker's order of the pools is worth; none without judgements.
-    pub(in crate::study) fn evaluation(
+    pub(in crate::study) fn evaluate_ranker(
         &self,
         scores: &Scores,
         filter: &InstanceFilter<'_>,
@@ -78,7 +78,7 @@ impl Study {
 
 impl EffectivenessTable {
     /// None where no ranker has a judged query.
-    pub(super) fn of(
+    pub(super) fn from_values(
         measures: &[String],
         per_query: &PerQueryValues,
     ) -> Option<EffectivenessTable> {

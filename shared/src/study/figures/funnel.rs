@@ -46,9 +46,9 @@ pub struct AxiomFunnel {
     /// In the order of the way; the first has every candidate, the last the instances.
     pub steps: Vec<FunnelStep>,
     /// In the order the axiom checks them.
-    pub missed: Vec<PreconditionFailures>,
+    pub precondition_failures: Vec<PreconditionFailures>,
     /// Candidates that were asked for `missed`: all, or as many drawn by seed.
-    pub n_asked: u64,
+    pub n_checked: u64,
 }
 
 /// How many are left.
@@ -56,9 +56,9 @@ pub struct AxiomFunnel {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FunnelStep {
     /// After what.
-    pub reading: FunnelStage,
+    pub stage: FunnelStage,
     /// Pairs or triples.
-    pub n: u64,
+    pub n_candidates: u64,
 }
 
 /// How an axiom is read.
@@ -79,7 +79,7 @@ pub enum FunnelStage {
     /// Relaxed and extended: the instances of the study, before a cap.
     Mined,
     /// Instances that were built from texts.
-    Built,
+    Derived,
 }
 
 /// A premise with the candidates that do not pass it.
@@ -95,10 +95,10 @@ pub struct PreconditionFailures {
     /// Candidates that fail it.
     pub n_failed: u64,
     /// Candidates that fail nothing else.
-    pub n_alone: u64,
+    pub n_failed_only: u64,
     /// The median of what was missing where it failed; none where nothing failed, or where it
     /// could not be measured.
-    pub missing: Option<f64>,
+    pub median_shortfall: Option<f64>,
 }
 
 /// One query with its pool, counted.
@@ -127,8 +127,8 @@ impl Study {
                 probe: instances.probe,
                 // What is mined is known; what was on the way to it cannot be counted.
                 steps: vec![last_step(instances, &queries)],
-                missed: Vec::new(),
-                n_asked: 0,
+                precondition_failures: Vec::new(),
+                n_checked: 0,
             });
             return Ok(funnels.collect());
         }
@@ -147,8 +147,8 @@ impl Study {
             AxiomFunnel {
                 probe,
                 steps: steps(instances, limits, &queries, &cases),
-                missed,
-                n_asked,
+                precondition_failures: missed,
+                n_checked: n_asked,
             }
         });
         Ok(funnels.collect())
@@ -177,7 +177,7 @@ impl Study {
             let terms = &terms;
             times.clone().map(move |times| {
                 let body = index.terms(doc).repeat(times as usize);
-                (at, DocumentFeatures::with_others(&body, terms))
+                (at, DocumentFeatures::with_other_terms(&body, terms))
             })
         });
         FunnelQuery {
@@ -309,10 +309,13 @@ fn steps(
             ));
         }
         Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => (),
-        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => (),
+        Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => (),
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
     }
-    let step = |(reading, n)| FunnelStep { reading, n };
+    let step = |(reading, n)| FunnelStep {
+        stage: reading,
+        n_candidates: n,
+    };
     let last = last_step(instances, queries);
     steps.into_iter().map(step).chain([last]).collect()
 }
@@ -321,9 +324,9 @@ fn steps(
 fn last_step(instances: &Instances, queries: &[usize]) -> FunnelStep {
     let found = queries.iter().map(|&it| instances.found[it]);
     FunnelStep {
-        n: found.map(u64::from).sum(),
-        reading: match instances.probe {
-            Probe::Axiom(Axiom::Lnc2) => FunnelStage::Built,
+        n_candidates: found.map(u64::from).sum(),
+        stage: match instances.probe {
+            Probe::Axiom(Axiom::Lnc2) => FunnelStage::Derived,
             _ => FunnelStage::Mined,
         },
     }
@@ -397,7 +400,7 @@ fn missed(
                 pool: &texts,
                 limits,
                 totals,
-                alike: &case.alike,
+                term_similarities: &case.alike,
             };
             let premises = probe.premises(mode, &asked);
             ask(&mut failures, &premises);
@@ -457,8 +460,8 @@ impl FailureCounter {
             relation: self.premise.relation,
             bound: self.premise.bound,
             n_failed: self.n_failed,
-            n_alone: self.n_alone,
-            missing: median(&self.missing),
+            n_failed_only: self.n_alone,
+            median_shortfall: median(&self.missing),
         }
     }
 }
@@ -486,8 +489,8 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
         }
         // What has to be above a whole number lacks one more.
         let more = match premise.relation {
-            BoundRelation::Above if premise.quantity.is_counted() => 1.0,
-            BoundRelation::Above
+            BoundRelation::MoreThan if premise.quantity.is_counted() => 1.0,
+            BoundRelation::MoreThan
             | BoundRelation::AtMost
             | BoundRelation::AtLeast
             | BoundRelation::Equal => 0.0,
@@ -510,8 +513,8 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
 /// The same premise of whichever query term.
 fn general(quantity: MeasuredQuantity) -> MeasuredQuantity {
     match quantity {
-        MeasuredQuantity::TermLead { .. } => MeasuredQuantity::TermLead { term: 0 },
-        MeasuredQuantity::StepChange { .. } => MeasuredQuantity::StepChange { term: 0 },
+        MeasuredQuantity::TermCountLead { .. } => MeasuredQuantity::TermCountLead { term: 0 },
+        MeasuredQuantity::TermGainChange { .. } => MeasuredQuantity::TermGainChange { term: 0 },
         other => other,
     }
 }
@@ -564,7 +567,7 @@ mod tests {
         let gap = MeasuredQuantity::LengthGap { a: 1, b: 2 };
         assert_eq!(missed(gap), (6, 1, Some(1.0)));
         // Text 4 has no query term; as the second of a pair it fails that alone but for text 3.
-        let second = MeasuredQuantity::Occurrences { text: 2 };
+        let second = MeasuredQuantity::QueryTermOccurrences { text: 2 };
         assert_eq!(missed(second), (3, 2, Some(1.0)));
     }
 

@@ -19,9 +19,9 @@ pub struct QueryOverlapFigure {
     /// The overlaps at which the second and the last third begin.
     pub edges: [f64; 2],
     /// Over all queries with a relevant document.
-    pub all: OverlapThirds,
+    pub all_queries: OverlapThirds,
     /// Over those with a relevant document in the pool.
-    pub in_pool: OverlapThirds,
+    pub relevant_in_pool: OverlapThirds,
 }
 
 /// Queries in thirds: little, medium and much overlap.
@@ -35,7 +35,7 @@ pub struct OverlapThirds {
 }
 
 impl QueryOverlapFigure {
-    pub(super) fn of(
+    pub(super) fn from_values(
         study: &Study,
         filter: &InstanceFilter<'_>,
         name: &str,
@@ -78,8 +78,8 @@ impl QueryOverlapFigure {
         Some(QueryOverlapFigure {
             measure: name.to_owned(),
             edges,
-            all: thirds(&known),
-            in_pool: thirds(&pooled),
+            all_queries: thirds(&known),
+            relevant_in_pool: thirds(&pooled),
         })
     }
 }

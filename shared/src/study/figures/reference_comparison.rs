@@ -25,7 +25,7 @@ pub struct ReferenceComparison {
 
 impl Study {
     /// Compares every ranker with the one of the choice.
-    pub(super) fn compare(
+    pub(super) fn compare_with_reference(
         &self,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
@@ -95,7 +95,7 @@ impl ComparisonContext<'_> {
 
 fn agrees(outcome: Outcome, tie_agrees: TiePolicy) -> bool {
     match (outcome, tie_agrees) {
-        (Outcome::Satisfied, _) | (Outcome::Tied, TiePolicy::Yes) => true,
-        (Outcome::Violated, _) | (Outcome::Tied, TiePolicy::No) => false,
+        (Outcome::Satisfied, _) | (Outcome::Tied, TiePolicy::Agrees) => true,
+        (Outcome::Violated, _) | (Outcome::Tied, TiePolicy::Disagrees) => false,
     }
 }

@@ -24,7 +24,7 @@ pub struct EffectivenessScatter {
 }
 
 impl EffectivenessScatter {
-    pub(super) fn of(
+    pub(super) fn from_values(
         overview: &StudyOverview,
         effectiveness: &EffectivenessTable,
         measure: usize,

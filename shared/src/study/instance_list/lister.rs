@@ -73,7 +73,7 @@ impl Magnitude {
 /// What the first pass comes to.
 pub struct ListPlan {
     /// What the second pass looks for, one for each part.
-    pub wanted: Vec<ListPart>,
+    pub parts: Vec<ListPart>,
     n: u64,
     /// Instances before the page in what the second pass finds.
     skip: u64,
@@ -120,9 +120,9 @@ pub(super) fn sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
     match (sort, verdict.map(|it| it.margin)) {
         (InstanceSort::Query, _) => 0.0,
         (_, None) => f64::INFINITY,
-        (InstanceSort::MarginUp, Some(margin)) => margin,
-        (InstanceSort::MarginDown, Some(margin)) => -margin,
-        (InstanceSort::Closest, Some(margin)) => margin.abs(),
+        (InstanceSort::MarginAscending, Some(margin)) => margin,
+        (InstanceSort::MarginDescending, Some(margin)) => -margin,
+        (InstanceSort::AbsoluteMargin, Some(margin)) => margin.abs(),
     }
 }
 
@@ -145,10 +145,10 @@ impl<'a> InstanceLister<'a> {
         listing.dials.check(study)?;
         let mode = listing.dials.mode_of(study)?;
         let scores = study.scores.get(listing.ranker).ok_or_else(|| {
-            Error::unknown("ranker of this study", format!("number {}", listing.ranker))
+            Error::not_found("ranker of this study", format!("number {}", listing.ranker))
         })?;
         let mut truncated = Vec::new();
-        if listing.dials.only == InstanceSubset::Whole && !scores.truncated.is_empty() {
+        if listing.dials.only == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
             truncated = vec![false; study.pairs.len()];
             for &at in &scores.truncated {
                 truncated[at as usize] = true;
@@ -167,7 +167,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Parts of the queries with about equally many instances.
-    pub fn parts(&self, n: usize) -> Vec<Range<usize>> {
+    pub fn split_queries(&self, n: usize) -> Vec<Range<usize>> {
         let n_queries = self.instances.n_queries();
         let of_each = self.instances.len() / n.max(1) + 1;
         let (mut parts, mut from, mut n_held) = (Vec::new(), 0, 0);
@@ -202,7 +202,7 @@ impl<'a> InstanceLister<'a> {
             for (&text, place) in texts.iter().zip(range.clone()) {
                 places[text as usize] = place as u32;
             }
-            if self.listing.dials.only == InstanceSubset::Relevant {
+            if self.listing.dials.only == InstanceSubset::WithRelevant {
                 let grade = |it: &StudyDocNo| study.grade(query, *it).is_some_and(|it| it >= 1);
                 relevant = texts.iter().map(grade).collect();
             }
@@ -210,11 +210,11 @@ impl<'a> InstanceLister<'a> {
             for claim in self.instances.of(query) {
                 let fits = match self.listing.dials.only {
                     InstanceSubset::All => true,
-                    InstanceSubset::Whole => {
+                    InstanceSubset::Untruncated => {
                         self.truncated.is_empty()
                             || !claim.any(|text| self.truncated.get(place(text)) == Some(&true))
                     }
-                    InstanceSubset::Relevant => claim.any(|text| {
+                    InstanceSubset::WithRelevant => claim.any(|text| {
                         let at = place(text).checked_sub(range.start);
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
@@ -240,7 +240,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// The first pass over some queries.
-    pub fn count(&self, queries: Range<usize>) -> MarginCounts {
+    pub fn count_margins(&self, queries: Range<usize>) -> MarginCounts {
         let mut found = MarginCounts {
             queries: queries.clone(),
             least: 0.0,
@@ -280,7 +280,7 @@ impl<'a> InstanceLister<'a> {
         }
         let n: u64 = all.iter().map(|it| it.n).sum();
         let bins = bins(counted);
-        let page = self.listing.limit.min(InstanceListOptions::MOST);
+        let page = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE);
         let first = self.listing.offset.min(n);
         let last = first.saturating_add(page).min(n);
         // Where each magnitude begins in the list; those that the page touches.
@@ -330,7 +330,7 @@ impl<'a> InstanceLister<'a> {
             }
         });
         ListPlan {
-            wanted: parts.collect(),
+            parts: parts.collect(),
             n,
             skip,
             n_tied: counted.iter().map(|it| it.n_tied).sum(),
@@ -339,7 +339,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// The second pass over a part.
-    pub fn pick(&self, wanted: &ListPart) -> SelectedInstances {
+    pub fn select_instances(&self, wanted: &ListPart) -> SelectedInstances {
         let mut left = wanted.parts.clone();
         let mut found = SelectedInstances {
             judged: Vec::new(),
@@ -371,7 +371,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// The page, from all parts in order.
-    pub fn page(&self, plan: &ListPlan, picked: Vec<SelectedInstances>) -> InstancePage {
+    pub fn build_page(&self, plan: &ListPlan, picked: Vec<SelectedInstances>) -> InstancePage {
         let mut counts = vec![0; plan.bins.n];
         let mut judged = Vec::new();
         for part in picked {
@@ -383,14 +383,14 @@ impl<'a> InstanceLister<'a> {
         }
         let by = |it: &InstanceVerdict| key(self.listing.sort, it.verdict);
         judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
-        let limit = self.listing.limit.min(InstanceListOptions::MOST) as usize;
+        let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
         InstancePage {
             n_instances: plan.n,
             rows: rows.map(|it| self.line(it)).collect(),
             histogram: MarginHistogram {
-                from: plan.bins.first * plan.bins.width,
-                width: plan.bins.width,
+                lower_edge: plan.bins.first * plan.bins.width,
+                bin_width: plan.bins.width,
                 counts,
                 n_tied: plan.n_tied,
             },
@@ -411,10 +411,10 @@ impl<'a> InstanceLister<'a> {
             query_id: study.queries[query].id.clone(),
             query: study.queries[query].text.clone(),
             grades: texts.iter().map(|&it| study.grade(query, it)).collect(),
-            texts: texts.into_iter().map(|it| study.text_id(it)).collect(),
+            docs: texts.into_iter().map(|it| study.text_id(it)).collect(),
             outcome: verdict.map(|it| it.outcome),
             margin: verdict.map(|it| it.margin),
-            truncated: study.truncated(self.scores, query, claim),
+            is_truncated: study.truncated(self.scores, query, claim),
         }
     }
 }

@@ -100,7 +100,7 @@ impl Text<'_> {
         }
         match tokens::abbreviation_period(self.form(mark)) {
             None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
-            Some(AbbreviationPeriod::Leads | AbbreviationPeriod::LeadsNumber) => false,
+            Some(AbbreviationPeriod::BeforeWord | AbbreviationPeriod::BeforeNumber) => false,
             Some(AbbreviationPeriod::MayEnd) => {
                 form.starts_with(char::is_uppercase) && is_of_closed_class(form)
             }

@@ -87,7 +87,7 @@ fn a_sentence_may_lack_its_space_its_capital_or_its_end() {
 fn base_forms() {
     let base = |form: &str, tag: PartOfSpeech| {
         let bytes = 0..form.len();
-        TaggedToken { bytes, tag }.lemma(form).into_owned()
+        TaggedToken { bytes, pos: tag }.lemma(form).into_owned()
     };
     let verbs = "hoped hope, hopped hop, Called call, controlled control, studied study, \
                  dying die, goes go, passes pass, thought think, needed need, changing change, \

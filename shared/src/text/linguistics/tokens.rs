@@ -31,9 +31,9 @@ const NUMBERED: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AbbreviationPeriod {
     /// Something always follows it.
-    Leads,
+    BeforeWord,
     /// A number follows it.
-    LeadsNumber,
+    BeforeNumber,
     /// It may end a sentence.
     MayEnd,
 }
@@ -47,8 +47,8 @@ pub(super) fn abbreviation_period(form: &str) -> Option<AbbreviationPeriod> {
     }
     let is_in = |list: &[&str]| list.contains(&lower.as_str());
     match (is_in(LEADING), is_in(NUMBERED), is_in(SHORT)) {
-        (true, _, _) => Some(AbbreviationPeriod::Leads),
-        (_, true, _) => Some(AbbreviationPeriod::LeadsNumber),
+        (true, _, _) => Some(AbbreviationPeriod::BeforeWord),
+        (_, true, _) => Some(AbbreviationPeriod::BeforeNumber),
         (_, _, true) => Some(AbbreviationPeriod::MayEnd),
         (false, false, false) => None,
     }
@@ -133,8 +133,8 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
             let is_inside = rest.starts_with(char::is_alphabetic);
             let next = text[after.end..].trim_start().chars().next();
             return match abbreviation_period(&format!("{left}.")) {
-                Some(AbbreviationPeriod::LeadsNumber) => next.is_some_and(char::is_numeric),
-                Some(AbbreviationPeriod::Leads | AbbreviationPeriod::MayEnd) => !is_inside,
+                Some(AbbreviationPeriod::BeforeNumber) => next.is_some_and(char::is_numeric),
+                Some(AbbreviationPeriod::BeforeWord | AbbreviationPeriod::MayEnd) => !is_inside,
                 None => false,
             };
         }

@@ -34,7 +34,7 @@ const ONE: u64 = 1 << 32;
 
 impl Cooccurrence {
     /// X_ij.
-    pub(super) fn x(&self) -> f64 {
+    pub(super) fn weighted_count(&self) -> f64 {
         self.x as f64 / ONE as f64
     }
 }
@@ -79,7 +79,7 @@ impl<'a> GloveCorpus<'a> {
     }
 
     /// The neighbours in some documents.
-    pub fn count(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
+    pub fn count_cooccurrences(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
         let mut found = CooccurrenceCounts::default();
         found.add(self, docs);
         found
@@ -186,7 +186,7 @@ mod tests {
         let pairs = merge(vec![corpus.count(1..2), corpus.count(0..1)]);
         let x = |pairs: &[Cooccurrence], words| {
             let found = pairs.iter().find(|it| it.words == words);
-            found.map(Cooccurrence::x)
+            found.map(Cooccurrence::weighted_count)
         };
         // b and b are two apart in the second text, both ways.
         assert_eq!(x(&pairs, [0, 0]), Some(1.0));

@@ -35,23 +35,27 @@ impl TestActor {
     }
 
     /// Does one thing.
-    pub(super) fn one(&mut self, task: TaskId, what: AnnotationAction) -> EventKey {
+    pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> EventKey {
         self.all(task, vec![what])[0]
     }
 
     /// Does things in one request.
-    pub(super) fn all(&mut self, task: TaskId, what: Vec<AnnotationAction>) -> Vec<EventKey> {
+    pub(super) fn send_all(&mut self, task: TaskId, what: Vec<AnnotationAction>) -> Vec<EventKey> {
         let mut made_ms = 1_790_000_000_000 + 10_000 * self.keys.len() as u64;
         let event = |what| {
             made_ms += 10_000;
             let key = self.random.key();
-            AnnotationEvent { key, made_ms, what }
+            AnnotationEvent {
+                key,
+                created_ms: made_ms,
+                action: what,
+            }
         };
         let events: Vec<AnnotationEvent> = what.into_iter().map(event).collect();
         let keys: Vec<EventKey> = events.iter().map(|it| it.key).collect();
         let sent = self.person.ask(&SubmitEventsRequest { task, events });
         for taken in &sent.taken {
-            assert_eq!(taken.outcome, EventOutcome::Kept, "{}", self.person.name);
+            assert_eq!(taken.outcome, EventOutcome::Stored, "{}", self.person.name);
         }
         assert!(sent.taken.iter().map(|it| it.key).eq(keys.iter().copied()));
         self.keys.extend(&keys);
@@ -82,8 +86,8 @@ pub(super) fn decision(
         item: offer.item,
         answer,
         comment: AnswerComment::default(),
-        sides: offer.sides,
-        took_ms: 4_000,
+        display_order: offer.sides,
+        duration_ms: 4_000,
         replaces,
     })
 }

@@ -20,7 +20,7 @@ pub(super) struct BrowserAnnotator<'a> {
     tab: &'a BrowserTab,
     items: &'a Items,
     /// Ann is the first, Ben the second.
-    place: usize,
+    index: usize,
     /// Items decided on or passed over, in their order.
     finished: Vec<ItemNo>,
 }
@@ -34,7 +34,7 @@ impl BrowserAnnotator<'_> {
         BrowserAnnotator {
             tab,
             items,
-            place,
+            index: place,
             finished: Vec::new(),
         }
     }
@@ -45,13 +45,13 @@ impl BrowserAnnotator<'_> {
     }
 
     /// Waits for an item: which, and how its texts stand.
-    pub(super) fn there(&self) -> (ItemNo, DisplayOrder) {
+    pub(super) fn wait_for_item(&self) -> (ItemNo, DisplayOrder) {
         let shown = self.tab.until("an item", SHOWN);
         let text = |at: usize| shown[at].as_str().unwrap().to_owned();
         let claimed = [text(0), text(1), text(2)];
         let swapped = [text(0), text(2), text(1)];
         match (self.items.get(&claimed), self.items.get(&swapped)) {
-            (Some(&item), _) => (item, DisplayOrder::AsClaimed),
+            (Some(&item), _) => (item, DisplayOrder::ClaimOrder),
             (None, Some(&item)) => (item, DisplayOrder::Swapped),
             (None, None) => panic!("no such item: {claimed:?}"),
         }
@@ -62,14 +62,14 @@ impl BrowserAnnotator<'_> {
         let (item, sides) = self.there();
         let answer = match item {
             SPARE if self.place == 1 => return self.skip(),
-            SPARE => AnnotatorAnswer::CannotSay,
+            SPARE => AnnotatorAnswer::CannotTell,
             item => answers::both()[item.0 as usize][self.place],
         };
         let key = match sides.turn(answer) {
             AnnotatorAnswer::First => "1",
             AnnotatorAnswer::Equal => "2",
             AnnotatorAnswer::Second => "3",
-            AnnotatorAnswer::CannotSay => "4",
+            AnnotatorAnswer::CannotTell => "4",
         };
         self.by_key(item, key);
     }

@@ -15,16 +15,16 @@ const NOTE: &str = "note";
 /// The comment on the answer that comes, as far as it is written.
 #[derive(Clone, Copy)]
 pub(super) struct CommentDraft {
-    words: RwSignal<AnswerComment>,
+    value: RwSignal<AnswerComment>,
     /// Whether the field of the note is there.
-    noting: RwSignal<bool>,
+    is_note_open: RwSignal<bool>,
 }
 
 impl CommentDraft {
     pub(super) fn new() -> CommentDraft {
         CommentDraft {
-            words: RwSignal::new(AnswerComment::default()),
-            noting: RwSignal::new(false),
+            value: RwSignal::new(AnswerComment::default()),
+            is_note_open: RwSignal::new(false),
         }
     }
 
@@ -34,18 +34,19 @@ impl CommentDraft {
         self.words.set(words);
     }
 
-    pub(super) fn words(self) -> AnswerComment {
+    pub(super) fn value(self) -> AnswerComment {
         self.words.get_untracked()
     }
 
     /// Yes, no, not said, and again. What it is then, in words.
-    pub(super) fn turn_matters(self) -> &'static str {
+    pub(super) fn cycle_reason_vote(self) -> &'static str {
         let (next, word) = match self.words.with_untracked(|it| it.matters) {
-            None => (Some(ReasonRating::Yes), "The axiom’s reason matters"),
-            Some(ReasonRating::Yes) => {
-                (Some(ReasonRating::No), "The axiom’s reason does not matter")
-            }
-            Some(ReasonRating::No) => (None, "Nothing is said of the axiom’s reason"),
+            None => (Some(ReasonRating::Matters), "The axiom’s reason matters"),
+            Some(ReasonRating::Matters) => (
+                Some(ReasonRating::DoesNotMatter),
+                "The axiom’s reason does not matter",
+            ),
+            Some(ReasonRating::DoesNotMatter) => (None, "Nothing is said of the axiom’s reason"),
         };
         self.words.update(|it| it.matters = next);
         word
@@ -57,7 +58,7 @@ impl CommentDraft {
         item::focus(NOTE);
     }
 
-    fn turn_tag(self, tag: &str) {
+    fn toggle_tag(self, tag: &str) {
         self.words.update(|it| {
             let before = it.tags.len();
             it.tags.retain(|known| known != tag);
@@ -78,7 +79,10 @@ pub(super) fn CommentFields(
     /// What is said so far.
     comment: CommentDraft,
 ) -> impl IntoView {
-    let CommentDraft { words, noting } = comment;
+    let CommentDraft {
+        value: words,
+        is_note_open: noting,
+    } = comment;
     let typed = RwSignal::new(String::new());
     let wrong = RwSignal::new(None::<String>);
     let add = move |event: leptos::ev::SubmitEvent| {
@@ -117,8 +121,8 @@ pub(super) fn CommentFields(
         }
     };
     let matters = [
-        (Some(ReasonRating::Yes), "yes"),
-        (Some(ReasonRating::No), "no"),
+        (Some(ReasonRating::Matters), "yes"),
+        (Some(ReasonRating::DoesNotMatter), "no"),
         (None, "not said"),
     ]
     .map(|(value, word)| {

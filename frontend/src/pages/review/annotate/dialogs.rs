@@ -40,10 +40,10 @@ fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl In
 /// Why an item is passed over, for its button.
 fn reason_word(reason: SkipReason) -> &'static str {
     match reason {
-        SkipReason::NotUnderstood => "I do not understand the query or a text",
-        SkipReason::Broken => "A text is broken, cut or empty",
-        SkipReason::Disturbing => "I do not want to read this",
-        SkipReason::Involved => "I have a stake in it",
+        SkipReason::NotUnderstandable => "I do not understand the query or a text",
+        SkipReason::BrokenDocument => "A text is broken, cut or empty",
+        SkipReason::DistressingContent => "I do not want to read this",
+        SkipReason::ConflictOfInterest => "I have a stake in it",
         SkipReason::Other => "For the reason in the note",
     }
 }

@@ -34,7 +34,9 @@ pub(super) fn GuidelinesPanel(
     let everybody = move || everybody(&work.standing.read());
     let share = Signal::derive(move || {
         let TaskProgressSummary {
-            n_filled, n_slots, ..
+            n_decisions: n_filled,
+            n_decisions_required: n_slots,
+            ..
         } = work.standing.get();
         n_filled as f64 / n_slots.max(1) as f64
     });
@@ -120,9 +122,9 @@ mod tests {
     #[test]
     fn everybody_is_said_in_a_sentence() {
         let standing = TaskProgressSummary {
-            n_filled: 412,
-            n_slots: 1_720,
-            n_people: 1,
+            n_decisions: 412,
+            n_decisions_required: 1_720,
+            n_annotators: 1,
             ..TaskProgressSummary::default()
         };
         assert_eq!(

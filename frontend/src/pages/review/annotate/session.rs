@@ -23,9 +23,9 @@ pub(crate) struct DisplayedItem {
     /// What is shown.
     pub(crate) item: AssignedItem,
     /// What the person said of it before.
-    pub(crate) before: Option<EarlierDecision>,
+    pub(crate) earlier: Option<EarlierDecision>,
     /// Of training: the answer that was just given, about the texts in the order of the claim.
-    pub(crate) told: Option<AnnotatorAnswer>,
+    pub(crate) feedback: Option<AnnotatorAnswer>,
 }
 
 /// An earlier decision on the item that is shown.
@@ -35,7 +35,7 @@ pub(crate) struct EarlierDecision {
     pub(crate) decision: Decision,
     /// Decisions on the item that stand, and that another one replaces: one, if it was not taken
     /// back, and more after two devices that did not know of each other.
-    stand: Vec<EventKey>,
+    active_keys: Vec<EventKey>,
 }
 
 /// A decision or a skip that can be taken back.
@@ -52,21 +52,21 @@ pub(crate) struct UndoableAction {
 /// All of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct AnnotationSession {
-    now: Option<DisplayedItem>,
-    ahead: VecDeque<DisplayedItem>,
-    done: Vec<UndoableAction>,
-    seen: VecDeque<AssignedItem>,
-    settled: BTreeSet<ItemNo>,
+    displayed: Option<DisplayedItem>,
+    upcoming: VecDeque<DisplayedItem>,
+    undoable: Vec<UndoableAction>,
+    cache: VecDeque<AssignedItem>,
+    decided: BTreeSet<ItemNo>,
     parts: BTreeMap<ItemNo, AssignmentPhase>,
-    taken_back: BTreeMap<EventKey, UndoableAction>,
+    undone: BTreeMap<EventKey, UndoableAction>,
     /// Further items that others hold.
     n_leased: u32,
     /// Whether the server had no more when it was asked last.
-    ended: bool,
+    is_exhausted: bool,
 }
 
 impl UndoableAction {
-    fn of(event: &AnnotationEvent) -> Option<UndoableAction> {
+    fn from_event(event: &AnnotationEvent) -> Option<UndoableAction> {
         let (item, decision) = match &event.what {
             AnnotationAction::Decided(it) => (it.item, Some(it.clone())),
             AnnotationAction::Skipped(it) => (it.item, None),
@@ -88,8 +88,8 @@ impl DisplayedItem {
     fn new(item: AssignedItem) -> DisplayedItem {
         DisplayedItem {
             item,
-            before: None,
-            told: None,
+            earlier: None,
+            feedback: None,
         }
     }
 
@@ -99,19 +99,19 @@ impl DisplayedItem {
     }
 
     /// The answer of before, as the texts stand on the screen.
-    pub(crate) fn answered(&self) -> Option<AnnotatorAnswer> {
+    pub(crate) fn earlier_answer(&self) -> Option<AnnotatorAnswer> {
         let before = self.before.as_ref()?;
         Some(self.item.offer.sides.turn(before.decision.answer))
     }
 
     /// Whether an answer that stands is about to be changed.
-    pub(crate) fn changes(&self) -> bool {
+    pub(crate) fn replaces_decision(&self) -> bool {
         let before = self.before.as_ref();
         before.is_some_and(|it| !it.stand.is_empty())
     }
 
     /// A decision on it; `answer` is about the screen, first is left.
-    pub(crate) fn decide(
+    pub(crate) fn new_decision(
         &self,
         answer: AnnotatorAnswer,
         comment: AnswerComment,
@@ -123,8 +123,8 @@ impl DisplayedItem {
             item: self.number(),
             answer: sides.turn(answer),
             comment,
-            sides,
-            took_ms,
+            display_order: sides,
+            duration_ms: took_ms,
             replaces: before.map(|it| it.stand.clone()).unwrap_or_default(),
         })
     }
@@ -133,7 +133,7 @@ impl DisplayedItem {
 impl AnnotationSession {
     /// Hears what was done in earlier visits: what the server knows, the newest first, and what it
     /// does not know yet, in its order.
-    pub(crate) fn remember(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
+    pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
         let standing =
             |it: &&EventRecord| !matches!(it.fate, EventStatus::Undone | EventStatus::Replaced);
         let known_keys: BTreeSet<EventKey> = known.iter().map(|it| it.entry.event.key).collect();
@@ -145,11 +145,11 @@ impl AnnotationSession {
         }
     }
 
-    fn put(&mut self, event: &AnnotationEvent) {
+    fn apply_event(&mut self, event: &AnnotationEvent) {
         if let AnnotationAction::Undone { of } = event.what {
             self.forget(of);
         }
-        if let Some(act) = UndoableAction::of(event) {
+        if let Some(act) = UndoableAction::from_event(event) {
             let replaced = event.what.replaces();
             self.done.retain(|it| !replaced.contains(&it.key));
             self.settled.insert(act.item);
@@ -157,7 +157,7 @@ impl AnnotationSession {
         }
     }
 
-    fn forget(&mut self, key: EventKey) {
+    fn remove_event(&mut self, key: EventKey) {
         if let Some(at) = self.done.iter().position(|it| it.key == key) {
             let act = self.done.remove(at);
             if self.done.iter().all(|it| it.item != act.item) {
@@ -169,7 +169,7 @@ impl AnnotationSession {
 
     /// Takes what the server handed out when it was asked for `n`. An item that was promised for a
     /// time that is over, and is not promised again, is somebody else's now.
-    pub(crate) fn take(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
+    pub(crate) fn receive_items(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
         self.ended = (handed.items.len() as u32) < n;
         self.n_leased = handed.n_leased;
         let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.offer.item).collect();
@@ -194,14 +194,14 @@ impl AnnotationSession {
 
     /// For how many items the server is to be asked: with those at hand, which it gives again, and
     /// those whose decisions it does not have. None while there are enough.
-    pub(crate) fn wants(&self, n_unsent: usize) -> Option<u32> {
+    pub(crate) fn n_to_request(&self, n_unsent: usize) -> Option<u32> {
         let n_held = self.n_held();
         let wanted = (n_held + n_unsent + N_PREFETCHED).min(MAX_ITEMS_PER_REQUEST as usize);
         (n_held < LOW_STOCK && !self.ended).then_some(wanted as u32)
     }
 
     /// Asks again although there was nothing more.
-    pub(crate) fn hope(&mut self) {
+    pub(crate) fn clear_exhausted(&mut self) {
         self.ended = false;
     }
 
@@ -211,12 +211,12 @@ impl AnnotationSession {
     }
 
     /// The item on the screen.
-    pub(crate) fn screen(&self) -> Option<&DisplayedItem> {
+    pub(crate) fn displayed_item(&self) -> Option<&DisplayedItem> {
         self.now.as_ref()
     }
 
     /// Whether the server has no more for now.
-    pub(crate) fn ended(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.ended
     }
 
@@ -226,12 +226,13 @@ impl AnnotationSession {
     }
 
     /// A decision on the item on the screen, or a skip, was made.
-    pub(crate) fn did(&mut self, event: &AnnotationEvent) {
+    pub(crate) fn record(&mut self, event: &AnnotationEvent) {
         self.put(event);
         let Some(screen) = &mut self.now else {
             return;
         };
-        if event.what.item() != Some(screen.number()) || UndoableAction::of(event).is_none() {
+        if event.what.item() != Some(screen.number()) || UndoableAction::from_event(event).is_none()
+        {
             return;
         }
         let number = screen.number();
@@ -247,28 +248,28 @@ impl AnnotationSession {
     }
 
     /// Shows the next item.
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.now = self.ahead.pop_front();
     }
 
     /// What can be taken back, the newest last.
-    pub(crate) fn done(&self) -> &[UndoableAction] {
+    pub(crate) fn undoable_actions(&self) -> &[UndoableAction] {
         &self.done
     }
 
     /// An item that was decided on in this visit.
-    pub(crate) fn seen(&self, item: ItemNo) -> Option<&AssignedItem> {
+    pub(crate) fn cached_item(&self, item: ItemNo) -> Option<&AssignedItem> {
         self.seen.iter().find(|it| it.offer.item == item)
     }
 
     /// Takes an act back, and shows its item again.
-    pub(crate) fn take_back(&mut self, act: &UndoableAction, item: AssignedItem) {
+    pub(crate) fn undo(&mut self, act: &UndoableAction, item: AssignedItem) {
         self.forget(act.key);
         self.look_again(act, item);
     }
 
     /// Shows an item again, so that its answer can be changed.
-    pub(crate) fn look_again(&mut self, act: &UndoableAction, item: AssignedItem) {
+    pub(crate) fn reopen(&mut self, act: &UndoableAction, item: AssignedItem) {
         if let Some(now) = self.now.take()
             && now.told.is_none()
             && !now.changes()
@@ -279,20 +280,20 @@ impl AnnotationSession {
         let same = self.done.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
         let stand: Vec<EventKey> = stand.take(MAX_REPLACED_EVENTS).collect();
-        let before = act
-            .decision
-            .clone()
-            .map(|decision| EarlierDecision { decision, stand });
+        let before = act.decision.clone().map(|decision| EarlierDecision {
+            decision,
+            active_keys: stand,
+        });
         self.now = Some(DisplayedItem {
             item,
-            before,
-            told: None,
+            earlier: before,
+            feedback: None,
         });
     }
 
     /// By how much the person's number of decided items differs from what the server knows, once
     /// it has what is not sent. Training does not count.
-    pub(crate) fn gained(&self, unsent: &[AnnotationEvent]) -> i64 {
+    pub(crate) fn unsent_progress(&self, unsent: &[AnnotationEvent]) -> i64 {
         let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
         let gain = |event: &AnnotationEvent| match &event.what {
             AnnotationAction::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),

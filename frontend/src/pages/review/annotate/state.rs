@@ -24,25 +24,25 @@ const POLL_MS: u64 = 60_000;
 /// Everything on the page.
 #[derive(Clone, Copy)]
 pub(super) struct AnnotationState {
-    sheet: StoredValue<TaskResponse>,
+    task: StoredValue<TaskResponse>,
     /// The way through the task.
-    pub(super) course: RwSignal<AnnotationSession>,
+    pub(super) session: RwSignal<AnnotationSession>,
     /// As the server told it last.
-    pub(super) standing: RwSignal<TaskProgressSummary>,
+    pub(super) progress: RwSignal<TaskProgressSummary>,
     /// What is said beside the answer that comes.
     pub(super) comment: CommentDraft,
     /// Whether query terms are marked.
-    pub(super) marks: RwSignal<bool>,
+    pub(super) shows_highlights: RwSignal<bool>,
     /// Whether the guidelines are shown.
-    pub(super) guide: RwSignal<bool>,
+    pub(super) shows_guidelines: RwSignal<bool>,
     /// What was done last, in words.
     pub(super) toast: RwSignal<Option<String>>,
     /// What is asked of the server, and why something could not be done.
     pub(super) action: MutationState,
     /// What is wrong with what was written.
-    pub(super) wrong: RwSignal<Option<String>>,
-    clock: StoredValue<ItemTimer>,
-    later: Debounce,
+    pub(super) input_error: RwSignal<Option<String>>,
+    item_timer: StoredValue<ItemTimer>,
+    debounce: Debounce,
 }
 
 impl AnnotationState {
@@ -50,17 +50,17 @@ impl AnnotationState {
     pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
         let standing = RwSignal::new(sheet.card.standing);
         AnnotationState {
-            sheet: StoredValue::new(sheet),
-            course: RwSignal::new(course),
-            standing,
+            task: StoredValue::new(sheet),
+            session: RwSignal::new(course),
+            progress: standing,
             comment: CommentDraft::new(),
-            marks: RwSignal::new(true),
-            guide: RwSignal::new(true),
+            shows_highlights: RwSignal::new(true),
+            shows_guidelines: RwSignal::new(true),
             toast: RwSignal::new(None),
             action: MutationState::new(),
-            wrong: RwSignal::new(None),
-            clock: StoredValue::new(ItemTimer::start(now_ms())),
-            later: Debounce::after_ms(POLL_MS),
+            input_error: RwSignal::new(None),
+            item_timer: StoredValue::new(ItemTimer::start(now_ms())),
+            debounce: Debounce::with_delay_ms(POLL_MS),
         }
     }
 
@@ -80,12 +80,12 @@ impl AnnotationState {
     }
 
     /// Whether items are on their way.
-    pub(super) fn asks(self) -> bool {
+    pub(super) fn is_loading(self) -> bool {
         self.action.busy.get()
     }
 
     /// The reader is there, or the page is hidden.
-    pub(super) fn stir(self) {
+    pub(super) fn record_activity(self) {
         let hidden = document().hidden();
         self.clock.try_update_value(|it| match hidden {
             true => it.hide(now_ms()),
@@ -137,7 +137,7 @@ impl AnnotationState {
     }
 
     /// Keeps a decision or a skip, and moves on.
-    fn act(self, what: AnnotationAction, told: String) {
+    fn submit(self, what: AnnotationAction, told: String) {
         let Some(event) = self.keep(what) else {
             return;
         };
@@ -148,11 +148,11 @@ impl AnnotationState {
     }
 
     /// Gives an event to the outbox, unless no server would take it.
-    fn keep(self, what: AnnotationAction) -> Option<AnnotationEvent> {
+    fn enqueue(self, what: AnnotationAction) -> Option<AnnotationEvent> {
         let event = AnnotationEvent {
             key: random_key(),
-            made_ms: now_ms(),
-            what,
+            created_ms: now_ms(),
+            action: what,
         };
         match event.checked(self.sheet.with_value(|it| it.n_items)) {
             Ok(event) => {
@@ -168,13 +168,13 @@ impl AnnotationState {
     }
 
     /// Goes on from what training tells, or from an answer that stays as it is.
-    pub(super) fn go_on(self) {
+    pub(super) fn advance(self) {
         let rests = self.course.with_untracked(|it| {
             it.screen()
                 .is_some_and(|it| it.told.is_some() || it.changes())
         });
         if rests {
-            self.course.update(AnnotationSession::go_on);
+            self.course.update(AnnotationSession::advance);
             self.shown();
             self.ask();
         }
@@ -198,7 +198,7 @@ impl AnnotationState {
     }
 
     /// Shows a decision again, so that it can be changed.
-    pub(super) fn look_again(self, act: UndoableAction) {
+    pub(super) fn reopen(self, act: UndoableAction) {
         self.with_item(act, |work, act, item| {
             work.course.update(|it| it.look_again(&act, item));
         });
@@ -227,7 +227,7 @@ impl AnnotationState {
     }
 
     /// Another item is on the screen: its words, its time, and the focus.
-    fn shown(self) {
+    fn display_current(self) {
         self.start();
         let told = self
             .course
@@ -235,7 +235,7 @@ impl AnnotationState {
         item::focus(if told { FEEDBACK_ID } else { item::ITEM });
     }
 
-    fn start(self) {
+    fn start_item(self) {
         let before = self.course.with_untracked(|it| {
             let before = it.screen()?.before.as_ref()?;
             Some(before.decision.comment.clone())
@@ -245,14 +245,14 @@ impl AnnotationState {
     }
 
     /// Asks for items, if there are few left.
-    pub(super) fn ask(self) {
+    pub(super) fn fetch_items(self) {
         let n_unsent = outbox::unsent_events(self.task()).len();
         let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
         let Some(n) = wanted.filter(|_| self.is_open()) else {
             return;
         };
         let task = self.task();
-        let found = async move { api::call(&LeaseItemsRequest { task, n }).await };
+        let found = async move { api::call(&LeaseItemsRequest { task, n_items: n }).await };
         run_exclusive(self.action.busy, found, move |found| match found {
             Ok(handed) => self.take(handed, n),
             Err(error) => {
@@ -264,7 +264,7 @@ impl AnnotationState {
         });
     }
 
-    fn take(self, handed: LeaseItemsResponse, n: u32) {
+    fn receive_items(self, handed: LeaseItemsResponse, n: u32) {
         let fresh = self.course.with_untracked(|it| it.screen().is_none());
         self.action.failed.set(None);
         self.standing.set(handed.standing);
@@ -281,18 +281,18 @@ impl AnnotationState {
     }
 
     /// Asks although there was nothing more.
-    pub(super) fn ask_again(self) {
-        self.course.update(AnnotationSession::hope);
+    pub(super) fn refetch_items(self) {
+        self.course.update(AnnotationSession::clear_exhausted);
         self.ask();
     }
 
     /// Says whether the axiom's reason matters, or nothing of it.
-    pub(super) fn turn_matters(self) {
+    pub(super) fn cycle_reason_vote(self) {
         self.toast.set(Some(self.comment.turn_matters().to_owned()));
     }
 
     /// Shows or hides the marks of query terms.
-    pub(super) fn turn_marks(self) {
+    pub(super) fn toggle_highlights(self) {
         let shows = !self.marks.get_untracked();
         self.marks.set(shows);
         let word = if shows {
@@ -304,12 +304,12 @@ impl AnnotationState {
     }
 
     /// Shows or hides the guidelines.
-    pub(super) fn turn_guide(self) {
+    pub(super) fn toggle_guidelines(self) {
         guidelines::toggle(self.guide);
     }
 
     /// An act in words.
-    pub(super) fn told(self, act: &UndoableAction) -> String {
+    pub(super) fn action_text(self, act: &UndoableAction) -> String {
         let n = act.item.0 + 1;
         let Some(decision) = &act.decision else {
             return format!("Item {n}: passed over");

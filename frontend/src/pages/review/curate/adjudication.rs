@@ -30,7 +30,7 @@ const KEYS: [(&str, AnnotatorAnswer); 4] = [
     ("1", AnnotatorAnswer::First),
     ("2", AnnotatorAnswer::Equal),
     ("3", AnnotatorAnswer::Second),
-    ("4", AnnotatorAnswer::CannotSay),
+    ("4", AnnotatorAnswer::CannotTell),
 ];
 
 /// What the parts of this one share.
@@ -50,7 +50,7 @@ struct AdjudicationState {
 
 impl AdjudicationState {
     fn new(desk: CurationState) -> AdjudicationState {
-        let here = PageLocation::here();
+        let here = PageLocation::current();
         let queue = RwSignal::new(None::<Vec<Dispute>>);
         let item = Memo::new(move |_| {
             let wanted = location::word(&here.search.get(), "item");
@@ -68,7 +68,7 @@ impl AdjudicationState {
         }
     }
 
-    fn ask(self) {
+    fn fetch_queue(self) {
         let task = self.desk.task;
         leptos::task::spawn_local(async move {
             match api::call(&ListDisputesRequest { task }).await {
@@ -91,7 +91,7 @@ impl AdjudicationState {
         )
     }
 
-    fn look(self, item: ItemNo) {
+    fn open_item(self, item: ItemNo) {
         self.sending.clear();
         location::navigate(&self.href(item));
     }
@@ -268,7 +268,7 @@ fn AdjudicationForm(
     keyboard::on_key(move |key| {
         if let Some((_, answer)) = KEYS.iter().find(|it| it.0 == key) {
             decide(*answer);
-            return KeyOutcome::Taken;
+            return KeyOutcome::Handled;
         }
         match key {
             "j" => court.step(1),
@@ -278,9 +278,9 @@ fn AdjudicationForm(
                     let _ = field.focus();
                 }
             }
-            _ => return KeyOutcome::Passed,
+            _ => return KeyOutcome::Ignored,
         }
-        KeyOutcome::Taken
+        KeyOutcome::Handled
     });
     let disabled = Signal::derive(move || court.sending.busy());
     let buttons = KEYS.map(|(key, answer)| {
@@ -312,8 +312,8 @@ fn AdjudicationForm(
         }
     });
     let question = match claim {
-        ClaimKind::ShrinkingGain => "Which step helps more?",
-        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => {
+        ClaimKind::DiminishingGain => "Which step helps more?",
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
             "Which text is better for the query?"
         }
     };
@@ -353,7 +353,7 @@ fn AdjudicationForm(
 fn active_adjudications(found: &ItemHistoryResponse) -> Vec<EventKey> {
     let done = found.done.iter().filter(|it| {
         let made = matches!(it.entry.event.what, AnnotationAction::Adjudicated(_));
-        made && matches!(it.fate, EventStatus::Stands | EventStatus::Conflict)
+        made && matches!(it.fate, EventStatus::Active | EventStatus::Conflict)
     });
     done.map(|it| it.entry.event.key).collect()
 }

@@ -22,7 +22,10 @@ pub(super) fn Agreement(desk: CurationState) -> impl IntoView {
 
 #[component]
 fn AgreementTables(found: AgreementResponse) -> impl IntoView {
-    let AgreementResponse { agreements, names } = found;
+    let AgreementResponse {
+        agreement: agreements,
+        names,
+    } = found;
     if agreements.overall.raw.is_none() {
         return view! {
             <p class="ahead">
@@ -41,7 +44,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
             id="agreement"
             name="How far people agree"
             said="Raw agreement, and three coefficients that take chance out of it."
-            drawing=Some(InteractiveFigure::still(plot::annotation::draw_agreement(&agreements)))
+            drawing=Some(InteractiveFigure::static_figure(plot::annotation::draw_agreement(&agreements)))
             table=table("agreement")
         />
         <p class="note"><a href=about>"What these numbers are"</a></p>

@@ -37,7 +37,7 @@ const FILES: [ExportFile; 4] = [
     },
     ExportFile {
         format: TaskExportFormat::Prefs {
-            whose: PreferenceSource::People,
+            preferences: PreferenceSource::Consensus,
         },
         ending: "people.prefs",
         kind: "text/plain",
@@ -46,7 +46,7 @@ const FILES: [ExportFile; 4] = [
     },
     ExportFile {
         format: TaskExportFormat::Prefs {
-            whose: PreferenceSource::Everybody,
+            preferences: PreferenceSource::EachAnnotator,
         },
         ending: "everybody.prefs",
         kind: "text/plain",
@@ -73,7 +73,7 @@ pub(super) fn Export(desk: CurationState) -> impl IntoView {
             let asked = ExportTaskRequest {
                 task: desk.task,
                 format,
-                names: names.get_untracked(),
+                include_names: names.get_untracked(),
             };
             let name = format!("review-{}.{ending}", desk.task.0);
             let text = async move { api::call_text(&asked).await };

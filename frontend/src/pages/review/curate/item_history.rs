@@ -48,12 +48,12 @@ pub(super) fn ItemHistoryView(
             caption="What was done, in the order in which it came"
             class="data"
             heads=[
-                ColumnHeading::words("who"),
-                ColumnHeading::words("what"),
-                ColumnHeading::words("note"),
+                ColumnHeading::text("who"),
+                ColumnHeading::text("what"),
+                ColumnHeading::text("note"),
                 ColumnHeading::number("took"),
-                ColumnHeading::words("when"),
-                ColumnHeading::words("now"),
+                ColumnHeading::text("when"),
+                ColumnHeading::text("now"),
             ]
             scrolls=true
         >
@@ -68,8 +68,8 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
     let ItemContent {
         query,
         terms,
-        texts,
-        withheld,
+        documents: texts,
+        texts_withheld: withheld,
         ..
     } = content;
     let three = texts.len() == 3;
@@ -166,7 +166,7 @@ mod tests {
             note: "the same text twice".to_owned(),
             replaces: Vec::new(),
         });
-        let (what, note) = event_text(&made, &[], ClaimKind::Above);
+        let (what, note) = event_text(&made, &[], ClaimKind::Higher);
         assert_eq!(what, "settled: equal");
         assert_eq!(note, "the same text twice");
     }

@@ -42,23 +42,23 @@ pub(super) fn consensus_label(of: Consensus, claim: ClaimKind) -> &'static str {
         Consensus::Prefers(it) => preference_label(it, claim),
         Consensus::CannotSay => "cannot say",
         Consensus::Split => "split",
-        Consensus::Open => "nobody has answered",
+        Consensus::Unanswered => "nobody has answered",
     }
 }
 
 /// Whether the reason of the axiom matters.
 pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
     match of {
-        ReasonRating::Yes => "the reason matters",
-        ReasonRating::No => "the reason does not matter",
+        ReasonRating::Matters => "the reason matters",
+        ReasonRating::DoesNotMatter => "the reason does not matter",
     }
 }
 
 /// Why an item is in the queue.
 pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
     match of {
-        DisputeReason::Adjudications => "two adjudications",
-        DisputeReason::Conflict => "contradicts themselves",
+        DisputeReason::ConflictingAdjudications => "two adjudications",
+        DisputeReason::SelfConflict => "contradicts themselves",
         DisputeReason::Split => "split",
         DisputeReason::Outvoted => "somebody outvoted",
         DisputeReason::CannotSay => "nobody can tell",
@@ -69,10 +69,10 @@ pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
 /// Why an item was passed over.
 pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
     match of {
-        SkipReason::NotUnderstood => "not understood",
-        SkipReason::Broken => "a text is broken",
-        SkipReason::Disturbing => "disturbing",
-        SkipReason::Involved => "has a stake in it",
+        SkipReason::NotUnderstandable => "not understood",
+        SkipReason::BrokenDocument => "a text is broken",
+        SkipReason::DistressingContent => "disturbing",
+        SkipReason::ConflictOfInterest => "has a stake in it",
         SkipReason::Other => "another reason",
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
 /// What has become of an event.
 pub(super) fn event_status_label(of: EventStatus) -> &'static str {
     match of {
-        EventStatus::Stands => "stands",
+        EventStatus::Active => "stands",
         EventStatus::Conflict => "stands against another",
         EventStatus::Replaced => "replaced",
         EventStatus::Undone => "taken back",
@@ -93,7 +93,9 @@ pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
     match of {
         ItemRole::Training { answer: it, .. } => format!("training: {}", answer_label(*it, claim)),
         ItemRole::Gold { answer: it } => format!("gold: {}", answer_label(*it, claim)),
-        ItemRole::Drawn { probability } => {
+        ItemRole::Sampled {
+            inclusion_probability: probability,
+        } => {
             format!("drawn with π {}", format::fraction(*probability))
         }
     }
@@ -109,25 +111,31 @@ pub(super) fn ranker_label(rankers: &[String], at: usize) -> String {
 pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
         SamplingDesign::Uniform => "every instance with the same chance".to_owned(),
-        SamplingDesign::ByProbe {
-            share: Allocation::Equal,
+        SamplingDesign::StratifiedByProbe {
+            allocation: Allocation::Equal,
         } => "as many of each probe".to_owned(),
-        SamplingDesign::ByProbe {
-            share: Allocation::Proportional,
+        SamplingDesign::StratifiedByProbe {
+            allocation: Allocation::Proportional,
         } => "of each probe in proportion to its instances".to_owned(),
-        SamplingDesign::ByMargin { ranker: at, favour } => {
+        SamplingDesign::WeightedByMargin {
+            ranker: at,
+            weighting: favour,
+        } => {
             let favour = match favour {
-                MarginWeighting::Close => "close calls",
-                MarginWeighting::Clear => "clear calls",
+                MarginWeighting::SmallMargins => "close calls",
+                MarginWeighting::LargeMargins => "clear calls",
             };
             format!("{favour} of {} more often", ranker_label(rankers, at))
         }
-        SamplingDesign::DisagreementFirst { between, share } => {
+        SamplingDesign::DisagreementFirst {
+            pair: between,
+            allocation: share,
+        } => {
             let between = match between {
                 DisagreementPair::AxiomAndRanker { ranker: at } => {
                     format!("axiom and {}", ranker_label(rankers, at))
                 }
-                DisagreementPair::Rankers { first, second } => {
+                DisagreementPair::TwoRankers { first, second } => {
                     let first = ranker_label(rankers, first);
                     format!("{first} and {}", ranker_label(rankers, second))
                 }
@@ -150,8 +158,8 @@ pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
     said.extend(dials.delta_score.map(|it| format!("ties within {it}")));
     match dials.only {
         InstanceSubset::All => {}
-        InstanceSubset::Whole => said.push("texts not truncated".to_owned()),
-        InstanceSubset::Relevant => said.push("with a relevant text".to_owned()),
+        InstanceSubset::Untruncated => said.push("texts not truncated".to_owned()),
+        InstanceSubset::WithRelevant => said.push("with a relevant text".to_owned()),
     }
     said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
     if let Some(at) = of.ranker {
@@ -181,7 +189,10 @@ mod tests {
         let share = 0.7;
         assert_eq!(
             design_text(
-                SamplingDesign::DisagreementFirst { between, share },
+                SamplingDesign::DisagreementFirst {
+                    pair: between,
+                    allocation: share
+                },
                 &rankers
             ),
             "70 % where axiom and BM25 disagree"
@@ -189,7 +200,7 @@ mod tests {
         assert_eq!(selection_text(&TaskFilter::default(), &rankers), "all");
         let close = TaskFilter {
             ranker: Some(1),
-            margin_to: Some(0.5),
+            max_margin: Some(0.5),
             ..TaskFilter::default()
         };
         assert_eq!(
@@ -200,7 +211,7 @@ mod tests {
 
     #[test]
     fn three_texts_have_another_question() {
-        let answers = [ClaimKind::Above, ClaimKind::ShrinkingGain];
+        let answers = [ClaimKind::Higher, ClaimKind::DiminishingGain];
         let said = answers.map(|it| answer(AnnotatorAnswer::First, it));
         assert_eq!(said, ["text 1 is better", "first step helps more"]);
     }

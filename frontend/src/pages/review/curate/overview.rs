@@ -24,8 +24,8 @@ pub(super) fn Overview(desk: CurationState) -> impl IntoView {
 fn no_change(desk: CurationState) -> UpdateTaskRequest {
     UpdateTaskRequest {
         task: desk.task,
-        state: None,
-        results_public: None,
+        status: None,
+        are_results_public: None,
         guidelines: None,
     }
 }
@@ -37,7 +37,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
     let public = Memo::new(move |_| desk.whole.with(|it| it.card.results_public));
     let turn = move |to: TaskStatus| {
         let change = UpdateTaskRequest {
-            state: Some(to),
+            status: Some(to),
             ..nothing(desk)
         };
         desk.change(change, || {});
@@ -69,7 +69,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
     };
     let publish = move |_| {
         let change = UpdateTaskRequest {
-            results_public: Some(!public.get_untracked()),
+            are_results_public: Some(!public.get_untracked()),
             ..nothing(desk)
         };
         desk.change(change, || {});

@@ -42,7 +42,10 @@ fn ProgressTables(
     found: TaskProgressResponse,
     again: Callback<()>,
 ) -> impl IntoView {
-    let TaskProgressResponse { progress, names } = found;
+    let TaskProgressResponse {
+        progress,
+        annotators: names,
+    } = found;
     let tables = tables::progress_tables(&progress, &|it| called(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let tally = [
@@ -69,8 +72,9 @@ fn ProgressTables(
         let said = said.clone();
         move || view! { <p class="note">{said.clone()}</p> }
     };
-    let days = (!progress.days.is_empty())
-        .then(|| InteractiveFigure::still(plot::annotation::draw_decisions_per_day(&progress)));
+    let days = (!progress.days.is_empty()).then(|| {
+        InteractiveFigure::static_figure(plot::annotation::draw_decisions_per_day(&progress))
+    });
     let people = progress.people.into_iter().map(|it| {
         let name = person_name(&names, it.person);
         view! { <ExclusionRow desk of=it name again/> }

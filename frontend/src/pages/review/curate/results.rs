@@ -36,8 +36,9 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
         let rankers = desk.rankers.get();
         let tables = tables::estimate_tables(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-        let drawn =
-            InteractiveFigure::still(plot::annotation::draw_annotation_results(&found, &rankers));
+        let drawn = InteractiveFigure::static_figure(plot::annotation::draw_annotation_results(
+            &found, &rankers,
+        ));
         view! {
             <FigureSection
                 of="review-"

@@ -45,18 +45,18 @@ impl CurationTab {
     }
 
     /// In the address.
-    pub(super) fn word(self) -> String {
+    pub(super) fn parameter(self) -> String {
         self.name().to_lowercase()
     }
 
-    pub(super) fn read(search: &str) -> CurationTab {
+    pub(super) fn from_search(search: &str) -> CurationTab {
         let word = location::word(search, "part").unwrap_or_default();
         let found = CurationTab::ALL.iter().find(|it| it.word() == word);
         found.copied().unwrap_or(CurationTab::Overview)
     }
 
     pub(super) fn href(self, task: TaskId) -> String {
-        let page = PageRoute::Curate { task }.href();
+        let page = PageRoute::CurateTask { task }.href();
         match self {
             CurationTab::Overview => page,
             part => format!("{page}?part={}", part.word()),
@@ -68,7 +68,7 @@ impl CurationTab {
 #[derive(Clone, Copy)]
 pub(super) struct CurationState {
     pub(super) task: TaskId,
-    pub(super) whole: RwSignal<TaskDefinitionResponse>,
+    pub(super) details: RwSignal<TaskDefinitionResponse>,
     /// The rankers of the study by their places; empty until they are known.
     pub(super) rankers: RwSignal<Vec<String>>,
     /// The request that changes the task, and what failed of it.
@@ -79,7 +79,7 @@ impl CurationState {
     pub(super) fn new(whole: TaskDefinitionResponse) -> CurationState {
         let desk = CurationState {
             task: whole.card.task,
-            whole: RwSignal::new(whole),
+            details: RwSignal::new(whole),
             rankers: RwSignal::new(Vec::new()),
             action: MutationState::new(),
         };
@@ -88,11 +88,16 @@ impl CurationState {
     }
 
     /// Their places say who they are until then, and where the study is gone.
-    pub(super) fn name_rankers(self) {
+    pub(super) fn load_ranker_names(self) {
         let study = self.whole.with_untracked(|it| it.card.study.clone());
         leptos::task::spawn_local(async move {
             let dials = StudyControls::default();
-            if let Ok(found) = api::call(&GetStudyRequest { study, dials }).await {
+            if let Ok(found) = api::call(&GetStudyRequest {
+                study,
+                controls: dials,
+            })
+            .await
+            {
                 let names = found.rankers.into_iter().map(|it| it.ranker.label);
                 self.rankers.try_set(names.collect());
             }

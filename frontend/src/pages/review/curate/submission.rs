@@ -14,9 +14,9 @@ use crate::api::mutation::run_exclusive;
 pub(super) struct EventSubmission {
     task: TaskId,
     /// What was sent, and is not known to have come.
-    open: RwSignal<Option<AnnotationEvent>>,
-    busy: RwSignal<bool>,
-    failed: RwSignal<Option<String>>,
+    unconfirmed: RwSignal<Option<AnnotationEvent>>,
+    is_busy: RwSignal<bool>,
+    error: RwSignal<Option<String>>,
 }
 
 impl EventSubmission {
@@ -24,9 +24,9 @@ impl EventSubmission {
     pub(super) fn new(task: TaskId) -> EventSubmission {
         EventSubmission {
             task,
-            open: RwSignal::new(None),
-            busy: RwSignal::new(false),
-            failed: RwSignal::new(None),
+            unconfirmed: RwSignal::new(None),
+            is_busy: RwSignal::new(false),
+            error: RwSignal::new(None),
         }
     }
 
@@ -63,11 +63,11 @@ impl EventSubmission {
         run_exclusive(self.busy, sent, move |sent| {
             let outcome = sent.map(|it| it.taken.into_iter().next().map(|it| it.outcome));
             match outcome {
-                Ok(Some(EventOutcome::Kept | EventOutcome::Known)) => {
+                Ok(Some(EventOutcome::Stored | EventOutcome::Duplicate)) => {
                     self.open.set(None);
                     done.run(());
                 }
-                Ok(Some(EventOutcome::Refused { reason })) => {
+                Ok(Some(EventOutcome::Rejected { reason })) => {
                     // As it is, it will never be taken: another try is another act.
                     self.open.set(None);
                     self.failed.set(Some(reason));
@@ -95,8 +95,8 @@ fn event(
         .map_err(|it| format!("the browser gives no random numbers: {it}"))?;
     Ok(AnnotationEvent {
         key: EventKey::from_bytes(bytes),
-        made_ms: js_sys::Date::now() as u64,
-        what,
+        created_ms: js_sys::Date::now() as u64,
+        action: what,
     })
 }
 

@@ -27,12 +27,12 @@ pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
                 DesignKind::Uniform => ().into_any(),
                 DesignKind::ByProbe => view! { <AllocationField form/> }.into_any(),
                 DesignKind::ByMargin => view! { <MarginFields form/> }.into_any(),
-                DesignKind::AxiomAndRanker => view! {
+                DesignKind::AxiomRankerDisagreement => view! {
                     <RankerField form label="Ranker"/>
                     <DisagreementShareField form/>
                 }
                 .into_any(),
-                DesignKind::TwoRankers => view! {
+                DesignKind::RankerDisagreement => view! {
                     <RankerField form label="One ranker"/>
                     <RankerSelect
                         form
@@ -93,8 +93,8 @@ fn AllocationField(form: NewTaskForm) -> impl IntoView {
 #[component]
 fn MarginFields(form: NewTaskForm) -> impl IntoView {
     const CALLS: &[(MarginWeighting, &str, &str)] = &[
-        (MarginWeighting::Close, "close", "close calls"),
-        (MarginWeighting::Clear, "clear", "clear calls"),
+        (MarginWeighting::SmallMargins, "close", "close calls"),
+        (MarginWeighting::LargeMargins, "clear", "clear calls"),
     ];
     view! {
         <RankerField form label="Ranker"/>

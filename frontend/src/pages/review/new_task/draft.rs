@@ -29,8 +29,8 @@ pub(super) enum DesignKind {
     Uniform,
     ByProbe,
     ByMargin,
-    AxiomAndRanker,
-    TwoRankers,
+    AxiomRankerDisagreement,
+    RankerDisagreement,
 }
 
 impl DesignKind {
@@ -48,12 +48,12 @@ impl DesignKind {
             "by the margin of a ranker",
         ),
         (
-            DesignKind::AxiomAndRanker,
+            DesignKind::AxiomRankerDisagreement,
             "axiom-ranker",
             "first where axiom and ranker disagree",
         ),
         (
-            DesignKind::TwoRankers,
+            DesignKind::RankerDisagreement,
             "rankers",
             "first where two rankers disagree",
         ),
@@ -66,25 +66,33 @@ pub(super) struct TaskDraft {
     pub(super) study: String,
     pub(super) title: String,
     pub(super) probes: Vec<Probe>,
-    pub(super) dials: StudyControls,
+    #[serde(alias = "dials")]
+    pub(super) controls: StudyControls,
     /// The place of the ranker that outcome and margins are those of; empty for none.
     pub(super) ranker: String,
     pub(super) outcome: Option<Outcome>,
-    pub(super) margin_from: String,
-    pub(super) margin_to: String,
+    pub(super) min_margin: String,
+    pub(super) max_margin: String,
     pub(super) n_items: String,
-    pub(super) way: DesignKind,
-    pub(super) per_probe: Allocation,
-    pub(super) favour: MarginWeighting,
+    #[serde(alias = "way")]
+    pub(super) design: DesignKind,
+    #[serde(alias = "per_probe")]
+    pub(super) allocation: Allocation,
+    #[serde(alias = "favour")]
+    pub(super) margin_preference: MarginWeighting,
     /// Places of the rankers that the way names.
-    pub(super) between: [usize; 2],
+    #[serde(alias = "between")]
+    pub(super) compared_rankers: [usize; 2],
     /// Per cent of items that are drawn from those where they disagree.
-    pub(super) share: String,
-    pub(super) overlap: String,
+    #[serde(alias = "share")]
+    pub(super) disagreement_percent: String,
+    #[serde(alias = "overlap")]
+    pub(super) annotators_per_item: String,
     pub(super) seed: String,
     pub(super) gold_every: String,
     pub(super) blind: bool,
-    pub(super) mark_terms: bool,
+    #[serde(alias = "mark_terms")]
+    pub(super) highlight_terms: bool,
     /// With commas between.
     pub(super) tags: String,
     pub(super) guidelines: String,
@@ -110,7 +118,7 @@ pub(super) enum TaskField {
     Training,
     Gold,
     /// Whatever is about no field, or about several.
-    All,
+    Form,
 }
 
 impl FieldName for TaskField {
@@ -135,7 +143,7 @@ impl TaskField {
             "guidelines" => TaskField::Guidelines,
             "training" => TaskField::Training,
             "gold" => TaskField::Gold,
-            _ => TaskField::All,
+            _ => TaskField::Form,
         }
     }
 }
@@ -156,16 +164,16 @@ impl TaskFieldError {
         match problem
             .field
             .as_deref()
-            .map_or(TaskField::All, TaskField::of)
+            .map_or(TaskField::Form, TaskField::of)
         {
-            TaskField::All => TaskFieldError::new(TaskField::All, &problem.error),
+            TaskField::Form => TaskFieldError::new(TaskField::Form, &problem.error),
             field => TaskFieldError::new(field, problem.reason()),
         }
     }
 
     fn of_error(error: Error) -> TaskFieldError {
-        match error.field().map_or(TaskField::All, TaskField::of) {
-            TaskField::All => TaskFieldError::new(TaskField::All, error.to_string()),
+        match error.field().map_or(TaskField::Form, TaskField::of) {
+            TaskField::Form => TaskFieldError::new(TaskField::Form, error.to_string()),
             field => TaskFieldError::new(field, error.reason()),
         }
     }
@@ -178,22 +186,22 @@ impl TaskDraft {
             study: study.to_owned(),
             title: String::new(),
             probes: Vec::new(),
-            dials: StudyControls::default(),
+            controls: StudyControls::default(),
             ranker: String::new(),
             outcome: None,
-            margin_from: String::new(),
-            margin_to: String::new(),
+            min_margin: String::new(),
+            max_margin: String::new(),
             n_items: "200".to_owned(),
-            way: DesignKind::Uniform,
-            per_probe: Allocation::Equal,
-            favour: MarginWeighting::Close,
-            between: [0, 1],
-            share: "70".to_owned(),
-            overlap: "2".to_owned(),
+            design: DesignKind::Uniform,
+            allocation: Allocation::Equal,
+            margin_preference: MarginWeighting::SmallMargins,
+            compared_rankers: [0, 1],
+            disagreement_percent: "70".to_owned(),
+            annotators_per_item: "2".to_owned(),
             seed: "1".to_owned(),
             gold_every: "10".to_owned(),
             blind: true,
-            mark_terms: true,
+            highlight_terms: true,
             tags: String::new(),
             guidelines: GUIDELINES.to_owned(),
             training: Vec::new(),
@@ -202,15 +210,15 @@ impl TaskDraft {
     }
 
     /// Another study: probes, rankers and instances are its own, words stay.
-    pub(super) fn turn_to(&mut self, study: String) {
+    pub(super) fn select_study(&mut self, study: String) {
         let fresh = TaskDraft::of(&study);
         *self = TaskDraft {
             study,
             probes: fresh.probes,
-            dials: fresh.dials,
+            controls: fresh.dials,
             ranker: fresh.ranker,
             outcome: fresh.outcome,
-            between: fresh.between,
+            compared_rankers: fresh.between,
             training: fresh.training,
             gold: fresh.gold,
             ..self.clone()
@@ -218,7 +226,7 @@ impl TaskDraft {
     }
 
     /// Whether nothing stands in a field that has to be filled.
-    pub(super) fn lacks(&self, field: TaskField) -> bool {
+    pub(super) fn is_missing(&self, field: TaskField) -> bool {
         match field {
             TaskField::Title => self.title.is_empty(),
             TaskField::Probes => self.probes.is_empty(),
@@ -236,24 +244,24 @@ impl TaskDraft {
         ]
         .map(|(field, text)| margin(field, text, &mut wrong));
         let wanted = TaskFilter {
-            dials: self.dials.clone(),
+            controls: self.dials.clone(),
             ranker,
             outcome: self.outcome,
-            margin_from,
-            margin_to,
+            min_margin: margin_from,
+            max_margin: margin_to,
         };
         let task = AnnotationTask {
             title: self.title.clone(),
             study: self.study.clone(),
             probes: self.probes.clone(),
-            wanted,
+            filter: wanted,
             n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
-            design: self.design(&mut wrong),
-            overlap: parse_integer(TaskField::Overlap, &self.overlap, &mut wrong),
+            sampling: self.design(&mut wrong),
+            annotators_per_item: parse_integer(TaskField::Overlap, &self.overlap, &mut wrong),
             seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
-            gold_every: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
-            blind: self.blind,
-            mark_terms: self.mark_terms,
+            gold_interval: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
+            is_blind: self.blind,
+            highlights_query_terms: self.mark_terms,
             tags: self.tags(),
             guidelines: self.guidelines.clone(),
             training: self.training.clone(),
@@ -278,25 +286,27 @@ impl TaskDraft {
         let between = match self.way {
             DesignKind::Uniform => return SamplingDesign::Uniform,
             DesignKind::ByProbe => {
-                return SamplingDesign::ByProbe {
-                    share: self.per_probe,
+                return SamplingDesign::StratifiedByProbe {
+                    allocation: self.per_probe,
                 };
             }
             DesignKind::ByMargin => {
-                return SamplingDesign::ByMargin {
+                return SamplingDesign::WeightedByMargin {
                     ranker: first,
-                    favour: self.favour,
+                    weighting: self.favour,
                 };
             }
-            DesignKind::AxiomAndRanker => DisagreementPair::AxiomAndRanker { ranker: first },
-            DesignKind::TwoRankers => {
+            DesignKind::AxiomRankerDisagreement => {
+                DisagreementPair::AxiomAndRanker { ranker: first }
+            }
+            DesignKind::RankerDisagreement => {
                 if first == second {
                     wrong.push(TaskFieldError::new(
                         TaskField::Share,
                         "must name two different rankers",
                     ));
                 }
-                DisagreementPair::Rankers { first, second }
+                DisagreementPair::TwoRankers { first, second }
             }
         };
         let share = self.share.trim().parse::<f64>().unwrap_or(f64::NAN);
@@ -305,8 +315,8 @@ impl TaskDraft {
             wrong.push(TaskFieldError::new(TaskField::Share, reason));
         }
         SamplingDesign::DisagreementFirst {
-            between,
-            share: share / 100.0,
+            pair: between,
+            allocation: share / 100.0,
         }
     }
 }
@@ -429,12 +439,12 @@ mod tests {
             [TaskField::MarginTo]
         );
         let share = |it: &mut TaskDraft| {
-            it.way = DesignKind::AxiomAndRanker;
+            it.way = DesignKind::AxiomRankerDisagreement;
             it.share = "100".to_owned();
         };
         assert_eq!(wrong(share), [TaskField::Share]);
         let same = |it: &mut TaskDraft| {
-            it.way = DesignKind::TwoRankers;
+            it.way = DesignKind::RankerDisagreement;
             it.between = [1, 1];
         };
         assert_eq!(wrong(same), [TaskField::Share]);
@@ -452,7 +462,7 @@ mod tests {
         assert_eq!(overlap, expected);
         assert_eq!(
             of(None, "there is no study named `x`").field,
-            TaskField::All
+            TaskField::Form
         );
     }
 

@@ -23,22 +23,22 @@ pub(super) struct NewTaskForm {
     /// The draft with what is wrong in it, by the page or by the server.
     pub(super) fields: FormState<TaskDraft, TaskField>,
     /// What is wrong with the draft as it is typed.
-    pub(super) wrong: Memo<Vec<TaskFieldError>>,
+    pub(super) errors: Memo<Vec<TaskFieldError>>,
     /// What the server refused, until the draft changes.
-    pub(super) refused: RwSignal<Option<TaskFieldError>>,
+    pub(super) server_error: RwSignal<Option<TaskFieldError>>,
     /// The study that is drawn from; none until it is known.
     pub(super) study: RwSignal<Option<StudyOverview>>,
     /// Its behaviours.
-    pub(super) behaviours: RwSignal<Vec<Probe>>,
+    pub(super) behavioral_tests: RwSignal<Vec<Probe>>,
     /// The request that makes the task, and what failed apart from its fields.
     pub(super) action: MutationState,
     /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
-    pub(super) tried: RwSignal<bool>,
+    pub(super) was_submitted: RwSignal<bool>,
 }
 
 impl NewTaskForm {
     pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
-        let wanted = PageLocation::here().word("study");
+        let wanted = PageLocation::current().word("study");
         let draft = draft::restore_or_new(wanted, studies);
         let draft = RwSignal::new(draft);
         let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
@@ -54,14 +54,14 @@ impl NewTaskForm {
             draft,
             fields: FormState {
                 values: draft,
-                wrong: Signal::derive(shown),
+                errors: Signal::derive(shown),
             },
-            wrong,
-            refused,
+            errors: wrong,
+            server_error: refused,
             study: RwSignal::new(None),
-            behaviours: RwSignal::new(Vec::new()),
+            behavioral_tests: RwSignal::new(Vec::new()),
             action: MutationState::new(),
-            tried,
+            was_submitted: tried,
         };
         form.keep();
         form.follow();
@@ -79,8 +79,8 @@ impl NewTaskForm {
     }
 
     /// The draft survives a reload.
-    pub(super) fn keep(self) {
-        let rest = Debounce::after_ms(300);
+    pub(super) fn autosave(self) {
+        let rest = Debounce::with_delay_ms(300);
         Effect::new(move |before: Option<()>| {
             let draft = self.draft.get();
             if before.is_some() {
@@ -91,7 +91,7 @@ impl NewTaskForm {
     }
 
     /// Another study has other probes and rankers.
-    pub(super) fn follow(self) {
+    pub(super) fn reload_on_study_change(self) {
         let study = Memo::new(move |_| self.draft.with(|it| it.study.clone()));
         Effect::new(move |_| {
             let study = study.get();
@@ -101,11 +101,11 @@ impl NewTaskForm {
         });
     }
 
-    pub(super) fn ask(self, study: String) {
+    pub(super) fn fetch_study(self, study: String) {
         leptos::task::spawn_local(async move {
             let look = GetStudyRequest {
                 study: study.clone(),
-                dials: StudyControls::default(),
+                controls: StudyControls::default(),
             };
             let found = api::call(&look).await;
             // Another may have been chosen, or another page.
@@ -127,11 +127,11 @@ impl NewTaskForm {
         });
     }
 
-    pub(super) async fn ask_behaviours(self, study: String) {
+    pub(super) async fn fetch_behavioral_tests(self, study: String) {
         let asking = BehavioralTestOptions::default();
         let found = api::call(&GetBehavioralTestsRequest {
             study: study.clone(),
-            asking,
+            options: asking,
         })
         .await;
         let now = self.draft.try_with_untracked(|it| it.study == study);
@@ -153,14 +153,14 @@ impl NewTaskForm {
     }
 
     /// A mistake that the server found beside its field, anything else below the form.
-    pub(super) fn refuse(self, error: Error) {
+    pub(super) fn show_error(self, error: Error) {
         match &error {
             Error::Server(problem) => self.refused.set(Some(TaskFieldError::of(problem))),
             Error::Network(_) | Error::File(_) => self.action.failed.set(Some(error)),
         }
     }
 
-    pub(super) fn make(self) {
+    pub(super) fn create_task(self) {
         self.tried.set(true);
         let Ok(task) = self.draft.with_untracked(TaskDraft::task) else {
             return;
@@ -169,7 +169,7 @@ impl NewTaskForm {
         run_exclusive(self.action.busy, made, move |made| match made {
             Ok(TaskDefinitionResponse { card, .. }) => {
                 draft::delete_draft();
-                location::navigate(&PageRoute::Curate { task: card.task }.href());
+                location::navigate(&PageRoute::CurateTask { task: card.task }.href());
             }
             Err(error) => self.refuse(error),
         });

@@ -21,8 +21,8 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
                 number,
             }) if of == study => Ok(InstanceRef {
                 probe,
-                mode,
-                number,
+                variant: mode,
+                index: number,
             }),
             Some(PageRoute::Instance { study: of, .. }) => Err(format!(
                 "it is an instance of {of}, and the task is of {study}"
@@ -37,8 +37,8 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
     let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
     Ok(InstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
-        mode: *known.ok_or_else(|| format!("there is no reading named `{mode}`"))?,
-        number: number
+        variant: *known.ok_or_else(|| format!("there is no reading named `{mode}`"))?,
+        index: number
             .parse()
             .map_err(|_| format!("`{number}` is no number of an instance"))?,
     })

@@ -49,9 +49,9 @@ pub(super) fn KnownItems(
             return wrong.set(Some("it is in the list".to_owned()));
         }
         let known = ReferenceAnswer {
-            place,
+            instance: place,
             answer: answer.get_untracked(),
-            why: why.get_untracked().trim().to_owned(),
+            explanation: why.get_untracked().trim().to_owned(),
         };
         form.draft.update(|it| change(it).push(known));
         wrong.set(None);
@@ -62,7 +62,7 @@ pub(super) fn KnownItems(
         let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
         let rows = all.into_iter().enumerate().map(|(at, known)| {
             let place = known.place;
-            let page = PageRoute::instance(study.clone(), place);
+            let page = PageRoute::for_instance(study.clone(), place);
             let called = format!("{} {}", place.probe.name(), place.number);
             let label = format!("Remove {called}");
             let drop = move |_| {
@@ -92,7 +92,7 @@ pub(super) fn KnownItems(
             AnnotatorAnswer::First => "text 1, or the first step",
             AnnotatorAnswer::Second => "text 2, or the second step",
             AnnotatorAnswer::Equal => "equal",
-            AnnotatorAnswer::CannotSay => "cannot say",
+            AnnotatorAnswer::CannotTell => "cannot say",
         };
         view! { <option value=it.name()>{name}</option> }
     });

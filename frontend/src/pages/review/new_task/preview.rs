@@ -26,7 +26,7 @@ struct PreviewState {
 #[component]
 pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
     let seen = RwSignal::new(None::<PreviewState>);
-    let later = Debounce::after_ms(DEBOUNCE_MS);
+    let later = Debounce::with_delay_ms(DEBOUNCE_MS);
     // Words for people change nothing of what is drawn.
     let task = Memo::new(move |_| {
         form.draft.with(|it| {
@@ -127,7 +127,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         <HeadedTable
             name="Items of each probe"
             class="data narrow"
-            heads=[ColumnHeading::words("probe"), ColumnHeading::number("items")]
+            heads=[ColumnHeading::text("probe"), ColumnHeading::number("items")]
         >
             {rows}
         </HeadedTable>

@@ -108,7 +108,7 @@ const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
 fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
     let reach = form
         .study
-        .with_untracked(|it| it.as_ref().map(ControlOptions::of))
+        .with_untracked(|it| it.as_ref().map(ControlOptions::from_overview))
         .expect("shown once the study is there");
     let settled = Signal::derive(move || form.draft.with(|it| it.dials.clone()));
     let settle =

@@ -118,10 +118,10 @@ fn GridCellView(
         GridCell::Impossible => {
             return view! { <span class="unseen">"cannot differ"</span> }.into_any();
         }
-        GridCell::NotAsked => {
+        GridCell::NotInStudy => {
             return view! { <span class="unseen">"not in this study"</span> }.into_any();
         }
-        GridCell::Nothing => {
+        GridCell::NoSamples => {
             return view! {
                 <span class="cell none">
                     {format::MISSING}
@@ -130,7 +130,7 @@ fn GridCellView(
             }
             .into_any();
         }
-        GridCell::Known {
+        GridCell::Measured {
             spot,
             effect,
             detail,

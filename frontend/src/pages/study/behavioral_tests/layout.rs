@@ -13,48 +13,48 @@ use crate::widgets::heatmap::move_in_grid;
 /// A kind of behaviours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BehavioralTestKind {
-    Matching,
-    Manipulations,
-    Transfers,
+    MeasureAndMatch,
+    Manipulation,
+    DatasetTransfer,
 }
 
 impl BehavioralTestKind {
     pub(super) const ALL: &[BehavioralTestKind] = &[
-        BehavioralTestKind::Matching,
-        BehavioralTestKind::Manipulations,
-        BehavioralTestKind::Transfers,
+        BehavioralTestKind::MeasureAndMatch,
+        BehavioralTestKind::Manipulation,
+        BehavioralTestKind::DatasetTransfer,
     ];
 
     /// Whether a behaviour is of this kind.
-    pub(super) fn has(self, probe: Probe) -> bool {
+    pub(super) fn includes(self, probe: Probe) -> bool {
         match self {
-            BehavioralTestKind::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
-            BehavioralTestKind::Manipulations => matches!(probe, Probe::Manipulation(_)),
-            BehavioralTestKind::Transfers => matches!(probe, Probe::Transfer(_)),
+            BehavioralTestKind::MeasureAndMatch => matches!(probe, Probe::MeasureAndMatch(_)),
+            BehavioralTestKind::Manipulation => matches!(probe, Probe::Manipulation(_)),
+            BehavioralTestKind::DatasetTransfer => matches!(probe, Probe::Transfer(_)),
         }
     }
 
     /// Its head.
     pub(super) fn name(self) -> &'static str {
         match self {
-            BehavioralTestKind::Matching => "Measure and match",
-            BehavioralTestKind::Manipulations => "Manipulations",
-            BehavioralTestKind::Transfers => "Transfer sets",
+            BehavioralTestKind::MeasureAndMatch => "Measure and match",
+            BehavioralTestKind::Manipulation => "Manipulations",
+            BehavioralTestKind::DatasetTransfer => "Transfer sets",
         }
     }
 
     /// What a sample is, and what its sign means.
-    pub(super) fn said(self) -> &'static str {
+    pub(super) fn description(self) -> &'static str {
         match self {
-            BehavioralTestKind::Matching => {
+            BehavioralTestKind::MeasureAndMatch => {
                 "Two documents of a query that are equal in the row and differ in the column. \
                  Positive: the one with the larger value is preferred."
             }
-            BehavioralTestKind::Manipulations => {
+            BehavioralTestKind::Manipulation => {
                 "A document beside itself, changed in one way. Positive: the manipulated text is \
                  preferred."
             }
-            BehavioralTestKind::Transfers => {
+            BehavioralTestKind::DatasetTransfer => {
                 "Pairs of texts that were made for another task. Positive: the first text of a \
                  pair is preferred; in a symmetric set, the two score differently."
             }
@@ -68,11 +68,11 @@ impl BehavioralTestKind {
         wanted: &BehavioralTestsView,
     ) -> EffectGridLayout {
         match self {
-            BehavioralTestKind::Matching => matrix(found, wanted.ranker),
-            BehavioralTestKind::Manipulations => rows(found, |row| {
+            BehavioralTestKind::MeasureAndMatch => matrix(found, wanted.ranker),
+            BehavioralTestKind::Manipulation => rows(found, |row| {
                 self.has(row.probe) && row.slice == wanted.slice
             }),
-            BehavioralTestKind::Transfers => rows(found, |row| self.has(row.probe)),
+            BehavioralTestKind::DatasetTransfer => rows(found, |row| self.has(row.probe)),
         }
     }
 }
@@ -100,10 +100,10 @@ pub(super) enum GridCell {
     /// No two texts can be such a sample.
     Impossible,
     /// The study does not ask.
-    NotAsked,
+    NotInStudy,
     /// There was no sample with both scores.
-    Nothing,
-    Known {
+    NoSamples,
+    Measured {
         spot: EffectCell,
         effect: Box<BehavioralEffect>,
         /// Below the score, smaller.
@@ -118,7 +118,7 @@ impl GridCell {
         detail: impl Fn(&BehavioralEffect) -> String,
     ) -> GridCell {
         let effect = row.effects.get(ranker).cloned().flatten();
-        effect.map_or(GridCell::Nothing, |effect| GridCell::Known {
+        effect.map_or(GridCell::NoSamples, |effect| GridCell::Measured {
             spot: EffectCell {
                 probe: row.probe,
                 slice: row.slice,
@@ -129,25 +129,25 @@ impl GridCell {
         })
     }
 
-    pub(super) fn spot(&self) -> Option<EffectCell> {
+    pub(super) fn effect_cell(&self) -> Option<EffectCell> {
         match self {
-            GridCell::Known { spot, .. } => Some(*spot),
-            GridCell::Impossible | GridCell::NotAsked | GridCell::Nothing => None,
+            GridCell::Measured { spot, .. } => Some(*spot),
+            GridCell::Impossible | GridCell::NotInStudy | GridCell::NoSamples => None,
         }
     }
 }
 
 impl EffectGridLayout {
     /// Every cell that can be selected, row by row.
-    pub(super) fn spots(&self) -> impl Iterator<Item = EffectCell> + '_ {
+    pub(super) fn effect_cells(&self) -> impl Iterator<Item = EffectCell> + '_ {
         let squares = self.rows.iter().flat_map(|it| &it.1);
-        squares.filter_map(GridCell::spot)
+        squares.filter_map(GridCell::effect_cell)
     }
 
     /// Where a key leads from a cell.
     pub(super) fn step(&self, from: EffectCell, key: &str) -> Option<EffectCell> {
         let rows = self.rows.iter();
-        let grid = rows.map(|it| it.1.iter().map(GridCell::spot).collect());
+        let grid = rows.map(|it| it.1.iter().map(GridCell::effect_cell).collect());
         let grid: Vec<Vec<Option<EffectCell>>> = grid.collect();
         move_in_grid(&grid, from, key).filter(|it| *it != from)
     }
@@ -177,7 +177,7 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
         };
         match asked.iter().find(|it| it.0 == wanted) {
             Some((_, row)) => GridCell::of(row, ranker, |effect| format::count(effect.n())),
-            None if wanted.is_possible() => GridCell::NotAsked,
+            None if wanted.is_possible() => GridCell::NotInStudy,
             None => GridCell::Impossible,
         }
     };

@@ -30,14 +30,14 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
         let list = InstanceListView {
             dials: StudyControls {
                 split: split.get(),
-                delta_score: Some(0.0),
+                tie_threshold: Some(0.0),
                 ..StudyControls::default()
             },
             ..InstanceListView::default()
         };
         let request = ListInstancesRequest {
             study: scene.page.study.get_value(),
-            listing: list.listing(spot.probe, spot.ranker, 0..1),
+            filter: list.listing(spot.probe, spot.ranker, 0..1),
         };
         async move { api::call(&request).await.map(|it| it.histogram) }
     });
@@ -102,10 +102,10 @@ fn MeasuredEffect(
     let list = InstanceListView {
         dials: StudyControls {
             split: found.asking.dials.split.clone(),
-            delta_score: delta,
+            tie_threshold: delta,
             ..StudyControls::default()
         },
-        sort: InstanceSort::MarginUp,
+        sort: InstanceSort::MarginAscending,
         ..InstanceListView::default()
     };
     let href = scene
@@ -197,8 +197,8 @@ fn EffectFacts(
     };
     let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p_value);
     let tuned = match found.asking.delta {
-        TieThreshold::Tuned => ", tuned",
-        TieThreshold::Given { .. } => "",
+        TieThreshold::TunedPerRanker => ", tuned",
+        TieThreshold::Fixed { .. } => "",
     };
     let width = delta.map_or(format::MISSING.to_owned(), |it| {
         format!("{}{tuned}", format::score(it, format::score_digits(it)))

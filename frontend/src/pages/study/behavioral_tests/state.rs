@@ -21,14 +21,14 @@ pub(super) struct EffectCell {
 #[derive(Clone, Copy)]
 pub(super) struct BehavioralTestsState {
     pub(super) page: crate::pages::page_state::StudyPageState<StudyView>,
-    pub(super) found: Memo<Arc<BehavioralTestResults>>,
+    pub(super) results: Memo<Arc<BehavioralTestResults>>,
     /// Whose details are shown.
     pub(super) selected: Memo<Option<EffectCell>>,
 }
 
 impl BehavioralTestsState {
     /// Changes what the address says of behaviours.
-    pub(super) fn turn(self, change: impl FnOnce(&mut BehavioralTestsView)) {
+    pub(super) fn update_view(self, change: impl FnOnce(&mut BehavioralTestsView)) {
         self.page.turn(|it| change(&mut it.behaving));
     }
 

@@ -25,9 +25,9 @@ impl ThresholdChoice {
 
     fn of(delta: TieThreshold) -> ThresholdChoice {
         match delta {
-            TieThreshold::Tuned => ThresholdChoice::Tuned,
-            TieThreshold::Given { width: 0.0 } => ThresholdChoice::Zero,
-            TieThreshold::Given { .. } => ThresholdChoice::Given,
+            TieThreshold::TunedPerRanker => ThresholdChoice::Tuned,
+            TieThreshold::Fixed { width: 0.0 } => ThresholdChoice::Zero,
+            TieThreshold::Fixed { .. } => ThresholdChoice::Given,
         }
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn ThresholdControl(
 ) -> impl IntoView {
     const PAUSE_MS: u64 = 400;
     let choice = RwSignal::new(ThresholdChoice::of(settled.get_untracked()));
-    let later = Debounce::after_ms(PAUSE_MS);
+    let later = Debounce::with_delay_ms(PAUSE_MS);
     let wrong = RwSignal::new(false);
     Effect::new(move |_| {
         let found = ThresholdChoice::of(settled.get());
@@ -56,8 +56,8 @@ pub(super) fn ThresholdControl(
         wrong.set(false);
         choice.set(next);
         match next {
-            ThresholdChoice::Tuned => settle.run(TieThreshold::Tuned),
-            ThresholdChoice::Zero => settle.run(TieThreshold::Given { width: 0.0 }),
+            ThresholdChoice::Tuned => settle.run(TieThreshold::TunedPerRanker),
+            ThresholdChoice::Zero => settle.run(TieThreshold::Fixed { width: 0.0 }),
             // Waits for a number.
             ThresholdChoice::Given => {}
         }
@@ -65,7 +65,7 @@ pub(super) fn ThresholdControl(
     let typed = move |text: String| match parse_threshold(&text) {
         Some(width) => {
             wrong.set(false);
-            later.run(move || settle.run(TieThreshold::Given { width }));
+            later.run(move || settle.run(TieThreshold::Fixed { width }));
         }
         None => {
             later.cancel();
@@ -80,8 +80,8 @@ pub(super) fn ThresholdControl(
         }
     });
     let shown = move || match settled.get() {
-        TieThreshold::Given { width } => width.to_string(),
-        TieThreshold::Tuned => String::new(),
+        TieThreshold::Fixed { width } => width.to_string(),
+        TieThreshold::TunedPerRanker => String::new(),
     };
     let problem = move || {
         wrong

@@ -21,15 +21,15 @@ pub(crate) enum StudyField {
     /// The axioms that are ticked.
     Probes,
     /// The list of other axioms and formulas.
-    Further,
+    FurtherAxioms,
     /// The readings of the axioms.
-    Modes,
+    Variants,
     /// The bound δ of the length gap.
-    Delta,
+    LengthTolerance,
     /// The least occurrences of query terms.
-    MinTerms,
+    MinQueryTerms,
     /// The most instances of a probe and query.
-    PerQuery,
+    MaxInstancesPerQuery,
     /// The seed of the draw.
     Seed,
     /// The number of queries that are taken.
@@ -43,11 +43,11 @@ impl FieldName for StudyField {
             StudyField::Ranker(at) => format!("wrong-ranker-{at}"),
             StudyField::Pool => "wrong-pool".to_owned(),
             StudyField::Probes => "wrong-probes".to_owned(),
-            StudyField::Further => "wrong-further".to_owned(),
-            StudyField::Modes => "wrong-modes".to_owned(),
-            StudyField::Delta => "wrong-delta".to_owned(),
-            StudyField::MinTerms => "wrong-min-terms".to_owned(),
-            StudyField::PerQuery => "wrong-per-query".to_owned(),
+            StudyField::FurtherAxioms => "wrong-further".to_owned(),
+            StudyField::Variants => "wrong-modes".to_owned(),
+            StudyField::LengthTolerance => "wrong-delta".to_owned(),
+            StudyField::MinQueryTerms => "wrong-min-terms".to_owned(),
+            StudyField::MaxInstancesPerQuery => "wrong-per-query".to_owned(),
             StudyField::Seed => "wrong-seed".to_owned(),
             StudyField::Queries => "wrong-queries".to_owned(),
         }
@@ -69,7 +69,7 @@ impl LocalStudySettings {
             wrong.take(
                 StudyField::Ranker(at),
                 spec.parse::<shared::rank::LexicalRanker>()
-                    .map_err(Error::reason),
+                    .map_err(Error::message_without_field),
             );
             if self.rankers[..at].iter().any(|it| it.spec() == spec) {
                 wrong.add(
@@ -85,8 +85,11 @@ impl LocalStudySettings {
             true => format!("{}:{}", self.pool, self.k.trim()),
             false => self.pool.clone(),
         };
-        let pool = wrong.take(StudyField::Pool, pool.parse().map_err(Error::reason));
-        let further = wrong.take(StudyField::Further, self.further());
+        let pool = wrong.take(
+            StudyField::Pool,
+            pool.parse().map_err(Error::message_without_field),
+        );
+        let further = wrong.take(StudyField::FurtherAxioms, self.further());
         let probes = self.probes.iter().copied();
         let transfers = files.transfers();
         let sets = transfers.iter().filter_map(|it| it.transfer().ok());
@@ -108,20 +111,23 @@ impl LocalStudySettings {
             );
         }
         if self.modes.is_empty() {
-            wrong.add(StudyField::Modes, "choose at least one reading");
+            wrong.add(StudyField::Variants, "choose at least one reading");
         }
         let delta = match self.delta.trim() {
             "inf" => Some(None),
             text => wrong
                 .take(
-                    StudyField::Delta,
+                    StudyField::LengthTolerance,
                     parse_integer(text, 0, ", or inf for any gap"),
                 )
                 .map(Some),
         };
-        let min_terms = wrong.take(StudyField::MinTerms, parse_integer(&self.min_terms, 0, ""));
+        let min_terms = wrong.take(
+            StudyField::MinQueryTerms,
+            parse_integer(&self.min_terms, 0, ""),
+        );
         let per_query = wrong.take(
-            StudyField::PerQuery,
+            StudyField::MaxInstancesPerQuery,
             parse_optional_integer(&self.per_query),
         );
         let seed = wrong.take(StudyField::Seed, parse_integer(&self.seed, 0, ""));
@@ -144,7 +150,7 @@ impl LocalStudySettings {
                 n_queries: n,
                 pool,
                 probes,
-                modes: self.modes.clone(),
+                variants: self.modes.clone(),
                 rankers: self
                     .rankers
                     .iter()
@@ -152,9 +158,9 @@ impl LocalStudySettings {
                     .collect(),
                 analyzer,
                 limits: Limits {
-                    length_gap_terms: delta,
-                    min_terms: min,
-                    per_query: most,
+                    length_tolerance_terms: delta,
+                    min_query_term_occurrences: min,
+                    max_per_query: most,
                     seed,
                     ..Limits::STANDARD
                 },
@@ -203,16 +209,20 @@ impl LocalStudySettings {
             tokenizer: match (self.analyzer.tokenizer.as_str(), &files.pieces) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
                 (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
-                (plain, _) => plain.parse().map_err(Error::reason)?,
+                (plain, _) => plain.parse().map_err(Error::message_without_field)?,
             },
-            first_tokens: None,
+            max_tokens: None,
             stopwords: match (self.analyzer.stopwords.as_str(), &files.stop_list) {
                 ("en-function", _) => Stopwords::EnFunction,
                 ("list", Some(list)) => list.clone(),
                 ("list", None) => return Err("choose the file with the stop list".to_owned()),
                 _ => Stopwords::None,
             },
-            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
+            stemmer: self
+                .analyzer
+                .stemmer
+                .parse()
+                .map_err(Error::message_without_field)?,
         })
     }
 
@@ -221,7 +231,7 @@ impl LocalStudySettings {
         match self.further.trim() {
             "" => Ok(Vec::new()),
             list => {
-                let found = Probe::parse_list(list, true).map_err(Error::reason)?;
+                let found = Probe::parse_list(list, true).map_err(Error::message_without_field)?;
                 Ok(found
                     .into_iter()
                     .filter(|it| !self.probes.contains(it))
@@ -242,7 +252,7 @@ impl FieldErrors {
         });
     }
 
-    fn take<T>(&mut self, field: StudyField, found: Result<T, String>) -> Option<T> {
+    fn collect<T>(&mut self, field: StudyField, found: Result<T, String>) -> Option<T> {
         found.map_err(|reason| self.add(field, reason)).ok()
     }
 }
@@ -274,7 +284,7 @@ mod tests {
     use shared::probe::Axiom;
 
     fn refused(change: impl Fn(&mut LocalStudySettings)) -> Vec<StudyFieldError> {
-        let mut settings = LocalStudySettings::standard();
+        let mut settings = LocalStudySettings::default_settings();
         change(&mut settings);
         settings
             .definition(&LocalStudyFiles::default())
@@ -296,7 +306,7 @@ mod tests {
         };
         let settings = LocalStudySettings {
             probes: vec![Probe::Axiom(Axiom::Stmc1)],
-            ..LocalStudySettings::standard()
+            ..LocalStudySettings::default_settings()
         };
         let definition = settings.definition(&files).unwrap();
         assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
@@ -311,7 +321,7 @@ mod tests {
             "`0` is not a number of documents, 1 or more"
         );
         let wrong = refused(|it| it.delta = "-3".to_owned());
-        assert_eq!(wrong[0].field, StudyField::Delta);
+        assert_eq!(wrong[0].field, StudyField::LengthTolerance);
         assert_eq!(
             wrong[0].reason,
             "`-3` is not a whole number of at least 0, or inf for any gap"
@@ -323,7 +333,7 @@ mod tests {
     #[test]
     fn the_standard_settings_make_a_study() {
         assert!(
-            LocalStudySettings::standard()
+            LocalStudySettings::default_settings()
                 .definition(&LocalStudyFiles::default())
                 .is_ok()
         );

@@ -10,11 +10,11 @@ pub(crate) struct LocalStudyFiles {
     /// The stop list that was brought.
     pub(crate) stop_list: Option<Stopwords>,
     /// The vocabulary that was brought, or why it could not be read.
-    pub(crate) pieces: Option<Result<WordpieceVocabulary, String>>,
+    pub(crate) vocabulary: Option<Result<WordpieceVocabulary, String>>,
     /// The file with word vectors, the last if there are several.
     pub(crate) vectors: Option<String>,
     /// The names of the files with texts.
-    pub(crate) texts: Vec<String>,
+    pub(crate) corpora: Vec<String>,
     /// The files with pairs of texts.
     pub(crate) pairs: Vec<PairsFile>,
 }
@@ -25,9 +25,9 @@ pub(crate) struct PairsFile {
     /// The name of the file.
     pub(crate) name: String,
     /// Where the query of a pair comes from.
-    pub(crate) queries: TransferQuerySource,
+    pub(crate) query_source: TransferQuerySource,
     /// Whether neither text is the preferred one.
-    pub(crate) symmetric: bool,
+    pub(crate) is_symmetric: bool,
 }
 
 impl LocalStudyFiles {
@@ -42,8 +42,8 @@ impl LocalStudyFiles {
             sets.push(TransferFile {
                 name: name.unwrap_or_default(),
                 file: file.name.clone(),
-                queries: file.queries,
-                symmetric: file.symmetric,
+                query_source: file.queries,
+                is_symmetric: file.symmetric,
             });
         }
         sets
@@ -71,8 +71,8 @@ mod tests {
     fn files_with_pairs_are_transfer_sets_of_their_names() {
         let file = |name: &str, symmetric| PairsFile {
             name: name.to_owned(),
-            queries: TransferQuerySource::NounPhrase,
-            symmetric,
+            query_source: TransferQuerySource::NounPhrase,
+            is_symmetric: symmetric,
         };
         let files = LocalStudyFiles {
             pairs: vec![
@@ -82,7 +82,9 @@ mod tests {
             ],
             ..LocalStudyFiles::default()
         };
-        let definition = LocalStudySettings::standard().definition(&files).unwrap();
+        let definition = LocalStudySettings::default_settings()
+            .definition(&files)
+            .unwrap();
         definition.check().unwrap();
         let sets = definition.transfers.iter().map(|it| it.name.as_str());
         assert_eq!(

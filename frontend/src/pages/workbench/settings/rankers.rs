@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LexicalRankerSettings {
     /// The lexical ranker that the parameters are of.
-    pub(crate) formula: LexicalRankerKind,
+    pub(crate) kind: LexicalRankerKind,
     /// The values as typed, in the order of [`LexicalRankerKind::parameters`].
     pub(crate) values: Vec<String>,
 }
@@ -51,7 +51,7 @@ impl LexicalRankerKind {
         }
     }
 
-    fn word(self) -> &'static str {
+    fn spec_name(self) -> &'static str {
         match self {
             LexicalRankerKind::Bm25 => "bm25",
             LexicalRankerKind::Dirichlet | LexicalRankerKind::JelinekMercer => "ql",
@@ -61,13 +61,16 @@ impl LexicalRankerKind {
 
 impl LexicalRankerSettings {
     /// Returns a formula with its usual parameters.
-    pub(crate) fn usual(formula: LexicalRankerKind) -> LexicalRankerSettings {
+    pub(crate) fn with_defaults(formula: LexicalRankerKind) -> LexicalRankerSettings {
         let values = formula
             .parameters()
             .iter()
             .map(|it| it.2.to_owned())
             .collect();
-        LexicalRankerSettings { formula, values }
+        LexicalRankerSettings {
+            kind: formula,
+            values,
+        }
     }
 
     /// Returns the ranker as it is typed on the command line; it may be wrong.
@@ -101,7 +104,7 @@ impl LexicalRankerSettings {
                 .to_owned()
         };
         Some(LexicalRankerSettings {
-            formula,
+            kind: formula,
             values: formula.parameters().iter().map(value).collect(),
         })
     }

@@ -32,12 +32,12 @@ pub enum StorySubset {
     /// A tenth, the one of the study.
     Tenth,
     /// All.
-    Whole,
+    All,
 }
 
 impl StoryLayout {
     /// What the name of a file ends with.
-    pub fn ending(self) -> &'static str {
+    pub fn file_extension(self) -> &'static str {
         match self {
             StoryLayout::Xsum => ".summary",
             StoryLayout::Cnndm => ".story",
@@ -45,12 +45,12 @@ impl StoryLayout {
     }
 
     /// Whether a story is in a sample.
-    pub fn is_in(self, sample: StorySubset, id: &str) -> bool {
+    pub fn is_in_subset(self, sample: StorySubset, id: &str) -> bool {
         let digest = match self {
             StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.ending())),
             StoryLayout::Cnndm => Sha256::digest(id),
         };
-        sample == StorySubset::Whole || digest[0].is_multiple_of(10)
+        sample == StorySubset::All || digest[0].is_multiple_of(10)
     }
 
     /// Reads the story of an id from a file of a name; one that cannot be used is refused.
@@ -285,6 +285,6 @@ mod tests {
             "8 10 25 29 33 35 45 50 51 54 61"
         );
         assert_eq!(sampled(StoryLayout::Cnndm), "15 22 53 57 73 85 92 93 99");
-        assert!(StoryLayout::Xsum.is_in(StorySubset::Whole, "1"));
+        assert!(StoryLayout::Xsum.is_in(StorySubset::All, "1"));
     }
 }

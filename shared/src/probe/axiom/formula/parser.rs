@@ -58,7 +58,10 @@ impl std::str::FromStr for AxiomFormula {
         }
         let mut code = [0; LONGEST];
         code[..n].copy_from_slice(&reader.code);
-        Ok(AxiomFormula { len: n as u8, code })
+        Ok(AxiomFormula {
+            len: n as u8,
+            postfix: code,
+        })
     }
 }
 
@@ -67,7 +70,7 @@ impl FormulaParser<'_> {
         let shown: String = self.text.chars().take(200).collect();
         let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
         Error::malformed(
-            InvalidField::shown("probes", format!("formula `{}`", shown.escape_debug())),
+            InvalidField::with_display("probes", format!("formula `{}`", shown.escape_debug())),
             format!("character {place}: {reason}"),
         )
     }
@@ -291,7 +294,9 @@ impl FormulaParser<'_> {
             self.push(Op::Number(libm::round(hundredths) as u16));
             return Ok(OperandKind::Number);
         }
-        let named = (!word.is_empty()).then(|| Axiom::named(&word)).flatten();
+        let named = (!word.is_empty())
+            .then(|| Axiom::from_name(&word))
+            .flatten();
         let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
         let Some(place) = place else {
             self.at = before;

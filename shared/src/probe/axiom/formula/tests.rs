@@ -20,7 +20,7 @@ fn a_formula_is_written_as_it_is_read_with_no_more_parentheses_than_it_needs() {
         ("+(tfc1 + tp)", "+(tfc1+tp)"),
     ] {
         let formula: Probe = read.parse().unwrap();
-        assert!(matches!(formula, Probe::Axiom(Axiom::Combined(_))));
+        assert!(matches!(formula, Probe::Axiom(Axiom::Formula(_))));
         assert_eq!(formula.slug(), written);
         assert_eq!(written.parse::<Probe>().unwrap(), formula);
     }

@@ -51,7 +51,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             AxiomVariant::Fixed
             | AxiomVariant::PaperRennings2019
             | AxiomVariant::PaperCamara2020 => CountWeighting::Count,
-            AxiomVariant::CodeCamara2020 => CountWeighting::Share,
+            AxiomVariant::Code => CountWeighting::Share,
         };
         let mut sight = IrAxiomsEvaluator {
             axiom,
@@ -109,7 +109,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             .sum()
     }
 
-    fn see(&self, text: &DocumentFeatures) -> DocumentValue {
+    fn evaluate_document(&self, text: &DocumentFeatures) -> DocumentValue {
         let n_terms = self.case.query.len();
         let first = |value: f64| [value, 0.0];
         let value = match self.axiom {
@@ -126,7 +126,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => {
                 first(f64::from(u8::from(text.cover as usize == n_terms)))
             }
-            IrAxiomsAxiom::Mand | IrAxiomsAxiom::LenMand => first(f64::from(text.cover)),
+            IrAxiomsAxiom::MAnd | IrAxiomsAxiom::LenMAnd => first(f64::from(text.cover)),
             IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => {
                 let both = f64::from(text.cover);
                 let either = (n_terms + text.others.len()) as f64;
@@ -155,7 +155,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         };
         let score = match self.axiom {
             IrAxiomsAxiom::Lb1 => {
-                let bm25 = LexicalRanker::Bm25(Bm25::STANDARD);
+                let bm25 = LexicalRanker::Bm25(Bm25::DEFAULT);
                 let weighed = bm25.weigh(self.case.query, &self.case.totals);
                 weighed.score(&text.counts, text.len)
             }
@@ -300,7 +300,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     }
 
     /// A condition on the texts at two places.
-    pub(super) fn measure(
+    pub(super) fn measure_condition(
         &self,
         condition: IrAxiomsCondition,
         first: usize,
@@ -318,40 +318,40 @@ impl<'a> IrAxiomsEvaluator<'a> {
         };
         match condition {
             IrAxiomsCondition::Length => at_most(
-                MeasuredQuantity::LengthShare,
+                MeasuredQuantity::RelativeLengthGap,
                 Some(apart(f64::from(a.len), f64::from(b.len), share)),
                 share,
             ),
             IrAxiomsCondition::SumsApart => MeasuredPrecondition {
-                quantity: MeasuredQuantity::SumShare,
+                quantity: MeasuredQuantity::RelativeOccurrenceGap,
                 value: Some(apart(self.asked_sum(a), self.asked_sum(b), share)),
-                relation: BoundRelation::Above,
+                relation: BoundRelation::MoreThan,
                 bound: Some(share),
             },
             IrAxiomsCondition::SumsEqual => {
                 let gap = apart(self.sum(a), self.sum(b), SAME);
-                at_most(MeasuredQuantity::SumShare, Some(gap), SAME)
+                at_most(MeasuredQuantity::RelativeOccurrenceGap, Some(gap), SAME)
             }
             IrAxiomsCondition::Differing => {
                 let differ = |&it: &usize| self.count(a, it) != self.count(b, it);
                 MeasuredPrecondition {
-                    quantity: MeasuredQuantity::DifferingTerms,
+                    quantity: MeasuredQuantity::DifferingTermCounts,
                     value: Some(terms.filter(differ).count() as f64),
-                    relation: BoundRelation::Above,
+                    relation: BoundRelation::MoreThan,
                     bound: Some(0.0),
                 }
             }
             IrAxiomsCondition::CountsClose => {
                 let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it), share));
                 at_most(
-                    MeasuredQuantity::CountShare,
+                    MeasuredQuantity::RelativeCountGap,
                     Some(gaps.fold(0.0, f64::max)),
                     share,
                 )
             }
             IrAxiomsCondition::ScoresClose => {
                 let gap = apart(x.score, y.score, share);
-                at_most(MeasuredQuantity::ScoreShare, Some(gap), share)
+                at_most(MeasuredQuantity::RelativeScoreGap, Some(gap), share)
             }
             IrAxiomsCondition::EquallyRare => {
                 let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
@@ -360,13 +360,13 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 let gap = most
                     .zip(least)
                     .map(|(most, least)| apart(most, least, share));
-                at_most(MeasuredQuantity::IdfShare, gap, share)
+                at_most(MeasuredQuantity::RelativeIdfGap, gap, share)
             }
             IrAxiomsCondition::SameTerms => {
                 let mut held = a.counts.iter().zip(&b.counts);
                 let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
                 MeasuredPrecondition {
-                    quantity: MeasuredQuantity::SharedTerms,
+                    quantity: MeasuredQuantity::SharedQueryTerms,
                     value: equal.then(|| f64::from(a.cover)),
                     relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
@@ -375,7 +375,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsCondition::AllTerms => {
                 let all = |it: &DocumentFeatures| it.cover as usize == self.case.query.len();
                 MeasuredPrecondition {
-                    quantity: MeasuredQuantity::AllSharedTerms,
+                    quantity: MeasuredQuantity::SharedQueryTermsIfAll,
                     value: (all(a) && all(b)).then(|| f64::from(a.cover)),
                     relation: BoundRelation::AtLeast,
                     bound: Some(2.0),

@@ -8,13 +8,13 @@ const SOURCE: &str = "Hagen et al., CIKM 2016, after Tao & Zhai, SIGIR 2007; as 
 
 pub(super) const PROX1: ProbeDescription = ProbeDescription {
     name: "PROX1",
-    gist: "first terms closer",
+    short_title: "first terms closer",
     statement: "Of two texts with the same query terms, the one whose terms first occur closer \
                 to each other scores higher.",
     formula: "same w ∈ Q in both, at least two, mean words between the first occurrences of two \
               terms smaller in d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    troubles: "Only the first occurrence of each term is looked at.",
+    known_issues: "Only the first occurrence of each term is looked at.",
     example: &[
         "river bank",
         "the river bank is steep",
@@ -24,26 +24,26 @@ pub(super) const PROX1: ProbeDescription = ProbeDescription {
 
 pub(super) const PROX2: ProbeDescription = ProbeDescription {
     name: "PROX2",
-    gist: "terms earlier",
+    short_title: "terms earlier",
     statement: "Of two texts with the same query terms, the one in which they first occur \
                 earlier scores higher.",
     formula: "same w ∈ Q in both, at least two, Σ of first positions smaller in d1 ⇒ \
               S(d1) > S(d2)",
     source: SOURCE,
-    troubles: "Releases of the package before 1.2 had two answers, of opposite sign, for the \
+    known_issues: "Releases of the package before 1.2 had two answers, of opposite sign, for the \
                same pair.",
     example: &["river bank", "river bank of mud", "mud of the river bank"],
 };
 
 pub(super) const PROX3: ProbeDescription = ProbeDescription {
     name: "PROX3",
-    gist: "phrase earlier",
+    short_title: "phrase earlier",
     statement: "Of two texts with the same query terms, the one that has the whole query as a \
                 phrase, or has it earlier, scores higher.",
     formula: "same w ∈ Q in both, at least two, the query as a phrase in d1, and in d2 later or \
               never ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    troubles: "With stop words removed, a phrase may have words in between.",
+    known_issues: "With stop words removed, a phrase may have words in between.",
     example: &[
         "river bank",
         "the river bank is steep",
@@ -53,27 +53,27 @@ pub(super) const PROX3: ProbeDescription = ProbeDescription {
 
 pub(super) const PROX4: ProbeDescription = ProbeDescription {
     name: "PROX4",
-    gist: "closest grouping",
+    short_title: "closest grouping",
     statement: "Of two texts with all query terms, the one with fewer other words in its \
                 closest grouping of them scores higher; of equal ones that with more such \
                 groupings.",
     formula: "all w ∈ Q in both, at least two, (other words in the closest grouping, − number of \
               such groupings) smaller in d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    troubles: "A grouping is an occurrence of a term with the nearest of each other term, the \
+    known_issues: "A grouping is an occurrence of a term with the nearest of each other term, the \
                earlier of two equally near.",
     example: PROX1.example,
 };
 
 pub(super) const PROX5: ProbeDescription = ProbeDescription {
     name: "PROX5",
-    gist: "smaller spans",
+    short_title: "smaller spans",
     statement: "Of two texts with all query terms, the one with the smaller mean span around \
                 an occurrence of them scores higher.",
     formula: "all w ∈ Q in both, at least two, mean of max − min over all groupings smaller in \
               d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    troubles: "Groupings as in PROX4.",
+    known_issues: "Groupings as in PROX4.",
     example: PROX1.example,
 };
 

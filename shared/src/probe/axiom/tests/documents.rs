@@ -48,7 +48,7 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
         expect![""],
     );
     let none = Limits {
-        min_terms: 0,
+        min_query_term_occurrences: 0,
         ..EXACT
     };
     check(
@@ -130,7 +130,7 @@ fn the_rarer_term_wins() {
     );
     check(
         Axiom::Mtdc,
-        AxiomVariant::CodeCamara2020,
+        AxiomVariant::Code,
         &EXACT,
         fixture,
         expect![[r#"
@@ -215,7 +215,7 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
     );
     check(
         Axiom::Lnc1,
-        AxiomVariant::CodeCamara2020,
+        AxiomVariant::Code,
         &EXACT,
         fixture,
         expect![[r#"
@@ -227,7 +227,7 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
 #[test]
 fn a_repeated_text_does_not_lose() {
     let short = Limits {
-        repeated_terms: 7,
+        max_repeated_doc_terms: 7,
         ..Limits::STANDARD
     };
     check(
@@ -248,8 +248,8 @@ fn a_repeated_text_does_not_lose() {
 #[test]
 fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
     let short = Limits {
-        filled_terms: 7,
-        fillable_terms: 2,
+        fill_length_terms: 7,
+        max_fillable_doc_terms: 2,
         ..Limits::STANDARD
     };
     let fixture = "query river
@@ -269,7 +269,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
     );
     check(
         Axiom::Lnc2,
-        AxiomVariant::CodeCamara2020,
+        AxiomVariant::Code,
         &short,
         fixture,
         expect![[r#"
@@ -295,7 +295,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
     );
     check(
         Axiom::Tp,
-        AxiomVariant::CodeCamara2020,
+        AxiomVariant::Code,
         &EXACT,
         fixture,
         expect![[r#"
@@ -307,15 +307,15 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 #[test]
 fn the_worked_examples_are_instances() {
     // Whether LB1 applies hangs on the whole collection.
-    let lb1 = Axiom::Further(IrAxiomsAxiom::Lb1);
-    let all = Axiom::ALL.iter().copied().chain(Axiom::further());
+    let lb1 = Axiom::IrAxioms(IrAxiomsAxiom::Lb1);
+    let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
     for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
         let [query, texts @ ..] = axiom.about().example else {
             panic!("{axiom:?}")
         };
         // Beside the example a document that makes the second term of M-TDC the more common, and
         // that of TFC3 as common as the first.
-        let beside = if axiom == Axiom::Further(IrAxiomsAxiom::Tfc3) {
+        let beside = if axiom == Axiom::IrAxioms(IrAxiomsAxiom::Tfc3) {
             "bank"
         } else {
             "valley"
@@ -324,7 +324,7 @@ fn the_worked_examples_are_instances() {
         let index = Index::build(&Analyzer::default(), docs).unwrap();
         let terms = index.query_terms(query);
         let count = |at: usize| {
-            let mut counted = DocumentFeatures::with_others(index.terms(at as u32), &terms);
+            let mut counted = DocumentFeatures::with_other_terms(index.terms(at as u32), &terms);
             counted.place_terms(index.terms(at as u32), &terms);
             counted
         };
@@ -412,7 +412,7 @@ fn the_operators_are_those_of_the_package() {
         let axiom = match formula {
             "tfc1" => Axiom::Tfc1,
             "tp" => Axiom::Tp,
-            formula => Axiom::Combined(formula.parse().unwrap()),
+            formula => Axiom::Formula(formula.parse().unwrap()),
         };
         check(axiom, AxiomVariant::Fixed, &ANY_LENGTH, fixture, expected);
     }
@@ -439,19 +439,13 @@ fn sums_that_differ_by_a_tenth_are_close_where_python_says_so() {
     };
     for (query, first, second, is_close) in pairs {
         let fixture = format!("query {query}\nd1 {}\nd2 {}", text(first), text(second));
-        let axiom = Axiom::Further(IrAxiomsAxiom::Tfc1IrAxioms);
+        let axiom = Axiom::IrAxioms(IrAxiomsAxiom::Tfc1IrAxioms);
         let expected = match is_close {
             true => expect![""],
             false => expect![[r#"
                 d1 > d2
             "#]],
         };
-        check(
-            axiom,
-            AxiomVariant::CodeCamara2020,
-            &ANY_LENGTH,
-            &fixture,
-            expected,
-        );
+        check(axiom, AxiomVariant::Code, &ANY_LENGTH, &fixture, expected);
     }
 }

@@ -41,7 +41,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
-                let mut counted = DocumentFeatures::with_others(index.terms(it), &terms);
+                let mut counted = DocumentFeatures::with_other_terms(index.terms(it), &terms);
                 counted.place_terms(index.terms(it), &terms);
                 let mut meaning = SemanticFeatures::new(known.rest(it, &terms), &asked);
                 meaning.words = Some(known.alike(it, &terms, &words));
@@ -54,24 +54,24 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
             Limits::STANDARD,
             ANY_LENGTH,
             Limits {
-                min_terms: 2,
-                share: 0.8,
+                min_query_term_occurrences: 2,
+                relative_tolerance: 0.8,
                 ..EXACT
             },
         ] {
             for &mode in AxiomVariant::ALL {
                 let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
-                let formulas = formulas.map(|it| Axiom::Combined(it.parse().unwrap()));
+                let formulas = formulas.map(|it| Axiom::Formula(it.parse().unwrap()));
                 // LNC2 has texts that are not in the pool.
                 let all = Axiom::ALL.iter().copied().filter(|it| *it != Axiom::Lnc2);
-                for axiom in all.chain(Axiom::further()).chain(formulas) {
+                for axiom in all.chain(Axiom::ir_axioms()).chain(formulas) {
                     let arity = axiom.claim(mode).arity();
                     let case = QueryContext {
                         query: &terms,
                         pool: &counted,
                         limits: &limits,
                         totals: index.totals(),
-                        alike: &alike,
+                        term_similarities: &alike,
                     };
                     let mined = axiom.mine(mode, &case).places;
                     let mut mined: Vec<&[u32]> = mined.chunks(arity).filter(tried).collect();
@@ -103,14 +103,14 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let terms = index.query_terms("river bank");
     let repeated = |doc: u32, times: u32| {
-        DocumentFeatures::with_others(&index.terms(doc).repeat(times as usize), &terms)
+        DocumentFeatures::with_other_terms(&index.terms(doc).repeat(times as usize), &terms)
     };
     let docs = 0..texts.len() as u32;
     let pool: Vec<DocumentFeatures> = docs.clone().map(|it| repeated(it, 1)).collect();
     let limits = Limits {
-        repeated_terms: 9,
-        filled_terms: 11,
-        fillable_terms: 4,
+        max_repeated_doc_terms: 9,
+        fill_length_terms: 11,
+        max_fillable_doc_terms: 4,
         ..Limits::STANDARD
     };
     let case = QueryContext::new(&terms, &pool, &limits, index.totals());
@@ -161,7 +161,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     };
     // `rivers` has the term of the query, so that only `streams` and `money` count.
     assert_eq!(mine(AxiomVariant::Fixed), [[0, 1]]);
-    assert_eq!(mine(AxiomVariant::CodeCamara2020), [[1, 0]]);
+    assert_eq!(mine(AxiomVariant::Code), [[1, 0]]);
 }
 
 /// The words of both texts have the same three vectors in another order, so that the rounding of
@@ -189,7 +189,7 @@ fn equal_means_are_equal_whatever_their_rounding() {
     let mean = |doc: u32| known.alike(doc, &terms, &words).average;
     assert!(mean(0) > mean(1));
     for &mode in AxiomVariant::ALL {
-        let stmc1 = Axiom::Further(IrAxiomsAxiom::Stmc1IrAxioms);
+        let stmc1 = Axiom::IrAxioms(IrAxiomsAxiom::Stmc1IrAxioms);
         let mined = mine_two(stmc1, mode, &index, &known);
         assert_eq!(mined.len(), 0, "{mode:?}");
     }
@@ -205,11 +205,11 @@ fn mine_two(
     let asked = [(Probe::Axiom(axiom), mode)];
     let miner = Miner {
         index,
-        known: Some(known),
-        asked: &asked,
+        word_vectors: Some(known),
+        probes: &asked,
         limits: &EXACT,
     };
-    let shard = miner.mine(&QueryPool::unjudged("river", &[0, 1]));
+    let shard = miner.mine(&QueryPool::without_grades("river", &[0, 1]));
     MiningResult::collect(&asked, vec![shard])
         .instances
         .remove(0)
@@ -245,18 +245,18 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let mine = |limits: &Limits| {
         let miner = Miner {
             index: &index,
-            known: None,
-            asked: &asked,
+            word_vectors: None,
+            probes: &asked,
             limits,
         };
-        let shard = miner.mine(&QueryPool::unjudged("river bank", &pool));
+        let shard = miner.mine(&QueryPool::without_grades("river bank", &pool));
         MiningResult::collect(&asked, vec![shard])
             .instances
             .remove(0)
     };
     let all = mine(&Limits::STANDARD);
     let capped = mine(&Limits {
-        per_query: Some(20),
+        max_per_query: Some(20),
         ..Limits::STANDARD
     });
     assert_eq!((capped.len(), &capped.found), (20, &all.found));
@@ -264,12 +264,12 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     assert_eq!(
         capped,
         mine(&Limits {
-            per_query: Some(20),
+            max_per_query: Some(20),
             ..Limits::STANDARD
         })
     );
     let other_seed = Limits {
-        per_query: Some(20),
+        max_per_query: Some(20),
         seed: 43,
         ..Limits::STANDARD
     };

@@ -15,25 +15,25 @@ fn item(number: u32, part: AssignmentPhase) -> AssignedItem {
         marks: Vec::new(),
     };
     AssignedItem {
-        offer: Assignment {
+        assignment: Assignment {
             item: ItemNo(number),
-            sides: DisplayOrder::Swapped,
-            part,
+            display_order: DisplayOrder::Swapped,
+            phase: part,
         },
         content: ItemContent {
             probe: Probe::Axiom(Axiom::Tfc1),
-            mode: AxiomVariant::Fixed,
-            claim: ClaimKind::Above,
+            variant: AxiomVariant::Fixed,
+            claim: ClaimKind::Higher,
             query: text("query"),
             terms: Vec::new(),
-            texts: vec![text("one"), text("two")],
+            documents: vec![text("one"), text("two")],
             rankers: Vec::new(),
-            withheld: false,
+            texts_withheld: false,
         },
-        until_ms: Some(1_000),
+        lease_expires_ms: Some(1_000),
         feedback: (part == AssignmentPhase::Training).then(|| TrainingFeedback {
             answer: AnnotatorAnswer::First,
-            why: "so it is".to_owned(),
+            explanation: "so it is".to_owned(),
         }),
     }
 }
@@ -42,9 +42,9 @@ fn handed(numbers: &[u32]) -> LeaseItemsResponse {
     LeaseItemsResponse {
         items: numbers
             .iter()
-            .map(|&it| item(it, AssignmentPhase::Work))
+            .map(|&it| item(it, AssignmentPhase::Main))
             .collect(),
-        n_leased: 0,
+        n_leased_to_others: 0,
         standing: TaskProgressSummary::default(),
     }
 }
@@ -59,8 +59,8 @@ fn course(numbers: &[u32]) -> AnnotationSession {
 fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
     AnnotationEvent {
         key: EventKey::from_bytes([byte; 16]),
-        made_ms: 0,
-        what,
+        created_ms: 0,
+        action: what,
     }
 }
 
@@ -88,7 +88,7 @@ fn one_decision_moves_on() {
         2,
         AnnotationAction::Skipped(SkippedItem {
             item: ItemNo(2),
-            reason: SkipReason::Broken,
+            reason: SkipReason::BrokenDocument,
             note: String::new(),
         }),
     ));
@@ -183,21 +183,21 @@ fn a_promise_that_is_over_is_somebody_elses() {
 #[test]
 fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
-        let screen = DisplayedItem::new(item(number, AssignmentPhase::Work));
+        let screen = DisplayedItem::new(item(number, AssignmentPhase::Main));
         let what = screen.decide(AnnotatorAnswer::First, AnswerComment::default(), 5);
         EventRecord {
             entry: LogEntry {
                 person: PersonId(1),
-                at_ms: 0,
+                received_ms: 0,
                 event: event(byte, what),
             },
-            fate,
+            status: fate,
         }
     };
     let known = [
-        done(3, 7, EventStatus::Stands),
+        done(3, 7, EventStatus::Active),
         done(2, 6, EventStatus::Undone),
-        done(1, 5, EventStatus::Stands),
+        done(1, 5, EventStatus::Active),
     ];
     let of = EventKey::from_bytes([3; 16]);
     let unsent = [event(4, AnnotationAction::Undone { of })];
