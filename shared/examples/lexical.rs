@@ -319,7 +319,7 @@ impl Bench {
         };
         let start = Clock::start();
         let corpus = GloveCorpus::new(&index, settings)?;
-        let counted = corpus.count(0..corpus.n_docs());
+        let counted = corpus.count_cooccurrences(0..corpus.n_docs());
         let mut trainer = GloveTrainer::new(corpus, vec![counted]);
         trainer.train();
         let vectors = trainer.finish();

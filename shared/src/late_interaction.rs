@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::score::RankerInfo;
 use crate::stats::correlation::Correlation;
 
-pub use aggregation::{Known, aggregate_queries};
+pub use aggregation::{LateInteractionContext, aggregate_queries};
 pub use query_matches::{QueryMatchStatistics, analyze_query};
 
 /// A piece of a query.

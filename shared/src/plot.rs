@@ -24,9 +24,9 @@ pub use funnel::{funnel, thirds};
 pub use grid_search::draw_grid_search;
 pub use heatmap::heatmap;
 pub use histogram::{differences, histogram};
-pub use points::{Points, points};
+pub use points::{PointPlot, points};
 pub use scale::{color_step_of_effect, color_step_of_fraction};
-pub use scatter::scatter;
+pub use scatter::draw_effectiveness_scatter;
 pub use svg::to_svg;
 pub use thumbnail::thumbnail;
 

@@ -88,7 +88,7 @@ pub struct StudyDefinition {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
-    #[serde(default, skip_serializing_if = "Lookups::is_empty")]
+    #[serde(default, skip_serializing_if = "LookupFiles::is_empty")]
     pub lookups: LookupFiles,
     /// Pairs of texts for dataset transfer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

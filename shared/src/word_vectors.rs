@@ -23,7 +23,7 @@ use crate::text::interner::StringInterner;
 use crate::text::vocabulary::TermNo;
 pub use bag_of_words::SimilarWord;
 pub(crate) use bag_of_words::{bag_of_query, bag_without_query, for_each_word, nearest_words};
-pub use similarity::Alike;
+pub use similarity::WordSimilarities;
 pub(crate) use similarity::{query_term_similarities, word_similarities, words_of_query};
 pub use synonyms::SynonymFinder;
 

@@ -79,7 +79,7 @@ impl AnnotationLog {
     pub fn from_entries(entries: impl IntoIterator<Item = LogEntry>) -> AnnotationLog {
         let mut log = AnnotationLog::default();
         for entry in entries {
-            log.take(entry);
+            log.append(entry);
         }
         log
     }

@@ -7,7 +7,7 @@ mod abnirml;
 mod padigela;
 
 use super::comparison::Bm25Comparison;
-use super::shuffle_as_published;
+use super::published;
 use super::study_values::{StudyColumn, StudyColumnKind, StudyNumbers};
 use super::{Paper, PaperTable, number};
 use crate::probe::{Axiom, AxiomVariant, Probe};

@@ -26,7 +26,7 @@ pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
         return None;
     }
     let mean = |of: usize| points.iter().map(|it| it[of]).sum::<f64>() / n as f64;
-    let means = [bootstrap_mean(0), bootstrap_mean(1)];
+    let means = [mean(0), mean(1)];
     let product = |a: usize, b: usize| -> f64 {
         let each = points.iter();
         each.map(|it| (it[a] - means[a]) * (it[b] - means[b])).sum()
@@ -52,7 +52,7 @@ pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
 pub fn least_squares(points: &[[f64; 2]]) -> Option<RegressionLine> {
     let n = points.len() as f64;
     let mean = |of: usize| points.iter().map(|it| it[of]).sum::<f64>() / n;
-    let [x, y] = [bootstrap_mean(0), bootstrap_mean(1)];
+    let [x, y] = [mean(0), mean(1)];
     let spread: f64 = points.iter().map(|it| (it[0] - x) * (it[0] - x)).sum();
     let along = points.iter().map(|it| (it[0] - x) * (it[1] - y));
     let slope = along.sum::<f64>() / spread;

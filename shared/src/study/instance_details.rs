@@ -18,7 +18,7 @@ use crate::text::{Analyzer, Span};
 use crate::verdict::Verdict;
 use crate::word_vectors::{
     SimilarWord, WordVectors, bag_of_query, bag_without_query, for_each_word, nearest_words,
-    query_term_similarities, similarity, words_of_query,
+    query_term_similarities, word_similarities, words_of_query,
 };
 
 use std::collections::BTreeMap;
@@ -423,7 +423,7 @@ impl<'a> AnalyzedInstance<'a> {
                 let rest = bag_without_query(vectors, analyzer, body.0, &terms);
                 let mut meaning = SemanticFeatures::new(rest, bag);
                 let words = words.into_iter();
-                meaning.words = asked.as_ref().map(|it| alike(vectors, it, &terms, words));
+                meaning.words = asked.as_ref().map(|it| word_similarities(vectors, it, &terms, words));
                 meaning
             });
             counted

@@ -119,7 +119,7 @@ impl Study {
     /// One page of the instances of a cell.
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.lister(listing)?;
-        let counted = [lister.count(0..self.queries.len())];
+        let counted = [lister.count_margins(0..self.queries.len())];
         let plan = lister.plan(&counted);
         let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
         Ok(lister.page(&plan, picked))

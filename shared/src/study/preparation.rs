@@ -454,7 +454,7 @@ impl PreparedCollection {
             let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);
             let mut step = StageRun::begin(executor, stage, at * n_queries, of).await?;
             let queries = step.collect(n_queries, |it| auditor.query(it)).await?;
-            audits.push(auditor.collect(analyzer.describe(), &queries));
+            audits.push(auditor.collect_audit(analyzer.describe(), &queries));
         }
         Ok(audits)
     }

@@ -30,7 +30,7 @@ const LONGEST_WORD: usize = 100;
 
 /// A vocabulary of pieces.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "WrittenPieces", into = "WrittenPieces")]
+#[serde(from = "StoredWordpieceVocabulary", into = "StoredWordpieceVocabulary")]
 pub struct WordpieceVocabulary(Arc<LoadedVocabulary>);
 
 struct LoadedVocabulary {

@@ -8,7 +8,7 @@ use crate::compare::query_groups::{FQT_EDGES, bucket_of};
 use crate::compare::query_list::QueryRow;
 use crate::report::{TableValue, format};
 use crate::reproduce::comparison::{Bm25Comparison, ComparedRanker, ComparisonStatistic};
-use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, shuffle_as_published};
+use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, published};
 use crate::stats::bootstrap::N_RESAMPLES;
 
 /// Queries of table 1: the small development set.
