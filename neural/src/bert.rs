@@ -34,7 +34,7 @@ impl LinearLayer {
     ) -> Result<LinearLayer, Error> {
         let without = LinearLayer::load_without_bias(weights, name, inputs, outputs)?;
         Ok(LinearLayer {
-            bias: weights.numbers(&format!("{name}.bias"), &[outputs])?,
+            bias: weights.tensor(&format!("{name}.bias"), &[outputs])?,
             ..without
         })
     }
@@ -46,7 +46,7 @@ impl LinearLayer {
         inputs: usize,
         outputs: usize,
     ) -> Result<LinearLayer, Error> {
-        let weight = weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?;
+        let weight = weights.tensor(&format!("{name}.weight"), &[outputs, inputs])?;
         Ok(LinearLayer::transposed(&weight, vec![0.0; outputs], inputs))
     }
 
@@ -129,7 +129,7 @@ impl LayerNorm {
     ) -> Result<LayerNorm, Error> {
         let without = LayerNorm::load_without_shift(weights, name, width, config)?;
         Ok(LayerNorm {
-            shift: weights.numbers(&format!("{name}.bias"), &[width])?,
+            shift: weights.tensor(&format!("{name}.bias"), &[width])?,
             ..without
         })
     }
@@ -142,7 +142,7 @@ impl LayerNorm {
         config: &EncoderConfig,
     ) -> Result<LayerNorm, Error> {
         Ok(LayerNorm {
-            scale: weights.numbers(&format!("{name}.weight"), &[width])?,
+            scale: weights.tensor(&format!("{name}.weight"), &[width])?,
             shift: vec![0.0; width],
             eps: config.layer_norm_eps as f32,
         })
@@ -252,10 +252,10 @@ impl BertParameters {
     ) -> Result<BertParameters, Error> {
         let (e, h) = (config.embedding_size, config.hidden_size);
         let embedding = |name: &str, rows: usize| {
-            weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
+            weights.tensor(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
         };
         let words = embedding("word", config.vocab_size)?;
-        let mut positions: Vec<f32> = embedding("position", config.n_position_rows)?;
+        let mut positions: Vec<f32> = embedding("position", config.max_positions)?;
         // No piece stands before the first position.
         positions.drain(..config.first_position * e);
         let positions = match config.type_vocab_size {
@@ -350,16 +350,16 @@ impl Bert {
             })
             .collect::<candle_core::Result<_>>()?;
         let e = parameters.config.embedding_size;
-        let project = parameters.project.map(|it| linear(it, e, h));
-        let n_segments = parameters.positions.len();
+        let project = parameters.embedding_projection.map(|it| linear(it, e, h));
+        let n_segments = parameters.position_embeddings.len();
         Ok(Bert {
-            words: matrix(parameters.words, parameters.config.vocab_size, e)?,
+            words: matrix(parameters.token_embeddings, parameters.config.vocab_size, e)?,
             n_segments,
             positions: {
-                let rows = n_segments * parameters.config.max_pieces();
-                matrix(parameters.positions.concat(), rows, e)?
+                let rows = n_segments * parameters.config.max_tokens();
+                matrix(parameters.position_embeddings.concat(), rows, e)?
             },
-            norm: norm(parameters.norm)?,
+            norm: norm(parameters.embedding_norm)?,
             project: project.transpose()?,
             layers,
             config: parameters.config,
@@ -383,10 +383,10 @@ impl Bert {
             let n = input.ids.len();
             let own = at * t..at * t + n;
             ids[own.clone()].copy_from_slice(input.ids);
-            mask[own.start..own.start + input.attended].fill(0.0);
+            mask[own.start..own.start + input.n_attended].fill(0.0);
             for (place, at) in places[own].iter_mut().zip(0..) {
                 let segment = input.segment(at).min(self.n_segments - 1);
-                *place = (segment * self.config.max_pieces() + at) as u32;
+                *place = (segment * self.config.max_tokens() + at) as u32;
             }
         }
         let ids = Tensor::from_vec(ids, b * t, &self.device)?;

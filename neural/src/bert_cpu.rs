@@ -61,7 +61,7 @@ pub(crate) fn attention(
         arch: Arch::new(),
         parallelism: Parallelism::None,
     };
-    let (l, seen) = (text.ids.len(), text.attended);
+    let (l, seen) = (text.ids.len(), text.n_attended);
     let mut found = None;
     let mut hidden = vec![0.0; l * h];
     pass.watched(&mut hidden, &mut |at, qkv| {
@@ -270,7 +270,7 @@ impl ForwardPass<'_, BertParameters> {
             self.model.config.hidden_size,
         );
         let n_pieces = hidden.len() / h;
-        let Some(project) = &self.model.project else {
+        let Some(project) = &self.model.embedding_projection else {
             return self.sum_and_norm(hidden, &mut room[..n_pieces * e]);
         };
         let mut narrow = vec![0.0; n_pieces * e];
@@ -286,21 +286,21 @@ impl ForwardPass<'_, BertParameters> {
         let rows = hidden
             .chunks_exact_mut(e)
             .zip(positions.chunks_exact_mut(e));
-        let last = self.model.positions.len() - 1;
+        let last = self.model.position_embeddings.len() - 1;
         let pieces = self.texts.iter().flat_map(|text| {
             let ids = text.ids.iter().enumerate();
             ids.map(move |(at, &id)| (id, at, text.segment(at).min(last)))
         });
         for ((id, at, segment), (word, position)) in pieces.zip(rows) {
-            word.copy_from_slice(&self.model.words[id as usize * e..][..e]);
-            position.copy_from_slice(&self.model.positions[segment][at * e..][..e]);
+            word.copy_from_slice(&self.model.token_embeddings[id as usize * e..][..e]);
+            position.copy_from_slice(&self.model.position_embeddings[segment][at * e..][..e]);
         }
         let bias = vec![0.0; e];
         self.arch.dispatch(RowKernel::AddNorm(
             hidden,
             positions,
             &bias,
-            &self.model.norm,
+            &self.model.embedding_norm,
         ));
     }
 
@@ -319,7 +319,7 @@ impl ForwardPass<'_, BertParameters> {
         let d = h / self.model.config.num_attention_heads;
         let mut first = 0;
         for text in self.texts {
-            let (l, seen) = (text.ids.len(), text.attended);
+            let (l, seen) = (text.ids.len(), text.n_attended);
             let scores = &mut scores[..l * seen];
             let rows = TextRows {
                 qkv: &qkv[first * 3 * h..],

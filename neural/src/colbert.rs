@@ -53,13 +53,13 @@ impl Colbert {
     /// how many pieces there are at most, or the presets: 32 of a query, 180 of a text.
     pub fn load(files: &ModelFiles, computing: impl Into<ComputeTarget>) -> Result<Colbert, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        let declared = files.declared_as(Architecture::Colbert)?;
+        let declared = files.ranker_config_for(Architecture::Colbert)?;
         let preset = declared.colbert.as_ref().and_then(|it| it.preset);
         let artifact = match preset {
-            None => files.artifact.as_deref().map(Artifact::read).transpose()?,
+            None => files.colbert_metadata.as_deref().map(Artifact::read).transpose()?,
             Some(_) => None,
         };
-        let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_pieces());
+        let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_tokens());
         if config.modern.is_some() && plan.augmentation == QueryAugmentation::Unattended {
             return Err(Error::RankerConfig {
                 reason:
@@ -71,31 +71,31 @@ impl Colbert {
         // [CLS], a marker, a piece and [SEP].
         let least = 3 + usize::from(plan.markers.is_some());
         check_bound(plan.bounds.query, least, &config)?;
-        check_bound(plan.bounds.text, least, &config)?;
+        check_bound(plan.bounds.document, least, &config)?;
 
-        let most = plan.bounds.most();
+        let most = plan.bounds.max();
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, most)?;
-        let sides = declared.sides(most, &config)?;
-        let cutter = cutter.with_sides(plan.bounds, sides.prompts)?;
+        let sides = declared.input_settings(most, &config)?;
+        let cutter = cutter.with_settings(plan.bounds, sides.prompts)?;
         cutter.check_prompts(TokenLimits {
             query: plan.bounds.query + 1 - least,
-            document: plan.bounds.text + 1 - least,
+            document: plan.bounds.document + 1 - least,
         })?;
         let punctuation = match plan.punctuation {
             PunctuationPolicy::Kept => Vec::new(),
             PunctuationPolicy::Skipped => punctuation(&cutter)?,
         };
-        let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
+        let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
         let bare = weights.without_prefix();
         let (h, name) = (config.hidden_size, "linear.weight");
-        let rows = bare.rows(name, h)?;
+        let rows = bare.n_rows(name, h)?;
         if let Some(dim) = artifact.and_then(|it| it.dim)
             && dim != rows
         {
             let expected = format!("{rows}, the rows of `{name}`");
             return refuse("dim", &dim.to_string(), &expected);
         }
-        let weight = bare.numbers(name, &[rows, h])?;
+        let weight = bare.tensor(name, &[rows, h])?;
         Ok(Colbert {
             setting: ColbertSetting::of(plan, &cutter)?,
             cutter,
@@ -108,11 +108,11 @@ impl Colbert {
 
     /// The pieces of a query or of a text, with those that stand beside them.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        let (cls, sep) = self.cutter.ends();
+        let (cls, sep) = self.cutter.cls_and_sep();
         let marker = self.setting.marker(side);
-        let bound = self.setting.bounds.of(side);
+        let bound = self.setting.bounds.for_role(side);
         let beside = 2 + usize::from(marker.is_some());
-        let inner = self.cutter.inner(side, text, bound - beside)?;
+        let inner = self.cutter.content_tokens(side, text, bound - beside)?;
         let mut ids = vec![cls];
         ids.extend(marker);
         ids.extend(inner.ids);
@@ -133,7 +133,7 @@ impl Colbert {
         let inputs = batch.iter().map(|it| self.input(it));
         let inputs: Vec<EncoderInput<'_>> = inputs.collect::<Result<_, _>>()?;
         let states = self.encoder.forward(&inputs)?;
-        let each = states.each().into_par_iter().zip(batch);
+        let each = states.by_input().into_par_iter().zip(batch);
         each.map(|(hidden, text)| self.vectors(hidden, text))
             .collect()
     }
@@ -177,9 +177,9 @@ impl Colbert {
 
     /// Where pieces stand in `text.ids`, which this model has to have made.
     fn layout(&self, text: &TokenizedText) -> Result<InputLayout, Error> {
-        let first = 1 + usize::from(self.setting.marker(text.side).is_some());
+        let first = 1 + usize::from(self.setting.marker(text.role).is_some());
         let sep = first + text.spans.len();
-        let n = match (text.side, self.setting.mask) {
+        let n = match (text.role, self.setting.mask) {
             (InputRole::Query, Some(_)) => self.setting.bounds.query,
             _ => sep + 1,
         };
@@ -208,7 +208,7 @@ impl Colbert {
     /// From hidden states `[t, h]` to what is compared.
     fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
         let InputLayout { first, sep } = self.layout(text)?;
-        let width = self.width();
+        let width = self.dimension();
         let all = bert_cpu::multiply_rows(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
         let (mut numbers, mut pieces) = (Vec::new(), Vec::new());
@@ -221,8 +221,8 @@ impl Colbert {
                 _ => Some(SpecialToken::Mask),
             };
             let kept = match special {
-                Some(special) => self.setting.keeps(text.side).contains(&special),
-                None => text.side == InputRole::Query || !self.punctuation.contains(&id),
+                Some(special) => self.setting.keeps(text.role).contains(&special),
+                None => text.role == InputRole::Query || !self.punctuation.contains(&id),
             };
             if kept {
                 numbers.extend_from_slice(vector);
@@ -279,8 +279,8 @@ impl ColbertPlan {
         plan.punctuation = punctuation.unwrap_or(plan.punctuation);
         plan.query_keeps = query_keeps.unwrap_or(plan.query_keeps);
         plan.text_keeps = text_keeps.unwrap_or(plan.text_keeps);
-        plan.bounds.query = declared.query_pieces.unwrap_or(plan.bounds.query);
-        plan.bounds.text = declared.text_pieces.unwrap_or(plan.bounds.text);
+        plan.bounds.query = declared.max_query_tokens.unwrap_or(plan.bounds.query);
+        plan.bounds.document = declared.max_document_tokens.unwrap_or(plan.bounds.document);
         plan
     }
 
@@ -417,7 +417,7 @@ impl Artifact {
 
     fn change(&self, plan: &mut ColbertPlan) {
         plan.bounds.query = self.query_maxlen.unwrap_or(plan.bounds.query);
-        plan.bounds.text = self.doc_maxlen.unwrap_or(plan.bounds.text);
+        plan.bounds.document = self.doc_maxlen.unwrap_or(plan.bounds.document);
         if let (Some(query), Some(text)) = (&self.query_token_id, &self.doc_token_id) {
             plan.markers = Some([query.clone(), text.clone()]);
         }
@@ -441,8 +441,8 @@ fn punctuation(cutter: &InputTokenizer) -> Result<Vec<u32>, Error> {
     let mut ids = Vec::new();
     for mark in marks {
         let mark = char::from(mark).to_string();
-        let first = cutter.first(&mark)?;
-        ids.extend(first.filter(|&it| Some(it) != cutter.unknown()));
+        let first = cutter.first_token(&mark)?;
+        ids.extend(first.filter(|&it| Some(it) != cutter.unknown_token()));
     }
     Ok(ids)
 }

@@ -212,7 +212,7 @@ impl EncoderConfig {
 
     /// The most pieces that a text can have.
     pub(crate) fn max_tokens(&self) -> usize {
-        self.n_position_rows - self.first_position
+        self.max_positions - self.first_position
     }
 }
 
@@ -289,7 +289,7 @@ pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> 
 /// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made
 /// for.
 pub(crate) fn check_bound(found: usize, least: usize, config: &EncoderConfig) -> Result<(), Error> {
-    let most = config.max_pieces();
+    let most = config.max_tokens();
     match (least..=most).contains(&found) {
         true => Ok(()),
         false => Err(Error::MaxTokens { found, least, most }),

@@ -25,7 +25,7 @@ impl CrossEncoder {
     /// Whether `config.json` says that the folder holds one: an encoder with a classification
     /// head of one or two labels.
     pub fn is_in(config: &[u8]) -> bool {
-        EncoderConfig::parse(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
+        EncoderConfig::parse(config).is_ok_and(|it| it.has_classification_head && (1..=2).contains(&it.n_labels))
     }
 
     /// Reads and checks the files and puts the weights where `device` says. Query and text
@@ -37,7 +37,7 @@ impl CrossEncoder {
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         // Special pieces, and one of each.
-        let least = 4 + config.family.separators();
+        let least = 4 + config.family.n_separators();
         check_bound(max_pieces, least, &config)?;
         if !(1..=2).contains(&config.n_labels) {
             return Err(Error::Unsupported {
@@ -47,16 +47,16 @@ impl CrossEncoder {
             });
         }
         let sides = files
-            .declared_as(Architecture::CrossEncoder)?
-            .sides(max_pieces, &config)?;
+            .ranker_config_for(Architecture::CrossEncoder)?
+            .input_settings(max_pieces, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?;
-        let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
+        let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
         let head = Head::load(&weights, &config)?;
-        let cutter = cutter.with_separators(config.family.separators());
-        let cutter = cutter.with_sides(sides.bounds, sides.prompts)?;
+        let cutter = cutter.with_separators(config.family.n_separators());
+        let cutter = cutter.with_settings(sides.bounds, sides.prompts)?;
         // Of a pair that is too long, each side may lose all but this.
         cutter.check_prompts(TokenLimits::uniform(
-            (max_pieces - 2 - config.family.separators()) / 2,
+            (max_pieces - 2 - config.family.n_separators()) / 2,
         ))?;
         Ok(CrossEncoder {
             encoder: Encoder::load(&weights, config, max_pieces, device)?,
@@ -68,12 +68,12 @@ impl CrossEncoder {
 
     /// The pieces of a query or of a text.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.cut(side, text)
+        self.cutter.tokenize(side, text)
     }
 
     /// Both together; where they are too long the longer one loses its end first.
     pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
-        self.cutter.pair(query, text)
+        self.cutter.tokenize_pair(query, text)
     }
 
     /// The score of each pair, higher is better; always finite. Of one label its logit, of two the
@@ -83,12 +83,12 @@ impl CrossEncoder {
             .iter()
             .map(|it| EncoderInput {
                 ids: &it.ids,
-                second_segment_start: it.second,
+                second_segment_start: it.document_start,
                 n_attended: it.ids.len(),
             })
             .collect();
         let states = self.encoder.forward(&inputs)?;
-        let scores = states.each().into_iter().map(|it| {
+        let scores = states.by_input().into_iter().map(|it| {
             let score = self.head.score(it);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
@@ -97,7 +97,7 @@ impl CrossEncoder {
 
     /// How many layers there are, and how many heads each has.
     pub fn attention_shape(&self) -> (usize, usize) {
-        self.encoder.heads()
+        self.encoder.attention_shape()
     }
 
     /// How much each piece of a pair takes of each other in a layer, `[pieces, pieces]` row by row,
@@ -111,7 +111,7 @@ impl CrossEncoder {
     ) -> Result<Option<Vec<f32>>, Error> {
         let input = EncoderInput {
             ids: &pair.ids,
-            second_segment_start: pair.second,
+            second_segment_start: pair.document_start,
             n_attended: pair.ids.len(),
         };
         let Some(all) = self.encoder.attention(input, layer)? else {

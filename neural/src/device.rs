@@ -54,7 +54,7 @@ impl ComputeTarget {
     pub(crate) fn require_default(self, what: &str) -> Result<(), Error> {
         let ComputeTarget { device, precision } = self;
         let (device, reason) = match device {
-            Device::Cpu if self.is_usual() => return Ok(()),
+            Device::Cpu if self.is_default() => return Ok(()),
             Device::Cpu => (
                 format!("{device} in {precision}"),
                 format!("{what} computes in f32 only; use `f32`"),

@@ -88,7 +88,7 @@ impl Doc2Query {
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = T5Config::read(&files.config)?;
-        if files.declared()? != RankerConfig::default() {
+        if files.ranker_config()? != RankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
             return Err(Error::RankerConfig {
                 reason: reason.to_owned(),
@@ -122,12 +122,12 @@ impl Doc2Query {
     fn write_of(&self, text: &str, sampling: &GenerationConfig) -> Result<GeneratedQueries, Error> {
         let pieces = self
             .words
-            .cut(InputRole::Document, text, self.max_pieces - 1)?;
+            .tokenize(InputRole::Document, text, self.max_pieces - 1)?;
         let mut ids = pieces.ids;
-        ids.push(self.model.config().end);
+        ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);
-        let states = self.model.read(&[input], gemm::Parallelism::None); // [l, h]
-        let memory = self.model.remember(&states, gemm::Parallelism::None);
+        let states = self.model.encode(&[input], gemm::Parallelism::None); // [l, h]
+        let memory = self.model.cross_attention_cache(&states, gemm::Parallelism::None);
         let draws = Draws::of(sampling, text);
         let mut queries = Vec::with_capacity(sampling.n_queries);
         let numbers: Vec<usize> = (0..sampling.n_queries).collect();
@@ -135,7 +135,7 @@ impl Doc2Query {
             queries.extend(self.write_some(&memory, numbers, &draws)?);
         }
         let queries = queries.into_iter().map(|ids| {
-            let text = self.words.join(&ids)?.trim().to_owned();
+            let text = self.words.decode(&ids)?.trim().to_owned();
             Ok(GeneratedQuery { ids, text })
         });
         Ok(GeneratedQueries {
@@ -151,11 +151,11 @@ impl Doc2Query {
         numbers: &[usize],
         draws: &Draws<'_>,
     ) -> Result<Vec<Vec<u32>>, Error> {
-        let max_new = draws.sampling.max_new;
+        let max_new = draws.sampling.max_new_tokens;
         let decoder = self.model.decoder(max_new);
         let mut written = vec![Vec::new(); numbers.len()];
         let mut lines: Vec<(usize, DecodingState)> =
-            (0..numbers.len()).map(|at| (at, decoder.begin())).collect();
+            (0..numbers.len()).map(|at| (at, decoder.start_sequence())).collect();
         for step in 0..max_new {
             let mut open: Vec<&mut DecodingState> = lines.iter_mut().map(|it| &mut it.1).collect();
             let memories = vec![memory; open.len()];
@@ -166,7 +166,7 @@ impl Doc2Query {
                 line.last = draws.piece(logits, numbers[*at], step)?;
                 written[*at].push(line.last);
             }
-            lines.retain(|it| it.1.last != self.model.config().end);
+            lines.retain(|it| it.1.last != self.model.config().eos_token_id);
             if lines.is_empty() {
                 break;
             }
@@ -178,7 +178,7 @@ impl Doc2Query {
 impl GenerationConfig {
     fn check(&self, vocab_size: usize) -> Result<(), Error> {
         for (what, found, most) in [
-            ("pieces to draw from (k)", self.k, vocab_size),
+            ("pieces to draw from (k)", self.top_k, vocab_size),
             (
                 "queries of a text",
                 self.n_queries,
@@ -186,7 +186,7 @@ impl GenerationConfig {
             ),
             (
                 "pieces of a query",
-                self.max_new,
+                self.max_new_tokens,
                 GenerationConfig::MAX_NEW_TOKENS,
             ),
         ] {
@@ -218,7 +218,7 @@ impl Draws<'_> {
         if !logits.iter().all(|it| it.is_finite()) {
             return Err(Error::NotFinite);
         }
-        Ok(draw(logits, self.sampling.k, self.number(query, place)))
+        Ok(draw(logits, self.sampling.top_k, self.number(query, place)))
     }
 
     /// In [0, 1): 53 bits of SHA-256 over seed, text, query and place, little-endian.

@@ -127,7 +127,7 @@ impl EncodedText {
         let width = hidden.len() / text.ids.len();
         match matching {
             EmbeddingKind::BiEncoder => {
-                let numbers = sentence.further(sentence.pooling.pool(hidden, width));
+                let numbers = sentence.apply_modules(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
                 let encoded = EncodedText {
                     numbers,
@@ -194,7 +194,7 @@ impl EncodedText {
     /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`] sums.
     /// None of a text without pieces.
     pub fn best_matches(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
-        let best = self.products(text).best().into_iter();
+        let best = self.products(text).row_argmax().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
             .collect()
     }
@@ -251,7 +251,7 @@ pub(crate) fn score(
 
 /// The sum over the query's vectors of the best cosine with one of the text's.
 pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
-    let most = query.products(text).most(MIN_COSINE);
+    let most = query.products(text).row_maxima(MIN_COSINE);
     most.into_iter().map(f64::from).sum()
 }
 

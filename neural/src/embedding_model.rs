@@ -34,8 +34,8 @@ impl EmbeddingModel {
         computing: impl Into<ComputeTarget>,
     ) -> Result<EmbeddingModel, Error> {
         let parts = EmbeddingModelParts::read(files, matching, max_pieces)?;
-        let weights = ModelWeights::open(&files.weights, parts.config.family.prefix())?;
-        let bound = parts.sides.bounds.most();
+        let weights = ModelWeights::open(&files.weights, parts.config.family.tensor_prefix())?;
+        let bound = parts.sides.bounds.max();
         let encoder = Encoder::load(&weights, parts.config.clone(), bound, computing)?;
         parts.around(Arc::new(encoder))
     }
@@ -58,19 +58,19 @@ impl EmbeddingModel {
 
     /// Whether another model reads every text in the same pieces with the same encoder.
     pub fn has_same_encoding(&self, other: &EmbeddingModel) -> bool {
-        Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.cuts_as(&other.cutter)
+        Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.tokenizes_like(&other.cutter)
     }
 
     /// The pieces of `text`, and whether it was too long.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.cut(side, text)
+        self.cutter.tokenize(side, text)
     }
 
     /// One forward pass over all texts of the batch. An answer depends on the other texts by
     /// rounding only (1e-6), and not at all on when the same batch is encoded again with as many
     /// threads.
     pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
-        let mut each = self.encode_for(&[self], batch)?;
+        let mut each = self.encode_for_models(&[self], batch)?;
         Ok(each.pop().unwrap_or_default())
     }
 
@@ -83,7 +83,7 @@ impl EmbeddingModel {
         batch: &[&TokenizedText],
     ) -> Result<Vec<Vec<EncodedText>>, Error> {
         let foreign = |reason: String| Err(Error::InvalidTokens { reason });
-        if !models.iter().all(|it| it.reads_as(self)) {
+        if !models.iter().all(|it| it.has_same_encoding(self)) {
             return foreign("made for another encoder".to_owned());
         }
         for text in batch {
@@ -93,8 +93,8 @@ impl EmbeddingModel {
                 return foreign(format!("{ids} pieces, {spans} spans"));
             }
         }
-        let states = self.encoder.forward_alone(batch)?;
-        let states = states.each();
+        let states = self.encoder.forward_texts(batch)?;
+        let states = states.by_input();
         let of = |model: &&EmbeddingModel| {
             let each = states.iter().zip(batch);
             each.map(|(own, text)| EncodedText::new(model.matching, &model.sentence, own, text))
@@ -174,11 +174,11 @@ impl EmbeddingModelParts {
     ) -> Result<EmbeddingModelParts, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
-        let declared = files.declared_as(match matching {
+        let declared = files.ranker_config_for(match matching {
             EmbeddingKind::BiEncoder => Architecture::BiEncoder,
             EmbeddingKind::LateInteraction => Architecture::LateInteraction,
         })?;
-        let mut sides = declared.sides(max_pieces, &config)?;
+        let mut sides = declared.input_settings(max_pieces, &config)?;
         let sentence = match matching {
             EmbeddingKind::BiEncoder => {
                 check_use(&files.config, &declared)?;
@@ -203,7 +203,7 @@ impl EmbeddingModelParts {
         let InputSettings { bounds, prompts } = self.sides;
         Ok(EmbeddingModel {
             encoder,
-            cutter: self.cutter.with_sides(bounds, prompts)?,
+            cutter: self.cutter.with_settings(bounds, prompts)?,
             matching: self.matching,
             sentence: self.sentence,
             fingerprint: self.fingerprint,

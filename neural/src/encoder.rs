@@ -60,12 +60,12 @@ impl Encoder {
         let computing = computing.into();
         let pass = match &config.modern {
             Some(modern) => {
-                computing.usual_for("a ModernBERT")?;
+                computing.require_default("a ModernBERT")?;
                 let parameters =
                     modern_bert::ModernBertParameters::load(weights, &config, modern, max_pieces)?;
                 Pass::Modern(parameters)
             }
-            None if computing.is_usual() => Pass::Fused(BertParameters::load(weights, config)?),
+            None if computing.is_default() => Pass::Fused(BertParameters::load(weights, config)?),
             None => {
                 let parameters = BertParameters::load(weights, config)?;
                 let device = computing.device.open()?;

@@ -98,17 +98,17 @@ impl Epic {
             });
         }
         let sides = files
-            .declared_as(Architecture::Epic)?
-            .sides(max_pieces, &config)?;
+            .ranker_config_for(Architecture::Epic)?
+            .input_settings(max_pieces, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let theirs = ModelWeights::open(&files.weights, "encoder.bert.bert.")?;
         let (weights, head) = match theirs.is_prefixed() {
             true => {
-                let head = theirs.below("encoder.bert.");
+                let head = theirs.with_prefix("encoder.bert.");
                 (theirs, head)
             }
             false => {
-                let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
+                let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
                 let head = weights.without_prefix();
                 (weights, head)
             }
@@ -116,7 +116,7 @@ impl Epic {
         let (h, bare) = (config.hidden_size, head.without_prefix());
         let head = MaskedLmHead::load(&weights, &head, &config)?;
         if head
-            .words
+            .output_embeddings
             .iter()
             .chain(&head.bias)
             .any(|it| !it.is_finite())
@@ -124,12 +124,12 @@ impl Epic {
             return Err(Error::NotFinite);
         }
         Ok(Epic {
-            cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
+            cutter: cutter.with_settings(sides.bounds, sides.prompts)?,
             head,
             query_salience: LinearLayer::load(&bare, "query_salience", h, 1)?,
             text_salience: LinearLayer::load(&bare, "doc_salience", h, 1)?,
             quality: LinearLayer::load(&bare, "doc_quality", h, 1)?,
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.max(), device)?,
             hidden_size: h,
             fingerprint: files.fingerprint("epic", max_pieces),
         })
@@ -137,13 +137,13 @@ impl Epic {
 
     /// The pieces of a query or of a text.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.cut(side, text)
+        self.cutter.tokenize(side, text)
     }
 
     /// The weights of each query.
     pub fn encode_queries(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicQuery>, Error> {
-        let states = self.encoder.forward_alone(batch)?;
-        let each = states.each().into_iter().zip(batch);
+        let states = self.encoder.forward_texts(batch)?;
+        let each = states.by_input().into_iter().zip(batch);
         let made = each.map(|(hidden, pieces)| {
             let mut weights = BTreeMap::new();
             let rows = hidden.chunks_exact(self.hidden_size);
@@ -172,7 +172,7 @@ impl Epic {
         });
         let inputs: Vec<EncoderInput<'_>> = inputs.collect();
         let states = self.encoder.forward(&inputs)?;
-        let each = states.each().into_par_iter();
+        let each = states.by_input().into_par_iter();
         let made = each.map(|hidden| {
             let h = self.hidden_size;
             let inner = &hidden[h..hidden.len() - h]; // [t, h]
@@ -201,14 +201,14 @@ impl Epic {
     /// The inner product of the weights; at least 0, always finite, and 0 for an empty text.
     pub fn score(&self, query: &EpicQuery, text: &EpicDocument) -> f64 {
         let each = query.weights.iter();
-        each.map(|&(id, weight)| weight * self.weight(text, id))
+        each.map(|&(id, weight)| weight * self.token_weight(text, id))
             .sum()
     }
 
     /// The weight of a piece of the vocabulary, which the text need not hold.
     pub fn token_weight(&self, text: &EpicDocument, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
-        let (words, biases) = (&self.head.words, &self.head.bias);
+        let (words, biases) = (&self.head.output_embeddings, &self.head.bias);
         let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {
             return 0.0;
         };

@@ -38,14 +38,14 @@ impl MaskedLmHead {
         let named = |dense: &str, norm: &str, bias: &str| {
             // What is not tied has a bias of its own too, which the reference then adds.
             let own = format!("{output}.bias");
-            let bias = match !config.ties_words && head.has(&own) {
+            let bias = match !config.ties_embeddings && head.has(&own) {
                 true => &own,
                 false => bias,
             };
             Ok::<_, Error>((
                 LinearLayer::load(head, dense, h, h)?,
                 LayerNorm::load(head, norm, h, config)?,
-                head.numbers(bias, &[v])?,
+                head.tensor(bias, &[v])?,
             ))
         };
         let (dense, norm, bias) = match config.family {
@@ -64,7 +64,7 @@ impl MaskedLmHead {
                 words = "embeddings.tok_embeddings.weight";
                 let (dense, norm) = modern_head(head, config)?;
                 let bias = match config.modern.as_ref().is_some_and(|it| it.decoder_bias) {
-                    true => head.numbers("decoder.bias", &[v])?,
+                    true => head.tensor("decoder.bias", &[v])?,
                     false => vec![0.0; v],
                 };
                 (dense, norm, bias)
@@ -82,9 +82,9 @@ impl MaskedLmHead {
             dense,
             norm,
             bias,
-            output_embeddings: match config.ties_words {
-                true => encoder.numbers(words, &[v, h])?,
-                false => head.numbers(&format!("{output}.weight"), &[v, h])?,
+            output_embeddings: match config.ties_embeddings {
+                true => encoder.tensor(words, &[v, h])?,
+                false => head.tensor(&format!("{output}.weight"), &[v, h])?,
             },
         })
     }

@@ -45,19 +45,19 @@ impl ModelFiles {
     pub fn max_tokens(&self) -> Option<usize> {
         EncoderConfig::parse(&self.config)
             .ok()
-            .map(|it| it.max_pieces())
+            .map(|it| it.max_tokens())
     }
 
     /// What `ranker.toml` says; nothing where there is none.
     pub fn ranker_config(&self) -> Result<RankerConfig, Error> {
-        let read = self.ranker.as_deref().map(RankerConfig::parse);
+        let read = self.ranker_config.as_deref().map(RankerConfig::parse);
         Ok(read.transpose()?.unwrap_or_default())
     }
 
     /// The same, of a folder that is loaded as `used`; one that says it is another is refused.
     pub(crate) fn ranker_config_for(&self, used: Architecture) -> Result<RankerConfig, Error> {
-        let declared = self.declared()?;
-        declared.check_use(used)?;
+        let declared = self.ranker_config()?;
+        declared.check_architecture(used)?;
         Ok(declared)
     }
 
@@ -73,14 +73,14 @@ impl ModelFiles {
             used.as_bytes(),
             &max_pieces,
         ];
-        let others = [&self.pooling, &self.modules, &self.settings];
+        let others = [&self.pooling, &self.modules, &self.sentence_transformers];
         parts.extend(others.into_iter().flatten().map(Vec::as_slice));
-        for module in &self.further {
+        for module in &self.modules_with_weights {
             parts.extend([module.path.as_bytes(), &module.config, &module.weights]);
         }
         for (name, file) in [
-            ("artifact.metadata", &self.artifact),
-            ("ranker.toml", &self.ranker),
+            ("artifact.metadata", &self.colbert_metadata),
+            ("ranker.toml", &self.ranker_config),
         ] {
             parts.extend(file.iter().flat_map(|it| [name.as_bytes(), it]));
         }

@@ -93,7 +93,7 @@ impl ModernBertParameters {
         let layer = |(at, &reach): (usize, &AttentionWindow)| {
             let of = |name: &str| format!("layers.{at}.{name}");
             let mut qkv = attention(weights, &of("attn.Wqkv"), h, 3 * h)?;
-            qkv.scale_first(h, 1.0 / (d as f32).sqrt());
+            qkv.scale_outputs(h, 1.0 / (d as f32).sqrt());
             Ok(Layer {
                 reach,
                 norm: match at {
@@ -111,16 +111,16 @@ impl ModernBertParameters {
         Ok(ModernBertParameters {
             hidden_size: h,
             heads: config.num_attention_heads,
-            words: weights.numbers(words, &[config.vocab_size, h])?,
+            words: weights.tensor(words, &[config.vocab_size, h])?,
             word_norm: norm("embeddings.norm")?,
             layers: modern
-                .reaches
+                .attention_windows
                 .iter()
                 .enumerate()
                 .map(layer)
                 .collect::<Result<_, Error>>()?,
             last_norm: norm("final_norm")?,
-            turns: [modern.theta_all, modern.theta_near]
+            turns: [modern.global_rope_theta, modern.local_rope_theta]
                 .map(|it| RotaryTable::of(it, d, max_pieces)),
         })
     }

@@ -56,10 +56,10 @@ impl MonoT5 {
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = T5Config::read(&files.config)?;
-        let declared = files.declared_as(Architecture::MonoT5)?;
+        let declared = files.ranker_config_for(Architecture::MonoT5)?;
         declared.check_unset("a monoT5, whose prompt is its own")?;
         let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
-        let prompt = Prompt::of(&words, config.end)?;
+        let prompt = Prompt::of(&words, config.eos_token_id)?;
         // One piece of the query and one of the text.
         t5::check_bound(max_pieces, prompt.len() + 2)?;
         Ok(MonoT5 {
@@ -74,7 +74,7 @@ impl MonoT5 {
 
     /// The pieces of a query or of a text, without special ones; as many as could be of use.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        self.words.cut(side, text, self.max_pieces)
+        self.words.tokenize(side, text, self.max_pieces)
     }
 
     /// Both in the prompt; where they are too long the longer one loses its end first.
@@ -120,7 +120,7 @@ impl MonoT5 {
             .collect();
         let (shares, parallelism) = bert_cpu::split_for_threads(&inputs);
         let of_share = |share: &[EncoderInput<'_>]| {
-            let states = self.model.read(share, parallelism); // [t, h]
+            let states = self.model.encode(share, parallelism); // [t, h]
             let mut rest = states.as_slice();
             let texts: Vec<&[f32]> = share
                 .iter()
@@ -140,7 +140,7 @@ impl MonoT5 {
     fn ask(&self, texts: &[&[f32]], parallelism: gemm::Parallelism) -> Vec<[f64; 2]> {
         let decoder = self.model.decoder(1);
         let states = decoder.first_step(texts, parallelism); // [r, h]
-        let of_pair = |it: &[f32]| self.answers.map(|piece| decoder.logit(it, piece));
+        let of_pair = |it: &[f32]| self.true_false_ids.map(|piece| decoder.logit(it, piece));
         let each = states.chunks_exact(self.model.config().d_model);
         each.map(of_pair).collect()
     }
@@ -150,7 +150,7 @@ impl Prompt {
     fn of(words: &T5Tokenizer, end: u32) -> Result<Prompt, Error> {
         let cut = |text: &str| {
             words
-                .cut(InputRole::Document, text, usize::MAX)
+                .tokenize(InputRole::Document, text, usize::MAX)
                 .map(|it| it.ids)
         };
         let prompt = Prompt {

@@ -219,8 +219,8 @@ impl RankerConfig {
     /// Refuses bounds and prompts, which `what` has no use for.
     pub(crate) fn check_unset(&self, what: &str) -> Result<(), Error> {
         for (name, set) in [
-            ("query_pieces", self.query_pieces.is_some()),
-            ("text_pieces", self.text_pieces.is_some()),
+            ("query_pieces", self.max_query_tokens.is_some()),
+            ("text_pieces", self.max_document_tokens.is_some()),
             ("prompts", self.prompts != PromptConfig::default()),
         ] {
             if set {
@@ -238,14 +238,14 @@ impl RankerConfig {
         config: &EncoderConfig,
     ) -> Result<InputSettings, Error> {
         let bounds = TokenLimits {
-            query: self.query_pieces.unwrap_or(max_pieces),
-            document: self.text_pieces.unwrap_or(max_pieces),
+            query: self.max_query_tokens.unwrap_or(max_pieces),
+            document: self.max_document_tokens.unwrap_or(max_pieces),
         };
         check_bound(bounds.query, 3, config)?;
-        check_bound(bounds.text, 3, config)?;
+        check_bound(bounds.document, 3, config)?;
         let prompts = Prompts {
             query: self.prompts.query.clone().unwrap_or_default(),
-            text: self.prompts.text.clone().unwrap_or_default(),
+            text: self.prompts.document.clone().unwrap_or_default(),
         };
         Ok(InputSettings { bounds, prompts })
     }

@@ -140,7 +140,7 @@ impl EmbeddingHead {
                 "Normalize" => steps.push(Step::Normalize),
                 "Dense" => {
                     let path = &module.path;
-                    let Some(own) = files.further.iter().find(|it| it.path == *path) else {
+                    let Some(own) = files.modules_with_weights.iter().find(|it| it.path == *path) else {
                         let expected = "a folder with config.json and model.safetensors";
                         return refuse(MODULES, "path", path, expected);
                     };
@@ -176,7 +176,7 @@ impl EmbeddingHead {
     /// where a folder has a prompt `passage` and none named `document`, release 6.2 adds an empty
     /// one and takes that. Here texts get the one that the folder has.
     pub(crate) fn prompts(files: &ModelFiles) -> Result<Prompts, Error> {
-        let declared = files.declared()?.prompts;
+        let declared = files.ranker_config()?.prompts;
         let settings = settings(files)?;
         let prompts = settings.prompts.unwrap_or_default();
         let named = |name: &str| prompts.get(name).cloned().flatten();
@@ -197,7 +197,7 @@ impl EmbeddingHead {
         let texts = ["document", "passage", "corpus"];
         let prompts = Prompts {
             query: declared.query.unwrap_or_else(|| of(&["query"])),
-            text: declared.text.unwrap_or_else(|| of(&texts)),
+            text: declared.document.unwrap_or_else(|| of(&texts)),
         };
         let pooling = files.pooling.as_deref().map(|it| json(POOLING, it));
         let pooling: PoolingSettings = pooling.transpose()?.unwrap_or_default();
@@ -230,7 +230,7 @@ impl EmbeddingHead {
 }
 
 fn settings(files: &ModelFiles) -> Result<Settings, Error> {
-    let settings = files.settings.as_deref().map(|it| json(SETTINGS, it));
+    let settings = files.sentence_transformers.as_deref().map(|it| json(SETTINGS, it));
     Ok(settings.transpose()?.unwrap_or_default())
 }
 
@@ -271,7 +271,7 @@ fn dense(module: &ModuleFiles, width: usize) -> Result<(LinearLayer, Activation)
     let outputs = config.out_features;
     let linear = match config.bias {
         Some(false) => {
-            let weight = weights.numbers("linear.weight", &[outputs, width])?;
+            let weight = weights.tensor("linear.weight", &[outputs, width])?;
             LinearLayer::transposed(&weight, vec![0.0; outputs], width)
         }
         None | Some(true) => LinearLayer::load(&weights, "linear", width, outputs)?,

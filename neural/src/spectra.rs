@@ -58,7 +58,7 @@ impl SpectrumAccumulator {
         }
         let mut found: BTreeMap<u32, Vec<&[f32]>> = BTreeMap::new();
         for text in texts {
-            for (id, vector) in text.ids().zip(text.vectors()) {
+            for (id, vector) in text.token_ids().zip(text.vectors()) {
                 if self.of.contains_key(&id) {
                     found.entry(id).or_default().push(vector);
                 }

@@ -45,7 +45,7 @@ impl Splade {
     /// Whether `config.json` says that the folder holds an encoder with a head for masked pieces.
     /// Whether it was trained as SPLADE nothing in the folder says.
     pub fn is_in(config: &[u8]) -> bool {
-        EncoderConfig::parse(config).is_ok_and(|it| it.fills_masks)
+        EncoderConfig::parse(config).is_ok_and(|it| it.has_masked_lm_head)
     }
 
     /// Reads and checks the files and puts the encoder where `device` says. A text has at most
@@ -58,30 +58,30 @@ impl Splade {
         let config = EncoderConfig::parse(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sides = files
-            .declared_as(Architecture::Splade)?
-            .sides(max_pieces, &config)?;
+            .ranker_config_for(Architecture::Splade)?
+            .input_settings(max_pieces, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
         let cutter = InputTokenizer::load(&files.tokenizer, v, max_pieces)?;
-        let weights = ModelWeights::open(&files.weights, config.family.prefix())?;
+        let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
         let head = MaskedLmHead::load(&weights, &weights.without_prefix(), &config)?;
         Ok(Splade {
             head,
             hidden_size: h,
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
-            cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.max(), device)?,
+            cutter: cutter.with_settings(sides.bounds, sides.prompts)?,
             fingerprint: files.fingerprint("splade", max_pieces),
         })
     }
 
     /// The pieces of `text`, and whether it was too long.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.cut(side, text)
+        self.cutter.tokenize(side, text)
     }
 
     /// The weights of each text.
     pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<SparseVector>, Error> {
-        let states = self.encoder.forward_alone(batch)?;
-        let each = states.each().into_par_iter();
+        let states = self.encoder.forward_texts(batch)?;
+        let each = states.by_input().into_par_iter();
         each.map(|it| self.weigh(it)).collect()
     }
 
@@ -114,7 +114,7 @@ impl Splade {
     /// From the hidden states of a text, `[t, h]`.
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform(hidden); // [t, h]
-        let words = &self.head.words;
+        let words = &self.head.output_embeddings;
         let most = bert_cpu::column_max(&transformed, words, self.hidden_size); // [v]
         let mut weights = Vec::new();
         for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {

@@ -51,7 +51,7 @@ impl T5 {
         config: T5Config,
         computing: impl Into<ComputeTarget>,
     ) -> Result<T5, Error> {
-        computing.into().usual_for("a T5")?;
+        computing.into().require_default("a T5")?;
         let weights = ModelWeights::open(&files.weights, "")?;
         Ok(T5 {
             parameters: T5Parameters::load(&weights, config)?,

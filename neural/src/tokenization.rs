@@ -68,7 +68,7 @@ impl<'a> EncoderInput<'a> {
 
     /// 0 or 1.
     pub(crate) fn segment(&self, at: usize) -> usize {
-        usize::from(at >= self.second)
+        usize::from(at >= self.second_segment_start)
     }
 }
 
@@ -91,13 +91,13 @@ impl TokenLimits {
     pub(crate) fn for_role(self, side: InputRole) -> usize {
         match side {
             InputRole::Query => self.query,
-            InputRole::Document => self.text,
+            InputRole::Document => self.document,
         }
     }
 
     /// Of either side.
     pub(crate) fn max(self) -> usize {
-        self.query.max(self.text)
+        self.query.max(self.document)
     }
 }
 
@@ -190,7 +190,7 @@ impl InputTokenizer {
         };
         cutter.check_prompts(TokenLimits {
             query: bounds.query - 2,
-            document: bounds.text - 2,
+            document: bounds.document - 2,
         })?;
         Ok(cutter)
     }
@@ -199,15 +199,15 @@ impl InputTokenizer {
     /// for so many pieces without special ones.
     pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
         for side in [InputRole::Query, InputRole::Document] {
-            let n_pieces = self.inner(side, "", usize::MAX)?.ids.len();
-            if n_pieces >= room.of(side) {
+            let n_pieces = self.content_tokens(side, "", usize::MAX)?.ids.len();
+            if n_pieces >= room.for_role(side) {
                 return Err(Error::PromptTooLong {
                     side: match side {
                         InputRole::Query => "queries",
                         InputRole::Document => "texts",
                     },
                     n_pieces,
-                    room: room.of(side),
+                    room: room.for_role(side),
                 });
             }
         }
@@ -247,7 +247,7 @@ impl InputTokenizer {
 
     /// The pieces of `text`; those beyond the bound of its side are left out.
     pub(crate) fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        let inner = self.inner(side, text, self.bounds.of(side) - 2)?;
+        let inner = self.content_tokens(side, text, self.bounds.for_role(side) - 2)?;
         let mut ids = Vec::with_capacity(inner.ids.len() + 2);
         ids.push(self.cls);
         ids.extend(inner.ids);

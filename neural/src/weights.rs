@@ -34,7 +34,7 @@ impl<'a> ModelWeights<'a> {
 
     /// The same file by whole names: a head stands beside its encoder.
     pub(crate) fn without_prefix(&self) -> ModelWeights<'a> {
-        self.below("")
+        self.with_prefix("")
     }
 
     /// The same file by names that begin with `prefix`.

@@ -34,7 +34,7 @@ use shared::text::linguistics::{LinguisticAnalysis, analyze};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
-use clock::Clock;
+use item_timer::Clock;
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
@@ -138,7 +138,7 @@ impl Given {
         let asked = self.queries.iter().map(|it| {
             let terms = index.query_terms(it).into_iter();
             terms
-                .flat_map(|it| vec![it.number; it.count as usize])
+                .flat_map(|it| vec![it.term_no; it.count as usize])
                 .flatten()
                 .collect::<Vec<_>>()
         });
@@ -208,7 +208,7 @@ impl Bench {
     fn top(&self) -> Value {
         let seconds = mean(|| {
             for query in &self.queries {
-                black_box(self.searcher.top(&self.index, query, TOP));
+                black_box(self.searcher.search(&self.index, query, TOP));
             }
         });
         json!({ "seconds": seconds, "n_queries": self.queries.len() })
@@ -217,7 +217,7 @@ impl Bench {
     /// For each query documents and scores.
     fn ranking(&self) -> Value {
         let hits = self.queries.iter().map(|it| {
-            let hits = self.searcher.top(&self.index, it, TOP);
+            let hits = self.searcher.search(&self.index, it, TOP);
             hits.into_iter()
                 .map(|it| json!([it.doc, it.score]))
                 .collect::<Vec<_>>()
@@ -246,7 +246,7 @@ impl Bench {
             let case = QueryContext::new(query, pool, &limits, index.totals());
             THREE
                 .iter()
-                .for_each(|it| drop(black_box(it.mine(AxiomVariant::Fixed, &case))));
+                .for_each(|it| drop(black_box(it.find_instances(AxiomVariant::Fixed, &case))));
         };
         // Every text is analysed anew for every query, as the peer does.
         let from_texts = mean(|| {
@@ -310,7 +310,7 @@ impl Bench {
 
     /// Word vectors of the collection, as many passes as the peer makes.
     fn glove(&self) -> Result<Value, Box<dyn Error>> {
-        let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+        let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
         self.given.texts.iter().for_each(|it| builder.add(it));
         let index = builder.finish()?;
         let settings = GloveSettings {
@@ -409,7 +409,7 @@ fn bootstrap() -> Value {
     let start = Clock::start();
     let found = shared::stats::bootstrap::bootstrap_fraction(&queries);
     let seconds = start.seconds();
-    let interval = found.map(|it| it.micro.interval);
+    let interval = found.map(|it| it.micro_average.interval);
     json!({ "seconds": seconds, "interval": interval })
 }
 
@@ -418,7 +418,7 @@ fn here(terms: &QueryTerms, index: &Index) -> QueryTerms {
     let mut terms = terms.clone();
     terms
         .iter_mut()
-        .for_each(|it| it.number = index.vocabulary().number(&it.term));
+        .for_each(|it| it.term_no = index.vocabulary().term_no(&it.term));
     terms
 }
 

@@ -198,7 +198,7 @@ pub struct RankerComparison {
 impl Study {
     /// Where two of its rankers differ in how they order the pools.
     pub fn compare_rankers(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
-        differ(&self.compared(asking)?, asking)
+        differ(&self.comparison_input(asking)?, asking)
     }
 
     /// Some of the queries of a comparison.
@@ -207,7 +207,7 @@ impl Study {
         asking: &ComparisonOptions,
         listing: &QueryListOptions,
     ) -> Result<QueryPage, Error> {
-        query_list::list_queries(&self.compared(asking)?, asking, listing)
+        query_list::list_queries(&self.comparison_input(asking)?, asking, listing)
     }
 
     /// One query of a comparison, with the texts that stand first.
@@ -216,12 +216,12 @@ impl Study {
         asking: &ComparisonOptions,
         query: &str,
     ) -> Result<ComparedQuery, Error> {
-        compared_query::compare_query(&self.compared(asking)?, asking, query)
+        compared_query::compare_query(&self.comparison_input(asking)?, asking, query)
     }
 
     /// Every query of a comparison.
     pub fn compare_all_queries(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
-        query_list::list_all_queries(&self.compared(asking)?, asking)
+        query_list::list_all_queries(&self.comparison_input(asking)?, asking)
     }
 }
 
@@ -230,7 +230,7 @@ pub fn differ(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
 ) -> Result<RankerComparison, Error> {
-    let (asked, values) = source.values(asking)?;
+    let (asked, values) = source.query_metrics(asking)?;
     let rows: &[QueryMetrics] = &values.rows;
     let fqt = paired_means::paired_means(rows, |it| it.fqt_pair());
     let fnt = paired_means::paired_means(rows, |it| it.fnt_pair());
@@ -241,16 +241,16 @@ pub fn differ(
     Ok(RankerComparison {
         name: source.name.clone(),
         title: source.title.clone(),
-        content_hash: source.hash.clone(),
+        content_hash: source.content_hash.clone(),
         options: asking.clone(),
-        min_relevant_grade: asked.relevant_from,
+        min_relevant_grade: asked.min_relevant_grade,
         analyzer: asked.analyzer.describe(),
-        has_withheld_texts: source.withheld,
+        has_withheld_texts: source.has_withheld_texts,
         ranker_options: source.choices.clone(),
         rankers: disambiguate_labels(source.rankers.clone()),
         n_unscored: source.n_unscored,
         splits: count_splits(source.queries.iter().copied()),
-        query_counts: values.queries,
+        query_counts: values.query_counts,
         reciprocal_rank: paired_means::paired_means(rows, |it| it.rr),
         fraction_query_tokens: fqt,
         fraction_novel_terms: fnt,

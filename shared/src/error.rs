@@ -53,27 +53,27 @@ impl Error {
 
     /// Returns the error of a field that is needed and was not given, or is empty.
     pub fn missing(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Missing(reason.to_string()).of(field)
+        FieldError::Missing(reason.to_string()).for_field(field)
     }
 
     /// Returns the error of a value outside of its range.
     pub fn out_of_range(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::OutOfRange(reason.to_string()).of(field)
+        FieldError::OutOfRange(reason.to_string()).for_field(field)
     }
 
     /// Returns the error of a value that is not written as it should be.
     pub fn malformed(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Malformed(reason.to_string()).of(field)
+        FieldError::Malformed(reason.to_string()).for_field(field)
     }
 
     /// Returns the error of a value that does not go with others.
     pub fn conflict(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Conflict(reason.to_string()).of(field)
+        FieldError::Conflict(reason.to_string()).for_field(field)
     }
 
     /// Returns the error of a value that is right elsewhere and cannot be used here.
     pub fn unsupported(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Unsupported(reason.to_string()).of(field)
+        FieldError::Unsupported(reason.to_string()).for_field(field)
     }
 
     /// Returns the error of a value that is not in the list of known values.
@@ -88,7 +88,7 @@ impl Error {
             value,
             allowed: known,
         }
-        .of(field)
+        .for_field(field)
     }
 
     /// Returns the error of a value that cannot be read as what is expected.
@@ -98,7 +98,7 @@ impl Error {
         expected: impl ToString,
     ) -> Error {
         let (value, expected) = (value.to_string(), expected.to_string());
-        FieldError::InvalidValue { value, expected }.of(field)
+        FieldError::InvalidValue { value, expected }.for_field(field)
     }
 
     /// Returns the name of the invalid field, if a field is invalid.
@@ -158,7 +158,7 @@ impl From<&str> for InvalidField {
 
 impl std::fmt::Display for InvalidField {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(self.shown.as_ref().unwrap_or(&self.name))
+        out.write_str(self.display.as_ref().unwrap_or(&self.name))
     }
 }
 
@@ -166,7 +166,7 @@ impl std::fmt::Display for InvalidField {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FieldError {
     /// A value that is not in a list of known values.
-    #[error("`{value}` is none of {known}")]
+    #[error("`{value}` is none of {allowed}")]
     NotOneOf {
         /// As it was given.
         value: String,
@@ -190,7 +190,7 @@ pub enum FieldError {
         range: std::ops::RangeInclusive<u32>,
     },
     /// A place in a list that has fewer members.
-    #[error("there are {n} {members}, counted from 0")]
+    #[error("there are {n} {items}, counted from 0")]
     IndexOutOfRange {
         /// What the list holds, in the plural.
         items: &'static str,
@@ -198,7 +198,7 @@ pub enum FieldError {
         n: usize,
     },
     /// More than is taken.
-    #[error("{found}, at most {most} are taken")]
+    #[error("{found}, at most {max} are taken")]
     TooMany {
         /// How many were given, as "has 7 characters".
         found: String,

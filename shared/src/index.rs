@@ -45,8 +45,8 @@ impl IndexBuilder {
     pub fn add(&mut self, body: &str) {
         let forward = &mut self.forward;
         match &mut self.tokens {
-            None => self.vocabulary.read(body, forward),
-            Some(tokens) => self.vocabulary.each(body, |term, token| {
+            None => self.vocabulary.add_text(body, forward),
+            Some(tokens) => self.vocabulary.for_each_term(body, |term, token| {
                 forward.push(term);
                 tokens.push(token);
             }),
@@ -178,16 +178,16 @@ impl Index {
             ..
         } = self;
         match keeps_tokens {
-            false => vocabulary.read(body, forward),
-            true => vocabulary.each(body, |term, token| {
+            false => vocabulary.add_text(body, forward),
+            true => vocabulary.for_each_term(body, |term, token| {
                 forward.push(term);
                 tokens.push(token);
             }),
         }
         self.starts.push(self.forward.len() as u32);
-        let n_postings = self.begins.last().copied().unwrap_or(0);
-        self.begins.resize(self.vocabulary.len() + 1, n_postings);
-        self.cf.resize(self.vocabulary.len(), 0);
+        let n_postings = self.posting_starts.last().copied().unwrap_or(0);
+        self.posting_starts.resize(self.vocabulary.len() + 1, n_postings);
+        self.collection_frequencies.resize(self.vocabulary.len(), 0);
     }
 
     /// Terms by number.
@@ -220,7 +220,7 @@ impl Index {
 
     /// The documents that hold a term.
     pub fn postings(&self, term: TermNo) -> Postings<'_> {
-        let range = self.begins[term as usize] as usize..self.begins[term as usize + 1] as usize;
+        let range = self.posting_starts[term as usize] as usize..self.posting_starts[term as usize + 1] as usize;
         Postings {
             docs: &self.docs[range.clone()],
             counts: &self.counts[range],
@@ -229,12 +229,12 @@ impl Index {
 
     /// In how many documents a term occurs.
     pub fn df(&self, term: TermNo) -> u32 {
-        self.begins[term as usize + 1] - self.begins[term as usize]
+        self.posting_starts[term as usize + 1] - self.posting_starts[term as usize]
     }
 
     /// How often a term occurs.
     pub fn cf(&self, term: TermNo) -> u64 {
-        self.cf[term as usize]
+        self.collection_frequencies[term as usize]
     }
 
     /// What is known of the whole collection.
@@ -247,10 +247,10 @@ impl Index {
         let words = self.starts.len()
             + self.forward.len()
             + self.tokens.len()
-            + self.begins.len()
+            + self.posting_starts.len()
             + self.docs.len()
             + self.counts.len();
-        words * 4 + self.cf.len() * 8 + self.vocabulary.n_bytes()
+        words * 4 + self.collection_frequencies.len() * 8 + self.vocabulary.n_bytes()
     }
 }
 

@@ -20,15 +20,15 @@ mod svg;
 mod thumbnail;
 
 pub use color::{FigureColor, FigureTheme};
-pub use funnel::{funnel, thirds};
+pub use funnel::{draw_funnel, draw_overlap_thirds};
 pub use grid_search::draw_grid_search;
-pub use heatmap::heatmap;
-pub use histogram::{differences, histogram};
-pub use points::{PointPlot, points};
+pub use heatmap::draw_heatmap;
+pub use histogram::{draw_difference_histogram, draw_margin_histogram};
+pub use points::{PointPlot, draw_point_plot};
 pub use scale::{color_step_of_effect, color_step_of_fraction};
 pub use scatter::draw_effectiveness_scatter;
 pub use svg::to_svg;
-pub use thumbnail::thumbnail;
+pub use thumbnail::draw_thumbnail;
 
 /// What is drawn, in pixels from the upper left.
 #[derive(Debug, Clone, PartialEq)]

@@ -121,7 +121,7 @@ impl Probe {
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Probe::Axiom(it) => it.name(),
-            Probe::MeasureAndMatch(it) => Cow::Borrowed(it.about().name),
+            Probe::MeasureAndMatch(it) => Cow::Borrowed(it.description().name),
             Probe::Manipulation(it) => it.name(),
             Probe::Transfer(it) => Cow::Owned(it.name.as_str().to_owned()),
         }
@@ -130,10 +130,10 @@ impl Probe {
     /// What there is to say about it before seeing any data.
     pub fn description(self) -> &'static ProbeDescription {
         match self {
-            Probe::Axiom(it) => it.about(),
-            Probe::MeasureAndMatch(it) => it.about(),
-            Probe::Manipulation(it) => it.about(),
-            Probe::Transfer(it) => it.about(),
+            Probe::Axiom(it) => it.description(),
+            Probe::MeasureAndMatch(it) => it.description(),
+            Probe::Manipulation(it) => it.description(),
+            Probe::Transfer(it) => it.description(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Probe {
     pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
         match self {
             Probe::Axiom(it) => it.claim(mode),
-            Probe::Transfer(it) if it.symmetric => ClaimKind::Different,
+            Probe::Transfer(it) if it.is_symmetric => ClaimKind::Different,
             Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => {
                 ClaimKind::Higher
             }
@@ -151,8 +151,8 @@ impl Probe {
     /// All instances among the texts of one query, in no particular order.
     pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
         match self {
-            Probe::Axiom(it) => it.mine(mode, case),
-            Probe::MeasureAndMatch(it) => it.mine(case),
+            Probe::Axiom(it) => it.find_instances(mode, case),
+            Probe::MeasureAndMatch(it) => it.find_instances(case),
             // Theirs are texts beside the pool, which are known before it is mined.
             Probe::Manipulation(_) | Probe::Transfer(_) => QueryInstances::default(),
         }
@@ -165,8 +165,8 @@ impl Probe {
         case: &QueryContext<'_>,
     ) -> Vec<MeasuredPrecondition> {
         match self {
-            Probe::Axiom(it) => it.premises(mode, case),
-            Probe::MeasureAndMatch(it) => it.premises(case.pool),
+            Probe::Axiom(it) => it.preconditions(mode, case),
+            Probe::MeasureAndMatch(it) => it.preconditions(case.pool),
             Probe::Manipulation(_) | Probe::Transfer(_) => Vec::new(),
         }
     }
@@ -174,8 +174,8 @@ impl Probe {
     /// What mining has to see of the texts.
     pub(crate) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
-            Probe::Axiom(it) => it.needs(mode),
-            Probe::MeasureAndMatch(it) => it.needs(),
+            Probe::Axiom(it) => it.required_features(mode),
+            Probe::MeasureAndMatch(it) => it.required_features(),
             Probe::Manipulation(_) | Probe::Transfer(_) => RequiredFeatures::default(),
         }
     }

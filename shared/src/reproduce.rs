@@ -148,10 +148,10 @@ impl PaperTable {
     /// Refuses a table that the paper does not have here.
     fn check(self) -> Result<(), Error> {
         let PaperTable { paper, table } = self;
-        if paper.tables().contains(&table) {
+        if paper.table_numbers().contains(&table) {
             return Ok(());
         }
-        let known: Vec<String> = paper.tables().iter().map(u8::to_string).collect();
+        let known: Vec<String> = paper.table_numbers().iter().map(u8::to_string).collect();
         let known = match known.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
@@ -225,7 +225,7 @@ pub fn reproduce_table(
         Some(study) => format!(
             "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
             study.definition.name,
-            study.queries.len() - study.added.n_queries as usize,
+            study.queries.len() - study.addition_counts.n_queries as usize,
             study.definition.pool,
             study.definition.analyzer.describe()
         ),
@@ -286,15 +286,15 @@ fn beside(
     let name = format!("{}-table-{}", asked.paper.name(), asked.table);
     let title = format!(
         "{}, table {}: {}",
-        asked.paper.cited(),
+        asked.paper.citation(),
         asked.table,
-        printed.about
+        printed.caption
     );
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
     let first = ours.first().map(|it| format!("{} − printed", it.name));
     let mut table = ReportTable::new(name, title)
-        .with_texts("row | column")
-        .with_numbers("printed | their code")
+        .with_text_columns("row | column")
+        .with_number_columns("printed | their code")
         .with_columns(ColumnKind::Estimate, readings)
         .with_columns(ColumnKind::Number, first);
     for row in &printed.rows {
@@ -305,11 +305,11 @@ fn beside(
             });
             let values: Vec<TableValue> = values.collect();
             let nothing = |it: &TableValue| *it == TableValue::Missing;
-            if values.iter().all(nothing) && [&cell.printed, &cell.code].into_iter().all(nothing) {
+            if values.iter().all(nothing) && [&cell.published, &cell.authors_code].into_iter().all(nothing) {
                 continue;
             }
             let difference = values.first().map(|first| {
-                let both = number(&cell.printed).zip(number(first));
+                let both = number(&cell.published).zip(number(first));
                 both.map_or(TableValue::Missing, |(it, ours)| {
                     TableValue::Difference(ours - it)
                 })
@@ -317,15 +317,15 @@ fn beside(
             let mut line = vec![
                 TableValue::Text(row.name.clone()),
                 TableValue::Text(column.name().to_owned()),
-                cell.printed.clone(),
-                cell.code.clone(),
+                cell.published.clone(),
+                cell.authors_code.clone(),
             ];
             line.extend(values);
             line.extend(difference);
             table.rows.push(line);
         }
     }
-    table.notes = vec![asked.paper.needs().to_owned(), at_hand];
+    table.notes = vec![asked.paper.requirements().to_owned(), at_hand];
     let compared = ours.iter().filter_map(StudyColumn::compared);
     table.notes.extend(compared.flat_map(Bm25Comparison::notes));
     table.notes.extend(printed.notes.iter().cloned());
@@ -369,7 +369,7 @@ pub enum PublishedColumn {
 impl PublishedColumn {
     fn name(&self) -> &str {
         match self {
-            PublishedColumn::Probe(probe) => probe.about().name,
+            PublishedColumn::Probe(probe) => probe.description().name,
             PublishedColumn::Measure(name, _)
             | PublishedColumn::BehavioralTest(name, ..)
             | PublishedColumn::Comparison(name, _)

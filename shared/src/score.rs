@@ -34,8 +34,8 @@ impl QueryDocumentPairs {
         for mut texts in by_query {
             texts.sort_unstable();
             texts.dedup();
-            pairs.texts.extend(texts);
-            pairs.starts.push(pairs.texts.len() as u32);
+            pairs.documents.extend(texts);
+            pairs.offsets.push(pairs.documents.len() as u32);
         }
         pairs
     }
@@ -45,7 +45,7 @@ impl QueryDocumentPairs {
         QueryDocumentPairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
             let mut texts = pool.clone();
             for instances in &mined.instances {
-                texts.extend(instances.texts_of(query));
+                texts.extend(instances.docs_of(query));
                 // Many instances share few texts: keep the list short as it grows.
                 texts.sort_unstable();
                 texts.dedup();
@@ -56,45 +56,45 @@ impl QueryDocumentPairs {
 
     /// Whether these are pairs of so many queries and texts: what was read may be anything.
     pub(crate) fn are_valid_for(&self, n_queries: usize, n_texts: usize) -> bool {
-        are_valid_starts(&self.starts, n_queries, self.texts.len())
-            && (0..n_queries).all(|it| self.of(it).is_sorted_by(|a, b| a < b))
-            && self.texts.iter().all(|&it| (it as usize) < n_texts)
+        are_valid_starts(&self.offsets, n_queries, self.documents.len())
+            && (0..n_queries).all(|it| self.documents_of(it).is_sorted_by(|a, b| a < b))
+            && self.documents.iter().all(|&it| (it as usize) < n_texts)
     }
 
     /// How many queries there are.
     pub fn n_queries(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.offsets.len().saturating_sub(1)
     }
 
     /// How many pairs there are.
     pub fn len(&self) -> usize {
-        self.texts.len()
+        self.documents.len()
     }
 
     /// Whether there is nothing to score.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.documents.is_empty()
     }
 
     /// The texts of one query, ascending.
     pub fn documents_of(&self, query: usize) -> &[StudyDocNo] {
-        &self.texts[self.range(query)]
+        &self.documents[self.range_of(query)]
     }
 
     /// Where the pairs of one query stand.
     pub fn range_of(&self, query: usize) -> std::ops::Range<usize> {
-        self.starts[query] as usize..self.starts[query + 1] as usize
+        self.offsets[query] as usize..self.offsets[query + 1] as usize
     }
 
     /// Where a pair stands, if it is there.
     pub fn position(&self, query: usize, text: StudyDocNo) -> Option<usize> {
-        let at = self.of(query).binary_search(&text).ok()?;
-        Some(self.starts[query] as usize + at)
+        let at = self.documents_of(query).binary_search(&text).ok()?;
+        Some(self.offsets[query] as usize + at)
     }
 
     /// All pairs in order, as (query number, text number).
     pub fn iter(&self) -> impl Iterator<Item = (usize, StudyDocNo)> + '_ {
-        (0..self.n_queries()).flat_map(|query| self.of(query).iter().map(move |&it| (query, it)))
+        (0..self.n_queries()).flat_map(|query| self.documents_of(query).iter().map(move |&it| (query, it)))
     }
 }
 
@@ -181,7 +181,7 @@ impl Scores {
         if values.len() != pairs.len() {
             let (n_scores, n_pairs) = (values.len(), pairs.len());
             let field = InvalidField::with_display("scores", &ranker.spec);
-            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.of(field));
+            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.for_field(field));
         }
         if let Some(at) = values
             .iter()

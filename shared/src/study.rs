@@ -142,7 +142,7 @@ impl TransferFile {
     pub fn transfer(&self) -> Result<DatasetTransfer, Error> {
         Ok(DatasetTransfer {
             name: self.name.parse()?,
-            is_symmetric: self.symmetric,
+            is_symmetric: self.is_symmetric,
         })
     }
 }
@@ -230,7 +230,7 @@ impl StudyDefinition {
         let mut named = self.clone();
         for analyzer in named.audit.iter_mut().chain([&mut named.analyzer]) {
             if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer {
-                *pieces = pieces.unread();
+                *pieces = pieces.without_tokens();
             }
         }
         toml::to_string(&named).expect("a definition has no map with keys that are not strings")
@@ -254,7 +254,7 @@ impl StudyDefinition {
             let reason = "is empty, or holds only characters that are not seen: give one that is";
             return Err(Error::missing("title", reason));
         }
-        if self.probes.is_empty() || self.modes.is_empty() {
+        if self.probes.is_empty() || self.variants.is_empty() {
             return Err(Error::missing(
                 "probes",
                 "a study needs at least one probe and one mode",
@@ -264,7 +264,7 @@ impl StudyDefinition {
         if let Some(probe) = self.probes.iter().find(without) {
             return Err(crate::word_vectors::missing_vectors_error(&probe.slug()));
         }
-        for probe in self.behaviours() {
+        for probe in self.behavioral_tests() {
             self.check_behaviour(probe)?;
         }
         self.limits.check()
@@ -412,7 +412,7 @@ impl Study {
         if scores.values().len() != self.pairs.len() {
             let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
             let field = InvalidField::with_display("scores", &scores.ranker.spec);
-            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.of(field));
+            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.for_field(field));
         }
         let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
         match self.scores.iter().position(same) {
@@ -424,19 +424,19 @@ impl Study {
 
     /// Id of a text: `421`, or `421#lnc2:3` if it is derived.
     pub fn study_doc_id(&self, text: StudyDocNo) -> String {
-        let text = self.texts[text as usize];
+        let text = self.study_docs[text as usize];
         text.id(&self.docs[text.doc() as usize].id)
     }
 
     /// What is analysed and scored of a text.
     pub fn study_doc_text(&self, text: StudyDocNo) -> String {
-        let text = self.texts[text as usize];
+        let text = self.study_docs[text as usize];
         text.body(&self.docs[text.doc() as usize].body())
     }
 
     /// The grade of a text for a query: that of its document.
     pub fn grade(&self, query: usize, text: StudyDocNo) -> Option<i32> {
-        let doc = self.texts[text as usize].doc();
+        let doc = self.study_docs[text as usize].doc();
         self.qrels
             .grade(&self.queries[query].id, &self.docs[doc as usize].id)
     }
@@ -453,8 +453,8 @@ impl Study {
                 .iter()
                 .map(|(query, text)| (query as u32, place(text)))
                 .collect(),
-            texts: texts.iter().map(|&it| self.text_body(it)).collect(),
-            doc_ids: texts.iter().map(|&it| self.text_id(it)).collect(),
+            texts: texts.iter().map(|&it| self.study_doc_text(it)).collect(),
+            doc_ids: texts.iter().map(|&it| self.study_doc_id(it)).collect(),
             queries: self.queries.iter().map(|it| it.text.clone()).collect(),
         }
     }

@@ -120,9 +120,9 @@ impl Analyzer {
     pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
         let stem = stemming::TokenStemmer::new(self.stemmer);
         let mut terms = Vec::new();
-        self.each_token(text, |token, span| {
+        self.for_each_token(text, |token, span| {
             if !stopwords::is_stop_word(&self.stopwords, token) {
-                terms.push((stem.of(token).into_owned(), span));
+                terms.push((stem.stem(token).into_owned(), span));
             }
         });
         terms
@@ -130,7 +130,7 @@ impl Analyzer {
 
     /// Calls `take` with each token, stop words among them, and its place in the text.
     pub(crate) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
-        match self.first_tokens {
+        match self.max_tokens {
             None => tokenize::for_each_token(&self.tokenizer, text, take),
             Some(most) => {
                 let mut n_read = 0;
@@ -146,7 +146,7 @@ impl Analyzer {
 
     /// Refuses an analyser under which no text has terms.
     pub fn check(&self) -> Result<(), Error> {
-        match (&self.tokenizer, self.first_tokens) {
+        match (&self.tokenizer, self.max_tokens) {
             (_, Some(0)) => Err(Error::out_of_range(
                 "first_tokens",
                 "must be at least 1, or left out",
@@ -176,7 +176,7 @@ impl Analyzer {
             }
             Tokenizer::Alnum | Tokenizer::Unicode => self.tokenizer.name().to_owned(),
         };
-        let cut = match self.first_tokens {
+        let cut = match self.max_tokens {
             Some(most) => format!(", first {most} tokens of a text"),
             None => String::new(),
         };

@@ -104,7 +104,7 @@ impl GridSearchQuery {
         let terms = index.query_terms(query);
         let docs = docs.iter().map(|&doc| {
             let counted = DocumentFeatures::new(index.terms(doc), &terms);
-            (doc_id(doc), counted.counts, counted.len)
+            (doc_id(doc), counted.term_counts, counted.n_terms)
         });
         GridSearchQuery {
             docs: docs.collect(),
@@ -114,7 +114,7 @@ impl GridSearchQuery {
     }
 
     fn rank(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> Vec<RunEntry> {
-        let weighed = ranker.weigh(&self.terms, totals);
+        let weighed = ranker.query_scorer(&self.terms, totals);
         let docs = self.docs.iter();
         docs.map(|(doc, counts, len)| RunEntry {
             doc: doc.clone(),
@@ -134,7 +134,7 @@ pub fn evaluate_point(
     measure: Measure,
 ) -> Option<(f64, u64)> {
     let each = queries.iter();
-    let run = each.map(|it| (it.id.clone(), it.ranked(ranker, totals)));
+    let run = each.map(|it| (it.id.clone(), it.rank(ranker, totals)));
     let found = evaluate(qrels, &Run(run.collect()), &[measure])?;
     Some((found.mean[0], found.per_query.len() as u64))
 }

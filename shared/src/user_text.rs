@@ -69,7 +69,7 @@ pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     }
     if kept.len() > MAX_TAGS {
         let (found, most) = (format!("{} are given", kept.len()), MAX_TAGS);
-        return Err(FieldError::TooMany { found, max: most }.of("tags"));
+        return Err(FieldError::TooMany { found, max: most }.for_field("tags"));
     }
     Ok(kept)
 }
@@ -141,7 +141,7 @@ fn check_length(field: impl Into<InvalidField>, text: &str, most: usize) -> Resu
     match text.chars().count() {
         n if n > most => {
             let found = format!("has {n} characters");
-            Err(FieldError::TooMany { found, max: most }.of(field))
+            Err(FieldError::TooMany { found, max: most }.for_field(field))
         }
         _ => Ok(()),
     }

@@ -110,9 +110,9 @@ pub fn compute_verdicts<'a>(
     tie_width: f64,
 ) -> impl Iterator<Item = Option<Verdict>> + 'a {
     (0..instances.n_queries()).flat_map(move |query| {
-        instances.of(query).map(move |claim| {
+        instances.claims_of(query).map(move |claim| {
             let scored =
-                claim.scored(|text| pairs.position(query, text).and_then(|at| scores.at(at)));
+                claim.map_scores(|text| pairs.position(query, text).and_then(|at| scores.get(at)));
             scored.map(|it| it.verdict(tie_width))
         })
     })

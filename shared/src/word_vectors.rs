@@ -171,7 +171,7 @@ impl BagOfWords {
         for row in rows {
             bag.n_words += 1;
             let Some(row) = row else { continue };
-            bag.n_known += 1;
+            bag.n_with_vector += 1;
             for (sum, &it) in bag.direction.iter_mut().zip(vectors.vector(row)) {
                 *sum += f64::from(it);
             }
@@ -276,7 +276,7 @@ impl<'a> IndexedWordVectors<'a> {
         doc: DocNo,
         query: &QueryTerms,
         asked: &[Option<WordVectorNo>],
-    ) -> Alike {
+    ) -> WordSimilarities {
         let tokens = self.index.tokens(doc).expect("the index keeps tokens");
         let words = self.index.terms(doc).iter().zip(tokens);
         let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
@@ -291,7 +291,7 @@ impl<'a> IndexedWordVectors<'a> {
             let known = tokens
                 .iter()
                 .filter(|&&it| self.rows[it as usize].is_some());
-            coverage.n_known += known.count() as u64;
+            coverage.n_with_vector += known.count() as u64;
             coverage.n_words += tokens.len() as u64;
         }
         WordVectorsInfo {
@@ -314,13 +314,13 @@ impl<'a> IndexedWordVectors<'a> {
             });
         }
         self.vectors
-            .only(rows.iter().map(|&it| self.vectors.word(it)))
+            .subset(rows.iter().map(|&it| self.vectors.word(it)))
     }
 }
 
 /// Whether a term is not in the query.
 fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
-    query.iter().all(|it| it.number != Some(term))
+    query.iter().all(|it| it.term_no != Some(term))
 }
 
 /// How many words of a collection have a vector.
@@ -431,7 +431,7 @@ impl std::fmt::Display for WordVectorsInfo {
             n_dims,
             coverage,
         } = self;
-        let share = 100.0 * coverage.n_known as f64 / coverage.n_words.max(1) as f64;
+        let share = 100.0 * coverage.n_with_vector as f64 / coverage.n_words.max(1) as f64;
         write!(
             to,
             "word vectors {file}: {n_words} words of {n_dims} dimensions, {share:.1} % of the \

@@ -34,7 +34,7 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };
-    let mut builder = IndexBuilder::new(analyzer).keeping_tokens();
+    let mut builder = IndexBuilder::new(analyzer).with_tokens();
     stored.texts.iter().for_each(|it| builder.add(it));
     let index: Index = builder.finish().unwrap();
     let mut vectors = WordVectors::new(3);
@@ -58,9 +58,9 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
             vec![miner.mine(&QueryPool::without_grades(query, &pool))],
         );
         let mut preferred = vec![vec![false; n]; n];
-        for claim in mined.instances[0].of(0) {
+        for claim in mined.instances[0].claims_of(0) {
             let texts = claim.texts();
-            let doc = |at: usize| mined.texts[texts[at] as usize].doc() as usize;
+            let doc = |at: usize| mined.study_docs[texts[at] as usize].doc() as usize;
             preferred[doc(0)][doc(1)] = true;
         }
         preferred
@@ -114,7 +114,7 @@ fn the_mended_defects_are_those_that_are_told_of() {
     for probe in Axiom::ir_axioms().map(Probe::Axiom) {
         let fixed = ours(&stored, probe, AxiomVariant::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
-        let told = probe.about().troubles.contains("mode code");
+        let told = probe.description().troubles.contains("mode code");
         assert_eq!(n > 0, told, "{probe:?} differs in {n}");
         // Whatever is preferred, the reverse is not.
         for query in &fixed {

@@ -58,7 +58,7 @@ fn look_up_of(
     states: &[f32],
     parallelism: Parallelism,
 ) -> Vec<f32> {
-    let (h, i) = (model.config.d_model, model.config.inner());
+    let (h, i) = (model.config.d_model, model.config.attention_width());
     let l = states.len() / h;
     let mut pairs = vec![0.0; l * 2 * i];
     let states = MatrixView::new(states, [l, h], h);
@@ -76,7 +76,7 @@ impl T5Decoder<'_> {
     /// A decoder of at most so many pieces.
     pub(super) fn new(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
         let heads = model.config.num_heads;
-        let (table, buckets) = (&model.decoder_distances, model.config.buckets);
+        let (table, buckets) = (&model.decoder_position_biases, model.config.buckets);
         T5Decoder {
             model,
             arch: Arch::new(),
@@ -88,7 +88,7 @@ impl T5Decoder<'_> {
     pub(crate) fn start_sequence(&self) -> DecodingState {
         DecodingState {
             past: vec![Vec::new(); self.model.decoder.len()],
-            last: self.model.config.start,
+            last: self.model.config.decoder_start_token_id,
         }
     }
 
@@ -109,7 +109,7 @@ impl T5Decoder<'_> {
     /// The first step of texts with these states, each `[l, h]`. The same numbers as after
     /// [`CrossAttentionCache::compute`], but what is looked up is in memory for one layer at a time.
     pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
-        let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.begin()).collect();
+        let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.start_sequence()).collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
             let cross = &self.model.decoder[at].cross;
             let each = texts.iter();
@@ -127,7 +127,7 @@ impl T5Decoder<'_> {
         let h = self.model.config.d_model;
         let mut hidden = Vec::with_capacity(lines.len() * h);
         for line in lines.iter() {
-            hidden.extend_from_slice(&self.model.words[line.last as usize * h..][..h]);
+            hidden.extend_from_slice(&self.model.token_embeddings[line.last as usize * h..][..h]);
         }
         for (at, layer) in self.model.decoder.iter().enumerate() {
             self.look_back(at, &layer.attention, lines, &mut hidden);
@@ -172,7 +172,7 @@ impl T5Decoder<'_> {
         lines: &mut [&mut DecodingState],
         hidden: &mut [f32],
     ) {
-        let i = self.model.config.inner();
+        let i = self.model.config.attention_width();
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let qkv = self.linear(&normed, self.model.config.d_model, &part.qkv); // [r, 3i]
         let mut queries = Vec::with_capacity(lines.len() * i);
@@ -184,7 +184,7 @@ impl T5Decoder<'_> {
             .iter()
             .map(|line| AttentionKeys {
                 keys_values: &line.past[at],
-                position_biases: Some(&self.distances),
+                position_biases: Some(&self.position_biases),
             })
             .collect();
         self.gather(&queries, &seen, &part.out, hidden);
@@ -203,7 +203,7 @@ impl T5Decoder<'_> {
         let mut gathered = vec![0.0; queries.len()];
         let step = VectorKernel::Gather(queries, seen, heads, &mut gathered); // [r, i]
         self.arch.dispatch(step);
-        let more = self.linear(&gathered, self.model.config.inner(), out); // [r, h]
+        let more = self.linear(&gathered, self.model.config.attention_width(), out); // [r, h]
         self.arch.dispatch(VectorKernel::Add(hidden, &more));
     }
 

@@ -19,9 +19,9 @@ pub(super) fn forward(
     let longest = lengths.clone().max().unwrap_or(0);
     let t: usize = lengths.sum();
     let h = model.config.d_model;
-    let (i, m) = (model.config.inner(), model.config.d_ff);
+    let (i, m) = (model.config.attention_width(), model.config.d_ff);
     let heads = model.config.num_heads;
-    let table = &model.encoder_distances;
+    let table = &model.encoder_position_biases;
     let pass = Pass {
         model,
         texts,
@@ -36,7 +36,7 @@ pub(super) fn forward(
     };
     let mut hidden = Vec::with_capacity(t * h);
     for &id in texts.iter().flat_map(|it| it.ids) {
-        hidden.extend_from_slice(&model.words[id as usize * h..][..h]);
+        hidden.extend_from_slice(&model.token_embeddings[id as usize * h..][..h]);
     }
     let mut room = Room {
         wide: vec![0.0; t * (3 * i).max(2 * m)],
@@ -74,7 +74,7 @@ struct Room {
 impl Pass<'_> {
     fn layer(&self, layer: &T5EncoderLayer, hidden: &mut [f32], room: &mut Room) {
         let config = &self.model.config;
-        let (h, i, m) = (config.d_model, config.inner(), config.d_ff);
+        let (h, i, m) = (config.d_model, config.attention_width(), config.d_ff);
         let t = hidden.len() / h;
         let Room {
             wide,
@@ -120,7 +120,7 @@ impl Pass<'_> {
 
     /// Queries, keys and values `[t, 3i]` to what each piece gathered from its text, `[t, i]`.
     fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
-        let i = self.model.config.inner();
+        let i = self.model.config.attention_width();
         let d = self.model.config.d_kv;
         let heads = self.model.config.num_heads;
         let of_heads = self.distances.chunks_exact(self.distances.len() / heads);

@@ -209,17 +209,17 @@ fn gather<S: Simd>(
     let d = inner / heads;
     let mut scores = Vec::new();
     for (row, seen) in seen.iter().enumerate() {
-        let n = seen.pairs.len() / (2 * inner);
+        let n = seen.keys_values.len() / (2 * inner);
         for head in 0..heads {
             let own = row * inner + head * d;
             let query = &queries[own..][..d];
             scores.clear();
             scores.resize(n, 0.0);
             for (at, score) in scores.iter_mut().enumerate() {
-                let key = &seen.pairs[at * 2 * inner + head * d..][..d];
+                let key = &seen.keys_values[at * 2 * inner + head * d..][..d];
                 [*score] = dots(simd, [key], query);
             }
-            if let Some(distances) = seen.distances {
+            if let Some(distances) = seen.position_biases {
                 let of_head = &distances[head * (distances.len() / heads)..];
                 for (score, it) in scores.iter_mut().rev().zip(of_head) {
                     *score += it;
@@ -229,7 +229,7 @@ fn gather<S: Simd>(
             let gathered = &mut gathered[own..][..d];
             gathered.fill(0.0);
             for (at, weight) in scores.iter().enumerate() {
-                let value = &seen.pairs[at * 2 * inner + inner + head * d..][..d];
+                let value = &seen.keys_values[at * 2 * inner + inner + head * d..][..d];
                 for (sum, x) in gathered.iter_mut().zip(value) {
                     *sum += weight * x;
                 }

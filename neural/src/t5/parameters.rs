@@ -71,19 +71,19 @@ impl T5Parameters {
         config: T5Config,
     ) -> Result<T5Parameters, Error> {
         let (v, h) = (config.vocab_size, config.d_model);
-        let tables = [config.buckets.n, config.num_heads];
+        let tables = [config.buckets.n_buckets, config.num_heads];
         let own_output = match weights.has("lm_head.weight") || !config.scales_output {
-            true => Some(weights.numbers("lm_head.weight", &[v, h])?),
+            true => Some(weights.tensor("lm_head.weight", &[v, h])?),
             false => None,
         };
         let distances = |stack: &str| {
             let attention = format!("{stack}.block.0.layer.0.SelfAttention");
-            weights.numbers(
+            weights.tensor(
                 &format!("{attention}.relative_attention_bias.weight"),
                 &tables,
             )
         };
-        let norm = |stack: &str| weights.numbers(&format!("{stack}.final_layer_norm.weight"), &[h]);
+        let norm = |stack: &str| weights.tensor(&format!("{stack}.final_layer_norm.weight"), &[h]);
         let part = |layer: String| Part {
             weights,
             config: &config,
@@ -105,7 +105,7 @@ impl T5Parameters {
             })
         });
         Ok(T5Parameters {
-            token_embeddings: weights.numbers("shared.weight", &[v, h])?,
+            token_embeddings: weights.tensor("shared.weight", &[v, h])?,
             output_embeddings: own_output,
             encoder: encoder.collect::<Result<_, Error>>()?,
             encoder_position_biases: distances("encoder")?,
@@ -119,7 +119,7 @@ impl T5Parameters {
 
     /// `[v, h]`: what a state is multiplied with to become logits.
     pub(super) fn output(&self) -> &[f32] {
-        self.own_output.as_deref().unwrap_or(&self.words)
+        self.output_embeddings.as_deref().unwrap_or(&self.token_embeddings)
     }
 }
 
@@ -132,7 +132,7 @@ struct Part<'a> {
 
 impl Part<'_> {
     fn self_attention(&self) -> Result<SelfAttention, Error> {
-        let (h, i) = (self.config.d_model, self.config.inner());
+        let (h, i) = (self.config.d_model, self.config.attention_width());
         Ok(SelfAttention {
             norm: self.norm()?,
             qkv: self.joined("SelfAttention", &["q", "k", "v"], [i, h])?,
@@ -141,7 +141,7 @@ impl Part<'_> {
     }
 
     fn cross_attention(&self) -> Result<CrossAttention, Error> {
-        let (h, i) = (self.config.d_model, self.config.inner());
+        let (h, i) = (self.config.d_model, self.config.attention_width());
         Ok(CrossAttention {
             norm: self.norm()?,
             query: self.matrix("EncDecAttention.q", [i, h])?,
@@ -165,7 +165,7 @@ impl Part<'_> {
 
     fn norm(&self) -> Result<NormScale, Error> {
         let name = format!("{}.layer_norm.weight", self.layer);
-        self.weights.numbers(&name, &[self.config.d_model])
+        self.weights.tensor(&name, &[self.config.d_model])
     }
 
     /// The outputs of some matrices one after another.
@@ -179,6 +179,6 @@ impl Part<'_> {
 
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Vec<f32>, Error> {
         let name = format!("{}.{name}.weight", self.layer);
-        self.weights.numbers(&name, &shape)
+        self.weights.tensor(&name, &shape)
     }
 }

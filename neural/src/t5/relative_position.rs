@@ -18,7 +18,7 @@ pub(super) fn encoder_biases(
     of_each_head(
         table,
         heads,
-        (-last..=last).map(|it| bucket_around(it, buckets)),
+        (-last..=last).map(|it| bidirectional_bucket(it, buckets)),
     )
 }
 
@@ -32,7 +32,7 @@ pub(super) fn decoder_biases(
     of_each_head(
         table,
         heads,
-        (0..n).map(|it| bucket(it, buckets.n, buckets.most)),
+        (0..n).map(|it| causal_bucket(it, buckets.n_buckets, buckets.max_distance)),
     )
 }
 

@@ -154,7 +154,7 @@ impl Votes {
         let people: BTreeSet<PersonId> = voted.iter().flat_map(|it| it.1.keys().copied()).collect();
         let people: Vec<PersonId> = people.into_iter().collect();
         let rows = voted.iter().map(|(item, votes)| Row {
-            probe: item.place.probe,
+            probe: item.instance.probe,
             query: item.query,
             ratings: people.iter().map(|it| votes.get(it).copied()).collect(),
         });

@@ -106,7 +106,7 @@ impl AssignmentQueue<'_> {
         for number in left.drawn {
             match self.slot(person, number, &leased) {
                 Slot::Free => drawn.push(number),
-                Slot::Leased => next.n_leased += 1,
+                Slot::Leased => next.n_leased_to_others += 1,
                 Slot::Taken => {}
             }
         }
@@ -122,7 +122,7 @@ impl AssignmentQueue<'_> {
             Some((strewn.or_else(|| drawn.next())?, AssignmentPhase::Main))
         });
         let offers = training.chain(work).take(n);
-        next.offers = offers
+        next.assignments = offers
             .map(|(item, part)| self.offer(person, item, part))
             .collect();
         next
@@ -139,7 +139,7 @@ impl AssignmentQueue<'_> {
     }
 
     fn offer(&self, person: PersonId, item: ItemNo, part: AssignmentPhase) -> Assignment {
-        let claim = self.items[item.0 as usize].place.claim();
+        let claim = self.items[item.0 as usize].instance.claim();
         Assignment {
             item,
             display_order: DisplayOrder::for_person(self.task.seed, person, item, claim),
@@ -149,7 +149,7 @@ impl AssignmentQueue<'_> {
 
     /// Items with the others who hold a lease on them, ascending.
     fn leased(&self, person: PersonId) -> Vec<(ItemNo, PersonId)> {
-        let live = |it: &&Lease| it.until_ms > self.now_ms && it.person != person;
+        let live = |it: &&Lease| it.expires_ms > self.now_ms && it.person != person;
         let live = self.leases.iter().filter(live);
         let mut leased: Vec<(ItemNo, PersonId)> = live.map(|it| (it.item, it.person)).collect();
         leased.sort_unstable();
@@ -166,7 +166,7 @@ impl AssignmentQueue<'_> {
         // Who has decided holds one slot, not two; who has passed over an item holds none.
         let holds = |it: &&(ItemNo, PersonId)| !self.log.is_finished(it.1, item);
         let n_leased = of_item.filter(holds).count();
-        let overlap = self.task.overlap as usize;
+        let overlap = self.task.annotators_per_item as usize;
         match (n_decided, n_decided + n_leased) {
             (decided, _) if decided >= overlap => Slot::Taken,
             (_, taken) if taken >= overlap => Slot::Leased,
@@ -193,7 +193,7 @@ impl AssignmentQueue<'_> {
 
     /// Whether gold stands at a place among what a person works on.
     fn is_gold(&self, person: PersonId, place: u64) -> bool {
-        let every = u64::from(self.task.gold_every);
+        let every = u64::from(self.task.gold_interval);
         if every == 0 {
             return false;
         }

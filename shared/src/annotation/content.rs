@@ -59,8 +59,8 @@ impl AnnotationTask {
     /// What people see of an item before they decide.
     pub fn shows(&self) -> ContentOptions {
         ContentOptions {
-            highlights_terms: self.mark_terms,
-            shows_rankers: !self.blind,
+            highlights_terms: self.highlights_query_terms,
+            shows_rankers: !self.is_blind,
         }
     }
 }
@@ -73,32 +73,32 @@ impl ItemContent {
         shows: ContentOptions,
         dials: &StudyControls,
     ) -> Result<ItemContent, Error> {
-        let read = study.read(place.probe, place.mode, place.number)?;
+        let read = study.instance_texts(place.probe, place.variant, place.index)?;
         let bare = |it: HighlightedText| HighlightedText {
-            marks: if shows.marks { it.marks } else { Vec::new() },
+            marks: if shows.highlights_terms { it.marks } else { Vec::new() },
             text: it.text,
         };
-        let instances = study.instances_of(place.probe, place.mode)?;
-        let at = place.number as usize;
+        let instances = study.instances_of(place.probe, place.variant)?;
+        let at = place.index as usize;
         let (query, claim) = (instances.query(at), instances.claim(at));
         let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),
             preference: claim_scores(study, scores, query, claim)
-                .map(|it| Preference::from_scores(it, dials.tie_width(scores))),
+                .map(|it| Preference::from_scores(it, dials.tie_threshold(scores))),
         });
         Ok(ItemContent {
             probe: place.probe,
-            variant: place.mode,
+            variant: place.variant,
             claim: claim.kind(),
             query: bare(read.query),
-            terms: if shows.marks { read.terms } else { Vec::new() },
-            documents: read.texts.into_iter().map(bare).collect(),
-            rankers: if shows.rankers {
+            terms: if shows.highlights_terms { read.terms } else { Vec::new() },
+            documents: read.docs.into_iter().map(bare).collect(),
+            rankers: if shows.shows_rankers {
                 ranked.collect()
             } else {
                 Vec::new()
             },
-            texts_withheld: read.withheld,
+            texts_withheld: read.has_withheld_texts,
         })
     }
 }

@@ -152,18 +152,18 @@ pub fn load_annotated_items(
         let Some(probability) = item.role.probability() else {
             continue;
         };
-        let place = item.place;
-        let instances = study.instances_of(place.probe, place.mode)?;
-        let at = place.number as usize;
+        let place = item.instance;
+        let instances = study.instances_of(place.probe, place.variant)?;
+        let at = place.index as usize;
         if at >= instances.len() {
-            return Err(Error::not_found("instance of this probe", place.number));
+            return Err(Error::not_found("instance of this probe", place.index));
         }
         let (query, claim) = (instances.query(at), instances.claim(at));
         let rankers = study.scores.iter().map(|scores| {
             let scored = claim_scores(study, scores, query, claim)?;
-            Some(Preference::from_scores(scored, dials.tie_width(scores)))
+            Some(Preference::from_scores(scored, dials.tie_threshold(scores)))
         });
-        let grades = claim.scored(|text| study.grade(query, text));
+        let grades = claim.map_scores(|text| study.grade(query, text));
         found.push(AnnotatedItem {
             probe: place.probe,
             claim: claim.kind(),
@@ -181,7 +181,7 @@ pub fn load_annotated_items(
 pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
-        .map(|it| it.rankers.len())
+        .map(|it| it.ranker_preferences.len())
         .max()
         .unwrap_or_default();
     let probes: BTreeSet<Probe> = items.iter().map(|it| it.probe).collect();
@@ -200,26 +200,26 @@ pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
 
 fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
     let polls = VoteSample::new(items);
-    let ranker = |at: usize| move |it: &AnnotatedItem| it.rankers.get(at).copied().flatten();
+    let ranker = |at: usize| move |it: &AnnotatedItem| it.ranker_preferences.get(at).copied().flatten();
     EstimateRow {
         counts: counts(items),
-        axiom_vs_people: polls.compared(|_| ComparisonSide::Claim),
+        axiom_vs_people: polls.estimate_agreement(|_| ComparisonSide::Claim),
         rankers_vs_people: (0..n_rankers)
             .map(|at| {
-                polls.compared(move |it| {
+                polls.estimate_agreement(move |it| {
                     ranker(at)(it).map_or(ComparisonSide::NoPreference, ComparisonSide::Preference)
                 })
             })
             .collect(),
         axiom_vs_qrels: AgreementShare {
-            agreement: polls.weighted(|it, _| graded(it.item, |_| true)),
-            without_ties: polls.weighted(|it, _| graded(it.item, |it| it != Preference::Equal)),
+            agreement: polls.estimate_share(|it, _| graded(it.item, |_| true)),
+            without_ties: polls.estimate_share(|it, _| graded(it.item, |it| it != Preference::Equal)),
             by_vote: None,
         }
         .without_people(),
-        share_reason_matters: polls.weighted(|it, times| {
+        share_reason_matters: polls.estimate_share(|it, times| {
             share(it, times, |vote| {
-                vote.matters.map(|it| it == ReasonRating::Matters)
+                vote.reason_rating.map(|it| it == ReasonRating::Matters)
             })
         }),
     }
@@ -227,20 +227,20 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
 
 /// Whether the judgements are with the claim.
 fn graded(item: &AnnotatedItem, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
-    let preference = item.grades.filter(|it| wanted(*it))?;
-    Some(indicator(preference.agrees(item.claim)))
+    let preference = item.qrels_preference.filter(|it| wanted(*it))?;
+    Some(indicator(preference.satisfies(item.claim)))
 }
 
 fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {
     let mut counts = AnswerCounts::default();
     for item in items {
         counts.n_items += 1;
-        *match item.said.settled() {
+        *match item.answers.consensus() {
             Consensus::Prefers(Preference::Equal) => &mut counts.n_equal,
-            Consensus::Prefers(_) => &mut counts.n_preferring,
+            Consensus::Prefers(_) => &mut counts.n_preference,
             Consensus::Split => &mut counts.n_split,
             Consensus::CannotSay => &mut counts.n_cannot_say,
-            Consensus::Unanswered => &mut counts.n_open,
+            Consensus::Unanswered => &mut counts.n_unanswered,
         } += 1;
     }
     counts
@@ -257,7 +257,7 @@ impl AgreementShare {
         };
         AgreementShare {
             agreement: bare(self.agreement),
-            without_ties: bare(self.preferring),
+            without_ties: bare(self.without_ties),
             by_vote: bare(self.by_vote),
         }
     }

@@ -277,20 +277,20 @@ impl AnnotationEvent {
     /// that are too long, or without words where there must be some. A browser asks this before
     /// it keeps an event, so that no event is kept that a server will not take.
     pub fn validated(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
-        if let Some(item) = self.what.item().filter(|it| it.0 >= n_items) {
+        if let Some(item) = self.action.item().filter(|it| it.0 >= n_items) {
             return Err(Error::not_found("item of this task", item.0));
         }
-        let n_replaced = self.what.replaces().len();
+        let n_replaced = self.action.replaces().len();
         if n_replaced > MAX_REPLACED_EVENTS {
             let found = format!("names {n_replaced} events");
             let most = MAX_REPLACED_EVENTS;
-            return Err(FieldError::TooMany { found, max: most }.of("replaces"));
+            return Err(FieldError::TooMany { found, max: most }.for_field("replaces"));
         }
-        match &mut self.what {
+        match &mut self.action {
             AnnotationAction::Decided(it) => {
                 it.comment.tags = check_tags(&it.comment.tags)?;
                 it.comment.note = check_note(&it.comment.note)?;
-                it.took_ms = it.took_ms.min(MAX_DECISION_MS);
+                it.duration_ms = it.duration_ms.min(MAX_DECISION_MS);
             }
             AnnotationAction::Skipped(it) => {
                 it.note = check_note(&it.note)?;

@@ -122,17 +122,17 @@ pub fn to_jsonl(rows: &[ExportRow]) -> String {
 /// Rows as a table, for CSV among others. An event that is about another names it in `of`.
 pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
     let table = ReportTable::new("review", source.title)
-        .with_texts("key")
-        .with_numbers("at_ms | made_ms | person")
-        .with_texts("name | event | fate")
-        .with_numbers("item")
-        .with_texts("role")
-        .with_numbers("probability | weight")
-        .with_texts("probe | mode")
-        .with_numbers("number")
-        .with_texts("query | texts | answer | matters | sides")
-        .with_numbers("took_ms")
-        .with_texts("tags | note | of");
+        .with_text_columns("key")
+        .with_number_columns("at_ms | made_ms | person")
+        .with_text_columns("name | event | fate")
+        .with_number_columns("item")
+        .with_text_columns("role")
+        .with_number_columns("probability | weight")
+        .with_text_columns("probe | mode")
+        .with_number_columns("number")
+        .with_text_columns("query | texts | answer | matters | sides")
+        .with_number_columns("took_ms")
+        .with_text_columns("tags | note | of");
     ReportTable {
         rows: rows.iter().map(cells).collect(),
         notes: vec![
@@ -147,9 +147,9 @@ pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
 /// Preferences on drawn items for trec_eval; the module says in which format.
 pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> String {
     let mut out = String::new();
-    let items = source.items.iter().zip(source.named);
+    let items = source.items.iter().zip(source.ids);
     for ((item, named), number) in items.zip((0..).map(ItemNo)) {
-        let (Some(_), [first, second]) = (item.role.probability(), &named.texts[..]) else {
+        let (Some(_), [first, second]) = (item.role.probability(), &named.documents[..]) else {
             continue;
         };
         let said = ItemAnswers::from_log(source.log, number);
@@ -165,7 +165,7 @@ pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> Stri
                     .expect("a String takes every write");
             }
         };
-        match (whose, said.settled()) {
+        match (whose, said.consensus()) {
             (PreferenceSource::EachAnnotator, _) => {
                 for vote in &said.votes {
                     if let Some(preference) = vote.answer.preference() {
@@ -186,10 +186,10 @@ pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> Stri
 }
 
 fn row(source: &ExportSource<'_>, entry: &LogEntry) -> ExportRow {
-    let about = entry.event.what.item().and_then(|number| {
+    let about = entry.event.action.item().and_then(|number| {
         let item = source.items.get(number.0 as usize)?;
         Some(ExportItem {
-            ids: source.named.get(number.0 as usize)?.clone(),
+            ids: source.ids.get(number.0 as usize)?.clone(),
             weight: item.role.probability().map(|it| 1.0 / it),
             item: item.clone(),
         })
@@ -197,9 +197,9 @@ fn row(source: &ExportSource<'_>, entry: &LogEntry) -> ExportRow {
     ExportRow {
         person: entry.person,
         name: source.people.get(&entry.person).cloned(),
-        received_ms: entry.at_ms,
+        received_ms: entry.received_ms,
         event: entry.event.clone(),
-        status: source.log.fate(entry),
+        status: source.log.status(entry),
         item: about,
     }
 }
@@ -210,28 +210,28 @@ fn cells(row: &ExportRow) -> Vec<TableValue> {
         it => TableValue::Text(it.to_owned()),
     };
     let count = |it: Option<u64>| it.map_or(TableValue::Missing, TableValue::Count);
-    let what = &row.event.what;
-    let about = row.about.as_ref();
+    let what = &row.event.action;
+    let about = row.item.as_ref();
     let of_item = |word: &dyn Fn(&ExportItem) -> String| text(&about.map(word).unwrap_or_default());
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
     if let AnnotationAction::Decided(it) = what {
-        matters = match it.comment.matters {
+        matters = match it.comment.reason_rating {
             Some(ReasonRating::Matters) => "yes",
             Some(ReasonRating::DoesNotMatter) => "no",
             None => "",
         };
-        sides = it.sides.name();
-        took_ms = Some(it.took_ms);
+        sides = it.display_order.name();
+        took_ms = Some(it.duration_ms);
         tags = it.comment.tags.join("; ");
     }
     vec![
         text(&row.event.key.to_string()),
-        TableValue::Count(row.at_ms),
-        TableValue::Count(row.event.made_ms),
+        TableValue::Count(row.received_ms),
+        TableValue::Count(row.event.created_ms),
         TableValue::Count(u64::from(row.person.0)),
         text(row.name.as_deref().unwrap_or_default()),
         text(what.name()),
-        text(row.fate.name()),
+        text(row.status.name()),
         count(what.item().map(|it| u64::from(it.0))),
         of_item(&|it| it.item.role.name().to_owned()),
         about
@@ -243,11 +243,11 @@ fn cells(row: &ExportRow) -> Vec<TableValue> {
                 value,
                 digits: 2,
             }),
-        of_item(&|it| it.item.place.probe.slug().into_owned()),
-        of_item(&|it| it.item.place.mode.name().to_owned()),
-        count(about.map(|it| it.item.place.number)),
-        of_item(&|it| it.named.query.clone()),
-        of_item(&|it| it.named.texts.join(" ")),
+        of_item(&|it| it.item.instance.probe.slug().into_owned()),
+        of_item(&|it| it.item.instance.variant.name().to_owned()),
+        count(about.map(|it| it.item.instance.index)),
+        of_item(&|it| it.ids.query.clone()),
+        of_item(&|it| it.ids.documents.join(" ")),
         text(what.answer().map_or("", |it| it.name())),
         text(matters),
         text(sides),

@@ -57,7 +57,7 @@ impl ItemAnswers {
     pub fn from_log(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
         let mut said = ItemAnswers::default();
         for (person, entries) in log.decisions(item) {
-            let made = entries.iter().filter_map(|it| match &it.event.what {
+            let made = entries.iter().filter_map(|it| match &it.event.action {
                 AnnotationAction::Decided(it) => Some(it),
                 _ => None,
             });
@@ -66,28 +66,28 @@ impl ItemAnswers {
                 continue;
             };
             if made.iter().any(|it| it.answer != last.answer) {
-                said.conflicts.push(person);
+                said.conflicting_people.push(person);
                 continue;
             }
             said.votes.push(Vote {
                 person,
                 answer: last.answer,
-                reason_rating: last.comment.matters,
+                reason_rating: last.comment.reason_rating,
             });
         }
         let adjudications = log.adjudications(item);
-        said.adjudicated = adjudications
+        said.adjudications = adjudications
             .iter()
-            .filter_map(|it| it.event.what.answer())
+            .filter_map(|it| it.event.action.answer())
             .collect();
-        said.adjudicated.sort_unstable();
-        said.adjudicated.dedup();
+        said.adjudications.sort_unstable();
+        said.adjudications.dedup();
         said
     }
 
     /// What people say together, or a curator for them.
     pub fn consensus(&self) -> Consensus {
-        match self.adjudicated[..] {
+        match self.adjudications[..] {
             [answer] => answer
                 .preference()
                 .map_or(Consensus::CannotSay, Consensus::Prefers),
@@ -175,28 +175,28 @@ pub fn adjudication_queue(
         Some(Dispute {
             item,
             reason: reason(log, item, &said)?,
-            disagreement: said.dissent(),
+            disagreement: said.disagreement(),
             n_votes: said.votes.len() as u32,
         })
     });
     let mut found: Vec<Dispute> = found.collect();
     // Shares compare as their bits do, since none is negative.
-    found.sort_by_key(|it| (it.reason, Reverse(it.dissent.to_bits()), it.item));
+    found.sort_by_key(|it| (it.reason, Reverse(it.disagreement.to_bits()), it.item));
     found
 }
 
 fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<DisputeReason> {
-    match said.adjudicated.len() {
+    match said.adjudications.len() {
         0 => {}
         1 => return None,
         _ => return Some(DisputeReason::ConflictingAdjudications),
     }
-    if !said.conflicts.is_empty() {
+    if !said.conflicting_people.is_empty() {
         return Some(DisputeReason::SelfConflict);
     }
-    match said.settled() {
+    match said.consensus() {
         Consensus::Split => Some(DisputeReason::Split),
-        Consensus::Prefers(_) if said.dissent() > 0.0 => Some(DisputeReason::Outvoted),
+        Consensus::Prefers(_) if said.disagreement() > 0.0 => Some(DisputeReason::Outvoted),
         Consensus::CannotSay if said.votes.len() > 1 => Some(DisputeReason::CannotSay),
         Consensus::Prefers(_) | Consensus::CannotSay | Consensus::Unanswered => {
             (!log.reports(item).is_empty()).then_some(DisputeReason::Reported)

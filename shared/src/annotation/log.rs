@@ -96,10 +96,10 @@ impl AnnotationLog {
                 AppendOutcome::KeyConflict
             };
         }
-        if let Some(item) = entry.event.what.item() {
+        if let Some(item) = entry.event.action.item() {
             self.of_item.entry(item).or_default().insert(key);
         }
-        match &entry.event.what {
+        match &entry.event.action {
             AnnotationAction::Undone { of } => {
                 self.undone.insert((entry.person, *of));
             }
@@ -143,7 +143,7 @@ impl AnnotationLog {
     /// Whether a person's work is out of all estimates.
     pub fn is_excluded(&self, person: PersonId) -> bool {
         let last = self.standing.get(&person).map(|it| &self.entries[it]);
-        last.is_some_and(|it| matches!(it.event.what, AnnotationAction::Excluded(_)))
+        last.is_some_and(|it| matches!(it.event.action, AnnotationAction::Excluded(_)))
     }
 
     /// Whether the one who did it took it back.
@@ -156,7 +156,7 @@ impl AnnotationLog {
     pub fn decisions(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
         let mut made: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
         for entry in self.about(item) {
-            if matches!(entry.event.what, AnnotationAction::Decided(_)) {
+            if matches!(entry.event.action, AnnotationAction::Decided(_)) {
                 made.entry(entry.person).or_default().push(entry);
             }
         }
@@ -176,7 +176,7 @@ impl AnnotationLog {
         let decided = self.decisions(item);
         let mut skips: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
         for entry in in_order(self.about(item)) {
-            let stands = matches!(entry.event.what, AnnotationAction::Skipped(_))
+            let stands = matches!(entry.event.action, AnnotationAction::Skipped(_))
                 && !self.is_undone(entry)
                 && !decided.contains_key(&entry.person);
             if stands {
@@ -190,7 +190,7 @@ impl AnnotationLog {
     pub fn reports(&self, item: ItemNo) -> Vec<&LogEntry> {
         let mut reports = in_order(self.about(item));
         reports.retain(|it| {
-            matches!(it.event.what, AnnotationAction::Reported(_)) && !self.is_undone(it)
+            matches!(it.event.action, AnnotationAction::Reported(_)) && !self.is_undone(it)
         });
         reports
     }
@@ -201,7 +201,7 @@ impl AnnotationLog {
         of_person
             .filter(|it| {
                 matches!(
-                    it.event.what,
+                    it.event.action,
                     AnnotationAction::Decided(_) | AnnotationAction::Skipped(_)
                 )
             })
@@ -210,7 +210,7 @@ impl AnnotationLog {
 
     /// What has become of an event.
     pub fn status(&self, entry: &LogEntry) -> EventStatus {
-        let standing = match &entry.event.what {
+        let standing = match &entry.event.action {
             _ if self.is_undone(entry) => return EventStatus::Undone,
             AnnotationAction::Decided(it) => self.decisions(it.item).remove(&entry.person),
             AnnotationAction::Adjudicated(it) => Some(self.adjudged(it.item)),
@@ -222,12 +222,12 @@ impl AnnotationLog {
             }
         };
         let standing = standing.unwrap_or_default();
-        let answer = entry.event.what.answer();
+        let answer = entry.event.action.answer();
         if standing.iter().all(|it| it.event.key != entry.event.key) {
             EventStatus::Replaced
-        } else if entry.event.what.item().is_some() && self.is_excluded(entry.person) {
+        } else if entry.event.action.item().is_some() && self.is_excluded(entry.person) {
             EventStatus::Excluded
-        } else if standing.iter().any(|it| it.event.what.answer() != answer) {
+        } else if standing.iter().any(|it| it.event.action.answer() != answer) {
             EventStatus::Conflict
         } else {
             EventStatus::Active
@@ -235,7 +235,7 @@ impl AnnotationLog {
     }
 
     fn adjudged(&self, item: ItemNo) -> Vec<&LogEntry> {
-        let is_one = |it: &&LogEntry| matches!(it.event.what, AnnotationAction::Adjudicated(_));
+        let is_one = |it: &&LogEntry| matches!(it.event.action, AnnotationAction::Adjudicated(_));
         let made: Vec<&LogEntry> = self.about(item).filter(is_one).collect();
         self.standing_of(&made)
     }
@@ -267,11 +267,11 @@ impl AnnotationLog {
 /// Keys of what an event replaces, directly or by way of others of `made`.
 fn replaced_by(entry: &LogEntry, made: &[&LogEntry]) -> BTreeSet<EventKey> {
     let mut replaced = BTreeSet::new();
-    let mut named: Vec<EventKey> = entry.event.what.replaces().to_vec();
+    let mut named: Vec<EventKey> = entry.event.action.replaces().to_vec();
     while let Some(key) = named.pop() {
         if key != entry.event.key && replaced.insert(key) {
             let known = made.iter().find(|it| it.event.key == key);
-            named.extend(known.into_iter().flat_map(|it| it.event.what.replaces()));
+            named.extend(known.into_iter().flat_map(|it| it.event.action.replaces()));
         }
     }
     replaced
@@ -279,7 +279,7 @@ fn replaced_by(entry: &LogEntry, made: &[&LogEntry]) -> BTreeSet<EventKey> {
 
 fn in_order<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> Vec<&'a LogEntry> {
     let mut entries: Vec<&LogEntry> = entries.collect();
-    entries.sort_by_key(|it| (it.at_ms, it.event.key));
+    entries.sort_by_key(|it| (it.received_ms, it.event.key));
     entries
 }
 

@@ -98,7 +98,7 @@ pub fn measure_progress(
     let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Sampled { .. }));
     let drawn: Vec<&ItemAnswers> = drawn.map(|it| it.1).collect();
     // Who contradicts themselves has decided, if not said what.
-    let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicts.len()) as u64;
+    let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicting_people.len()) as u64;
     let overlap = u64::from(overlap);
     let count =
         |holds: &dyn Fn(&ItemAnswers) -> bool| drawn.iter().filter(|it| holds(it)).count() as u64;
@@ -110,7 +110,7 @@ pub fn measure_progress(
         n_complete: count(&|it| decided(it) >= overlap),
         n_decisions_required: drawn.len() as u64 * overlap,
         n_decisions: drawn.iter().map(|it| decided(it).min(overlap)).sum(),
-        n_adjudicated: count(&|it| it.adjudicated.len() == 1),
+        n_adjudicated: count(&|it| it.adjudications.len() == 1),
         n_reported: numbers().filter(|it| !log.reports(*it).is_empty()).count() as u64,
         decisions_by_day: of_people.days(),
         by_annotator: people.into_iter().map(|it| of_people.of(it)).collect(),
@@ -137,7 +137,7 @@ impl<'a> Works<'a> {
                 continue;
             }
             for (person, entries) in log.decisions(number) {
-                let made = entries.into_iter().filter_map(|it| match &it.event.what {
+                let made = entries.into_iter().filter_map(|it| match &it.event.action {
                     AnnotationAction::Decided(decision) => Some((it, decision)),
                     _ => None,
                 });
@@ -146,7 +146,7 @@ impl<'a> Works<'a> {
             }
         }
         for made in decided.values_mut() {
-            made.sort_by_key(|it| (it.0.event.made_ms, it.0.event.key));
+            made.sort_by_key(|it| (it.0.event.created_ms, it.0.event.key));
         }
         Works {
             items,
@@ -159,7 +159,7 @@ impl<'a> Works<'a> {
     fn days(&self) -> Vec<(u64, u64)> {
         let mut days: BTreeMap<u64, u64> = BTreeMap::new();
         for (entry, _) in self.decided.values().flatten() {
-            *days.entry(entry.at_ms / MS_A_DAY).or_default() += 1;
+            *days.entry(entry.received_ms / MS_A_DAY).or_default() += 1;
         }
         days.into_iter().collect()
     }
@@ -167,8 +167,8 @@ impl<'a> Works<'a> {
     fn of(&mut self, person: PersonId) -> AnnotatorProgress {
         let made = self.decided.remove(&person).unwrap_or_default();
         let decided: BTreeSet<ItemNo> = made.iter().map(|it| it.1.item).collect();
-        let times: Vec<f64> = made.iter().map(|it| it.1.took_ms as f64).collect();
-        let active_ms = made.iter().map(|it| it.1.took_ms).sum::<u64>();
+        let times: Vec<f64> = made.iter().map(|it| it.1.duration_ms as f64).collect();
+        let active_ms = made.iter().map(|it| it.1.duration_ms).sum::<u64>();
         let own = self.log.entries();
         let own: Vec<&LogEntry> = own.into_iter().filter(|it| it.person == person).collect();
         let numbers = (0..).map(ItemNo).take(self.items.len());
@@ -192,7 +192,7 @@ impl<'a> Works<'a> {
             median_decision_ms: median(&times),
             decisions_per_hour: (active_ms > 0)
                 .then(|| decided.len() as f64 * MS_AN_HOUR / active_ms as f64),
-            last_event_ms: own.iter().map(|it| it.at_ms).max().unwrap_or_default(),
+            last_event_ms: own.iter().map(|it| it.received_ms).max().unwrap_or_default(),
             gold_accuracy: wilson_interval(share(&gold)),
             n_gold: gold.len() as u64,
             gold_accuracy_drift: drift(&gold),
@@ -203,7 +203,7 @@ impl<'a> Works<'a> {
     /// Whether two answers of a person stand; of excluded people too.
     fn is_conflict(&self, person: PersonId, item: ItemNo) -> bool {
         let standing = self.log.decisions(item).remove(&person).unwrap_or_default();
-        let mut answers = standing.iter().map(|it| it.event.what.answer());
+        let mut answers = standing.iter().map(|it| it.event.action.answer());
         let first = answers.next();
         answers.any(|it| Some(it) != first)
     }

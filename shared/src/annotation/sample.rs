@@ -45,9 +45,9 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     let mut known: BTreeSet<InstanceRef> = BTreeSet::new();
     let mut items = Vec::new();
     let training = task.training.iter().map(|it| {
-        let (answer, why) = (it.answer, it.why.clone());
+        let (answer, why) = (it.answer, it.explanation.clone());
         (
-            it.place,
+            it.instance,
             ItemRole::Training {
                 answer,
                 explanation: why,
@@ -56,17 +56,17 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     });
     let gold = task.gold.iter().map(|it| {
         let answer = it.answer;
-        (it.place, ItemRole::Gold { answer })
+        (it.instance, ItemRole::Gold { answer })
     });
     for (place, role) in training.chain(gold) {
-        let instances = study.instances_of(place.probe, place.mode)?;
-        if place.number >= instances.len() as u64 {
-            return Err(Error::not_found("instance of this probe", place.number));
+        let instances = study.instances_of(place.probe, place.variant)?;
+        if place.index >= instances.len() as u64 {
+            return Err(Error::not_found("instance of this probe", place.index));
         }
         if !known.insert(place) {
             let reason = format!(
                 "instance {} of {} is there twice",
-                place.number,
+                place.index,
                 place.probe.slug()
             );
             return Err(Error::conflict(
@@ -76,18 +76,18 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
         }
         items.push(AnnotationItem {
             instance: place,
-            query: instances.query(place.number as usize) as u32,
+            query: instances.query(place.index as usize) as u32,
             role,
         });
     }
     let mut frame = build_sampling_frame(study, task)?;
-    frame.retain(|it| !known.contains(&it.place));
-    let drawn = draw_sample(&frame, &task.design, task.n_items as usize, task.seed)?;
+    frame.retain(|it| !known.contains(&it.instance));
+    let drawn = draw_sample(&frame, &task.sampling, task.n_items as usize, task.seed)?;
     items.extend(drawn.into_iter().map(|it| AnnotationItem {
-        instance: frame[it.at].place,
-        query: frame[it.at].query,
+        instance: frame[it.index].instance,
+        query: frame[it.index].query,
         role: ItemRole::Sampled {
-            inclusion_probability: it.probability,
+            inclusion_probability: it.inclusion_probability,
         },
     }));
     Ok(TaskSample {
@@ -135,7 +135,7 @@ pub fn draw_sample(
     for (stratum, n) in strata.into_iter().zip(seats) {
         systematic(stratum.members, &sizes, n, &mut random, &mut drawn);
     }
-    drawn.sort_unstable_by_key(|it| it.at);
+    drawn.sort_unstable_by_key(|it| it.index);
     Ok(drawn)
 }
 
@@ -156,7 +156,7 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
         SamplingDesign::StratifiedByProbe { allocation: share } => {
             let mut of_probe: BTreeMap<Probe, Vec<usize>> = BTreeMap::new();
             for (at, candidate) in all {
-                of_probe.entry(candidate.place.probe).or_default().push(at);
+                of_probe.entry(candidate.instance.probe).or_default().push(at);
             }
             let strata = of_probe.into_values().map(|members| Stratum {
                 share: match share {
@@ -170,7 +170,7 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
         SamplingDesign::DisagreementFirst {
             allocation: share, ..
         } => {
-            let disagrees = |it: &(usize, &SamplingCandidate)| it.1.disagrees == Some(true);
+            let disagrees = |it: &(usize, &SamplingCandidate)| it.1.is_disagreement == Some(true);
             let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);
             let stratum = |of: Vec<(usize, &SamplingCandidate)>, share| Stratum {
                 members: of.into_iter().map(|it| it.0).collect(),

@@ -29,14 +29,14 @@ pub fn build_sampling_frame(
     study: &Study,
     task: &AnnotationTask,
 ) -> Result<Vec<SamplingCandidate>, Error> {
-    let wanted = &task.wanted;
-    wanted.dials.check(study)?;
+    let wanted = &task.filter;
+    wanted.controls.check(study)?;
     let ranker = |at: usize| {
         let scores = study.scores.get(at);
         scores.ok_or_else(|| Error::not_found("ranker of this study", at))
     };
     let chooser = wanted.ranker.map(ranker).transpose()?;
-    let measures = match task.design {
+    let measures = match task.sampling {
         SamplingDesign::Uniform | SamplingDesign::StratifiedByProbe { .. } => {
             CandidateMeasure::Nothing
         }
@@ -54,25 +54,25 @@ pub fn build_sampling_frame(
     };
     let judged = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
         let scored = claim_scores(study, scores, query, claim)?;
-        Some((scored, wanted.dials.tie_width(scores)))
+        Some((scored, wanted.controls.tie_threshold(scores)))
     };
     let prefers = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
         let (scored, width) = judged(scores, query, claim)?;
         Some(Preference::from_scores(scored, width))
     };
-    let filter = InstanceFilter::new(study, &wanted.dials);
-    let mode = wanted.dials.mode_of(study)?;
+    let filter = InstanceFilter::new(study, &wanted.controls);
+    let mode = wanted.controls.variant_of(study)?;
     let mut found = Vec::new();
     for &probe in &task.probes {
         let instances = study.instances_of(probe, mode)?;
-        let mode = instances.mode;
+        let mode = instances.variant;
         for query in 0..instances.n_queries() {
-            for (claim, at) in instances.of(query).zip(instances.first_of(query)..) {
+            for (claim, at) in instances.claims_of(query).zip(instances.first_of(query)..) {
                 let verdict = || {
                     let (scored, width) = judged(chooser?, query, claim)?;
                     Some(scored.verdict(width))
                 };
-                if !filter.passes(instances, query, claim, chooser) || !keeps(task, verdict()) {
+                if !filter.includes_instance(instances, query, claim, chooser) || !keeps(task, verdict()) {
                     continue;
                 }
                 let (mut margin, mut disagrees) = (None, None);
@@ -84,7 +84,7 @@ pub fn build_sampling_frame(
                     }
                     CandidateMeasure::WithClaim(scores) => {
                         let prefers = prefers(scores, query, claim);
-                        disagrees = prefers.map(|it| !it.agrees(claim.kind()));
+                        disagrees = prefers.map(|it| !it.satisfies(claim.kind()));
                     }
                     CandidateMeasure::Both(first, second) => {
                         let both = prefers(first, query, claim).zip(prefers(second, query, claim));
@@ -122,25 +122,25 @@ pub(super) fn claim_scores(
     query: usize,
     claim: Claim<StudyDocNo>,
 ) -> Option<Claim<f64>> {
-    claim.scored(|text| {
+    claim.map_scores(|text| {
         study
             .pairs
             .position(query, text)
-            .and_then(|at| scores.at(at))
+            .and_then(|at| scores.get(at))
     })
 }
 
 fn keeps(task: &AnnotationTask, verdict: Option<Verdict>) -> bool {
-    let wanted = &task.wanted;
+    let wanted = &task.filter;
     let margin = verdict.map(|it| it.margin);
     let outcome = wanted
         .outcome
         .is_none_or(|it| verdict.is_some_and(|of| of.outcome == it));
     let from = wanted
-        .margin_from
+        .min_margin
         .is_none_or(|it| margin.is_some_and(|of| of >= it));
     let to = wanted
-        .margin_to
+        .max_margin
         .is_none_or(|it| margin.is_some_and(|of| of <= it));
     outcome && from && to
 }

@@ -53,20 +53,20 @@ pub fn estimate_tables(found: &AgreementEstimates, rankers: &[String]) -> Vec<Re
 /// Each line of the estimates with the name of its probe, all items first.
 pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
-    let probes = found.probes.iter();
-    let probes = probes.map(|it| (it.probe.name().into_owned(), &it.line));
+    let probes = found.by_probe.iter();
+    let probes = probes.map(|it| (it.probe.name().into_owned(), &it.estimate));
     std::iter::once(all).chain(probes).collect()
 }
 
 /// What is compared in a line, each with its name, in the order of the page.
 pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
-    let mut found = vec![("axiom–people".to_owned(), line.axiom_people)];
-    for (at, it) in line.rankers_people.iter().enumerate() {
+    let mut found = vec![("axiom–people".to_owned(), line.axiom_vs_people)];
+    for (at, it) in line.rankers_vs_people.iter().enumerate() {
         let name = rankers.get(at).cloned();
         let name = name.unwrap_or_else(|| format!("ranker {at}"));
         found.push((format!("{name}–people"), *it));
     }
-    found.push(("axiom–judgements".to_owned(), line.axiom_judgements));
+    found.push(("axiom–judgements".to_owned(), line.axiom_vs_qrels));
     found
 }
 
@@ -75,10 +75,10 @@ pub fn coefficient_rows(
     of: &AgreementCoefficients,
 ) -> [(&'static str, Option<AgreementCoefficient>); 4] {
     [
-        ("raw", of.raw),
-        ("Fleiss’ κ", of.fleiss),
-        ("α nominal", of.alpha),
-        ("α ordinal", of.alpha_ordinal),
+        ("raw", of.observed),
+        ("Fleiss’ κ", of.fleiss_kappa),
+        ("α nominal", of.krippendorff_alpha),
+        ("α ordinal", of.krippendorff_alpha_ordinal),
     ]
 }
 
@@ -99,17 +99,17 @@ pub fn format_iso_date(days: u64) -> String {
 fn by_probe(found: &AgreementReport) -> ReportTable {
     let names = coefficient_rows(&found.overall).map(|it| it.0);
     let table = ReportTable::new("agreement", "How far people agree")
-        .with_texts("probe")
-        .with_numbers("items")
+        .with_text_columns("probe")
+        .with_number_columns("items")
         .with_columns(ColumnKind::Estimate, names);
     let row = |name: String, of: &AgreementCoefficients| {
-        let n_items = of.raw.map_or(0, |it| it.n_things);
+        let n_items = of.observed.map_or(0, |it| it.n_items);
         let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
         cells.extend(coefficient_rows(of).map(|it| agreement(it.1)));
         cells
     };
     let all = row(ALL_PROBES.to_owned(), &found.overall);
-    let probes = found.probes.iter();
+    let probes = found.by_probe.iter();
     let probes = probes.map(|it| row(it.probe.name().into_owned(), &it.coefficients));
     let undefined = coefficient_rows(&found.overall);
     let undefined = undefined.iter().filter_map(|(name, it)| {
@@ -138,37 +138,37 @@ fn pairs(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
         vec![
             TableValue::Text(called(it.people[0])),
             TableValue::Text(called(it.people[1])),
-            TableValue::Count(it.raw.map_or(0, |it| it.n_things)),
-            agreement(it.raw),
-            agreement(it.kappa),
+            TableValue::Count(it.observed.map_or(0, |it| it.n_items)),
+            agreement(it.observed),
+            agreement(it.cohen_kappa),
         ]
     };
     let table = ReportTable::new("pairs", "Each two people")
-        .with_texts("person | and")
-        .with_numbers("items")
-        .with_estimates("raw | Cohen’s κ");
+        .with_text_columns("person | and")
+        .with_number_columns("items")
+        .with_estimate_columns("raw | Cohen’s κ");
     ReportTable {
-        rows: found.pairs.iter().map(row).collect(),
+        rows: found.by_pair.iter().map(row).collect(),
         notes: vec![UNWEIGHTED.to_owned()],
         ..table
     }
 }
 
 fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
-    let rows = found.people.iter().map(|it| {
+    let rows = found.by_annotator.iter().map(|it| {
         vec![
             TableValue::Text(called(it.person)),
             TableValue::Count(it.n_votes),
-            agreement(it.with_others),
-            agreement(it.alpha_without),
+            agreement(it.mean_agreement),
+            agreement(it.alpha_without_annotator),
         ]
     });
-    let all = found.overall.alpha.map(|it| it.estimate);
+    let all = found.overall.krippendorff_alpha.map(|it| it.estimate);
     let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
     let table = ReportTable::new("people", "Each person and all others")
-        .with_texts("person")
-        .with_numbers("votes")
-        .with_estimates("same as others | α without");
+        .with_text_columns("person")
+        .with_number_columns("votes")
+        .with_estimate_columns("same as others | α without");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
@@ -191,25 +191,25 @@ fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
         };
         let mut cells = vec![
             TableValue::Text(called(it.person)),
-            TableValue::Text(if it.excluded { "no" } else { "yes" }.to_owned()),
+            TableValue::Text(if it.is_excluded { "no" } else { "yes" }.to_owned()),
         ];
         let counts = [it.n_decided, it.n_skipped, it.n_undone, it.n_conflicts];
         cells.extend(counts.map(TableValue::Count));
-        cells.push(number(it.median_ms.map(|it| it / 1_000.0), 1));
-        cells.push(number(it.per_hour, 0));
+        cells.push(number(it.median_decision_ms.map(|it| it / 1_000.0), 1));
+        cells.push(number(it.decisions_per_hour, 0));
         cells.push(TableValue::Count(it.n_gold));
-        cells.push(it.gold.map_or(TableValue::Missing, TableValue::Estimate));
-        cells.extend(drift(it.gold_drift));
-        cells.extend(drift(it.others_drift));
+        cells.push(it.gold_accuracy.map_or(TableValue::Missing, TableValue::Estimate));
+        cells.extend(drift(it.gold_accuracy_drift));
+        cells.extend(drift(it.agreement_drift));
         cells
     };
     let table = ReportTable::new("progress", "What each person did")
-        .with_texts("person | counts")
-        .with_numbers("decided | skipped | undone | conflicts | median, s | per hour | gold")
-        .with_estimates("right on gold")
-        .with_numbers("gold, drift | 95 % interval | others, drift | 95 % interval");
+        .with_text_columns("person | counts")
+        .with_number_columns("decided | skipped | undone | conflicts | median, s | per hour | gold")
+        .with_estimate_columns("right on gold")
+        .with_number_columns("gold, drift | 95 % interval | others, drift | 95 % interval");
     ReportTable {
-        rows: found.people.iter().map(row).collect(),
+        rows: found.by_annotator.iter().map(row).collect(),
         notes: vec![
             "Decisions that stand, training left out. Time for one item without pauses. Drift: \
              the share of the last third of somebody’s decisions less that of the first third, of \
@@ -234,12 +234,12 @@ fn drift(it: Option<Drift>) -> [TableValue; 2] {
 }
 
 fn days(found: &TaskProgress) -> ReportTable {
-    let days = found.days.iter();
+    let days = found.decisions_by_day.iter();
     let rows =
         days.map(|&(day, n)| vec![TableValue::Text(format_iso_date(day)), TableValue::Count(n)]);
     let table = ReportTable::new("days", "Decisions a day")
-        .with_texts("day")
-        .with_numbers("decisions");
+        .with_text_columns("day")
+        .with_number_columns("decisions");
     ReportTable {
         rows: rows.collect(),
         notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
@@ -250,8 +250,8 @@ fn days(found: &TaskProgress) -> ReportTable {
 fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let names = agreement_rows(&found.overall, rankers).into_iter();
     let table = ReportTable::new("results", "Who agrees with whom")
-        .with_texts("probe")
-        .with_numbers("items")
+        .with_text_columns("probe")
+        .with_number_columns("items")
         .with_columns(ColumnKind::Estimate, names.map(|(name, _)| name));
     let row = |(name, line): (String, &EstimateRow)| {
         let mut cells = vec![
@@ -288,13 +288,13 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         let mut cells = vec![TableValue::Text(name)];
         cells.extend([n_items, n_preferring, n_equal].map(TableValue::Count));
         cells.extend([n_split, n_cannot_say, n_open].map(TableValue::Count));
-        cells.push(weighted(line.reason_matters));
+        cells.push(weighted(line.share_reason_matters));
         cells
     };
     let table = ReportTable::new("said", "What people say of how many items")
-        .with_texts("probe")
-        .with_numbers("items | prefer one | equal | split | cannot say | open")
-        .with_estimates("reason matters");
+        .with_text_columns("probe")
+        .with_number_columns("items | prefer one | equal | split | cannot say | open")
+        .with_estimate_columns("reason matters");
     ReportTable {
         rows: estimate_rows(found).into_iter().map(row).collect(),
         notes: vec![
@@ -312,7 +312,7 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
         each.flat_map(move |(pair, it)| {
             let ways = [
                 ("all", it.agreement),
-                ("neither says equal", it.preferring),
+                ("neither says equal", it.without_ties),
                 ("by vote", it.by_vote),
             ];
             let (name, pair) = (name.clone(), pair.clone());
@@ -320,9 +320,9 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
         })
     });
     let table = ReportTable::new("details", "Every estimate")
-        .with_texts("probe | compared | counted")
-        .with_estimates("agreement")
-        .with_numbers("with other people | items | queries | effective items");
+        .with_text_columns("probe | compared | counted")
+        .with_estimate_columns("agreement")
+        .with_number_columns("with other people | items | queries | effective items");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
@@ -337,7 +337,7 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
 
 fn detail(words: [&str; 3], it: Option<WeightedEstimate>) -> Vec<TableValue> {
     let mut cells: Vec<TableValue> = words.map(|it| TableValue::Text(it.to_owned())).into();
-    let people = it.and_then(|it| it.with_people);
+    let people = it.and_then(|it| it.interval_over_annotators);
     let count = |of: fn(&WeightedEstimate) -> u64| {
         it.as_ref()
             .map_or(TableValue::Missing, |it| TableValue::Count(of(it)))

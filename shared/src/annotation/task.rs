@@ -194,7 +194,7 @@ pub struct InstanceRef {
 impl InstanceRef {
     /// What it claims.
     pub fn claim(&self) -> ClaimKind {
-        self.probe.claim(self.mode)
+        self.probe.claim(self.variant)
     }
 }
 
@@ -308,27 +308,27 @@ impl AnnotationTask {
             if range.contains(&value) {
                 return Ok(());
             }
-            Err(FieldError::IntegerOutOfRange { value, range }.of(field))
+            Err(FieldError::IntegerOutOfRange { value, range }.for_field(field))
         };
         self.title = check_title(&self.title)?;
         if self.probes.is_empty() {
             return Err(Error::missing("probes", "a task needs at least one"));
         }
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
-        within("overlap", self.overlap, 1..=MAX_ANNOTATORS_PER_ITEM)?;
-        within("gold_every", self.gold_every, 0..=1_000)?;
+        within("overlap", self.annotators_per_item, 1..=MAX_ANNOTATORS_PER_ITEM)?;
+        within("gold_every", self.gold_interval, 0..=1_000)?;
         if let SamplingDesign::DisagreementFirst {
             allocation: share, ..
-        } = self.design
+        } = self.sampling
             && !(share > 0.0 && share < 1.0)
         {
             let reason = format!("is {share}, must be above 0 and below 1");
             return Err(Error::out_of_range("share", reason));
         }
-        let by_ranker = self.wanted.outcome.is_some()
-            || self.wanted.margin_from.is_some()
-            || self.wanted.margin_to.is_some();
-        if by_ranker && self.wanted.ranker.is_none() {
+        let by_ranker = self.filter.outcome.is_some()
+            || self.filter.min_margin.is_some()
+            || self.filter.max_margin.is_some();
+        if by_ranker && self.filter.ranker.is_none() {
             return Err(Error::missing(
                 "ranker",
                 "say whose outcome or margin is meant",
@@ -337,7 +337,7 @@ impl AnnotationTask {
         self.tags = check_tags(&self.tags)?;
         self.guidelines = check_guidelines(&self.guidelines)?;
         for known in self.training.iter_mut().chain(&mut self.gold) {
-            known.why = check_note(&known.why)?;
+            known.explanation = check_note(&known.explanation)?;
         }
         Ok(self)
     }

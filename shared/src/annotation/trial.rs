@@ -32,7 +32,7 @@ pub struct TrialItem {
 /// from the beginning when all had their turn, and of each a random instance.
 pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
     let dials = StudyControls::default();
-    let mode = dials.mode_of(study)?;
+    let mode = dials.variant_of(study)?;
     let mut random = generator(seed, "trial");
     let mut left = Vec::new();
     for &probe in &study.definition.probes {
@@ -46,7 +46,7 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
             .into_iter()
             .map(|number| InstanceRef {
                 probe,
-                variant: instances.mode,
+                variant: instances.variant,
                 index: number,
             })
             .collect();
@@ -54,7 +54,7 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
         left.push(places);
     }
     shuffle(&mut random, &mut left);
-    let turns = (0..TRIED).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
+    let turns = (0..N_TRIAL_ITEMS).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
     let shows = ContentOptions {
         highlights_terms: true,
         shows_rankers: true,

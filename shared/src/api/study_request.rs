@@ -39,23 +39,23 @@ macro_rules! study_requests {
 }
 
 study_requests! {
-    GetStudyRequest => |request, study| study.overview(&request.dials);
-    GetFiguresRequest => |request, study| study.figures(&request.choice);
-    GetBehavioralTestsRequest => |request, study| study.behaviours(&request.asking);
-    GetTopDocumentsRequest => |request, study| study.firsts(request.query, &request.ranker);
-    CompareRankersRequest => |request, study| study.differ(&request.asking);
-    ListComparedQueriesRequest => |request, study| study.differ_queries(&request.asking, &request.listing);
-    GetComparedQueryRequest => |request, study| study.differ_query(&request.asking, &request.query);
-    GetReproductionRequest => |request, study| replay(request.asked, Some(study));
-    ListInstancesRequest => |request, study| study.list(&request.listing);
+    GetStudyRequest => |request, study| study.overview(&request.controls);
+    GetFiguresRequest => |request, study| study.figures(&request.options);
+    GetBehavioralTestsRequest => |request, study| study.behavioral_tests(&request.options);
+    GetTopDocumentsRequest => |request, study| study.top_documents(request.query_id, &request.ranker);
+    CompareRankersRequest => |request, study| study.compare_rankers(&request.options);
+    ListComparedQueriesRequest => |request, study| study.list_compared_queries(&request.options, &request.page);
+    GetComparedQueryRequest => |request, study| study.compare_query(&request.options, &request.query_id);
+    GetReproductionRequest => |request, study| reproduce_table(request.table, Some(study));
+    ListInstancesRequest => |request, study| study.list_instances(&request.filter);
     GetInstanceRequest => |request, study| {
-        study.show(request.probe, request.mode, request.number, request.delta_score)
+        study.instance_details(request.probe, request.variant, request.number, request.tie_threshold)
     };
     GetCollectionStatisticsRequest => |_request, study| Ok(CollectionStatisticsResponse {
         analyzer: study.definition.analyzer.clone(),
         totals: study.totals,
         terms: study.terms.clone(),
-        vectors: study.words.clone(),
+        vectors: study.word_vectors.clone(),
     });
-    GetTrialItemsRequest => |request, study| trial(study, request.seed);
+    GetTrialItemsRequest => |request, study| draw_trial_items(study, request.seed);
 }

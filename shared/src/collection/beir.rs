@@ -69,7 +69,7 @@ fn read<T>(
         let mut warnings = RowWarnings::new();
         let id = std::mem::take(&mut row.id).id(&mut warnings)?;
         let made = make(id.clone().into_owned(), row, &mut warnings)?;
-        seen.take(&id, line)?;
+        seen.insert_checked(&id, line)?;
         found.push(made);
         Ok(warnings)
     })?;

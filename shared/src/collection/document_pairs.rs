@@ -71,7 +71,7 @@ pub fn read_pairs(
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
         let mut row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {expected}"))?;
         check_id(&row.id)?;
-        seen.take(&row.id, line)?;
+        seen.insert_checked(&row.id, line)?;
         let filled = |field: &str, text: String| match text.trim().is_empty() {
             true => Err(format!("{} is empty", quote_text(field))),
             false => Ok(text),

@@ -72,7 +72,7 @@ pub fn read_splits(
             return Err("a row is a query's id, a tab and the name of its split".to_owned());
         };
         check_id(split)?;
-        seen.take(query, line)?;
+        seen.insert_checked(query, line)?;
         splits.insert(query.to_owned(), split.to_owned());
         Ok(RowWarnings::new())
     })?;
@@ -99,7 +99,7 @@ fn read_docs(
         let doc = columns(line, row)?;
         let mut warnings = RowWarnings::new();
         check_doc(&doc.title, &doc.text, &mut warnings);
-        seen.take(&doc.id, line)?;
+        seen.insert_checked(&doc.id, line)?;
         docs.push(doc);
         Ok(warnings)
     })?;

@@ -88,7 +88,7 @@ pub fn read_questions(
             check_id(passage)?;
             relevant.insert(format!("{article}-{passage}"), 1);
         }
-        seen.take(id, line)?;
+        seen.insert_checked(id, line)?;
         queries.push(Query {
             id: id.to_owned(),
             text: text.to_owned(),
@@ -168,11 +168,11 @@ impl<'de> Visitor<'de> for Passages<'_, '_> {
             let id = format!("{}-{passage}", self.article);
             // A file without lines has none to name; the place in the order stands for it.
             let place = docs.len() as u64 + 1;
-            seen.take(&id, place).map_err(A::Error::custom)?;
+            seen.insert_checked(&id, place).map_err(A::Error::custom)?;
             let mut warnings = RowWarnings::new();
             check_doc("", &text, &mut warnings);
             if !warnings.is_empty() {
-                reading.warn(name, place, warnings.join("; "));
+                reading.warn_row(name, place, warnings.join("; "));
             }
             reading.n_rows += 1;
             docs.push(Document {

@@ -66,10 +66,10 @@ pub fn answer_type(query: &str) -> Option<AnswerType> {
     if is_abbreviation(&words) {
         return Some(AnswerType::Abbreviation);
     }
-    let asks = |it: &&str| among(QUESTION_WORDS, it);
+    let asks = |it: &&str| contains_word(QUESTION_WORDS, it);
     let at = words.iter().position(asks);
     // Elsewhere such a word may only join: `what to do when`, `the man who`.
-    let at = at.filter(|&at| at == 0 || among(PREPOSITIONS, words[at - 1]));
+    let at = at.filter(|&at| at == 0 || contains_word(PREPOSITIONS, words[at - 1]));
     let Some(at) = at else {
         return of_phrase(&words);
     };
@@ -79,7 +79,7 @@ pub fn answer_type(query: &str) -> Option<AnswerType> {
         "where" => Some(AnswerType::Location),
         "when" => Some(AnswerType::Numeric),
         "why" => Some(AnswerType::Description),
-        "how" if rest.first().is_some_and(|it| among(MEASURES, it)) => Some(AnswerType::Numeric),
+        "how" if rest.first().is_some_and(|it| contains_word(MEASURES, it)) => Some(AnswerType::Numeric),
         "how" => (!rest.is_empty()).then_some(AnswerType::Description),
         _ => of_what(rest),
     }
@@ -135,7 +135,7 @@ fn has_any_pair(words: &[&str], pairs: &str) -> bool {
 fn is_abbreviation(words: &[&str]) -> bool {
     let named = "abbreviation abbreviations abbreviated acronym acronyms initials";
     let pairs = "stand for, stands for, stood for, short for, full form, short form, in full";
-    words.iter().any(|it| among(named, it)) || has_any_pair(words, pairs)
+    words.iter().any(|it| contains_word(named, it)) || has_any_pair(words, pairs)
 }
 
 /// Behind `what` or `which`.
@@ -151,7 +151,7 @@ fn of_what(rest: &[&str]) -> Option<AnswerType> {
     let is_event = ["caus", "happen", "occur", "trigger", "prevent"]
         .iter()
         .any(|it| first.starts_with(it));
-    if is_event || among(tells, first) {
+    if is_event || contains_word(tells, first) {
         return Some(AnswerType::Description);
     }
     if let [part, "of", whole @ ..] = rest {
@@ -189,9 +189,9 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let ends = |it: &&str| {
         let verbs = "called used located found known made named";
         contains_word(PREPOSITIONS, it)
-            || among(BE, it)
-            || among(AUXILIARIES, it)
-            || among(verbs, it)
+            || contains_word(BE, it)
+            || contains_word(AUXILIARIES, it)
+            || contains_word(verbs, it)
             || ["that", "who", "which", "where", "when", "and", "or"].contains(it)
     };
     &words[..words.iter().position(ends).unwrap_or(words.len())]
@@ -201,7 +201,7 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 fn of_doing(rest: &[&str]) -> AnswerType {
     let says = "mean do happen look feel smell taste sound";
     let ends = rest.last().is_some_and(|it| *it == "for");
-    match ends || rest.iter().any(|it| among(says, it)) && !has_pair(rest, ["you", "call"]) {
+    match ends || rest.iter().any(|it| contains_word(says, it)) && !has_pair(rest, ["you", "call"]) {
         true => AnswerType::Description,
         false => AnswerType::Entity,
     }
@@ -213,7 +213,7 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
     let last = rest.last().copied().unwrap_or_default();
     let tells = "considered meant included needed required wrong happening";
     let told = contains_word(tells, first)
-        || among(PRONOUNS, first)
+        || contains_word(PRONOUNS, first)
         || last == "like"
         || last == "mean"
         || has_any_pair(rest, "used for, meant by, like to, good for");
@@ -225,7 +225,7 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
     }
     let usual = "average common good healthy ideal normal safe typical";
     match first {
-        "a" | "an" => match rest.get(1).filter(|it| among(usual, it)) {
+        "a" | "an" => match rest.get(1).filter(|it| contains_word(usual, it)) {
             Some(_) => Some(of_definite(&rest[1..])),
             None => Some(AnswerType::Description),
         },
@@ -258,7 +258,7 @@ fn head_class(words: &[&str]) -> Option<AnswerType> {
     }
     if head == "point" {
         let measured = "boiling melting freezing dew flash smoke";
-        let measured = phrase.iter().any(|it| among(measured, it));
+        let measured = phrase.iter().any(|it| contains_word(measured, it));
         return Some(match measured {
             true => AnswerType::Numeric,
             false => AnswerType::Description,
@@ -279,13 +279,13 @@ fn of_definite(rest: &[&str]) -> AnswerType {
 /// A query without a question word.
 fn of_phrase(words: &[&str]) -> Option<AnswerType> {
     let (first, last) = (*words.first()?, *words.last()?);
-    if contains_word(BE, first) || among(AUXILIARIES, first) {
+    if contains_word(BE, first) || contains_word(AUXILIARIES, first) {
         return None;
     }
     let tells = "define explain describe describing explaining";
     let told = "definition definitions meaning explained define symptoms";
     let says =
-        contains_word(tells, first) || among(told, last) || words.starts_with(&["tell", "me"]);
+        contains_word(tells, first) || contains_word(told, last) || words.starts_with(&["tell", "me"]);
     if says {
         return Some(AnswerType::Description);
     }

@@ -57,7 +57,7 @@ pub(super) fn example_queries(
     rows: &[QueryMetrics],
 ) -> Vec<ComparedQuery> {
     let apart = |sign: f64| {
-        let lead = |it: &&QueryMetrics| it.gain().map_or(0.0, |it| it * sign);
+        let lead = |it: &&QueryMetrics| it.rr_difference().map_or(0.0, |it| it * sign);
         let mut found: Vec<&QueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
         // Stable, so that the order of the queries decides between equals.
         found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
@@ -79,9 +79,9 @@ pub fn compare_query(
     let wanted = wanted.ok_or_else(unknown)?;
     let asked = ResolvedComparisonOptions {
         counted: ComparisonSubset::All,
-        ..source.asked(asking)?
+        ..source.resolve_options(asking)?
     };
-    let values = source.value(&asked, wanted, &mut ComparedQueryCounts::default());
+    let values = source.metrics_of_query(&asked, wanted, &mut ComparedQueryCounts::default());
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
 }
 
@@ -90,28 +90,28 @@ fn sample(
     asked: &ResolvedComparisonOptions,
     values: &QueryMetrics,
 ) -> ComparedQuery {
-    let query = source.queries[values.query as usize];
+    let query = source.queries[values.query_no as usize];
     let terms = terms(&asked.analyzer, query);
     let wanted: BTreeSet<String> = top_fractions::query_tokens(&asked.analyzer, &query.text);
     let grades = source.qrels.0.get(&query.id);
     let top = |doc: &str| {
         let grade = grades.and_then(|it| it.get(doc).copied());
-        let body = source.docs.get(doc).filter(|_| !source.withheld);
+        let body = source.docs.get(doc).filter(|_| !source.has_withheld_texts);
         let body = body.map(|it| it.body());
-        let shown = body.as_deref().map(first_characters);
+        let shown = body.as_deref().map(truncate_text);
         ComparedDocument {
             doc_id: doc.to_owned(),
             grade,
-            is_relevant: grade.is_some_and(|it| it >= asked.relevant_from),
+            is_relevant: grade.is_some_and(|it| it >= asked.min_relevant_grade),
             is_truncated: shown.zip(body.as_deref()).is_some_and(|it| it.0 != it.1),
             text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
         }
     };
-    let lists = source.lists(query).unwrap_or_default();
+    let lists = source.ranked_lists(query).unwrap_or_default();
     let firsts = lists.map(|it| top(it.first().copied().unwrap_or_default()));
     let others = grades.into_iter().flatten().filter(|(doc, grade)| {
-        let shown = firsts.iter().any(|it| it.doc == **doc);
-        **grade >= asked.relevant_from && !shown && source.docs.contains_key(doc.as_str())
+        let shown = firsts.iter().any(|it| it.doc_id == **doc);
+        **grade >= asked.min_relevant_grade && !shown && source.docs.contains_key(doc.as_str())
     });
     let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
     ComparedQuery {

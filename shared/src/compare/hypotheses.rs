@@ -120,7 +120,7 @@ pub(super) fn test_hypotheses(
     let own = rows.iter().filter_map(|it| Some([it.fqt[0]?, it.rr?[0]]));
     let longer = rows
         .iter()
-        .filter_map(|it| Some([f64::from(it.n_tokens), it.gain()?]));
+        .filter_map(|it| Some([f64::from(it.n_tokens), it.rr_difference()?]));
     let negated = fnt.difference.map(|it| Estimate {
         value: -it.value,
         interval: [-it.interval[1], -it.interval[0]],
@@ -136,7 +136,7 @@ pub(super) fn test_hypotheses(
 /// By what share the mean RR of a ranker, 0 or 1, falls from the lowest bucket with a query to the
 /// highest; negative where it rises. None with fewer than two buckets, or from 0.
 pub fn relative_mrr_drop(buckets: &[FqtBucket], side: usize) -> Option<f64> {
-    let mut means = buckets.iter().filter_map(|it| it.sides[side].rr);
+    let mut means = buckets.iter().filter_map(|it| it.rankers[side].mrr);
     let first = means.next()?.value;
     let last = means.next_back()?.value;
     (first > 0.0).then(|| 1.0 - last / first)

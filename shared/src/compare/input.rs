@@ -129,7 +129,7 @@ impl Study {
         let scores = |who: &RankerRef| match who {
             RankerRef::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
                 let members = "rankers";
-                FieldError::IndexOutOfRange { items: members, n }.of("pair")
+                FieldError::IndexOutOfRange { items: members, n }.for_field("pair")
             }),
             RankerRef::Run(_) => {
                 let reason = "runs are compared with runs, on the Workbench or by \
@@ -137,10 +137,10 @@ impl Study {
                 Err(Error::unsupported("pair", reason))
             }
         };
-        let [first, second] = &asking.pair;
+        let [first, second] = &asking.rankers;
         let both = [scores(first)?, scores(second)?];
         // What stands beside the collection is no document of a pool.
-        let n_queries = self.queries.len() - self.added.n_queries as usize;
+        let n_queries = self.queries.len() - self.addition_counts.n_queries as usize;
         let plain = Tokenizer::WITHOUT_VOCABULARY.contains(&self.definition.analyzer.tokenizer);
         Ok(ComparisonInput {
             name: self.definition.name.clone(),
@@ -151,12 +151,12 @@ impl Study {
             qrels: Cow::Borrowed(&self.qrels),
             runs: both.map(|it| Cow::Owned(self.pools_as_run(it))),
             rankers: both.map(|it| it.ranker.clone()),
-            choices: self.comparable(),
+            choices: self.ranker_options(),
             tokenizer: match plain {
                 true => self.definition.analyzer.tokenizer.clone(),
                 false => Tokenizer::default(),
             },
-            has_withheld_texts: self.lacks_texts(),
+            has_withheld_texts: self.has_withheld_texts(),
             n_unscored: both.map(|it| self.n_unscored(it)),
         })
     }
@@ -167,7 +167,7 @@ impl Study {
         let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
         let scored = |(query, text): &(usize, StudyDocNo)| {
             let place = self.pairs.position(*query, *text);
-            place.is_some_and(|it| scores.at(it).is_some())
+            place.is_some_and(|it| scores.get(it).is_some())
         };
         pairs.filter(|it| !scored(it)).count() as u64
     }
@@ -178,9 +178,9 @@ impl Study {
         for (query, pool) in self.pools.iter().enumerate() {
             let ranked = pool.iter().filter_map(|&text| {
                 Some(RunEntry {
-                    doc: self.text_id(text),
+                    doc: self.study_doc_id(text),
                     rank: 0,
-                    score: scores.at(self.pairs.position(query, text)?)?,
+                    score: scores.get(self.pairs.position(query, text)?)?,
                 })
             });
             run.0

@@ -99,7 +99,7 @@ pub struct TopOverlap {
 
 /// The bucket of a value of FQT.
 pub fn bucket_of(fqt: f64) -> usize {
-    FQT_EDGES[1..EDGES.len() - 1]
+    FQT_EDGES[1..FQT_EDGES.len() - 1]
         .iter()
         .filter(|edge| fqt >= **edge)
         .count()
@@ -173,7 +173,7 @@ pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
 
 /// Every type, and at last the queries without one.
 pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
-    let mut groups = by(rows, |it| Some(it.answer));
+    let mut groups = by(rows, |it| Some(it.answer_type));
     let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
     let group = types.map(|answer| AnswerTypeGroup {
         answer_type: answer,
@@ -198,8 +198,8 @@ pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
 
 /// Over all queries that count, judged or not.
 pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
-    let at = |depth: usize| rows.iter().map(move |it| f64::from(it.matches[depth]));
-    let means = (0..DEPTH).map_while(|depth| {
+    let at = |depth: usize| rows.iter().map(move |it| f64::from(it.n_shared_docs[depth]));
+    let means = (0..MAX_DEPTH).map_while(|depth| {
         let mut mean = bootstrap::bootstrap_mean(&at(depth).collect::<Vec<f64>>())?;
         if rows.len() == 1 {
             mean.interval = [0.0, (depth + 1) as f64];
@@ -212,7 +212,7 @@ pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
     TopOverlap {
         n_queries: rows.len() as u64,
         regression: least_squares(&points),
-        n_disjoint: (0..DEPTH)
+        n_disjoint: (0..MAX_DEPTH)
             .map(|depth| at(depth).filter(|it| *it == 0.0).count() as u64)
             .collect(),
         means,

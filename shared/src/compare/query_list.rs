@@ -182,14 +182,14 @@ pub fn list_queries(
     asking: &ComparisonOptions,
     listing: &QueryListOptions,
 ) -> Result<QueryPage, Error> {
-    let (_, found) = source.values(asking)?;
+    let (_, found) = source.query_metrics(asking)?;
     let mut rows: Vec<&QueryMetrics> = found
         .rows
         .iter()
         .filter(|it| holds(&listing.selection, it))
         .collect();
     // Queries without judgements stand last in either order.
-    let gain = |it: &QueryMetrics, sign: f64| it.gain().map_or(f64::NEG_INFINITY, |it| it * sign);
+    let gain = |it: &QueryMetrics, sign: f64| it.rr_difference().map_or(f64::NEG_INFINITY, |it| it * sign);
     let sign = match listing.sort {
         QuerySort::Query => None,
         QuerySort::Gain => Some(1.0),
@@ -205,7 +205,7 @@ pub fn list_queries(
     Ok(QueryPage {
         n_queries: rows.len() as u64,
         rows: wanted
-            .map(|it| row(source.queries[it.query as usize], it))
+            .map(|it| query_row(source.queries[it.query_no as usize], it))
             .collect(),
     })
 }
@@ -215,10 +215,10 @@ pub fn list_all_queries(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
 ) -> Result<Vec<QueryRow>, Error> {
-    let (_, found) = source.values(asking)?;
+    let (_, found) = source.query_metrics(asking)?;
     let rows = found.rows.iter();
     Ok(rows
-        .map(|it| row(source.queries[it.query as usize], it))
+        .map(|it| query_row(source.queries[it.query_no as usize], it))
         .collect())
 }
 
@@ -235,12 +235,12 @@ fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
         QuerySelection::QueryLength { n_tokens } => {
             judged && length_group(values.n_tokens) == *n_tokens
         }
-        QuerySelection::RrChange { change } => values.gain().is_some_and(|it| change.holds(it)),
-        QuerySelection::AnswerType { answer } => judged && values.answer == *answer,
+        QuerySelection::RrChange { change } => values.rr_difference().is_some_and(|it| change.holds(it)),
+        QuerySelection::AnswerType { answer } => judged && values.answer_type == *answer,
         QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
         QuerySelection::Disjoint { depth } => {
             let depth = usize::from(*depth).clamp(1, MAX_DEPTH);
-            values.matches[depth - 1] == 0
+            values.n_shared_docs[depth - 1] == 0
         }
         QuerySelection::HigherFraction { fraction, side: of } => {
             let pair = match fraction {

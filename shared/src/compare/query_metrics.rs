@@ -70,13 +70,13 @@ impl ComparisonInput<'_> {
         &self,
         asking: &ComparisonOptions,
     ) -> Result<(ResolvedComparisonOptions, ComparisonMetrics), Error> {
-        let asked = self.asked(asking)?;
+        let asked = self.resolve_options(asking)?;
         let mut queries = ComparedQueryCounts::default();
         let places = self.queries.iter().enumerate().filter(|(_, query)| {
             let split = asking.split.as_ref();
             split.is_none_or(|it| query.split.as_ref() == Some(it))
         });
-        let rows = places.filter_map(|(place, _)| self.value(&asked, place, &mut queries));
+        let rows = places.filter_map(|(place, _)| self.metrics_of_query(&asked, place, &mut queries));
         let rows = rows.collect();
         Ok((
             asked,
@@ -95,13 +95,13 @@ impl ComparisonInput<'_> {
         queries: &mut ComparedQueryCounts,
     ) -> Option<QueryMetrics> {
         let query = self.queries[place];
-        queries.n_all += 1;
-        let Some(lists) = self.lists(query) else {
+        queries.n_queries += 1;
+        let Some(lists) = self.ranked_lists(query) else {
             queries.n_unranked += 1;
             return None;
         };
         let grades = self.qrels.0.get(&query.id);
-        let from = asked.relevant_from;
+        let from = asked.min_relevant_grade;
         let is_relevant = |doc: &str| {
             grades
                 .and_then(|it| it.get(doc))
@@ -119,8 +119,8 @@ impl ComparisonInput<'_> {
             queries.n_without_relevant += 1;
             return None;
         }
-        queries.n_counted += 1;
-        queries.n_judged += u64::from(judged);
+        queries.n_included += 1;
+        queries.n_with_relevant += u64::from(judged);
         let tops = lists.map(|mut it| {
             it.truncate(MAX_DEPTH);
             it
@@ -160,8 +160,8 @@ impl ComparisonInput<'_> {
             other => other.clone(),
         };
         Ok(ResolvedComparisonOptions {
-            counted: asking.counted,
-            min_relevant_grade: asking.relevant_from.unwrap_or(usual),
+            counted: asking.subset,
+            min_relevant_grade: asking.min_relevant_grade.unwrap_or(usual),
             analyzer: Analyzer {
                 tokenizer: self.tokenizer.clone(),
                 stopwords,
@@ -175,7 +175,7 @@ impl ComparisonInput<'_> {
     pub(crate) fn ranked_lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
         let list = |of: usize| {
             let rows = self.runs[of].0.get(&query.id)?;
-            (!rows.is_empty()).then(|| ordered(rows))
+            (!rows.is_empty()).then(|| sort_like_trec_eval(rows))
         };
         Some([list(0)?, list(1)?])
     }

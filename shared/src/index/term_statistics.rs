@@ -57,7 +57,7 @@ pub fn query_terms(
     for (place, (term, _)) in analyzer.terms(query).into_iter().enumerate() {
         if let Some(known) = distinct.iter_mut().find(|it| it.term == term) {
             known.count += 1;
-            known.places.push(place as u32);
+            known.positions.push(place as u32);
             continue;
         }
         let (number, df, cf) = look_up(&term);
@@ -78,7 +78,7 @@ impl Index {
     pub fn query_terms(&self, query: &str) -> QueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
         query_terms(vocabulary.analyzer(), query, |term| {
-            match vocabulary.number(term) {
+            match vocabulary.term_no(term) {
                 Some(number) => (Some(number), self.df(number), self.cf(number)),
                 None => (None, 0, 0),
             }

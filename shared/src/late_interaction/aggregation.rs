@@ -55,11 +55,11 @@ pub fn aggregate_queries(
     for (matched, of) in each {
         for ((word, importance), at) in matched.words.iter().zip(&of.importance).zip(0..) {
             let own = words.entry(word).or_default();
-            own.queries.push(matched.query);
+            own.queries.push(matched.query_no);
             own.importance.extend(*importance);
             let first = own.pieces.is_empty();
-            for (piece, place) in matched.pieces.iter().zip(&of.places) {
-                if piece.word != Some(at) {
+            for (piece, place) in matched.tokens.iter().zip(&of.tokens) {
+                if piece.word_index != Some(at) {
                     continue;
                 }
                 own.add(place);
@@ -69,9 +69,9 @@ pub fn aggregate_queries(
                 }
             }
         }
-        for (piece, place) in matched.pieces.iter().zip(&of.places) {
+        for (piece, place) in matched.tokens.iter().zip(&of.tokens) {
             let own = pieces.entry(piece.id).or_default();
-            if let Some(delta) = place.delta() {
+            if let Some(delta) = place.delta_es() {
                 own.sum += delta;
                 own.n += 1;
             }
@@ -93,7 +93,7 @@ pub fn aggregate_queries(
             };
             WordStatistics {
                 word: word.to_owned(),
-                tokens: of.pieces.iter().map(|&it| (known.piece)(it)).collect(),
+                tokens: of.pieces.iter().map(|&it| (known.token)(it)).collect(),
                 idf: idf(df),
                 df,
                 importance: mean(&|it| it[0]),
@@ -112,22 +112,22 @@ pub fn aggregate_queries(
         .map(|(id, of)| {
             let (n_occurrences, ratio) = (known.spectrum)(id);
             TokenStatistics {
-                token: (known.piece)(id),
-                idf: idf((known.piece_df)(id)),
+                token: (known.token)(id),
+                idf: idf((known.token_df)(id)),
                 delta_es: (of.n > 0).then(|| of.sum / of.n as f64),
                 n_query_positions: of.n,
                 n_occurrences,
                 spectral_ratio: ratio,
-                pretrained_spectral_ratio: (known.before)(id),
+                pretrained_spectral_ratio: (known.pretrained_spectral_ratio)(id),
             }
         })
         .collect();
     LateInteractionAnalysis {
         idf_importance_correlation: correlation(words.iter().map(|it| (it.idf, it.importance))),
         idf_delta_es_correlation: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
-        idf_spectral_correlation: correlation(pieces.iter().map(|it| (it.idf, it.ratio))),
+        idf_spectral_correlation: correlation(pieces.iter().map(|it| (it.idf, it.spectral_ratio))),
         pretrained_idf_spectral_correlation: correlation(
-            pieces.iter().map(|it| (it.idf, it.ratio_before)),
+            pieces.iter().map(|it| (it.idf, it.pretrained_spectral_ratio)),
         ),
         words,
         tokens: pieces,
@@ -147,7 +147,7 @@ impl WordAccumulator {
         self.exact += exact;
         self.n += exact + soft;
         self.others += place.n_others;
-        for (piece, n) in &place.found {
+        for (piece, n) in &place.soft_match_counts {
             *self.found.entry(*piece).or_default() += n;
         }
     }
@@ -167,7 +167,7 @@ impl WordAccumulator {
         let named = found.into_iter();
         named
             .map(|(id, n)| SoftMatch {
-                token: (known.piece)(id),
+                token: (known.token)(id),
                 share: self.share(n),
             })
             .collect()

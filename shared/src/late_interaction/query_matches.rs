@@ -55,7 +55,7 @@ pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
     let sum = |masked: Option<u32>| -> Vec<f64> {
         let of_text = texts().map(|row| {
             let each = row.iter().zip(pieces);
-            let kept = each.filter(|(_, piece)| masked.is_none() || piece.word != masked);
+            let kept = each.filter(|(_, piece)| masked.is_none() || piece.word_index != masked);
             kept.map(|(best, _)| f64::from(best.cosine)).sum()
         });
         of_text.collect()
@@ -69,12 +69,12 @@ pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
         let mut place = TokenMatchSums::default();
         for row in texts() {
             let found = row[at];
-            let other = usize::from(found.piece != own.id);
+            let other = usize::from(found.token_id != own.id);
             place.sums[other] += f64::from(found.cosine);
             place.counts[other] += 1;
             if other == 1 {
-                *place.found.entry(found.piece).or_default() += 1;
-                let is_of_query = pieces.iter().any(|it| it.id == found.piece);
+                *place.soft_match_counts.entry(found.token_id).or_default() += 1;
+                let is_of_query = pieces.iter().any(|it| it.id == found.token_id);
                 place.n_others += u64::from(is_of_query);
             }
         }

@@ -36,7 +36,7 @@ struct Dot {
 /// The coefficients of agreement, over all items and over those of each probe.
 pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
     let all = (tables::ALL_PROBES.to_owned(), &found.overall);
-    let probes = found.probes.iter();
+    let probes = found.by_probe.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.coefficients));
     let groups = std::iter::once(all).chain(probes).map(|(name, of)| Group {
         name,
@@ -45,7 +45,7 @@ pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
                 name: name.to_owned(),
                 estimate: it.map(|it| it.estimate),
                 wider: None,
-                n_items: it.map_or(0, |it| it.n_things),
+                n_items: it.map_or(0, |it| it.n_items),
             })
             .into(),
     });
@@ -67,7 +67,7 @@ pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -
                 .map(|(name, it)| Dot {
                     name,
                     estimate: it.agreement.map(|it| it.estimate),
-                    wider: it.agreement.and_then(|it| it.with_people),
+                    wider: it.agreement.and_then(|it| it.interval_over_annotators),
                     n_items: it.agreement.map_or(0, |it| it.n_items),
                 })
                 .collect(),
@@ -85,7 +85,7 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     let mut marks = Vec::new();
     let (ticks, digits) = scale.ticks(5);
     for tick in ticks {
-        let x = scale.at(tick);
+        let x = scale.position(tick);
         marks.push(line([x, TOP], [x, bottom], FigureColor::Separator));
         let shown = format::score(tick, digits);
         marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, shown));
@@ -154,7 +154,7 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
         NOTE,
         fit(&dot.name, 26),
     )];
-    let x = |it: f64| scale.at(it.clamp(scale.domain[0], scale.domain[1]));
+    let x = |it: f64| scale.position(it.clamp(scale.domain[0], scale.domain[1]));
     let mut bounds = |of: [f64; 2], width: f64| {
         marks.push(FigureMark::Line {
             from: [x(of[0]), y],
@@ -191,12 +191,12 @@ const FLOOR: f64 = 148.0;
 
 /// Decisions of everybody by day, from the first day with one to the last.
 pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
-    let first = found.days.first().map_or(0, |it| it.0);
-    let last = found.days.last().map_or(first, |it| it.0);
-    let most = found.days.iter().map(|it| it.1).max().unwrap_or_default();
+    let first = found.decisions_by_day.first().map_or(0, |it| it.0);
+    let last = found.decisions_by_day.last().map_or(first, |it| it.0);
+    let most = found.decisions_by_day.iter().map(|it| it.1).max().unwrap_or_default();
     let wide = (COLUMN - 60.0) / (last - first + 1) as f64;
     let mut marks = Vec::new();
-    for &(day, n) in &found.days {
+    for &(day, n) in &found.decisions_by_day {
         let height = HIGHEST * n as f64 / most.max(1) as f64;
         let left = 52.0 + (day - first) as f64 * wide;
         let width = (wide - 1.0).clamp(1.0, 48.0);
@@ -239,7 +239,7 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         let to = tables::format_iso_date(last);
         marks.push(text([COLUMN - 8.0, below], TextAnchor::End, NOTE, to));
     }
-    let n_all: u64 = found.days.iter().map(|it| it.1).sum();
+    let n_all: u64 = found.decisions_by_day.iter().map(|it| it.1).sum();
     PlotFigure {
         width: COLUMN,
         height: below + 6.0,

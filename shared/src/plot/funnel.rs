@@ -17,7 +17,7 @@ const GAP: f64 = 14.0;
 
 /// One bar for each step of each axiom; the length is the logarithm of the count.
 pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
-    let counts = funnels.iter().flat_map(|it| &it.steps).map(|it| it.n);
+    let counts = funnels.iter().flat_map(|it| &it.steps).map(|it| it.n_candidates);
     let most = libm::log10(counts.max().unwrap_or(1).max(10) as f64 + 1.0);
     let mut marks = Vec::new();
     let mut y = 8.0;
@@ -27,27 +27,27 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
         marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
         for (at, step) in funnel.steps.iter().enumerate() {
-            let name = funnel_step_label(step.reading).to_owned();
+            let name = funnel_step_label(step.stage).to_owned();
             marks.push(text([LEFT - 10.0, y + 14.0], TextAnchor::End, NOTE, name));
-            let share = libm::log10(step.n as f64 + 1.0) / most;
+            let share = libm::log10(step.n_candidates as f64 + 1.0) / most;
             let fill = if at == last {
                 FigureColor::Step(4)
             } else {
                 FigureColor::Step(2)
             };
             let width = (RIGHT - LEFT) * share;
-            if step.n > 0 {
+            if step.n_candidates > 0 {
                 marks.push(rect([LEFT, y + 3.0], [width, ROW - 6.0], 2.0, fill));
             }
             let place = [LEFT + width + 6.0, y + 14.0];
-            marks.push(text(place, TextAnchor::Start, NOTE, format::count(step.n)));
+            marks.push(text(place, TextAnchor::Start, NOTE, format::count(step.n_candidates)));
             y += ROW;
         }
         y += GAP;
     }
     let said = funnels.iter().map(|it| {
         let ends = [it.steps.first(), it.steps.last()];
-        let [first, last] = ends.map(|it| format::count(it.map_or(0, |it| it.n)));
+        let [first, last] = ends.map(|it| format::count(it.map_or(0, |it| it.n_candidates)));
         format!("{}: {last} of {first}", it.probe.name())
     });
     PlotFigure {

@@ -13,14 +13,14 @@ const CELL: [f64; 2] = [46.0, 22.0];
 /// A cell for each point; the best has a frame.
 pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
     let least = found.values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = found.values[found.best];
+    let most = found.values[found.best_index];
     let step = |value: f64| match most > least {
         true => ((value - least) / (most - least) * 5.0).round() as i8,
         false => 5,
     };
     let number = |value: f64| format::score(value, u8::from(value < 10.0));
     let mut marks = Vec::new();
-    for (at, column) in grid.columns.iter().enumerate() {
+    for (at, column) in grid.column_values.iter().enumerate() {
         let x = LEFT + (at as f64 + 0.5) * CELL[0];
         marks.push(text(
             [x, TOP - 8.0],
@@ -33,19 +33,19 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
         [LEFT, TOP - 26.0],
         TextAnchor::Start,
         NOTE,
-        grid.column.to_owned(),
+        grid.column_parameter.to_owned(),
     ));
     for (at, row) in grid
-        .rows
+        .row_values
         .iter()
         .enumerate()
-        .filter(|_| !grid.row.is_empty())
+        .filter(|_| !grid.row_parameter.is_empty())
     {
         let y = TOP + (at as f64 + 0.5) * CELL[1] + 4.0;
-        let name = format!("{} {}", grid.row, number(*row));
+        let name = format!("{} {}", grid.row_parameter, number(*row));
         marks.push(text([LEFT - 6.0, y], TextAnchor::End, NOTE, name));
     }
-    let n_columns = grid.columns.len();
+    let n_columns = grid.column_values.len();
     for (at, value) in found.values.iter().enumerate() {
         let corner = [
             LEFT + (at % n_columns) as f64 * CELL[0],
@@ -53,7 +53,7 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
         ];
         let size = [CELL[0] - 2.0, CELL[1] - 2.0];
         let step = step(*value);
-        if at == found.best {
+        if at == found.best_index {
             let frame = [corner[0] - 2.0, corner[1] - 2.0];
             let around = [size[0] + 4.0, size[1] + 4.0];
             marks.push(rect(frame, around, 2.0, FigureColor::Foreground));
@@ -71,13 +71,13 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
     }
     PlotFigure {
         width: LEFT + n_columns as f64 * CELL[0],
-        height: TOP + grid.rows.len() as f64 * CELL[1],
+        height: TOP + grid.row_values.len() as f64 * CELL[1],
         margin: 12.0,
         alt_text: format!(
             "{} over {} queries; best {}: {}",
             found.measure,
             found.n_queries,
-            grid.rankers[found.best],
+            grid.rankers[found.best_index],
             number_of(&most)
         ),
         description: "Each cell is a point of the grid; the framed one is the best.".to_owned(),

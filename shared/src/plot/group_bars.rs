@@ -29,24 +29,24 @@ enum Row {
 
 /// RR by FQT; a group for each bar, the first ranker's of the first bucket, then the second's.
 pub fn draw_rr_by_fqt(found: &RankerComparison) -> PlotFigure {
-    let rows = found.buckets.iter();
-    let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.sides.clone())));
+    let rows = found.fqt_buckets.iter();
+    let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.rankers.clone())));
     draw(found, "by FQT", rows.collect())
 }
 
 /// RR by the length of queries; a group for each length.
 pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
-    let rows = found.lengths.iter();
-    let rows = rows.map(|it| (length_label(it), Row::Together(it.both.clone())));
+    let rows = found.query_lengths.iter();
+    let rows = rows.map(|it| (length_label(it), Row::Together(it.mrr.clone())));
     draw(found, "by the length of queries", rows.collect())
 }
 
 /// RR by what is asked for; a group for each type.
 pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
-    let rows = found.answers.iter();
+    let rows = found.answer_types.iter();
     let rows = rows.map(|it| {
-        let label = answer_type_label(it.answer).to_owned();
-        (label, Row::Together(it.both.clone()))
+        let label = answer_type_label(it.answer_type).to_owned();
+        (label, Row::Together(it.mrr.clone()))
     });
     draw(found, "by what is asked for", rows.collect())
 }
@@ -54,7 +54,7 @@ pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
 /// RR by how queries begin; a group for each bigram.
 pub fn draw_rr_by_first_bigram(found: &RankerComparison) -> PlotFigure {
     let rows = found.bigrams.iter();
-    let rows = rows.map(|it| (it.words.clone(), Row::Together(it.both.clone())));
+    let rows = rows.map(|it| (it.bigram.clone(), Row::Together(it.mrr.clone())));
     draw(found, "by how queries begin", rows.collect())
 }
 
@@ -71,8 +71,8 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
             fit(label, 18),
         ));
         let sides = match row {
-            Row::Together(both) => both.rr.map(|rr| (both.n_queries, rr)),
-            Row::Apart([first, second]) => [first, second].map(|it| (it.n_queries, it.rr)),
+            Row::Together(both) => both.mrr.map(|rr| (both.n_queries, rr)),
+            Row::Apart([first, second]) => [first, second].map(|it| (it.n_queries, it.mrr)),
         };
         let bars =
             [0, 1].map(|side| bar(side, y + side as f64 * BAR, sides[side].0, sides[side].1));

@@ -36,7 +36,7 @@ const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Foreground);
 /// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
 /// a dot that is hollow where the corrected test cannot tell it from chance.
 pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
-    let n_axioms = overview.probes.len() as f64;
+    let n_axioms = overview.columns.len() as f64;
     let right = measure_at(overview, overview.measures.len());
     let mut drawing = Drawing {
         overview,
@@ -47,7 +47,7 @@ pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
     for row in heatmap_rows(overview) {
         match row {
             HeatmapRow::Group(name) => drawing.group(name),
-            HeatmapRow::Ranker(at) => drawing.ranker(&overview.rankers[at]),
+            HeatmapRow::Ranker(at) => drawing.ranker(&overview.rows[at]),
             HeatmapRow::Relevance => drawing.relevance(),
             HeatmapRow::Count(HeatmapCount::BothOrders | HeatmapCount::SampledShare) => {}
             HeatmapRow::Count(count) => drawing.counts(count),
@@ -71,12 +71,12 @@ pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
 
 fn finding(overview: &StudyOverview) -> String {
     let mut cells = Vec::new();
-    for row in &overview.rankers {
-        for (column, cell) in overview.probes.iter().zip(&row.cells) {
+    for row in &overview.rows {
+        for (column, cell) in overview.columns.iter().zip(&row.cells) {
             if let Some(cell) = cell {
                 let ranker = one_line(&row.ranker.label);
                 let name = format!("{ranker} on {}", column.probe.name());
-                cells.push((cell.micro.value, cell.p_holm, name));
+                cells.push((cell.micro_average.value, cell.p_holm, name));
             }
         }
     }
@@ -103,7 +103,7 @@ fn column_at(n: usize) -> f64 {
 }
 
 fn measure_at(overview: &StudyOverview, n: usize) -> f64 {
-    column_at(overview.probes.len()) + BEFORE_MEASURES + n as f64 * MEASURE
+    column_at(overview.columns.len()) + BEFORE_MEASURES + n as f64 * MEASURE
 }
 
 struct Drawing<'a> {
@@ -115,8 +115,8 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn heads(&mut self) {
-        for (n, column) in self.overview.probes.iter().enumerate() {
-            let about = column.probe.about();
+        for (n, column) in self.overview.columns.iter().enumerate() {
+            let about = column.probe.description();
             let x = column_at(n) + 2.0;
             // What is longer would stand in the next column.
             let name = fit(&column.probe.name(), 8);
@@ -126,7 +126,7 @@ impl Drawing<'_> {
                 TextStyle(FontStyle::Head, FigureColor::Foreground),
                 name,
             ));
-            let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
+            let lines = two_lines(about.short_title).into_iter().zip([32.0, 47.0]);
             for (line, y) in lines.filter(|it| !it.0.is_empty()) {
                 self.marks.push(text([x, y], TextAnchor::Start, NOTE, line));
             }
@@ -158,7 +158,7 @@ impl Drawing<'_> {
     fn ranker(&mut self, row: &OverviewRow) {
         let label = one_line(&row.ranker.label);
         self.names(&label, &row.ranker.detail);
-        for (n, column) in self.overview.probes.iter().enumerate() {
+        for (n, column) in self.overview.columns.iter().enumerate() {
             let name = format!("{label} on {}", column.probe.name());
             let cell = row.cells.get(n).and_then(Option::as_ref);
             self.marks.push(drawn([column_at(n), self.y], &name, cell));
@@ -172,12 +172,12 @@ impl Drawing<'_> {
 
     fn relevance(&mut self) {
         self.names("Relevance", "where grades differ");
-        for (n, column) in self.overview.probes.iter().enumerate() {
+        for (n, column) in self.overview.columns.iter().enumerate() {
             let name = format!("Relevance on {}", column.probe.name());
             self.marks.push(drawn(
                 [column_at(n), self.y],
                 &name,
-                column.relevance.as_ref(),
+                column.qrels_cell.as_ref(),
             ));
         }
         self.y += CELL[1] + GAP;
@@ -191,10 +191,10 @@ impl Drawing<'_> {
             BASE,
             count.name().to_owned(),
         ));
-        for (n, column) in self.overview.probes.iter().enumerate() {
+        for (n, column) in self.overview.columns.iter().enumerate() {
             let at = [column_at(n) + CELL[0] / 2.0, y];
             self.marks
-                .push(text(at, TextAnchor::Middle, NOTE, count.of(column)));
+                .push(text(at, TextAnchor::Middle, NOTE, count.value_of(column)));
         }
         self.y += COUNT;
     }
@@ -272,9 +272,9 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
             format::MISSING.to_owned(),
         );
     };
-    let step = color_step_of_fraction(cell.micro.value);
+    let step = color_step_of_fraction(cell.micro_average.value);
     let (ground, ink) = (FigureColor::Step(step), FigureColor::OnStep(step));
-    let shown = format::fraction_within(cell.micro.value, cell.micro.interval);
+    let shown = format::fraction_within(cell.micro_average.value, cell.micro_average.interval);
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
         text(
@@ -289,7 +289,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
     } else {
         ink
     };
-    marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro, ink, fill));
+    marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro_average, ink, fill));
     FigureMark::Group {
         title: said(name, cell),
         marks,
@@ -354,8 +354,8 @@ fn whisker(
 fn said(name: &str, cell: &OverviewCell) -> String {
     let mut said = format!(
         "{name}: {}, {} instances of {} queries, p {} after Holm",
-        format::estimate(&cell.micro),
-        format::count(cell.tally.judged()),
+        format::estimate(&cell.micro_average),
+        format::count(cell.tally.n_with_verdict()),
         format::count(cell.n_queries),
         format::p_value(cell.p_holm)
     );

@@ -45,9 +45,9 @@ impl HeatmapCount {
     pub fn value_of(self, column: &OverviewColumn) -> String {
         match self {
             HeatmapCount::Instances => format::count(column.n_instances),
-            HeatmapCount::WithRelevant => format::count(column.n_relevant),
+            HeatmapCount::WithRelevant => format::count(column.n_with_relevant),
             HeatmapCount::BothOrders => format::count(column.n_both_orders),
-            HeatmapCount::SampledShare => format::fraction(column.sampled),
+            HeatmapCount::SampledShare => format::fraction(column.sampled_fraction),
         }
     }
 }
@@ -61,14 +61,14 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
         (RankerKind::Remote, "Services"),
         (RankerKind::ScoreFile, "Scores that were brought"),
     ] {
-        let rankers = overview.rankers.iter().enumerate();
+        let rankers = overview.rows.iter().enumerate();
         let mut own = rankers.filter(|it| it.1.ranker.kind == kind).peekable();
         if own.peek().is_some() {
             rows.push(HeatmapRow::Group(name));
             rows.extend(own.map(|it| HeatmapRow::Ranker(it.0)));
         }
     }
-    if overview.probes.iter().any(|it| it.relevance.is_some()) {
+    if overview.columns.iter().any(|it| it.qrels_cell.is_some()) {
         rows.extend([
             HeatmapRow::Group("The axiom itself agrees with"),
             HeatmapRow::Relevance,
@@ -76,10 +76,10 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     }
     rows.push(HeatmapRow::Group(COUNTS));
     rows.extend([HeatmapCount::Instances, HeatmapCount::WithRelevant].map(HeatmapRow::Count));
-    if overview.probes.iter().any(|it| it.n_both_orders > 0) {
+    if overview.columns.iter().any(|it| it.n_both_orders > 0) {
         rows.push(HeatmapRow::Count(HeatmapCount::BothOrders));
     }
-    if overview.probes.iter().any(|it| it.sampled < 1.0) {
+    if overview.columns.iter().any(|it| it.sampled_fraction < 1.0) {
         rows.push(HeatmapRow::Count(HeatmapCount::SampledShare));
     }
     rows

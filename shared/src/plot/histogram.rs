@@ -92,12 +92,12 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     // A bin lies on the side of its middle, since its edge at 0 may be off by a last digit.
     let is_below = |n: usize| edge(n) + width / 2.0 < 0.0;
     let bar = |left: f64, right: f64, count: u64, fill: FigureColor| {
-        let height = y.at(count as f64);
+        let height = y.position(count as f64);
         let size = [(right - left - 0.8).max(0.5), height];
         rect([left, FLOOR - height], size, 0.0, fill)
     };
     let mut marks: Vec<FigureMark> = Vec::new();
-    let band = [-sides.band, sides.band].map(|it| x.at(it).clamp(LEFT, right));
+    let band = [-sides.band, sides.band].map(|it| x.position(it).clamp(LEFT, right));
     if sides.band > 0.0 {
         let size = [band[1] - band[0], FLOOR - BAND_TOP];
         marks.push(rect([band[0], BAND_TOP], size, 0.0, FigureColor::Step(0)));
@@ -110,7 +110,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
             true => FigureColor::Step(-4),
             false => FigureColor::Step(4),
         };
-        marks.push(bar(x.at(edge(n)), x.at(edge(n + 1)), count, fill));
+        marks.push(bar(x.position(edge(n)), x.position(edge(n + 1)), count, fill));
     }
     if sides.band > 0.0 {
         let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Secondary));
@@ -121,7 +121,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         [right, FLOOR + 0.5],
         FigureColor::Axis,
     ));
-    let zero = x.at(0.0).clamp(LEFT, right);
+    let zero = x.position(0.0).clamp(LEFT, right);
     marks.push(line(
         [zero, 2.0],
         [zero, FLOOR + 6.0],
@@ -149,7 +149,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     let inside = |it: &f64| (LEFT + 8.0..=right - 8.0).contains(it);
     for (tick, at) in ticks
         .iter()
-        .map(|it| (*it, x.at(*it)))
+        .map(|it| (*it, x.position(*it)))
         .filter(|it| inside(&it.1))
     {
         marks.push(text(

@@ -37,25 +37,25 @@ impl PointPlot {
     /// Idf and importance of words.
     pub fn importance_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         let value = |it: &WordStatistics| it.importance;
-        PointPlot::of_words(found, "importance, low is important", value).with(found.r_importance)
+        PointPlot::of_words(found, "importance, low is important", value).with(found.idf_importance_correlation)
     }
 
     /// Idf and ΔES of words.
     pub fn delta_es_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
-        PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.r_delta_es)
+        PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.idf_delta_es_correlation)
     }
 
     /// Idf and spectral ratio of pieces.
     pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
-        PointPlot::of_pieces(found, "spectral ratio", |it| it.ratio).with(found.r_ratio)
+        PointPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio).with(found.idf_spectral_correlation)
     }
 
     /// The same of the encoder before fine-tuning; none where there is none.
     pub fn base_spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> Option<PointPlot> {
         let up = "spectral ratio before fine-tuning";
-        let points = PointPlot::of_pieces(found, up, |it| it.ratio_before);
+        let points = PointPlot::of_pieces(found, up, |it| it.pretrained_spectral_ratio);
         let is_known = !points.points.is_empty();
-        is_known.then(|| points.with(found.r_ratio_before))
+        is_known.then(|| points.with(found.pretrained_idf_spectral_correlation))
     }
 
     fn of_words(
@@ -73,8 +73,8 @@ impl PointPlot {
         up: &str,
         value: fn(&TokenStatistics) -> Option<f64>,
     ) -> PointPlot {
-        let each = found.pieces.iter();
-        let points = each.filter_map(|it| Some((it.piece.clone(), [it.idf?, value(it)?])));
+        let each = found.tokens.iter();
+        let points = each.filter_map(|it| Some((it.token.clone(), [it.idf?, value(it)?])));
         PointPlot::new("piece", up, points.collect())
     }
 
@@ -116,7 +116,7 @@ impl PointPlot {
     /// Where each dot is in [`draw_point_plot`].
     fn places(&self) -> Vec<[f64; 2]> {
         let [x, y] = self.axes();
-        let place = |it: &(String, [f64; 2])| [x.at(it.1[0]), y.at(it.1[1])];
+        let place = |it: &(String, [f64; 2])| [x.position(it.1[0]), y.position(it.1[1])];
         self.points.iter().map(place).collect()
     }
 
@@ -138,13 +138,13 @@ impl PointPlot {
         let rows = points.into_iter();
         let rows =
             rows.map(|(name, [x, y])| vec![TableValue::Text(name.clone()), number(*x), number(*y)]);
-        let title = format!("{} and {}, by {}", self.across, self.up, self.of);
+        let title = format!("{} and {}, by {}", self.x_label, self.y_label, self.unit);
         let table = ReportTable::new(name, title)
-            .with_columns(ColumnKind::Text, [&self.of])
-            .with_columns(ColumnKind::Number, [&self.across, &self.up]);
+            .with_columns(ColumnKind::Text, [&self.unit])
+            .with_columns(ColumnKind::Number, [&self.x_label, &self.y_label]);
         ReportTable {
             rows: rows.collect(),
-            notes: vec![self.said()],
+            notes: vec![self.correlation_text()],
             ..table
         }
     }
@@ -170,13 +170,13 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     let [x, y] = of.axes();
     let mut marks = Vec::new();
     let (ticks, digits) = y.ticks(5);
-    for (tick, at) in ticks.into_iter().map(|it| (it, y.at(it))) {
+    for (tick, at) in ticks.into_iter().map(|it| (it, y.position(it))) {
         marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Separator));
         let shown = format::score(tick, digits);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let (ticks, digits) = x.ticks(6);
-    for (tick, at) in ticks.into_iter().map(|it| (it, x.at(it))) {
+    for (tick, at) in ticks.into_iter().map(|it| (it, x.position(it))) {
         let shown = format::score(tick, digits);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
@@ -187,12 +187,12 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     ));
     marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColor::Axis));
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 4.0];
-    marks.push(text(below, TextAnchor::Middle, NOTE, of.across.clone()));
+    marks.push(text(below, TextAnchor::Middle, NOTE, of.x_label.clone()));
     marks.push(text(
         [LEFT + 6.0, TOP - 6.0],
         TextAnchor::Start,
         NOTE,
-        of.up.clone(),
+        of.y_label.clone(),
     ));
     let places = of.places();
     let each = of.points.iter().zip(&places);
@@ -232,12 +232,12 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
         margin: 8.0,
         alt_text: format!(
             "{} against {}, {} points, {}",
-            of.up,
-            of.across,
+            of.y_label,
+            of.x_label,
             of.points.len(),
-            of.said()
+            of.correlation_text()
         ),
-        description: format!("Each dot is a {}.", of.of),
+        description: format!("Each dot is a {}.", of.unit),
         marks,
     }
 }
@@ -245,7 +245,7 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
 /// `river: idf 2.30, importance 0.91`.
 fn title(of: &PointPlot, name: &str, values: [f64; 2]) -> String {
     let [across, up] = values.map(|it| format::score(it, 2));
-    format!("{name}: {} {across}, {} {up}", of.across, of.up)
+    format!("{name}: {} {across}, {} {up}", of.x_label, of.y_label)
 }
 
 /// A place for a name, below those that it would cover.

@@ -21,10 +21,10 @@ const ZERO: f64 = 110.0;
 /// as many evenly spaced ones. The groups are those of [`RrChangeKind::ALL`].
 pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
-    let it = &found.change;
-    let series = sampled(&it.series);
+    let it = &found.rr_changes;
+    let series = sampled(&it.differences);
     let step = (RIGHT - LEFT) / series.len().max(1) as f64;
-    let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
+    let counts = [it.n_zero_to_one, it.n_better, it.n_equal, it.n_worse, it.n_one_to_zero];
     let mut marks = Vec::new();
     for value in [-1.0, -0.5, 0.0, 0.5, 1.0] {
         let y = ZERO - (ZERO - HIGHEST) * value;
@@ -92,7 +92,7 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
             format::count(it.n_better),
             format::count(it.n_equal),
             format::count(it.n_worse),
-            format::count(it.n_won)
+            format::count(it.n_zero_to_one)
         ),
         description: "Each bar is a query, sorted by its difference.".to_owned(),
         marks,
@@ -135,7 +135,7 @@ const FLOOR: f64 = 240.0;
 /// lies the line of two equal lists.
 pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
-    let overlap = &found.overlap;
+    let overlap = &found.top_overlap;
     let deepest = MAX_DEPTH as f64;
     let x = LinearScale {
         domain: [0.0, deepest],
@@ -149,12 +149,12 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColor::Axis),
         line([LEFT, CEILING], [LEFT, FLOOR], FigureColor::Axis),
         line(
-            [x.at(0.0), y.at(0.0)],
-            [x.at(deepest), y.at(deepest)],
+            [x.position(0.0), y.position(0.0)],
+            [x.position(deepest), y.position(deepest)],
             FigureColor::Separator,
         ),
     ];
-    let beside = [x.at(deepest) + 6.0, y.at(deepest) + 4.0];
+    let beside = [x.position(deepest) + 6.0, y.position(deepest) + 4.0];
     marks.push(text(
         beside,
         TextAnchor::Start,
@@ -163,16 +163,16 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
     ));
     for tick in [2, 4, 6, 8, 10] {
         let at = f64::from(tick);
-        let across = [x.at(at), FLOOR + 18.0];
+        let across = [x.position(at), FLOOR + 18.0];
         marks.push(text(across, TextAnchor::Middle, NOTE, tick.to_string()));
-        let up = [LEFT - 8.0, y.at(at) + 4.0];
+        let up = [LEFT - 8.0, y.position(at) + 4.0];
         marks.push(text(up, TextAnchor::End, NOTE, tick.to_string()));
     }
-    let fitted = overlap.line.map(|it| {
+    let fitted = overlap.regression.map(|it| {
         let at = |i: f64| {
             [
-                x.at(i),
-                y.at((it.slope * i + it.intercept).clamp(0.0, deepest)),
+                x.position(i),
+                y.position((it.slope * i + it.intercept).clamp(0.0, deepest)),
             ]
         };
         let end = at(deepest);
@@ -184,10 +184,10 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         marks.push(text(place, TextAnchor::Start, NOTE, said.clone()));
         said
     });
-    for (at, (mean, n_apart)) in overlap.means.iter().zip(&overlap.n_apart).enumerate() {
+    for (at, (mean, n_apart)) in overlap.means.iter().zip(&overlap.n_disjoint).enumerate() {
         let i = (at + 1) as f64;
-        let place = [x.at(i), y.at(mean.value)];
-        let [low, high] = mean.interval.map(|it| y.at(it));
+        let place = [x.position(i), y.position(mean.value)];
+        let [low, high] = mean.interval.map(|it| y.position(it));
         marks.push(FigureMark::Group {
             title: format!(
                 "First {}: {} in common, {} with none",

@@ -36,11 +36,11 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
         line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColor::Axis),
         line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Axis),
     ];
-    for (tick, at) in x.ticks(6).0.into_iter().map(|it| (it, x.at(it))) {
+    for (tick, at) in x.ticks(6).0.into_iter().map(|it| (it, x.position(it))) {
         let shown = format::fraction(tick);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
-    for (tick, at) in y.ticks(5).0.into_iter().map(|it| (it, y.at(it))) {
+    for (tick, at) in y.ticks(5).0.into_iter().map(|it| (it, y.position(it))) {
         marks.push(line([LEFT, at], [WIDTH - 20.0, at], FigureColor::Separator));
         let shown = format::fraction(tick);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
@@ -55,7 +55,7 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
     let above = "mean fraction over axioms".to_owned();
     marks.push(text([LEFT + 6.0, 12.0], TextAnchor::Start, NOTE, above));
     for (name, point) in &points {
-        let at = [x.at(point[0]), y.at(point[1])];
+        let at = [x.position(point[0]), y.position(point[1])];
         let beside = [at[0] + 8.0, at[1] + 4.0];
         let values = point.map(format::fraction);
         marks.push(FigureMark::Group {

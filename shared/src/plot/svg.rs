@@ -18,7 +18,7 @@ pub fn to_svg(figure: &PlotFigure, theme: FigureTheme) -> String {
 fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> std::fmt::Result {
     let corner = px(-figure.margin);
     let [width, height] = [figure.width, figure.height].map(|it| px(it + 2.0 * figure.margin));
-    let label = escape(&figure.label);
+    let label = escape(&figure.alt_text);
     writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -28,7 +28,7 @@ fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> st
     writeln!(
         out,
         "<title>{label}</title>\n<desc>{}</desc>",
-        escape(&figure.detail)
+        escape(&figure.description)
     )?;
     let paper = FigureColor::Background.hex(theme);
     writeln!(

@@ -68,7 +68,7 @@ pub struct DerivedDocumentBuilder<'a> {
 impl DerivedDocumentBuilder<'_> {
     /// Places among the probes that are asked for.
     fn manipulations(&self) -> Vec<(u32, Manipulation)> {
-        let asked = self.asked.iter().zip(0..);
+        let asked = self.probes.iter().zip(0..);
         let manipulations = asked.filter_map(|(it, at)| match it.0 {
             Probe::Manipulation(it) => Some((at, it)),
             _ => None,
@@ -77,7 +77,7 @@ impl DerivedDocumentBuilder<'_> {
     }
 
     fn read(&self, doc: DocNo) -> &(String, LinguisticAnalysis) {
-        self.bodies.0[doc as usize].get_or_init(|| {
+        self.documents.0[doc as usize].get_or_init(|| {
             let body = self.collection.docs[doc as usize].body();
             let analysis = analyze(&body);
             (body, analysis)
@@ -96,7 +96,7 @@ impl DerivedDocumentBuilder<'_> {
             let id = &self.collection.docs[doc as usize].id;
             judged.and_then(|it| it.get(id))
         };
-        let needs_others = manipulations.iter().any(|it| it.1.takes_others());
+        let needs_others = manipulations.iter().any(|it| it.1.needs_other_docs());
         let is_other = |it: &&DocNo| needs_others && grade(**it).is_some_and(|it| *it < 1);
         let others: Vec<(&str, &LinguisticAnalysis)> = pool
             .iter()
@@ -108,7 +108,7 @@ impl DerivedDocumentBuilder<'_> {
             .collect();
         let mut made = Vec::new();
         let limits = self.limits;
-        let chosen: Vec<usize> = match limits.manipulated {
+        let chosen: Vec<usize> = match limits.max_manipulated_docs {
             Some(most) => sample_indices(pool.len(), most, limits.seed, &asked.text),
             None => (0..pool.len()).collect(),
         };
@@ -120,7 +120,7 @@ impl DerivedDocumentBuilder<'_> {
                 analysis,
                 query: &asked.text,
                 non_relevant_docs: &others,
-                lookup_tables: self.tools,
+                lookup_tables: self.lookup_tables,
                 vocabulary: self.index.vocabulary(),
                 seed: limits.seed,
             };
@@ -183,17 +183,17 @@ impl AddedSamples {
             ..AddedSamples::default()
         };
         let mut add = |doc: Document, collection: &mut Collection| {
-            index.add_beside(&doc.body());
+            index.add_uncounted(&doc.body());
             collection.docs.push(doc);
             (collection.docs.len() - 1) as DocNo
         };
         // What does not depend on a query is there once.
         let mut known: BTreeMap<(u32, DocNo), DocNo> = BTreeMap::new();
         for (query, made) in made.into_iter().enumerate() {
-            for DerivedDocument { which, of, body } in made {
+            for DerivedDocument { probe_index: which, source_doc: of, body } in made {
                 let slug = asked[which as usize].0.slug();
                 let is_of_query = match asked[which as usize].0 {
-                    Probe::Manipulation(it) => it.is_of_query(),
+                    Probe::Manipulation(it) => it.depends_on_query(),
                     _ => false,
                 };
                 let original = &collection.docs[of as usize].id;
@@ -221,11 +221,11 @@ impl AddedSamples {
             let Probe::Transfer(of) = probe else {
                 continue;
             };
-            let Some(set) = sets.iter().find(|it| it.of == of) else {
+            let Some(set) = sets.iter().find(|it| it.transfer == of) else {
                 continue;
             };
             let (samples, kept) = set.samples(seed);
-            beside.kept.push((probe, kept));
+            beside.transfer_pair_counts.push((probe, kept));
             for (pair, query) in samples {
                 let id = format!("{}#{}", probe.slug(), pair.id);
                 let mut text = |side: &str, text: &str| {
@@ -247,7 +247,7 @@ impl AddedSamples {
                 beside.samples.push(vec![(which, texts)]);
             }
         }
-        beside.added = AdditionCounts {
+        beside.addition_counts = AdditionCounts {
             n_docs: (collection.docs.len() - n_docs) as u32,
             n_queries: (collection.queries.len() - n_queries) as u32,
         };

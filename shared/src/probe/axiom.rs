@@ -114,7 +114,7 @@ impl Axiom {
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Axiom::Formula(it) => Cow::Owned(it.to_string()),
-            other => Cow::Borrowed(other.about().name),
+            other => Cow::Borrowed(other.description().name),
         }
     }
 
@@ -130,7 +130,7 @@ impl Axiom {
             Axiom::Stmc1 => &stmc1::ABOUT,
             Axiom::Stmc2 => &stmc2::ABOUT,
             Axiom::Stmc3 => &stmc3::ABOUT,
-            Axiom::IrAxioms(it) => it.about(),
+            Axiom::IrAxioms(it) => it.description(),
             Axiom::Formula(_) => &COMBINED,
         }
     }
@@ -164,8 +164,8 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::mine(mode, case, &mut found),
             Axiom::Stmc2 => stmc2::mine(mode, case, &mut found),
             Axiom::Stmc3 => stmc3::mine(mode, case, &mut found),
-            Axiom::IrAxioms(it) => it.mine(mode, case, &mut found),
-            Axiom::Formula(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
+            Axiom::IrAxioms(it) => it.find_instances(mode, case, &mut found),
+            Axiom::Formula(it) => it.for_each_preference(mode, case, |a, b| found.push_pair(a, b)),
         }
         found
     }
@@ -178,7 +178,7 @@ impl Axiom {
         case: &QueryContext<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
-        for pair in self.mine(mode, case).places.as_chunks::<2>().0 {
+        for pair in self.find_instances(mode, case).positions.as_chunks::<2>().0 {
             take(pair[0] as usize, pair[1] as usize);
         }
     }
@@ -203,8 +203,8 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::premises(mode, texts),
             Axiom::Stmc2 => stmc2::premises(mode, limits, texts),
             Axiom::Stmc3 => stmc3::premises(mode, limits, texts),
-            Axiom::IrAxioms(it) => it.premises(mode, case),
-            Axiom::Formula(it) => it.premises(mode, case),
+            Axiom::IrAxioms(it) => it.preconditions(mode, case),
+            Axiom::Formula(it) => it.preconditions(mode, case),
         }
     }
 
@@ -219,9 +219,9 @@ impl Axiom {
                 RequiredFeatures::default()
             }
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredFeatures::default(),
-            Axiom::IrAxioms(it) => it.needs(),
+            Axiom::IrAxioms(it) => it.required_features(),
             Axiom::Formula(it) => {
-                RequiredFeatures::union(it.axioms().iter().map(|it| it.needs(mode)))
+                RequiredFeatures::union(it.axioms().iter().map(|it| it.required_features(mode)))
             }
         }
     }
@@ -251,12 +251,12 @@ const COMBINED: ProbeDescription = ProbeDescription {
 
 /// | |text a| − |text b| | ≤ δ.
 fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> MeasuredPrecondition {
-    let len = |text: u8| texts[text as usize - 1].len;
+    let len = |text: u8| texts[text as usize - 1].n_terms;
     MeasuredPrecondition {
         quantity: MeasuredQuantity::LengthGap { a, b },
         value: Some(f64::from(len(a).abs_diff(len(b)))),
         relation: BoundRelation::AtMost,
-        bound: limits.length_gap_terms.map(f64::from),
+        bound: limits.length_tolerance_terms.map(f64::from),
     }
 }
 
@@ -264,7 +264,7 @@ fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> Meas
 fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrecondition {
     MeasuredPrecondition {
         quantity: MeasuredQuantity::QueryTermOccurrences { text },
-        value: Some(f64::from(texts[text as usize - 1].total)),
+        value: Some(f64::from(texts[text as usize - 1].n_occurrences)),
         relation: BoundRelation::AtLeast,
         bound: Some(f64::from(least)),
     }
@@ -277,7 +277,7 @@ fn occurrence_lead(
     b: u8,
     relation: BoundRelation,
 ) -> MeasuredPrecondition {
-    let total = |text: u8| f64::from(texts[text as usize - 1].total);
+    let total = |text: u8| f64::from(texts[text as usize - 1].n_occurrences);
     MeasuredPrecondition {
         quantity: MeasuredQuantity::QueryTermOccurrenceLead { a, b },
         value: Some(total(b) - total(a)),
@@ -288,7 +288,7 @@ fn occurrence_lead(
 
 /// cos(text near − Q, Q) > cos(text far − Q, Q).
 fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPrecondition {
-    let similarity = |text: u8| texts[text as usize - 1].to_query();
+    let similarity = |text: u8| texts[text as usize - 1].query_similarity();
     let lead = similarity(near).zip(similarity(far));
     MeasuredPrecondition {
         quantity: MeasuredQuantity::SimilarityLead { near, far },

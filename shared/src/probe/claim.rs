@@ -58,7 +58,7 @@ impl<T: Copy> Claim<T> {
 
     /// Calls `take` with each of the texts, in order.
     pub fn for_each_doc(self, mut take: impl FnMut(T)) {
-        self.any(|text| {
+        self.any_doc(|text| {
             take(text);
             false
         });

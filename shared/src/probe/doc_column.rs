@@ -28,7 +28,7 @@ impl Deref for DocColumn {
     fn deref(&self) -> &[StudyDocNo] {
         match self {
             DocColumn::Owned(texts) => texts,
-            DocColumn::Shared(lender) => lender.texts(),
+            DocColumn::Shared(lender) => lender.docs(),
         }
     }
 }
@@ -37,7 +37,7 @@ impl Extend<StudyDocNo> for DocColumn {
     /// What was lent is held from here on.
     fn extend<T: IntoIterator<Item = StudyDocNo>>(&mut self, more: T) {
         if let DocColumn::Shared(lender) = self {
-            *self = DocColumn::Owned(lender.texts().to_vec());
+            *self = DocColumn::Owned(lender.docs().to_vec());
         }
         if let DocColumn::Owned(texts) = self {
             texts.extend(more);

@@ -66,22 +66,22 @@ impl DocumentFeatures {
         let mut other: Option<(usize, u32)> = None;
         for (position, &term) in terms.iter().enumerate() {
             let position = position as u32;
-            let Some(place) = query.iter().position(|it| it.number == Some(term)) else {
+            let Some(place) = query.iter().position(|it| it.term_no == Some(term)) else {
                 continue;
             };
-            counted.counts[place] += 1;
+            counted.term_counts[place] += 1;
             if last.is_some_and(|it| it.0 != place) {
                 other = last;
             }
             if let Some((_, before)) = other
-                && counted.distance().is_none_or(|it| position - before < it)
+                && counted.term_distance().is_none_or(|it| position - before < it)
             {
-                counted.nearest = Some((before, position));
+                counted.nearest_positions = Some((before, position));
             }
             last = Some((place, position));
         }
-        counted.total = counted.counts.iter().sum();
-        counted.cover = counted.counts.iter().filter(|&&it| it > 0).count() as u32;
+        counted.n_occurrences = counted.term_counts.iter().sum();
+        counted.coverage = counted.term_counts.iter().filter(|&&it| it > 0).count() as u32;
         counted
     }
 
@@ -89,7 +89,7 @@ impl DocumentFeatures {
     pub fn record_positions(&mut self, terms: &[TermNo], query: &QueryTerms) {
         self.positions = vec![Vec::new(); query.len()];
         for (position, &term) in terms.iter().enumerate() {
-            if let Some(place) = query.iter().position(|it| it.number == Some(term)) {
+            if let Some(place) = query.iter().position(|it| it.term_no == Some(term)) {
                 self.positions[place].push(position as u32);
             }
         }
@@ -103,41 +103,41 @@ impl DocumentFeatures {
 
     /// Occurrences of terms outside of the query.
     pub fn n_other_terms(&self) -> u32 {
-        self.len - self.total
+        self.n_terms - self.n_occurrences
     }
 
     /// Returns how like the query the rest of the text is: cos(d − Q, Q).
     pub fn query_similarity(&self) -> Option<f64> {
-        self.meaning.as_ref()?.to_query
+        self.semantics.as_ref()?.query_similarity
     }
 
     /// cos(d − Q, d' − Q).
     pub fn similarity(&self, other: &DocumentFeatures) -> Option<f64> {
-        let (mine, theirs) = (self.meaning.as_ref()?, other.meaning.as_ref()?);
-        mine.rest.similarity(&theirs.rest)
+        let (mine, theirs) = (self.semantics.as_ref()?, other.semantics.as_ref()?);
+        mine.other_words.similarity(&theirs.other_words)
     }
 
     /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
     /// distance 1.
     pub fn term_distance(&self) -> Option<u32> {
-        self.nearest.map(|(first, second)| second - first)
+        self.nearest_positions.map(|(first, second)| second - first)
     }
 
     /// How often `once` has to be repeated to give this text's length and counts; none if no
     /// number of times does. Needs [`DocumentFeatures::other_terms`] of both.
     pub fn count_repetitions(&self, once: &DocumentFeatures) -> Option<u32> {
-        let times = self.len.checked_div(once.len)?;
-        let same = self.len == once.len * times
+        let times = self.n_terms.checked_div(once.n_terms)?;
+        let same = self.n_terms == once.n_terms * times
             && self
-                .counts
+                .term_counts
                 .iter()
-                .zip(&once.counts)
+                .zip(&once.term_counts)
                 .all(|(many, one)| *many == one * times)
-            && self.others.len() == once.others.len()
+            && self.other_terms.len() == once.other_terms.len()
             && self
-                .others
+                .other_terms
                 .iter()
-                .zip(&once.others)
+                .zip(&once.other_terms)
                 .all(|(m, o)| *m == (o.0, o.1 * times));
         same.then_some(times)
     }
@@ -145,11 +145,11 @@ impl DocumentFeatures {
     /// As [`DocumentFeatures::new`], with the terms outside of the query.
     pub fn with_other_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures::new(terms, query);
-        let outside = |term: &TermNo| query.iter().all(|it| it.number != Some(*term));
+        let outside = |term: &TermNo| query.iter().all(|it| it.term_no != Some(*term));
         let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
         others.sort_unstable();
         for run in others.chunk_by(|a, b| a == b) {
-            counted.others.push((run[0], run.len() as u32));
+            counted.other_terms.push((run[0], run.len() as u32));
         }
         counted
     }
@@ -157,13 +157,13 @@ impl DocumentFeatures {
     /// Terms outside of the query that `more` holds exactly once more than this text.
     pub fn count_extra_terms(&self, more: &DocumentFeatures) -> ExtraTermCounts {
         let mut found = ExtraTermCounts::default();
-        let mut mine = self.others.iter().peekable();
-        for &(term, count) in &more.others {
+        let mut mine = self.other_terms.iter().peekable();
+        for &(term, count) in &more.other_terms {
             while mine.next_if(|it| it.0 < term).is_some() {}
             let here = mine.next_if(|it| it.0 == term).map_or(0, |it| it.1);
             if count == here + 1 {
-                found.all += 1;
-                found.shared += u32::from(here > 0);
+                found.n_terms += 1;
+                found.n_shared += u32::from(here > 0);
             }
         }
         found
@@ -192,9 +192,9 @@ impl RequiredFeatures {
     /// What any of several needs.
     pub(crate) fn union(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
         all.fold(RequiredFeatures::default(), |a, b| RequiredFeatures {
-            other_terms: a.others || b.others,
+            other_terms: a.other_terms || b.other_terms,
             positions: a.positions || b.positions,
-            word_similarities: a.words || b.words,
+            word_similarities: a.word_similarities || b.word_similarities,
         })
     }
 }
@@ -221,7 +221,7 @@ impl<'a> FeatureExtractor<'a> {
         terms: &'a QueryTerms,
         needs: RequiredFeatures,
     ) -> FeatureExtractor<'a> {
-        let known = known.map(|it| (it, it.query(query), it.words_of_query(query, terms)));
+        let known = known.map(|it| (it, it.query_words(query), it.words_of_query(query, terms)));
         FeatureExtractor {
             index,
             terms,
@@ -233,18 +233,18 @@ impl<'a> FeatureExtractor<'a> {
     /// Counts a document of the index for the query.
     pub(crate) fn extract(&self, doc: DocNo) -> DocumentFeatures {
         let body = self.index.terms(doc);
-        let mut counted = if self.needs.others {
+        let mut counted = if self.needs.other_terms {
             DocumentFeatures::with_other_terms(body, self.terms)
         } else {
             DocumentFeatures::new(body, self.terms)
         };
         if self.needs.positions {
-            counted.place_terms(body, self.terms);
+            counted.record_positions(body, self.terms);
         }
-        counted.meaning = self.known.as_ref().map(|(known, query, words)| {
-            let mut meaning = SemanticFeatures::new(known.rest(doc, self.terms), query);
-            if self.needs.words {
-                meaning.words = Some(known.alike(doc, self.terms, words));
+        counted.semantics = self.known.as_ref().map(|(known, query, words)| {
+            let mut meaning = SemanticFeatures::new(known.non_query_words(doc, self.terms), query);
+            if self.needs.word_similarities {
+                meaning.word_similarities = Some(known.word_similarities(doc, self.terms, words));
             }
             meaning
         });
@@ -254,7 +254,7 @@ impl<'a> FeatureExtractor<'a> {
     /// Returns how like each query term is to each, as [`QueryContext::term_similarities`] holds it.
     pub(crate) fn term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
-        known.map_or(Vec::new(), |(known, _, words)| known.alike_in_query(words))
+        known.map_or(Vec::new(), |(known, _, words)| known.query_term_similarities(words))
     }
 }
 
@@ -319,10 +319,10 @@ impl<'a> QueryContext<'a> {
     /// are walked by length, so that pairs too far apart are never met.
     pub(crate) fn for_each_equal_length_pair(&self, mut take: impl FnMut(usize, usize)) {
         let mut by_length: Vec<usize> = (0..self.pool.len()).collect();
-        by_length.sort_by_key(|&at| self.pool[at].len);
+        by_length.sort_by_key(|&at| self.pool[at].n_terms);
         for (first, &a) in by_length.iter().enumerate() {
             for &b in &by_length[first + 1..] {
-                if !self.limits.same_length(self.pool[a].len, self.pool[b].len) {
+                if !self.limits.has_similar_length(self.pool[a].n_terms, self.pool[b].n_terms) {
                     break;
                 }
                 take(a, b);
@@ -358,7 +358,7 @@ pub struct QueryInstances {
 
 impl QueryInstances {
     pub(crate) fn push_pair(&mut self, first: usize, second: usize) {
-        self.places.extend([first as u32, second as u32]);
+        self.positions.extend([first as u32, second as u32]);
     }
 }
 

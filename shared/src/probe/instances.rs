@@ -88,7 +88,7 @@ impl Instances {
             starts,
             docs: DocColumn::Shared(texts),
         };
-        match lent.fit(lent.found.len()) {
+        match lent.is_valid(lent.n_found.len()) {
             true => Ok(lent),
             false => Err(Error::conflict(
                 InvalidField::with_display("instances", probe.slug()),
@@ -101,41 +101,41 @@ impl Instances {
     pub fn header(&self) -> InstancesHeader {
         InstancesHeader {
             probe: self.probe,
-            variant: self.mode,
-            n_found: self.found.clone(),
+            variant: self.variant,
+            n_found: self.n_found.clone(),
             starts: self.starts.clone(),
         }
     }
 
     /// The texts of all instances, one instance after the other.
     pub fn docs(&self) -> &[StudyDocNo] {
-        &self.texts
+        &self.docs
     }
 
     /// Adds the next query: the texts of its instances one after the other, and how many
     /// instances there were before a cap.
     pub fn push_query(&mut self, texts: impl IntoIterator<Item = StudyDocNo>, n_found: u32) {
-        self.texts.extend(texts);
+        self.docs.extend(texts);
         self.starts
-            .push((self.texts.len() / self.claim.arity()) as u32);
-        self.found.push(n_found);
+            .push((self.docs.len() / self.claim.arity()) as u32);
+        self.n_found.push(n_found);
     }
 
     /// Whether these are instances of so many queries: what was read may be anything.
     pub(crate) fn is_valid(&self, n_queries: usize) -> bool {
         let arity = self.claim.arity();
-        self.claim == self.probe.claim(self.mode)
-            && self.found.len() == n_queries
-            && self.texts.len().is_multiple_of(arity)
-            && are_valid_starts(&self.starts, n_queries, self.texts.len() / arity)
+        self.claim == self.probe.claim(self.variant)
+            && self.n_found.len() == n_queries
+            && self.docs.len().is_multiple_of(arity)
+            && are_valid_starts(&self.starts, n_queries, self.docs.len() / arity)
     }
 
     /// The same instances where text `t` is called `numbers[t]`, in the same order.
     pub fn renumbered(&self, numbers: &[StudyDocNo]) -> Instances {
-        let texts = self.texts.iter().map(|&it| numbers[it as usize]);
+        let texts = self.docs.iter().map(|&it| numbers[it as usize]);
         Instances {
             docs: DocColumn::Owned(texts.collect()),
-            n_found: self.found.clone(),
+            n_found: self.n_found.clone(),
             starts: self.starts.clone(),
             ..*self
         }
@@ -143,12 +143,12 @@ impl Instances {
 
     /// How many instances there are.
     pub fn len(&self) -> usize {
-        self.texts.len() / self.claim.arity()
+        self.docs.len() / self.claim.arity()
     }
 
     /// Returns whether there is no instance.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.docs.is_empty()
     }
 
     /// How many queries were mined.
@@ -164,25 +164,25 @@ impl Instances {
     /// The texts of one query's instances, one instance after the other.
     pub fn docs_of(&self, query: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
-        &self.texts[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
+        &self.docs[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
     }
 
     /// The claims of one query.
     pub fn claims_of(&self, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> + '_ {
-        let each = self.texts_of(query).chunks_exact(self.claim.arity());
-        each.map(|it| self.claim.about(it))
+        let each = self.docs_of(query).chunks_exact(self.claim.arity());
+        each.map(|it| self.claim.claim_for(it))
     }
 
     /// The claim at a place.
     pub fn claim(&self, at: usize) -> Claim<StudyDocNo> {
         let arity = self.claim.arity();
-        self.claim.about(&self.texts[at * arity..(at + 1) * arity])
+        self.claim.claim_for(&self.docs[at * arity..(at + 1) * arity])
     }
 
     /// The texts of the instance at a place.
     pub fn docs_at(&self, at: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
-        &self.texts[at * arity..(at + 1) * arity]
+        &self.docs[at * arity..(at + 1) * arity]
     }
 
     /// Where the instances of a query begin.
@@ -197,7 +197,7 @@ impl Instances {
 
     /// The share of what was found that a cap has kept; 1 without a cap.
     pub fn sampled_fraction(&self) -> f64 {
-        let found: u64 = self.found.iter().map(|&it| u64::from(it)).sum();
+        let found: u64 = self.n_found.iter().map(|&it| u64::from(it)).sum();
         if found == 0 {
             1.0
         } else {

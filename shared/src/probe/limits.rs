@@ -106,19 +106,19 @@ impl Limits {
 
     /// Whether two lengths are within δ.
     pub fn has_similar_length(&self, a: u32, b: u32) -> bool {
-        self.length_gap_terms.is_none_or(|gap| a.abs_diff(b) <= gap)
+        self.length_tolerance_terms.is_none_or(|gap| a.abs_diff(b) <= gap)
     }
 
     /// Refuses limits under which no probe means anything.
     pub fn check(&self) -> Result<(), Error> {
-        if self.repeat_from < 2 || self.repeat_to < self.repeat_from {
+        if self.min_repetitions < 2 || self.max_repetitions < self.min_repetitions {
             return Err(Error::out_of_range(
                 "repeat",
                 "a text is repeated at least twice, and `repeat_to` is not below `repeat_from`",
             ));
         }
         let most = Self::MAX_REPEATED_DOC_TERMS;
-        if [self.repeat_to, self.repeated_terms, self.filled_terms]
+        if [self.max_repetitions, self.max_repeated_doc_terms, self.fill_length_terms]
             .iter()
             .any(|&it| it > most)
         {
@@ -127,18 +127,18 @@ impl Limits {
                 format!("`repeat_to`, `repeated_terms` and `filled_terms` are at most {most}"),
             ));
         }
-        if !(-1.0..=1.0).contains(&self.similar) {
+        if !(-1.0..=1.0).contains(&self.min_similarity) {
             return Err(Error::out_of_range("similar", "a cosine is from -1 to 1"));
         }
-        if ![self.share, self.ratio_share]
+        if ![self.relative_tolerance, self.ratio_tolerance]
             .iter()
             .all(|it| (0.0..=1.0).contains(it))
         {
             return Err(Error::out_of_range("share", "a share is from 0 to 1"));
         }
         for (name, limit) in [
-            ("per_query", self.per_query),
-            ("manipulated", self.manipulated),
+            ("per_query", self.max_per_query),
+            ("manipulated", self.max_manipulated_docs),
         ] {
             if limit == Some(0) {
                 return Err(Error::out_of_range(name, "must be at least 1, or left out"));

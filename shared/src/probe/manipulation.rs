@@ -125,7 +125,7 @@ impl LookupTables {
     /// A stop list, one word a line.
     pub fn set_stop_words(&mut self, text: &str) {
         if let Stopwords::List(words) = stopwords::parse_stop_list(text) {
-            self.stops = Some(words);
+            self.stop_words = Some(words);
         }
     }
 
@@ -169,7 +169,7 @@ impl LookupTables {
 
     fn is_stop_word(&self, token: &str) -> bool {
         let token = token.to_lowercase();
-        match &self.stops {
+        match &self.stop_words {
             Some(words) => words.binary_search(&token).is_ok(),
             None => EN_FUNCTION.binary_search(&token.as_str()).is_ok(),
         }
@@ -305,8 +305,8 @@ impl Manipulation {
     /// Returns the name that people read, with its number.
     pub fn name(self) -> Cow<'static, str> {
         match self.number() {
-            Some(n) => Cow::Owned(format!("{}, {n}", self.about().name)),
-            None => Cow::Borrowed(self.about().name),
+            Some(n) => Cow::Owned(format!("{}, {n}", self.description().name)),
+            None => Cow::Borrowed(self.description().name),
         }
     }
 
@@ -337,7 +337,7 @@ impl Manipulation {
         let is_of_more = Manipulation::NEEDING_RESOURCES
             .iter()
             .any(|it| it.word() == self.word());
-        !is_of_more && !matches!(self, Manipulation::InsertNoiseWords(_)) && !self.takes_others()
+        !is_of_more && !matches!(self, Manipulation::InsertNoiseWords(_)) && !self.needs_other_docs()
     }
 
     /// Whether it needs word vectors.
@@ -438,7 +438,7 @@ impl Manipulation {
             Manipulation::PrependQuery => format!("{} {}", source.query, source.text),
             Manipulation::AppendQuery => format!("{} {}", source.text, source.query),
             Manipulation::AppendExpansions => {
-                let queries = source.tools.expansions.get(source.id)?;
+                let queries = source.lookup_tables.expansions.get(source.id)?;
                 format!("{} {}", source.text, queries.join(" "))
             }
             Manipulation::Repeat(times) => vec![source.text; usize::from(times)].join(" "),

@@ -99,24 +99,24 @@ impl Measurement {
     fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
             Measurement::Relevance => text.grade.map(f64::from),
-            Measurement::Length => Some(f64::from(text.len)),
+            Measurement::Length => Some(f64::from(text.n_terms)),
             Measurement::TermCounts => None,
-            Measurement::QueryTermOccurrences => Some(f64::from(text.total)),
+            Measurement::QueryTermOccurrences => Some(f64::from(text.n_occurrences)),
             Measurement::Overlap => {
-                let held = text.total > 0;
-                held.then(|| f64::from(text.total) / f64::from(text.len))
+                let held = text.n_occurrences > 0;
+                held.then(|| f64::from(text.n_occurrences) / f64::from(text.n_terms))
             }
-            Measurement::Coverage => Some(f64::from(text.cover)),
-            Measurement::Position => text.first().map(f64::from),
-            Measurement::Proximity => text.distance().map(f64::from),
-            Measurement::Similarity => text.to_query(),
+            Measurement::Coverage => Some(f64::from(text.coverage)),
+            Measurement::Position => text.first_position().map(f64::from),
+            Measurement::Proximity => text.term_distance().map(f64::from),
+            Measurement::Similarity => text.query_similarity(),
         }
     }
 
     /// How two texts compare; none where one has no value, or where neither vector is larger.
     fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
         if self == Measurement::TermCounts {
-            let pairs = || a.counts.iter().zip(&b.counts);
+            let pairs = || a.term_counts.iter().zip(&b.term_counts);
             return match (pairs().all(|(a, b)| a >= b), pairs().all(|(a, b)| a <= b)) {
                 (true, true) => Some(Ordering::Equal),
                 (true, false) => Some(Ordering::Greater),
@@ -208,8 +208,8 @@ impl MeasureAndMatch {
             self.variable.compare(a, b)
         };
         self.each_equal(case.pool, |a, b| match larger(a, b) {
-            Some(Ordering::Greater) => found.pair(a, b),
-            Some(Ordering::Less) => found.pair(b, a),
+            Some(Ordering::Greater) => found.push_pair(a, b),
+            Some(Ordering::Less) => found.push_pair(b, a),
             Some(Ordering::Equal) | None => {}
         });
         found
@@ -219,8 +219,8 @@ impl MeasureAndMatch {
     fn each_equal(self, pool: &[DocumentFeatures], mut take: impl FnMut(usize, usize)) {
         let mut places: Vec<usize> = (0..pool.len()).collect();
         if self.control == Measurement::TermCounts {
-            places.sort_by(|&a, &b| pool[a].counts.cmp(&pool[b].counts));
-            for equal in places.chunk_by(|&a, &b| pool[a].counts == pool[b].counts) {
+            places.sort_by(|&a, &b| pool[a].term_counts.cmp(&pool[b].term_counts));
+            for equal in places.chunk_by(|&a, &b| pool[a].term_counts == pool[b].term_counts) {
                 for (first, &a) in equal.iter().enumerate() {
                     equal[first + 1..].iter().for_each(|&b| take(a, b));
                 }
@@ -245,7 +245,7 @@ impl MeasureAndMatch {
     pub(super) fn preconditions(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
-            let differ = a.counts.iter().zip(&b.counts).filter(|(a, b)| a != b);
+            let differ = a.term_counts.iter().zip(&b.term_counts).filter(|(a, b)| a != b);
             differ.count() as f64
         };
         let lead = |measure: Measurement| {
@@ -268,7 +268,7 @@ impl MeasureAndMatch {
         };
         let mut premises = vec![control];
         if self.variable == Measurement::TermCounts {
-            let leads = a.counts.iter().zip(&b.counts).zip(0..);
+            let leads = a.term_counts.iter().zip(&b.term_counts).zip(0..);
             premises.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
                 quantity: MeasuredQuantity::TermCountLead { term },
                 value: Some(f64::from(*a) - f64::from(*b)),

@@ -104,7 +104,7 @@ impl QueryMiningResult {
     /// The documents of the pool, and the derived texts of instances that a cap has kept.
     fn kept_docs(&self) -> impl Iterator<Item = StudyDocument> + '_ {
         let mut kept: Vec<bool> = self
-            .texts
+            .study_docs
             .iter()
             .map(|it| matches!(it, StudyDocument::Original { .. }))
             .collect();
@@ -112,7 +112,7 @@ impl QueryMiningResult {
             .iter()
             .flat_map(|it| &it.0)
             .for_each(|&it| kept[it as usize] = true);
-        self.texts
+        self.study_docs
             .iter()
             .zip(kept)
             .filter(|it| it.1)
@@ -121,7 +121,7 @@ impl QueryMiningResult {
 
     /// Whether these texts are an instance of the axiom and mode at a place; without a cap.
     pub(crate) fn contains(&self, which: usize, texts: &[StudyDocument]) -> bool {
-        let place = |it: &StudyDocument| self.texts.binary_search(it).map(|it| it as u32);
+        let place = |it: &StudyDocument| self.study_docs.binary_search(it).map(|it| it as u32);
         let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
             return false;
         };
@@ -218,10 +218,10 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let needs = RequiredFeatures::union(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
+    let needs = RequiredFeatures::union(asked.iter().map(|&(probe, mode)| probe.required_features(mode)));
     let compares = asked
         .iter()
-        .any(|(probe, _)| probe.needs_vectors() && !probe.is_beside());
+        .any(|(probe, _)| probe.needs_vectors() && !probe.uses_added_docs());
     let known = known.filter(|_| compares);
     let counting = FeatureExtractor::new(index, known, query, &terms, needs);
     let counted = pool
@@ -229,10 +229,10 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         .enumerate()
         .map(|(place, &doc)| DocumentFeatures {
             grade: grades.get(place).copied().flatten(),
-            ..counting.document(doc)
+            ..counting.extract(doc)
         });
     let counted: Vec<DocumentFeatures> = counted.collect();
-    let alike = counting.alike();
+    let alike = counting.term_similarities();
     let case = QueryContext {
         query: &terms,
         pool: &counted,
@@ -242,7 +242,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
     };
     let found: Vec<QueryInstances> = asked
         .iter()
-        .map(|&(probe, mode)| probe.mine(mode, &case))
+        .map(|&(probe, mode)| probe.find_instances(mode, &case))
         .collect();
 
     let derived = |&(of, times): &(u32, u32)| StudyDocument::Repeated {
@@ -270,11 +270,11 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         let own = beside.iter().filter(|it| it.0 == which);
         let own = own.flat_map(|it| &it.1).map(|it| place(document(it)));
         let texts = found
-            .places
+            .positions
             .iter()
             .map(|&it| places[it as usize])
             .chain(own);
-        let draw = |n: usize| match limits.per_query {
+        let draw = |n: usize| match limits.max_per_query {
             Some(most) => sample(n, most, limits.seed, probe, query),
             None => (0..n).collect(),
         };
@@ -296,7 +296,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
 fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -> (Vec<u32>, u32) {
     let mut all: Vec<[u32; N]> = texts.as_chunks::<N>().0.to_vec();
     all.sort_unstable();
-    let drawn = sample_indices(all.len());
+    let drawn = draw(all.len());
     (
         drawn.iter().flat_map(|&at| all[at]).collect(),
         all.len() as u32,
@@ -356,13 +356,13 @@ impl InstanceHasher {
         doc_id: impl Fn(DocNo) -> String,
     ) {
         let ids: Vec<String> = mined
-            .texts
+            .study_docs
             .iter()
             .map(|it| it.id(&doc_id(it.doc())))
             .collect();
         for (part, instances) in mined.instances.iter().enumerate() {
             for (query, id) in query_ids.iter().enumerate() {
-                let texts = instances.texts_of(query).chunks(instances.claim.arity());
+                let texts = instances.docs_of(query).chunks(instances.claim.arity());
                 for texts in texts {
                     let texts = texts.iter().map(|&it| ids[it as usize].as_str());
                     self.add_row(part, id, texts);
@@ -399,7 +399,7 @@ impl InstanceHasher {
     /// Returns the digest over all parts, in hexadecimal digits.
     pub fn finish(self) -> String {
         let mut whole = Sha256::new();
-        for (_, _, part) in self.parts {
+        for (_, _, part) in self.digests {
             whole.update(encode_hex(&part.finalize()));
             whole.update("\n");
         }
@@ -428,7 +428,7 @@ impl MiningResult {
             // A text that a cap has left out has no number, and nothing asks for it.
             let number =
                 |it: &StudyDocument| texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo;
-            let numbers: Vec<StudyDocNo> = shard.texts.iter().map(number).collect();
+            let numbers: Vec<StudyDocNo> = shard.study_docs.iter().map(number).collect();
             pools.push(
                 shard
                     .pool
@@ -449,7 +449,7 @@ impl MiningResult {
 
     /// [`InstanceHasher`] of all of them. Two results are compared only if their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let mut hashing = InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.mode)));
+        let mut hashing = InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
         hashing.add(self, query_ids, doc_id);
         hashing.finish()
     }

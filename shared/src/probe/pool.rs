@@ -134,7 +134,7 @@ impl<'a> CandidatePools<'a> {
             PoolSource::Run(run, k) => known(run.top(&query.id, *k)),
             PoolSource::Searcher(searcher, k) => {
                 let terms = self.index.query_terms(&query.text);
-                let hits = searcher.top(self.index, &terms, *k).into_iter();
+                let hits = searcher.search(self.index, &terms, *k).into_iter();
                 (hits.map(|it| it.doc).collect(), 0)
             }
             PoolSource::Judged => {

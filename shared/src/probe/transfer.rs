@@ -78,7 +78,7 @@ pub struct DatasetTransfer {
 impl DatasetTransfer {
     /// What there is to say about it before seeing any data.
     pub(super) fn description(self) -> &'static ProbeDescription {
-        match self.symmetric {
+        match self.is_symmetric {
             false => &DIRECTED,
             true => &SYMMETRIC,
         }
@@ -104,7 +104,7 @@ const SYMMETRIC: ProbeDescription = ProbeDescription {
 
 impl fmt::Display for DatasetTransfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.symmetric {
+        let kind = if self.is_symmetric {
             "symmetric"
         } else {
             "transfer"
@@ -176,7 +176,7 @@ impl TransferSet {
                 kept.n_identical += 1;
                 continue;
             }
-            match self.inference.query(pair, seed) {
+            match self.query_source.infer_query(pair, seed) {
                 Some(query) => samples.push((pair, query)),
                 None => kept.n_without_query += 1,
             }
@@ -234,7 +234,7 @@ fn lemmas(text: &str) -> BTreeSet<String> {
     let words = tokens.filter(|it| {
         let word = text[it.bytes.clone()].to_lowercase();
         let is_word = !matches!(
-            it.tag,
+            it.pos,
             PartOfSpeech::Punctuation | PartOfSpeech::Symbol | PartOfSpeech::Numeral
         );
         is_word && EN_FUNCTION.binary_search(&word.as_str()).is_err()

@@ -52,7 +52,7 @@ const COMPARED: usize = 8;
 impl TopKSearcher {
     /// Terms are measured when they are first asked for.
     pub fn new(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
-        let lengths = || (0..index.n_docs() as DocNo).map(|it| index.len_of(it));
+        let lengths = || (0..index.n_docs() as DocNo).map(|it| index.n_terms_of(it));
         TopKSearcher {
             ranker,
             totals: index.totals(),
@@ -70,9 +70,9 @@ impl TopKSearcher {
         if k == 0 {
             return Vec::new();
         }
-        let weighed = self.ranker.weigh(query, &self.totals);
+        let weighed = self.ranker.query_scorer(query, &self.totals);
         let lists = query.iter().enumerate().filter_map(|(place, term)| {
-            let number = term.number?;
+            let number = term.term_no?;
             let gains = self.gains[number as usize].get_or_init(|| self.measure(index, number));
             let weight = self.in_query(term.count) as f32;
             Some(List {
@@ -99,7 +99,7 @@ impl TopKSearcher {
             for list in &lists {
                 counts[list.place] = list.count(doc);
             }
-            let score = weighed.score(&counts, index.len_of(doc));
+            let score = weighed.score(&counts, index.n_terms_of(doc));
             Hit { doc, score }
         };
         let mut hits = Vec::with_capacity(found.len());
@@ -118,10 +118,10 @@ impl TopKSearcher {
     }
 
     fn measure(&self, index: &Index, term: TermNo) -> Gains {
-        let weighed = self.ranker.weigh(&vec![unit(index, term)], &self.totals);
+        let weighed = self.ranker.query_scorer(&vec![unit(index, term)], &self.totals);
         let Postings { docs, counts } = index.postings(term);
         let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
-            let gain = gain(&weighed, 0, count, index.len_of(doc));
+            let gain = gain(&weighed, 0, count, index.n_terms_of(doc));
             // Never 0, so that a sum says whether any term was there.
             let add = ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE);
             Add { add, count }
@@ -156,7 +156,7 @@ impl TopKSearcher {
     /// The weight of a term that the query has `count` times, against once.
     fn in_query(&self, count: u32) -> f64 {
         match self.ranker {
-            LexicalRanker::Bm25(it) => it.in_query(count),
+            LexicalRanker::Bm25(it) => it.query_term_weight(count),
             LexicalRanker::QueryLikelihood(_) => f64::from(count),
         }
     }

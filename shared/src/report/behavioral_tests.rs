@@ -17,8 +17,8 @@ pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportT
 fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
     let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
     let table = table(behaviours, "behaviours")
-        .with_texts("behaviour | documents")
-        .with_numbers("samples")
+        .with_text_columns("behaviour | documents")
+        .with_number_columns("samples")
         .with_columns(ColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
@@ -47,7 +47,7 @@ fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
 /// by queries disagree.
 fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { " *" } else { "" };
-    let dagger = if effect.is_disputed() { " †" } else { "" };
+    let dagger = if effect.has_conflicting_tests() { " †" } else { "" };
     let [low, high] = effect.score.interval.map(format::signed);
     format!(
         "{} [{low}, {high}]{star}{dagger}",
@@ -67,10 +67,10 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
     let tests = "p by queries | mean difference | median difference | p of the t test | \
                  p, Bonferroni | queries";
     let mut table = table(behaviours, "effects")
-        .with_texts("behaviour | documents | ranker")
-        .with_numbers(counts)
-        .with_estimates("interval by queries")
-        .with_numbers(tests);
+        .with_text_columns("behaviour | documents | ranker")
+        .with_number_columns(counts)
+        .with_estimate_columns("interval by queries")
+        .with_number_columns(tests);
     for row in &behaviours.rows {
         for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
             let Some(effect) = effect else {
@@ -84,18 +84,18 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
                 TableValue::Text(row.slice.name().to_owned()),
                 TableValue::Text(asked.ranker.label.clone()),
                 asked
-                    .delta
+                    .tie_threshold
                     .map_or(TableValue::Missing, |value| TableValue::Score {
                         value,
                         digits: format::score_digits(value),
                     }),
             ];
             let counts = [
-                effect.n(),
-                effect.positive,
-                effect.neutral,
-                effect.negative,
-                effect.unscored,
+                effect.n_scored(),
+                effect.n_positive,
+                effect.n_tied,
+                effect.n_negative,
+                effect.n_unscored,
             ];
             values.extend(counts.map(TableValue::Count));
             values.extend([
@@ -104,7 +104,7 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
                 TableValue::PValue(effect.p_queries),
                 inner(effect.mean),
                 inner(effect.median),
-                p(effect.p),
+                p(effect.p_samples),
                 p(effect.p_bonferroni),
                 TableValue::Count(effect.n_queries),
             ]);
@@ -115,11 +115,11 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
 }
 
 fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
-    let widths = match behaviours.asking.delta {
+    let widths = match behaviours.options.tie_threshold {
         TieThreshold::Fixed { width } => format!("δ is {width} for every ranker"),
         TieThreshold::TunedPerRanker => {
             let each = behaviours.rankers.iter().map(|it| {
-                let delta = it.delta.map_or(format::MISSING.to_owned(), |it| {
+                let delta = it.tie_threshold.map_or(format::MISSING.to_owned(), |it| {
                     format::score(it, format::score_digits(it))
                 });
                 format!("{} {delta}", it.ranker.label)
@@ -140,10 +140,10 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
         ),
         format!(
             "Relevant documents have a grade of {} or more.",
-            behaviours.relevant_from
+            behaviours.min_relevant_grade
         ),
     ];
-    notes.extend(behaviours.kept.iter().map(|(probe, kept)| {
+    notes.extend(behaviours.transfer_pair_counts.iter().map(|(probe, kept)| {
         format!(
             "{}: of {} pairs {} are identical and {} have no query; they are left out.",
             probe.name(),
@@ -152,6 +152,6 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
             format::count(kept.n_without_query)
         )
     }));
-    notes.push(format!("Instances {}.", behaviours.hash));
+    notes.push(format!("Instances {}.", behaviours.instances_hash));
     notes
 }

@@ -39,7 +39,7 @@ pub fn comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
 pub fn sample_table(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "samples", "where one wins and the other loses")
-        .with_texts("query id | query")
+        .with_text_columns("query id | query")
         .with_columns(ColumnKind::Number, rankers.map(|it| format!("RR@10 {it}")))
         .with_columns(
             ColumnKind::Text,
@@ -49,23 +49,23 @@ pub fn sample_table(found: &RankerComparison) -> ReportTable {
         let grade = it
             .grade
             .map_or("not judged".to_owned(), |it| format!("grade {it}"));
-        text(format!("{} ({grade})", it.doc))
+        text(format!("{} ({grade})", it.doc_id))
     };
     let row = |it: &ComparedQuery| {
-        let rr = it.row.values.rr.map_or([None; 2], |it| it.map(Some));
-        let mut cells = vec![text(&it.row.query_id), text(&it.row.query)];
+        let rr = it.metrics.metrics.rr.map_or([None; 2], |it| it.map(Some));
+        let mut cells = vec![text(&it.metrics.query_id), text(&it.metrics.query)];
         cells.extend(rr.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)));
-        cells.extend(it.firsts.iter().map(top));
+        cells.extend(it.top_docs.iter().map(top));
         cells
     };
-    table.rows = found.samples.iter().map(row).collect();
+    table.rows = found.examples.iter().map(row).collect();
     table
 }
 
 /// Who is compared, over which queries, in words.
 pub fn comparison_summary(found: &RankerComparison) -> String {
-    let queries = &found.queries;
-    let counted = match found.asking.counted {
+    let queries = &found.query_counts;
+    let counted = match found.options.subset {
         ComparisonSubset::WithRelevant => "with a document judged relevant",
         ComparisonSubset::WithRetrievedRelevant => {
             "with a relevant document among the candidates of either"
@@ -78,9 +78,9 @@ pub fn comparison_summary(found: &RankerComparison) -> String {
          or more.",
         who(&found.rankers[0]),
         who(&found.rankers[1]),
-        format::count(queries.n_counted),
-        format::count(queries.n_all),
-        found.relevant_from
+        format::count(queries.n_included),
+        format::count(queries.n_queries),
+        found.min_relevant_grade
     )
 }
 
@@ -89,26 +89,26 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
     let mut table = head(found, "queries", "every query")
-        .with_texts("query id | query")
-        .with_numbers("tokens")
-        .with_texts("type")
+        .with_text_columns("query id | query")
+        .with_number_columns("tokens")
+        .with_text_columns("type")
         .with_columns(ColumnKind::Number, measures)
-        .with_numbers("matches in 10");
+        .with_number_columns("matches in 10");
     let both =
         |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
     table.rows = rows
         .iter()
         .map(|row| {
-            let values = &row.values;
+            let values = &row.metrics;
             let mut cells = vec![
                 text(&row.query_id),
                 text(&row.query),
                 TableValue::Count(u64::from(values.n_tokens)),
-                text(answer_type_label(values.answer)),
+                text(answer_type_label(values.answer_type)),
             ];
             let rr = values.rr.map_or([None; 2], |it| it.map(Some));
             cells.extend([rr, values.fqt, values.fnt].into_iter().flat_map(both));
-            cells.push(TableValue::Count(u64::from(values.matches[MAX_DEPTH - 1])));
+            cells.push(TableValue::Count(u64::from(values.n_shared_docs[MAX_DEPTH - 1])));
             cells
         })
         .collect();
@@ -118,8 +118,8 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
 /// The difference in RR of each query, the highest first.
 pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "series", "the difference in RR@10, query by query")
-        .with_numbers("place | ΔRR@10");
-    let series = found.change.series.iter().zip(1..);
+        .with_number_columns("place | ΔRR@10");
+    let series = found.rr_changes.differences.iter().zip(1..);
     table.rows = series
         .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Difference(*gain)])
         .collect();
@@ -219,7 +219,7 @@ fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
         comparison_summary(found),
         format!(
             "From {} {}. Tokens: {}.",
-            found.name, found.hash, found.analyzer
+            found.name, found.content_hash, found.analyzer
         ),
     ];
     notes.extend(unscored_notes(found));
@@ -267,9 +267,9 @@ fn signed(it: Option<Estimate>) -> [TableValue; 2] {
 
 fn hypotheses(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "hypotheses", "four hypotheses")
-        .with_texts("no. | hypothesis | measured")
-        .with_numbers("value | 95 % interval | queries")
-        .with_texts("verdict");
+        .with_text_columns("no. | hypothesis | measured")
+        .with_number_columns("value | 95 % interval | queries")
+        .with_text_columns("verdict");
     let row = |it: &HypothesisResult| {
         let mut cells = vec![
             text(it.hypothesis.name()),
@@ -278,10 +278,10 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
         ];
         cells.extend(signed(it.measured));
         cells.push(TableValue::Count(it.n_queries));
-        cells.push(text(conclusion_label(it.standing)));
+        cells.push(text(conclusion_label(it.outcome)));
         cells
     };
-    table.rows = found.findings.iter().map(row).collect();
+    table.rows = found.hypotheses.iter().map(row).collect();
     table.notes.push(
         "Hypotheses of Padigela, Zamani and Croft (2019). Supported: the whole interval lies on \
          the side of 0 that the hypothesis says (below 0 for H2, else above); not corrected for \
@@ -294,11 +294,11 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
 fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "fractions", "what stands at the top")
-        .with_texts("measure")
+        .with_text_columns("measure")
         .with_columns(ColumnKind::Estimate, rankers)
-        .with_numbers("difference | 95 % interval")
+        .with_number_columns("difference | 95 % interval")
         .with_columns(ColumnKind::Number, rankers.map(|it| format!("{it} higher")))
-        .with_numbers("p, t test | p, randomisation | queries");
+        .with_number_columns("p, t test | p, randomisation | queries");
     let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
     let share = |it: &PairedMeans, side| {
         let share = it.share_higher(side);
@@ -313,9 +313,9 @@ fn fractions(found: &RankerComparison) -> ReportTable {
         cells
     };
     let rows = [
-        ("RR@10", &found.rr),
-        ("FQT", &found.fqt),
-        ("FNT", &found.fnt),
+        ("RR@10", &found.reciprocal_rank),
+        ("FQT", &found.fraction_query_tokens),
+        ("FNT", &found.fraction_novel_terms),
     ];
     table.rows = rows.map(row).into();
     table.notes.push(format!(
@@ -323,7 +323,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
          share of their distinct tokens that are not. Both without stop words, a mean over the \
          documents. Difference: first less second. Tests are paired, two-sided, with queries as \
          units. Documents without a text here: {}.",
-        format::count(found.queries.n_docs_without_text)
+        format::count(found.query_counts.n_docs_without_text)
     ));
     table
 }

@@ -49,9 +49,9 @@ fn head(figures: &StudyFigures, name: &str, what: &str) -> ReportTable {
     ReportTable {
         notes: vec![format!(
             "Instances {}, mode {}{}, from study {}.",
-            figures.hash,
-            figures.mode.name(),
-            of_split(&figures.choice.dials),
+            figures.instances_hash,
+            figures.variant.name(),
+            of_split(&figures.options.controls),
             figures.name
         )],
         ..ReportTable::new(name, format!("{}: {what}", figures.title))
@@ -71,18 +71,18 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
         FunnelStage::ExtendedByLength,
         FunnelStage::Extended,
     ];
-    let names = readings.iter().map(|it| reading(*it));
+    let names = readings.iter().map(|it| funnel_step_label(*it));
     let mut table = head(figures, "funnel", "from candidates to instances")
-        .with_texts("axiom")
+        .with_text_columns("axiom")
         .with_columns(ColumnKind::Number, names.chain(["instances"]));
     let row = |funnel: &AxiomFunnel| {
         let of = |wanted: &FunnelStage| {
-            let found = funnel.steps.iter().find(|it| it.reading == *wanted);
-            found.map_or(TableValue::Missing, |it| TableValue::Count(it.n))
+            let found = funnel.steps.iter().find(|it| it.stage == *wanted);
+            found.map_or(TableValue::Missing, |it| TableValue::Count(it.n_candidates))
         };
         let last = funnel.steps.last();
         let name = [text(funnel.probe.name())];
-        let last = [last.map_or(TableValue::Missing, |it| TableValue::Count(it.n))];
+        let last = [last.map_or(TableValue::Missing, |it| TableValue::Count(it.n_candidates))];
         let counts = readings.iter().map(of);
         name.into_iter().chain(counts).chain(last).collect()
     };
@@ -99,11 +99,11 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
 /// Which premise sends away how many.
 fn premises(figures: &StudyFigures) -> ReportTable {
     let mut table = head(figures, "premises", "which premise sends away how many")
-        .with_texts("axiom | premise | bound")
-        .with_numbers("fail it | fail nothing else | missing, median | of");
+        .with_text_columns("axiom | premise | bound")
+        .with_number_columns("fail it | fail nothing else | missing, median | of");
     for funnel in &figures.funnels {
-        table.rows.extend(funnel.missed.iter().map(|it| {
-            let share = |n: u64| match funnel.n_asked {
+        table.rows.extend(funnel.precondition_failures.iter().map(|it| {
+            let share = |n: u64| match funnel.n_checked {
                 0 => TableValue::Missing,
                 all => TableValue::Fraction(n as f64 / all as f64),
             };
@@ -112,11 +112,11 @@ fn premises(figures: &StudyFigures) -> ReportTable {
                 text(precondition_label(it)),
                 text(precondition::bound_label(&measured(it))),
                 share(it.n_failed),
-                share(it.n_alone),
-                it.missing.map_or(TableValue::Missing, |by| {
+                share(it.n_failed_only),
+                it.median_shortfall.map_or(TableValue::Missing, |by| {
                     text(precondition::value_label(it.quantity, by))
                 }),
-                TableValue::Count(funnel.n_asked),
+                TableValue::Count(funnel.n_checked),
             ]
         }));
     }
@@ -153,7 +153,7 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let what = "do its instances hold under other terms";
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenisation", what)
-        .with_texts("analyser")
+        .with_text_columns("analyser")
         .with_columns(ColumnKind::Number, axioms);
     let counts = first
         .rows
@@ -164,7 +164,7 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     table.rows.extend(figures.audits.iter().map(|audit| {
         let held = audit.rows.iter().map(|it| match it.n_instances {
             0 => TableValue::Missing,
-            n => TableValue::Fraction(it.n_held as f64 / n as f64),
+            n => TableValue::Fraction(it.n_retained as f64 / n as f64),
         });
         let name = [text(audit.analyzer.clone())];
         name.into_iter().chain(held).collect()
@@ -179,20 +179,20 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
 
 /// Every ranker against one of them.
 fn compared(figures: &StudyFigures) -> Option<ReportTable> {
-    let compared = &figures.compared;
+    let compared = &figures.reference_comparison;
     let reference = figures.rankers.get(compared.reference as usize)?;
     if compared.n_tests == 0 {
         return None;
     }
     let what = format!("rankers against {}", reference.label);
     let mut table = head(figures, "compared", &what)
-        .with_texts("ranker | axiom")
-        .with_numbers("difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries");
+        .with_text_columns("ranker | axiom")
+        .with_number_columns("difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries");
     for (ranker, row) in figures.rankers.iter().zip(&compared.rows) {
         let cells = row.iter().zip(&figures.funnels);
         table.rows.extend(cells.filter_map(|(cell, funnel)| {
             let it = cell.as_ref()?;
-            let [low, high] = it.micro.interval;
+            let [low, high] = it.micro_average.interval;
             let bounds = format!(
                 "[{}, {}]",
                 super::format::signed(low),
@@ -201,13 +201,13 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
             Some(vec![
                 text(ranker.label.clone()),
                 text(funnel.probe.name()),
-                TableValue::Difference(it.micro.value),
+                TableValue::Difference(it.micro_average.value),
                 text(bounds),
                 it.effect_size
                     .map_or(TableValue::Missing, TableValue::Difference),
                 TableValue::PValue(it.p),
                 TableValue::PValue(it.p_holm),
-                TableValue::Count(it.n_judged),
+                TableValue::Count(it.n_verdicts),
                 TableValue::Count(it.n_queries),
             ])
         }));
@@ -226,12 +226,12 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
 fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness.as_ref()?;
     let mut table = head(figures, "effectiveness", "rankers by effectiveness")
-        .with_numbers("no.")
-        .with_texts("ranker");
+        .with_number_columns("no.")
+        .with_text_columns("ranker");
     for measure in &found.measures {
         table = table
             .with_columns(ColumnKind::Estimate, [measure])
-            .with_texts("better than");
+            .with_text_columns("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
     table.rows = rows
@@ -260,14 +260,14 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
 
 /// Effectiveness in thirds of the queries.
 fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
-    let found = figures.overlap.as_ref()?;
+    let found = figures.query_overlap.as_ref()?;
     let what = format!(
         "{} by how much of the query relevant texts hold",
         found.measure
     );
     let mut table = head(figures, "overlap", &what)
-        .with_texts("queries | ranker")
-        .with_estimates("little | medium | much");
+        .with_text_columns("queries | ranker")
+        .with_estimate_columns("little | medium | much");
     let mut add = |name: &str, thirds: &OverlapThirds| {
         let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
@@ -279,8 +279,8 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
             head.into_iter().chain(means).collect()
         }));
     };
-    add("all", &found.all);
-    add("with a relevant text in the pool", &found.in_pool);
+    add("all", &found.all_queries);
+    add("with a relevant text in the pool", &found.relevant_in_pool);
     let [low, high] = found.edges.map(super::format::fraction);
     table.notes.push(format!(
         "Overlap: the share of a query's distinct terms that a relevant document holds, in the \
@@ -291,10 +291,10 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
 
 /// Effectiveness against the axioms.
 fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
-    let found = figures.scatter.as_ref()?;
+    let found = figures.effectiveness_scatter.as_ref()?;
     let what = format!("{} against the axioms", found.measure);
     let mut table = head(figures, "scatter", &what)
-        .with_texts("ranker")
+        .with_text_columns("ranker")
         .with_columns(
             ColumnKind::Number,
             [found.measure.as_str(), "mean fraction over axioms"],

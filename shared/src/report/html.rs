@@ -92,7 +92,7 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
                 out,
                 "<{tag}{}>{}</{end}>",
                 class(column.kind),
-                escape(&value.shown())
+                escape(&value.display_text())
             )?;
         }
         out.push_str("</tr>\n");

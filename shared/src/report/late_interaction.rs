@@ -17,26 +17,26 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
     let mut rows = vec![
         row(
             "importance, by word",
-            found.r_importance.as_ref(),
+            found.idf_importance_correlation.as_ref(),
             Some(importance),
         ),
-        row("ΔES, by word", found.r_delta_es.as_ref(), Some(delta_es)),
+        row("ΔES, by word", found.idf_delta_es_correlation.as_ref(), Some(delta_es)),
         row(
             "spectral ratio, by piece",
-            found.r_ratio.as_ref(),
+            found.idf_spectral_correlation.as_ref(),
             Some(ratio),
         ),
     ];
-    let has_before = found.pieces.iter().any(|it| it.ratio_before.is_some());
+    let has_before = found.tokens.iter().any(|it| it.pretrained_spectral_ratio.is_some());
     if has_before {
         let what = "spectral ratio before fine-tuning, by piece";
-        rows.push(row(what, found.r_ratio_before.as_ref(), None));
+        rows.push(row(what, found.pretrained_idf_spectral_correlation.as_ref(), None));
     }
-    let table = head(found, "correlations", &found.head.ranker.label)
-        .with_texts("idf and")
-        .with_numbers("r")
-        .with_estimates("interval")
-        .with_numbers("points | the paper's r");
+    let table = head(found, "correlations", &found.header.ranker.label)
+        .with_text_columns("idf and")
+        .with_number_columns("r")
+        .with_estimate_columns("interval")
+        .with_number_columns("points | the paper's r");
     ReportTable {
         rows,
         notes: notes(found),
@@ -45,7 +45,7 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
 }
 
 fn head(found: &LateInteractionAnalysis, name: &str, what: &str) -> ReportTable {
-    ReportTable::new(name, format!("{}: {what}", found.head.title))
+    ReportTable::new(name, format!("{}: {what}", found.header.title))
 }
 
 fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<TableValue> {
@@ -68,21 +68,21 @@ fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
         format!(
             "Spectral ratio: the first singular value of all vectors of a piece over their sum, of \
              pieces with at least {} vectors; not centred.",
-            found.head.floor
+            found.header.min_occurrences
         ),
         format!(
             "{} pairs of {} queries and {} texts of {}, pool {}.",
-            format::count(found.head.n_pairs),
-            format::count(found.head.queries.len() as u64),
-            format::count(found.head.n_texts),
-            found.head.collection,
-            found.head.pool
+            format::count(found.header.n_pairs),
+            format::count(found.header.queries.len() as u64),
+            format::count(found.header.n_docs),
+            found.header.collection,
+            found.header.pool
         ),
         "The paper's: ColBERT on 400 queries of TREC DL 2019 and 2020, without markers and without \
          [MASK]."
             .to_owned(),
     ];
-    notes.extend(found.head.ranker.note.clone());
+    notes.extend(found.header.ranker.note.clone());
     notes
 }
 
@@ -95,25 +95,25 @@ fn number(value: Option<f64>) -> TableValue {
 
 fn words(found: &LateInteractionAnalysis) -> ReportTable {
     let table = head(found, "words", "words")
-        .with_texts("word | pieces")
-        .with_numbers(
+        .with_text_columns("word | pieces")
+        .with_number_columns(
             "queries | idf | importance | turned | symmetric | ΔES | exact | of the query",
         )
-        .with_texts("others");
+        .with_text_columns("others");
     let row = |it: &WordStatistics| {
-        let soft = it.soft.iter();
-        let soft = soft.map(|it| format!("{} {}", it.piece, format::fraction(it.share)));
+        let soft = it.soft_matches.iter();
+        let soft = soft.map(|it| format!("{} {}", it.token, format::fraction(it.share)));
         vec![
             TableValue::Text(it.word.clone()),
-            TableValue::Text(it.pieces.join(" ")),
-            TableValue::Count(it.queries.len() as u64),
+            TableValue::Text(it.tokens.join(" ")),
+            TableValue::Count(it.query_nos.len() as u64),
             number(it.idf),
             number(it.importance),
-            number(it.importance_turned),
+            number(it.importance_reversed),
             number(it.importance_symmetric),
             number(it.delta_es),
-            TableValue::Fraction(it.exact),
-            TableValue::Fraction(it.other),
+            TableValue::Fraction(it.exact_share),
+            TableValue::Fraction(it.other_query_token_share),
             TableValue::Text(soft.collect::<Vec<_>>().join(", ")),
         ]
     };
@@ -125,21 +125,21 @@ fn words(found: &LateInteractionAnalysis) -> ReportTable {
 
 fn pieces(found: &LateInteractionAnalysis) -> ReportTable {
     let table = head(found, "pieces", "pieces")
-        .with_texts("piece")
-        .with_numbers("idf | ΔES | places | vectors | spectral ratio | before fine-tuning");
+        .with_text_columns("piece")
+        .with_number_columns("idf | ΔES | places | vectors | spectral ratio | before fine-tuning");
     let row = |it: &TokenStatistics| {
         vec![
-            TableValue::Text(it.piece.clone()),
+            TableValue::Text(it.token.clone()),
             number(it.idf),
             number(it.delta_es),
-            TableValue::Count(it.n_places),
+            TableValue::Count(it.n_query_positions),
             TableValue::Count(it.n_occurrences),
-            number(it.ratio),
-            number(it.ratio_before),
+            number(it.spectral_ratio),
+            number(it.pretrained_spectral_ratio),
         ]
     };
     ReportTable {
-        rows: found.pieces.iter().map(row).collect(),
+        rows: found.tokens.iter().map(row).collect(),
         ..table
     }
 }

@@ -26,7 +26,7 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     let names: Vec<String> = table.columns.iter().map(|it| escape(&it.name)).collect();
     writeln!(out, "{} \\\\\n\\midrule", names.join(" & "))?;
     for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|it| escape(&it.shown())).collect();
+        let cells: Vec<String> = row.iter().map(|it| escape(&it.display_text())).collect();
         writeln!(out, "{} \\\\", cells.join(" & "))?;
     }
     writeln!(out, "\\bottomrule\n\\end{{tabular}}")?;

@@ -47,7 +47,7 @@ fn cell(value: &TableValue) -> String {
     match value {
         TableValue::Text(text) => escape(text),
         // `[.92, .94]` is no link, since a report defines none.
-        _ => value.shown().replace('<', "&lt;"),
+        _ => value.display_text().replace('<', "&lt;"),
     }
 }
 

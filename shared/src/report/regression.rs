@@ -11,21 +11,21 @@ use crate::verdict::Outcome;
 /// What moved, by axiom, by query, and the instances that moved farthest.
 pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     let text = |it: &str| TableValue::Text(it.to_owned());
-    let axioms = diff.axioms.iter().map(|it| {
+    let axioms = diff.probes.iter().map(|it| {
         vec![
             text(&it.probe.name()),
-            text(it.mode.name()),
-            TableValue::Count(it.n_judged),
-            TableValue::Count(it.n_gained),
-            TableValue::Count(it.n_lost),
+            text(it.variant.name()),
+            TableValue::Count(it.n_verdicts),
+            TableValue::Count(it.n_improved),
+            TableValue::Count(it.n_worsened),
         ]
     });
     let queries = diff.queries.iter().map(|it| {
         vec![
             text(&it.query_id),
             text(&it.query),
-            TableValue::Count(it.n_gained),
-            TableValue::Count(it.n_lost),
+            TableValue::Count(it.n_improved),
+            TableValue::Count(it.n_worsened),
         ]
     });
     let margin = |it: f64| TableValue::Score {
@@ -35,9 +35,9 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     let instances = diff.instances.iter().map(|it: &ChangedInstance| {
         vec![
             text(&it.probe.name()),
-            text(it.mode.name()),
+            text(it.variant.name()),
             text(&it.query_id),
-            text(&it.text_ids.join(" ")),
+            text(&it.doc_ids.join(" ")),
             text(outcome(it.first.outcome)),
             margin(it.first.margin),
             text(outcome(it.second.outcome)),
@@ -45,17 +45,17 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
         ]
     });
     let moves = ReportTable::new("moves", "What moved, by axiom")
-        .with_texts("axiom | mode")
-        .with_numbers("judged by both | gained | lost");
+        .with_text_columns("axiom | mode")
+        .with_number_columns("judged by both | gained | lost");
     let by_query = ReportTable::new("queries", "What moved, by query")
-        .with_texts("query id | query")
-        .with_numbers("gained | lost");
+        .with_text_columns("query id | query")
+        .with_number_columns("gained | lost");
     let title = format!("Instances that changed side, the farthest {MAX_CHANGED_INSTANCES}");
     let moved = ReportTable::new("moved", title)
-        .with_texts("axiom | mode | query id | texts | first")
-        .with_numbers("margin")
-        .with_texts("second")
-        .with_numbers("margin");
+        .with_text_columns("axiom | mode | query id | texts | first")
+        .with_number_columns("margin")
+        .with_text_columns("second")
+        .with_number_columns("margin");
     let tables = [
         (moves, axioms.collect()),
         (by_query, queries.collect()),
@@ -79,7 +79,7 @@ fn outcome(outcome: Outcome) -> &'static str {
 
 /// Every cell beside its baseline.
 pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
-    let fallen = compared.iter().filter(|it| !it.holds).count();
+    let fallen = compared.iter().filter(|it| !it.passes).count();
     let title = format!(
         "{study}: {fallen} of {} cells below the baseline",
         compared.len()
@@ -89,19 +89,19 @@ pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
         vec![
             TableValue::Text(it.expected.ranker.clone()),
             TableValue::Text(it.expected.probe.name().into_owned()),
-            TableValue::Text(it.expected.mode.name().to_owned()),
+            TableValue::Text(it.expected.variant.name().to_owned()),
             TableValue::Fraction(before),
-            it.found.map_or(TableValue::Missing, TableValue::Fraction),
-            it.found.map_or(TableValue::Missing, |now| {
+            it.actual.map_or(TableValue::Missing, TableValue::Fraction),
+            it.actual.map_or(TableValue::Missing, |now| {
                 TableValue::Difference(now - before)
             }),
-            TableValue::Text(if it.holds { "holds" } else { "FALLEN" }.to_owned()),
+            TableValue::Text(if it.passes { "holds" } else { "FALLEN" }.to_owned()),
         ]
     });
     let table = ReportTable::new("baseline", title)
-        .with_texts("ranker | axiom | mode")
-        .with_numbers("baseline | now | change")
-        .with_texts("");
+        .with_text_columns("ranker | axiom | mode")
+        .with_number_columns("baseline | now | change")
+        .with_text_columns("");
     ReportTable {
         rows: rows.collect(),
         ..table
@@ -110,7 +110,7 @@ pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
 
 /// The same in the format of JUnit, which programs that run tests read.
 pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
-    let fallen = compared.iter().filter(|it| !it.holds).count();
+    let fallen = compared.iter().filter(|it| !it.passes).count();
     let name = escape(study);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
@@ -120,14 +120,14 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
     );
     for it in compared {
         let ranker = escape(&it.expected.ranker);
-        let case = format!("{} {}", it.expected.probe.slug(), it.expected.mode.name());
+        let case = format!("{} {}", it.expected.probe.slug(), it.expected.variant.name());
         let _ = write!(out, "  <testcase classname=\"{ranker}\" name=\"{case}\"");
-        if it.holds {
+        if it.passes {
             out.push_str("/>\n");
             continue;
         }
         let before = format::fraction(it.expected.fraction);
-        let now = it.found.map_or("nothing".to_owned(), format::fraction);
+        let now = it.actual.map_or("nothing".to_owned(), format::fraction);
         let said = escape(&format!("{now} where the baseline has {before}"));
         let _ = writeln!(out, ">\n    <failure message=\"{said}\"/>\n  </testcase>");
     }

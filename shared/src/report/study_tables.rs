@@ -35,9 +35,9 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         "{}: how often each ranker orders texts as the axiom says",
         overview.title
     );
-    let axioms = overview.probes.iter().map(|it| it.probe.name());
+    let axioms = overview.columns.iter().map(|it| it.probe.name());
     let table = ReportTable::new("fractions", title)
-        .with_texts("ranker")
+        .with_text_columns("ranker")
         .with_columns(ColumnKind::Estimate, axioms)
         .with_columns(ColumnKind::Number, &overview.measures);
     let row = |name: &str, values: Vec<TableValue>| {
@@ -47,9 +47,9 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         row
     };
     let mut rows: Vec<Vec<TableValue>> = Vec::new();
-    for it in &overview.rankers {
+    for it in &overview.rows {
         let mut values: Vec<TableValue> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
-        values.resize(overview.probes.len(), TableValue::Missing);
+        values.resize(overview.columns.len(), TableValue::Missing);
         values.extend(
             it.effectiveness
                 .iter()
@@ -57,10 +57,10 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         );
         rows.push(row(&it.ranker.label, values));
     }
-    let probes = overview.probes.iter();
+    let probes = overview.columns.iter();
     let agreement = probes
         .clone()
-        .map(|it| fraction(it.relevance.as_ref()))
+        .map(|it| fraction(it.qrels_cell.as_ref()))
         .collect();
     rows.push(row("relevance, where grades differ", agreement));
     let counts = probes
@@ -68,7 +68,7 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         .map(|it| TableValue::Count(it.n_instances))
         .collect();
     rows.push(row("instances", counts));
-    let relevant = probes.map(|it| TableValue::Count(it.n_relevant)).collect();
+    let relevant = probes.map(|it| TableValue::Count(it.n_with_relevant)).collect();
     rows.push(row("with a relevant text", relevant));
     ReportTable {
         rows,
@@ -79,23 +79,23 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
 
 fn cells(overview: &StudyOverview) -> ReportTable {
     let mut table = head(overview, "cells", "each ranker on each axiom")
-        .with_texts("ranker | axiom | mode")
-        .with_numbers("satisfied | tied | violated | unscored | share asked | queries")
-        .with_estimates("fraction | mean over queries")
-        .with_numbers("p | p after Holm | detectable from .5 | fraction of texts seen whole")
-        .with_texts("instances hash | fingerprint");
-    for OverviewRow { ranker, cells, .. } in &overview.rankers {
-        for (column, cell) in overview.probes.iter().zip(cells) {
+        .with_text_columns("ranker | axiom | mode")
+        .with_number_columns("satisfied | tied | violated | unscored | share asked | queries")
+        .with_estimate_columns("fraction | mean over queries")
+        .with_number_columns("p | p after Holm | detectable from .5 | fraction of texts seen whole")
+        .with_text_columns("instances hash | fingerprint");
+    for OverviewRow { ranker, cells, .. } in &overview.rows {
+        for (column, cell) in overview.columns.iter().zip(cells) {
             let mut row = vec![
                 TableValue::Text(ranker.label.clone()),
                 TableValue::Text(column.probe.slug().into_owned()),
-                TableValue::Text(overview.mode.name().to_owned()),
+                TableValue::Text(overview.variant.name().to_owned()),
             ];
             row.extend(
                 cell.as_ref()
                     .map_or_else(|| vec![TableValue::Missing; 12], counted),
             );
-            row.push(TableValue::Text(short(&overview.hash)));
+            row.push(TableValue::Text(short(&overview.instances_hash)));
             row.push(TableValue::Text(short(&ranker.fingerprint)));
             table.rows.push(row);
         }
@@ -107,25 +107,25 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
     let splits = overview.splits.iter();
     let splits = splits.map(|it| format!("instances, {}", it.name));
     let table = head(overview, "axioms", "what was mined")
-        .with_texts("axiom | mode | claim")
-        .with_numbers("instances | with a relevant text | in both orders | share kept")
-        .with_estimates("agreement with relevance")
-        .with_numbers("grades that differ")
+        .with_text_columns("axiom | mode | claim")
+        .with_number_columns("instances | with a relevant text | in both orders | share kept")
+        .with_estimate_columns("agreement with relevance")
+        .with_number_columns("grades that differ")
         .with_columns(ColumnKind::Number, splits);
-    let rows = overview.probes.iter().map(|it| {
-        let compared = it.relevance.as_ref().map(|it| it.tally.judged());
+    let rows = overview.columns.iter().map(|it| {
+        let compared = it.qrels_cell.as_ref().map(|it| it.tally.n_with_verdict());
         let mut row = vec![
             TableValue::Text(it.probe.slug().into_owned()),
-            TableValue::Text(overview.mode.name().to_owned()),
+            TableValue::Text(overview.variant.name().to_owned()),
             TableValue::Text(it.claim.name().to_owned()),
             TableValue::Count(it.n_instances),
-            TableValue::Count(it.n_relevant),
+            TableValue::Count(it.n_with_relevant),
             TableValue::Count(it.n_both_orders),
-            TableValue::Fraction(it.sampled),
-            fraction(it.relevance.as_ref()),
+            TableValue::Fraction(it.sampled_fraction),
+            fraction(it.qrels_cell.as_ref()),
             compared.map_or(TableValue::Missing, TableValue::Count),
         ];
-        row.extend(it.n_of_splits.iter().map(|&it| TableValue::Count(it)));
+        row.extend(it.n_per_split.iter().map(|&it| TableValue::Count(it)));
         row
     });
     ReportTable {
@@ -136,10 +136,10 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
 
 fn rankers(overview: &StudyOverview) -> ReportTable {
     let table = head(overview, "rankers", "who was asked")
-        .with_texts("ranker | detail | kind | given as | fingerprint")
-        .with_numbers("pairs without a score | pairs seen in part")
-        .with_texts("note");
-    let rows = overview.rankers.iter().map(|row| {
+        .with_text_columns("ranker | detail | kind | given as | fingerprint")
+        .with_number_columns("pairs without a score | pairs seen in part")
+        .with_text_columns("note");
+    let rows = overview.rows.iter().map(|row| {
         let OverviewRow {
             ranker,
             n_unscored: n_missing,
@@ -152,7 +152,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
             TableValue::Text(ranker.spec.clone()),
             TableValue::Text(ranker.fingerprint.clone()),
             TableValue::Count(*n_missing),
-            row.seen_in_part()
+            row.n_known_truncated()
                 .map_or(TableValue::Missing, TableValue::Count),
             ranker
                 .note
@@ -169,15 +169,15 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 /// None where no ranker has a certificate.
 pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "certificates", "scores under other conditions")
-        .with_texts("ranker | scored once more")
-        .with_numbers(
+        .with_text_columns("ranker | scored once more")
+        .with_number_columns(
             "pairs | largest difference | range of scores | verdicts | changed | fraction changed",
         );
     let mut rows = Vec::new();
     // Rankers by how they computed, each way said once.
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in &overview.rankers {
-        let Some(certified) = &row.certified else {
+    for row in &overview.rows {
+        let Some(certified) = &row.stability else {
             continue;
         };
         let way = way(&certified.computation);
@@ -192,12 +192,12 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
             };
             rows.push(vec![
                 TableValue::Text(row.ranker.label.clone()),
-                TableValue::Text(it.condition.name().to_owned()),
+                TableValue::Text(it.condition.label().to_owned()),
                 TableValue::Count(it.n_pairs),
                 TableValue::Magnitude(it.max_difference),
                 TableValue::Score {
-                    value: it.range,
-                    digits: format::score_digits(it.range),
+                    value: it.score_range,
+                    digits: format::score_digits(it.score_range),
                 },
                 TableValue::Count(it.n_verdicts),
                 TableValue::Count(it.n_changed),
@@ -240,7 +240,7 @@ fn way(computation: &ComputeEnvironment) -> String {
 }
 
 fn fraction(cell: Option<&OverviewCell>) -> TableValue {
-    cell.map_or(TableValue::Missing, |it| TableValue::Estimate(it.micro))
+    cell.map_or(TableValue::Missing, |it| TableValue::Estimate(it.micro_average))
 }
 
 fn counted(cell: &OverviewCell) -> Vec<TableValue> {
@@ -249,15 +249,15 @@ fn counted(cell: &OverviewCell) -> Vec<TableValue> {
         TableValue::Count(cell.tally.tied),
         TableValue::Count(cell.tally.violated),
         TableValue::Count(cell.tally.unscored),
-        TableValue::Fraction(cell.asked()),
+        TableValue::Fraction(cell.scored_fraction()),
         TableValue::Count(cell.n_queries),
-        TableValue::Estimate(cell.micro),
-        TableValue::Estimate(cell.over_queries),
+        TableValue::Estimate(cell.micro_average),
+        TableValue::Estimate(cell.macro_average),
         TableValue::PValue(cell.p),
         TableValue::PValue(cell.p_holm),
-        cell.detectable
+        cell.detectable_difference
             .map_or(TableValue::Missing, TableValue::Fraction),
-        cell.whole.map_or(TableValue::Missing, TableValue::Fraction),
+        cell.untruncated_fraction.map_or(TableValue::Missing, TableValue::Fraction),
     ]
 }
 
@@ -273,13 +273,13 @@ fn kind(kind: RankerKind) -> &'static str {
 /// What was turned away from how the study was made, if anything was.
 fn dials(dials: &StudyControls) -> String {
     let mut turned = String::new();
-    if let Some(delta) = dials.delta {
+    if let Some(delta) = dials.length_tolerance {
         turned += &format!(", lengths within {delta} terms");
     }
-    if let Some(width) = dials.delta_score {
+    if let Some(width) = dials.tie_threshold {
         turned += &format!(", scores within {width} tie");
     }
-    match dials.only {
+    match dials.subset {
         InstanceSubset::All => {}
         InstanceSubset::Untruncated => turned += ", only texts that the ranker saw whole",
         InstanceSubset::WithRelevant => turned += ", only instances with a relevant text",
@@ -301,28 +301,28 @@ fn short(hash: &str) -> String {
 fn same_instances(overview: &StudyOverview) -> String {
     format!(
         "Instances {}, mode {}{}, from study {}.",
-        overview.hash,
-        overview.mode.name(),
-        of_split(&overview.dials),
+        overview.instances_hash,
+        overview.variant.name(),
+        of_split(&overview.controls),
         overview.name
     )
 }
 
 fn notes(overview: &StudyOverview) -> Vec<String> {
     let count = format::count;
-    let dials = dials(&overview.dials);
+    let dials = dials(&overview.controls);
     let mut notes = vec![
         format!(
             "Study {}, mined {} by Axioscope {}, reported by Axioscope {}.",
             overview.name,
-            format::date(&overview.made),
+            format::date(&overview.created),
             overview.software,
             env!("CARGO_PKG_VERSION")
         ),
         format!(
             "Instances {}, mode {}{dials}.",
-            overview.hash,
-            overview.mode.name()
+            overview.instances_hash,
+            overview.variant.name()
         ),
         format!(
             "Collection {}: {} documents, {} terms; {} queries, {} pairs of query and text.",
@@ -333,7 +333,7 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             count(overview.n_pairs)
         ),
         format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer),
-        limits(&overview.limits, overview.probes.iter().map(|it| it.probe)),
+        limits(&overview.limits, overview.columns.iter().map(|it| it.probe)),
         format!(
             "Fractions are over instances; brackets hold the 95 % interval of a percentile \
              bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \
@@ -344,7 +344,7 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             count(overview.n_tests)
         ),
     ];
-    notes.extend(overview.rankers.iter().map(who));
+    notes.extend(overview.rows.iter().map(who));
     notes.extend(overview.remarks.iter().cloned());
     notes
 }

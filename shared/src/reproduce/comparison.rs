@@ -124,8 +124,8 @@ impl Bm25Comparison {
             ..ComparisonOptions::default()
         };
         Ok(Bm25Comparison {
-            differences: study.differ(&asking)?,
-            rows: study.differ_all(&asking)?,
+            differences: study.compare_rankers(&asking)?,
+            rows: study.compare_all_queries(&asking)?,
         })
     }
 
@@ -146,7 +146,7 @@ impl Bm25Comparison {
 
     /// Which queries count, and which candidates do not.
     pub(super) fn notes(&self) -> Vec<String> {
-        let found = &self.found;
+        let found = &self.differences;
         let mut notes = vec![format!(
             "{} Tokens: {}.",
             comparison_summary(found),
@@ -162,7 +162,7 @@ impl Bm25Comparison {
         ReportTable {
             name: format!("samples-{at}"),
             title: format!("BM25 and {name}: where one wins and the other loses"),
-            ..of_samples(&self.found)
+            ..sample_table(&self.differences)
         }
     }
 
@@ -193,43 +193,43 @@ impl Bm25Comparison {
     }
 
     fn told(&self, figure: &ComparisonMeasure) -> Option<MeasureValues> {
-        let found = &self.found;
+        let found = &self.differences;
         match *figure {
-            ComparisonMeasure::Rr => Some(of_paired(&found.rr)),
-            ComparisonMeasure::Fqt => Some(of_paired(&found.fqt)),
-            ComparisonMeasure::Fnt => Some(of_paired(&found.fnt)),
-            ComparisonMeasure::Bucket(at) => found.buckets.get(at).map(of_bucket),
+            ComparisonMeasure::Rr => Some(of_paired(&found.reciprocal_rank)),
+            ComparisonMeasure::Fqt => Some(of_paired(&found.fraction_query_tokens)),
+            ComparisonMeasure::Fnt => Some(of_paired(&found.fraction_novel_terms)),
+            ComparisonMeasure::Bucket(at) => found.fqt_buckets.get(at).map(of_bucket),
             ComparisonMeasure::BucketDrop => {
-                Some(of_falls([0, 1].map(|it| fall(&found.buckets, it))))
+                Some(of_falls([0, 1].map(|it| relative_mrr_drop(&found.fqt_buckets, it))))
             }
             ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
             ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
             ComparisonMeasure::Answer(answer) => {
-                let mut groups = found.answers.iter();
-                let group = groups.find(|it| it.answer == Some(answer));
-                group.map(|it| of_both(&it.both))
+                let mut groups = found.answer_types.iter();
+                let group = groups.find(|it| it.answer_type == Some(answer));
+                group.map(|it| of_both(&it.mrr))
             }
             ComparisonMeasure::AnswerTypeCount => {
-                let typed = found.answers.iter().filter(|it| it.answer.is_some());
-                let n_queries = typed.map(|it| it.both.n_queries).sum();
+                let typed = found.answer_types.iter().filter(|it| it.answer_type.is_some());
+                let n_queries = typed.map(|it| it.mrr.n_queries).sum();
                 Some(MeasureValues {
                     queries: [Some(n_queries); 2],
                     ..MeasureValues::default()
                 })
             }
             ComparisonMeasure::OverlapAtDepth(depth) => {
-                let mean = found.overlap.means.get(depth.checked_sub(1)?)?;
+                let mean = found.top_overlap.means.get(depth.checked_sub(1)?)?;
                 Some(of_both_alike(TableValue::Estimate(*mean)))
             }
-            ComparisonMeasure::Slope => found.overlap.line.map(|it| of_both_alike(three(it.slope))),
+            ComparisonMeasure::Slope => found.top_overlap.regression.map(|it| of_both_alike(three(it.slope))),
             ComparisonMeasure::Intercept => found
-                .overlap
-                .line
+                .top_overlap
+                .regression
                 .map(|it| of_both_alike(three(it.intercept))),
-            ComparisonMeasure::Change(turn) => Some(of_turn(&found.change, turn)),
+            ComparisonMeasure::Change(turn) => Some(of_turn(&found.rr_changes, turn)),
             ComparisonMeasure::Query(ref text) => {
                 let is_asked = |it: &&QueryRow| it.query.trim().eq_ignore_ascii_case(text);
-                let rr = self.rows.iter().find(is_asked)?.values.rr?;
+                let rr = self.rows.iter().find(is_asked)?.metrics.rr?;
                 Some(MeasureValues {
                     of: rr.map(|it| Some(TableValue::Fraction(it))),
                     ..MeasureValues::default()
@@ -239,13 +239,13 @@ impl Bm25Comparison {
     }
 
     fn length(&self, n_tokens: u32) -> Option<&MrrComparison> {
-        let mut lengths = self.found.lengths.iter();
+        let mut lengths = self.differences.query_lengths.iter();
         let length = lengths.find(|it| it.n_tokens == n_tokens);
-        length.map(|it| &it.both)
+        length.map(|it| &it.mrr)
     }
 
     fn length_fall(&self, from: u32, to: u32) -> Option<[Option<f64>; 2]> {
-        let (first, last) = (self.length(from)?.rr, self.length(to)?.rr);
+        let (first, last) = (self.length(from)?.mrr, self.length(to)?.mrr);
         Some([0, 1].map(|side: usize| {
             let (first, last) = (first[side]?.value, last[side]?.value);
             (first > 0.0).then(|| 1.0 - last / first)
@@ -269,9 +269,9 @@ fn of_paired(it: &PairedMeans) -> MeasureValues {
 }
 
 fn of_bucket(it: &FqtBucket) -> MeasureValues {
-    let [first, second] = &it.sides;
+    let [first, second] = &it.rankers;
     MeasureValues {
-        of: [first.rr, second.rr].map(|it| it.map(TableValue::Estimate)),
+        of: [first.mrr, second.mrr].map(|it| it.map(TableValue::Estimate)),
         queries: [Some(first.n_queries), Some(second.n_queries)],
         ..MeasureValues::default()
     }
@@ -279,9 +279,9 @@ fn of_bucket(it: &FqtBucket) -> MeasureValues {
 
 fn of_both(it: &MrrComparison) -> MeasureValues {
     MeasureValues {
-        of: it.rr.map(|it| it.map(TableValue::Estimate)),
+        of: it.mrr.map(|it| it.map(TableValue::Estimate)),
         queries: [Some(it.n_queries); 2],
-        gain: it.gain,
+        gain: it.mrr_difference,
         ..MeasureValues::default()
     }
 }
@@ -302,13 +302,13 @@ fn of_both_alike(value: TableValue) -> MeasureValues {
 
 fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
     let count = match turn {
-        RrChangeKind::ZeroToOne => change.n_won,
+        RrChangeKind::ZeroToOne => change.n_zero_to_one,
         RrChangeKind::Better => change.n_better,
         RrChangeKind::Equal => change.n_equal,
         RrChangeKind::Worse => change.n_worse,
-        RrChangeKind::OneToZero => change.n_lost,
+        RrChangeKind::OneToZero => change.n_one_to_zero,
     };
-    let n = change.series.len();
+    let n = change.differences.len();
     MeasureValues {
         both: Some(TableValue::Count(count)),
         share: (n > 0).then(|| count as f64 / n as f64),

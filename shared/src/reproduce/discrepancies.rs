@@ -50,10 +50,10 @@ pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -
     };
     let title = "What is known to be wrong, shown by pairs of numbers";
     let table = ReportTable::new("defects", title)
-        .with_texts("what | the one")
-        .with_numbers("is")
-        .with_texts("the other")
-        .with_numbers("is");
+        .with_text_columns("what | the one")
+        .with_number_columns("is")
+        .with_text_columns("the other")
+        .with_number_columns("is");
     ReportTable {
         rows: defects.rows,
         notes: vec![note.to_owned()],
@@ -117,11 +117,11 @@ impl<'a> DiscrepancyRows<'a> {
         let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
             return Vec::new();
         };
-        let place = |it: &StudyOverview| it.probes.iter().position(|it| it.probe == probe);
+        let place = |it: &StudyOverview| it.columns.iter().position(|it| it.probe == probe);
         let Some((a, b)) = place(first).zip(place(second)) else {
             return Vec::new();
         };
-        let both = first.rankers.iter().zip(&second.rankers);
+        let both = first.rows.iter().zip(&second.rows);
         both.filter_map(|(one, other)| {
             let name = format!("{}, {}", one.ranker.label, one.ranker.detail);
             Some((name, one.cells[a].clone()?, other.cells[b].clone()?))
@@ -144,7 +144,7 @@ impl<'a> DiscrepancyRows<'a> {
             self.add(
                 "TP is upside down in the published code: it prefers the text whose query terms \
                  stand farther apart",
-                fraction(format!("{ranker}, mode code"), one.micro.value),
+                fraction(format!("{ranker}, mode code"), one.micro_average.value),
                 fraction("1 − fixed − ties", turned(&other)),
             );
         }
@@ -152,7 +152,7 @@ impl<'a> DiscrepancyRows<'a> {
             self.add(
                 "STMC1 takes a distance for a similarity: as printed it prefers the text that is \
                  less like the query",
-                fraction(format!("{ranker}, mode paper"), one.micro.value),
+                fraction(format!("{ranker}, mode paper"), one.micro_average.value),
                 fraction("1 − fixed − ties", turned(&other)),
             );
         }
@@ -160,8 +160,8 @@ impl<'a> DiscrepancyRows<'a> {
             self.add(
                 "STMC1 in the published code also asks for as many occurrences of query terms in \
                  place of as many distinct ones: the effect of that premise alone",
-                fraction(format!("{ranker}, mode code"), one.micro.value),
-                fraction("mode paper", other.micro.value),
+                fraction(format!("{ranker}, mode code"), one.micro_average.value),
+                fraction("mode paper", other.micro_average.value),
             );
         }
         self.add(
@@ -234,10 +234,10 @@ impl<'a> DiscrepancyRows<'a> {
         };
         let pairs = study.pools.iter().map(|it| it.len() as u64);
         let pairs: u64 = pairs.map(|n| n * n.saturating_sub(1)).sum();
-        let kept = instances.found.iter().map(|&it| u64::from(it)).sum::<u64>();
+        let kept = instances.n_found.iter().map(|&it| u64::from(it)).sum::<u64>();
         let overview = self.overview(code);
         let column = overview.and_then(|it| {
-            it.probes
+            it.columns
                 .iter()
                 .find(|it| it.probe == Probe::Axiom(Axiom::Lnc1))
         });
@@ -258,8 +258,8 @@ impl<'a> DiscrepancyRows<'a> {
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Lnc1), [code, fixed]) {
             self.add(
                 "LNC1 by that code, and as the axiom says",
-                fraction(format!("{ranker}, mode code"), one.micro.value),
-                fraction("fixed", other.micro.value),
+                fraction(format!("{ranker}, mode code"), one.micro_average.value),
+                fraction("fixed", other.micro_average.value),
             );
         }
     }
@@ -267,14 +267,14 @@ impl<'a> DiscrepancyRows<'a> {
     fn rennings(&mut self) {
         let overview = self.overview(AxiomVariant::Fixed);
         let of = |idf: &str| {
-            let rankers = overview?.rankers.iter();
+            let rankers = overview?.rows.iter();
             let mut known = rankers.filter(|it| it.ranker.spec.starts_with("bm25"));
             let row = known.find(|it| it.ranker.spec.contains(idf))?;
             let column = overview?
-                .probes
+                .columns
                 .iter()
                 .position(|it| it.probe == Probe::Axiom(Axiom::Tfc1))?;
-            Some(row.cells[column].as_ref()?.micro.value)
+            Some(row.cells[column].as_ref()?.micro_average.value)
         };
         let value = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::Fraction);
         let (unclamped, positive) = (value(of("idf=rsj")), value(of("idf=lucene")));
@@ -293,7 +293,7 @@ impl<'a> DiscrepancyRows<'a> {
             .iter()
             .zip(LNC2_ALL)
             .map(|(row, all)| {
-                let value = |at: usize| number(&row.cells[at].printed).unwrap_or_default();
+                let value = |at: usize| number(&row.cells[at].published).unwrap_or_default();
                 let axioms = (3..7).map(value).sum::<f64>() + all;
                 [value(0), axioms / 5.0]
             })
@@ -327,6 +327,6 @@ fn fraction(name: impl Into<String>, share: f64) -> (String, TableValue) {
 
 /// The fraction of the same pairs the other way round, ties against both.
 fn turned(cell: &OverviewCell) -> f64 {
-    let tied = cell.tally.tied as f64 / cell.tally.judged() as f64;
-    1.0 - cell.micro.value - tied
+    let tied = cell.tally.tied as f64 / cell.tally.n_with_verdict() as f64;
+    1.0 - cell.micro_average.value - tied
 }

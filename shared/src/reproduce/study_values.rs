@@ -64,7 +64,7 @@ impl StudyColumnKind {
     /// What a study has in this reading; nothing where it was not mined in it.
     fn numbers(self, study: &Study) -> Result<Option<StudyNumbers>, Error> {
         match self {
-            StudyColumnKind::Mode(mode) if study.definition.modes.contains(&mode) => {
+            StudyColumnKind::Mode(mode) if study.definition.variants.contains(&mode) => {
                 let dials = StudyControls {
                     variant: Some(mode),
                     ..StudyControls::default()
@@ -79,7 +79,7 @@ impl StudyColumnKind {
                     tie_threshold: delta,
                     ..BehavioralTestOptions::default()
                 };
-                let behaviours = study.behaviours(&asking)?;
+                let behaviours = study.behavioral_tests(&asking)?;
                 Ok(Some(StudyNumbers::BehavioralTests(Box::new(behaviours))))
             }
             StudyColumnKind::Comparison { pair, counted } => {
@@ -150,7 +150,7 @@ impl StudyColumn {
         let compared = Bm25Comparison::from_runs(source, counted)?;
         Ok(StudyColumn {
             reading: StudyColumnKind::Runs,
-            name: compared.found.rankers[1].label.clone(),
+            name: compared.differences.rankers[1].label.clone(),
             numbers: Some(StudyNumbers::Compared(Box::new(compared))),
         })
     }
@@ -167,9 +167,9 @@ impl StudyColumn {
 impl SampleOutcome {
     fn count(self, effect: &BehavioralEffect) -> u64 {
         match self {
-            SampleOutcome::Positive => effect.positive,
-            SampleOutcome::Neutral => effect.neutral,
-            SampleOutcome::Negative => effect.negative,
+            SampleOutcome::Positive => effect.n_positive,
+            SampleOutcome::Neutral => effect.n_tied,
+            SampleOutcome::Negative => effect.n_negative,
         }
     }
 }
@@ -183,7 +183,7 @@ fn of_axioms(
     row: &PublishedRow,
     column: &PublishedColumn,
 ) -> Option<TableValue> {
-    let place = |probe: Probe| overview.probes.iter().position(|it| it.probe == probe);
+    let place = |probe: Probe| overview.columns.iter().position(|it| it.probe == probe);
     let probe = match column {
         PublishedColumn::Probe(probe) => place(*probe),
         PublishedColumn::Measure(..)
@@ -192,30 +192,30 @@ fn of_axioms(
         | PublishedColumn::Comparison(..)
         | PublishedColumn::NotAvailable(_) => None,
     };
-    match &row.what {
+    match &row.subject {
         PublishedRowSubject::NotAvailable
         | PublishedRowSubject::Outcome(..)
         | PublishedRowSubject::Comparison(_) => None,
         PublishedRowSubject::Instances => {
-            probe.map(|at| TableValue::Count(overview.probes[at].n_instances))
+            probe.map(|at| TableValue::Count(overview.columns[at].n_instances))
         }
         PublishedRowSubject::Split(name) => probe.and_then(|at| {
             let of = overview.splits.iter().position(|it| it.name == *name)?;
-            let count = overview.probes[at].n_of_splits.get(of);
+            let count = overview.columns[at].n_per_split.get(of);
             count.map(|&it| TableValue::Count(it))
         }),
         PublishedRowSubject::WithRelevantDocument => {
-            probe.map(|at| TableValue::Count(overview.probes[at].n_relevant))
+            probe.map(|at| TableValue::Count(overview.columns[at].n_with_relevant))
         }
         PublishedRowSubject::AgreementWithQrels => probe
-            .and_then(|at| overview.probes[at].relevance.as_ref())
-            .map(|it| TableValue::Estimate(it.micro)),
+            .and_then(|at| overview.columns[at].qrels_cell.as_ref())
+            .map(|it| TableValue::Estimate(it.micro_average)),
         PublishedRowSubject::Ranker(word) => {
-            let mut rankers = overview.rankers.iter();
+            let mut rankers = overview.rows.iter();
             let ranker = rankers.find(|it| is_called(&it.ranker.spec, word))?;
             match column {
                 PublishedColumn::Probe(_) => {
-                    Some(TableValue::Estimate(ranker.cells[probe?].as_ref()?.micro))
+                    Some(TableValue::Estimate(ranker.cells[probe?].as_ref()?.micro_average))
                 }
                 PublishedColumn::Measure(_, ours) => {
                     let at = overview.measures.iter().position(|it| it == ours)?;
@@ -244,8 +244,8 @@ fn of_behaviours(
         | PublishedColumn::Measure(..)
         | PublishedColumn::Comparison(..)
         | PublishedColumn::NotAvailable(_) => None,
-        PublishedColumn::Delta => match &row.what {
-            PublishedRowSubject::Ranker(word) => behaviours.rankers[place(word)?].delta.map(width),
+        PublishedColumn::Delta => match &row.subject {
+            PublishedRowSubject::Ranker(word) => behaviours.rankers[place(word)?].tie_threshold.map(width),
             PublishedRowSubject::NotAvailable
             | PublishedRowSubject::Outcome(..)
             | PublishedRowSubject::Instances
@@ -258,7 +258,7 @@ fn of_behaviours(
             let mut rows = behaviours.rows.iter();
             let found = rows.find(|it| (it.probe, it.slice) == (*probe, *slice))?;
             let effect = |word: &str| found.effects[place(word)?].as_ref();
-            match &row.what {
+            match &row.subject {
                 PublishedRowSubject::Instances => Some(TableValue::Count(found.n_samples)),
                 PublishedRowSubject::Ranker(word) => {
                     effect(word).map(|it| TableValue::Estimate(it.score))
@@ -284,7 +284,7 @@ fn of_compared(
     let PublishedColumn::Comparison(_, figure) = column else {
         return None;
     };
-    match &row.what {
+    match &row.subject {
         PublishedRowSubject::Comparison(said) => compared.value(*said, figure),
         PublishedRowSubject::Ranker(_)
         | PublishedRowSubject::NotAvailable

@@ -19,7 +19,7 @@ pub fn score_query(
     texts: impl IntoIterator<Item = StudyDocument>,
 ) -> Vec<f64> {
     let terms = index.query_terms(query);
-    let weighed = ranker.weigh(&terms, &index.totals());
+    let weighed = ranker.query_scorer(&terms, &index.totals());
     let score = |text: StudyDocument| {
         let DocumentFeatures {
             n_terms: mut len,
@@ -53,7 +53,7 @@ pub fn assemble_scores(
 /// What is needed to tell a formula apart and to show it.
 pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
     let spec = ranker.to_string();
-    let (label, detail) = ranker.words();
+    let (label, detail) = ranker.label_and_detail();
     RankerInfo {
         fingerprint: text_hash(&spec),
         spec,
@@ -71,7 +71,7 @@ pub fn documents_of_query<'a>(
     query: usize,
 ) -> impl Iterator<Item = StudyDocument> + 'a {
     pairs
-        .of(query)
+        .documents_of(query)
         .iter()
         .map(|&it: &StudyDocNo| texts[it as usize])
 }

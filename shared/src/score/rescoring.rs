@@ -103,18 +103,18 @@ impl RescoringRecord {
     /// new one.
     pub fn with_pair_numbers(&self, old: &[u32]) -> RescoringRecord {
         RescoringRecord {
-            rescored: self.again.iter().map(|it| it.renumbered(old)).collect(),
+            rescored: self.rescored.iter().map(|it| it.renumbered(old)).collect(),
             ..self.clone()
         }
     }
 
     /// Whether it is about so many pairs, and made of numbers: what was read may be anything.
     pub fn is_valid_for(&self, n_pairs: usize) -> bool {
-        self.again.iter().all(|it| {
-            it.pairs.len() == it.values.len()
+        self.rescored.iter().all(|it| {
+            it.pairs.len() == it.scores.len()
                 && it.pairs.is_sorted_by(|a, b| a < b)
                 && it.pairs.last().is_none_or(|&it| (it as usize) < n_pairs)
-                && it.values.iter().all(|it| it.is_finite())
+                && it.scores.iter().all(|it| it.is_finite())
         })
     }
 }
@@ -122,7 +122,7 @@ impl RescoringRecord {
 impl RescoredPairs {
     /// Of other pairs, each of which is one of these: the place `old` in these for each new one.
     fn renumbered(&self, old: &[u32]) -> RescoredPairs {
-        let known = |it: &u32| Some(self.values[self.pairs.binary_search(it).ok()?]);
+        let known = |it: &u32| Some(self.scores[self.pairs.binary_search(it).ok()?]);
         let each = old.iter().zip(0..);
         let (pairs, values) = each.filter_map(|(it, new)| Some((new, known(it)?))).unzip();
         RescoredPairs {
@@ -139,14 +139,14 @@ impl RescoredPairs {
 /// judged. Where there are no instances, texts are evenly spread.
 pub fn sample_pairs(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
-        .filter(|&it| !pairs.of(it).is_empty())
+        .filter(|&it| !pairs.documents_of(it).is_empty())
         .collect();
     let mut places = Vec::new();
     for query in spread(queries.len(), QUERIES).map(|it| queries[it]) {
         let mut texts = of_instances(instances, query);
         texts.retain(|&it| pairs.position(query, it).is_some());
         if texts.is_empty() {
-            let of = pairs.of(query);
+            let of = pairs.documents_of(query);
             texts.extend(spread(of.len(), PAIRS_OF_A_QUERY).map(|it| of[it]));
         }
         let found = texts.iter().filter_map(|&it| pairs.position(query, it));
@@ -162,7 +162,7 @@ fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
     for turn in 0..PAIRS_OF_A_QUERY {
         for it in instances {
             let arity = it.claim.arity();
-            let all = it.texts_of(query);
+            let all = it.docs_of(query);
             let mut turns = spread(all.len() / arity, PAIRS_OF_A_QUERY);
             let Some(at) = turns.nth(turn) else {
                 continue;

@@ -258,9 +258,9 @@ impl Sums {
         let mut draws = BootstrapSampler::new(self.groups.len());
         let mut drawn = Vec::with_capacity(N_RESAMPLES);
         let mut total = vec![0.0; self.groups[0].len()];
-        for _ in 0..DRAWS {
+        for _ in 0..N_RESAMPLES {
             total.fill(0.0);
-            draws.each(|at| add(&mut total, &self.groups[at]));
+            draws.for_each_index(|at| add(&mut total, &self.groups[at]));
             drawn.extend(coefficient(&total));
         }
         let n_undefined = N_RESAMPLES - drawn.len();

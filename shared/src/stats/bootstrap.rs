@@ -71,7 +71,7 @@ pub struct SatisfiedFraction {
 pub fn bootstrap_fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
     let units: Vec<Unit> = queries
         .iter()
-        .filter(|it| it.judged > 0)
+        .filter(|it| it.n_verdicts > 0)
         .map(Unit::new)
         .collect();
     if units.is_empty() {
@@ -81,7 +81,7 @@ pub fn bootstrap_fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction
     let mut micro = Vec::with_capacity(N_RESAMPLES);
     let mut over_queries = Vec::with_capacity(N_RESAMPLES);
     let mut draws = BootstrapSampler::new(units.len());
-    for _ in 0..DRAWS {
+    for _ in 0..N_RESAMPLES {
         let drawn = draws.sum(&units);
         micro.push(drawn.micro());
         over_queries.push(drawn.over_queries(units.len()));
@@ -122,7 +122,7 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<Estimate> {
     let units: Vec<Unit> = values.iter().map(unit).collect();
     let whole = units.iter().fold(Unit::default(), |sum, it| sum.plus(it));
     let mut draws = BootstrapSampler::new(units.len());
-    let drawn = (0..DRAWS).map(|_| draws.sum(&units).micro());
+    let drawn = (0..N_RESAMPLES).map(|_| draws.sum(&units).micro());
     Some(estimate(whole.micro(), drawn.collect(), units.len()))
 }
 
@@ -135,8 +135,8 @@ pub(super) fn bootstrap_difference(queries: &[PairedVerdictCounts]) -> Option<Es
     let units: Vec<Unit> = queries
         .iter()
         .map(|it| Unit {
-            agreeing: it.first as f64 - it.second as f64,
-            judged: it.judged as f64,
+            agreeing: it.n_agreeing_first as f64 - it.n_agreeing_second as f64,
+            judged: it.n_verdicts as f64,
             fraction: 0.0,
         })
         .collect();
@@ -147,7 +147,7 @@ pub(super) fn bootstrap_difference(queries: &[PairedVerdictCounts]) -> Option<Es
         return Some(Estimate { value, interval });
     }
     let mut draws = BootstrapSampler::new(units.len());
-    let drawn = (0..DRAWS).map(|_| draws.sum(&units).micro());
+    let drawn = (0..N_RESAMPLES).map(|_| draws.sum(&units).micro());
     Some(estimate(value, drawn.collect(), units.len()))
 }
 
@@ -189,7 +189,7 @@ struct Unit {
 
 impl Unit {
     fn new(query: &VerdictCounts) -> Unit {
-        let (agreeing, judged) = (query.agreeing as f64, query.judged as f64);
+        let (agreeing, judged) = (query.n_agreeing as f64, query.n_verdicts as f64);
         Unit {
             agreeing,
             judged,

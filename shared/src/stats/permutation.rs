@@ -52,7 +52,7 @@ pub struct FractionDifference {
 /// Compares two rankers; none where there is no instance that both were judged on.
 pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
     let units: Vec<PairedVerdictCounts> =
-        queries.iter().copied().filter(|it| it.judged > 0).collect();
+        queries.iter().copied().filter(|it| it.n_verdicts > 0).collect();
     let micro = bootstrap_difference(&units)?;
     let p = p_of(&units);
     Some(FractionDifference {
@@ -60,7 +60,7 @@ pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDiff
         p,
         p_holm: p,
         effect_size: effect_size(&units),
-        n_verdicts: units.iter().map(|it| it.judged).sum(),
+        n_verdicts: units.iter().map(|it| it.n_verdicts).sum(),
         n_queries: units.len() as u64,
     })
 }
@@ -74,7 +74,7 @@ pub fn p_value_of_mean(differences: &[f64]) -> f64 {
 }
 
 fn p_of(units: &[PairedVerdictCounts]) -> f64 {
-    let lead = |it: &PairedVerdictCounts| it.first as i64 - it.second as i64;
+    let lead = |it: &PairedVerdictCounts| it.n_agreeing_first as i64 - it.n_agreeing_second as i64;
     exchanged(units.iter().map(lead).collect())
 }
 
@@ -89,7 +89,7 @@ fn exchanged(mut leads: Vec<i64>) -> f64 {
         return far.count() as f64 / all as f64;
     }
     let mut generator = Pcg64::new(SEED, STREAM);
-    let far = (0..DRAWS).filter(|_| {
+    let far = (0..N_RESAMPLES).filter(|_| {
         let mut bits = 0;
         let sum = turned(&leads, |at| {
             if at % 64 == 0 {
@@ -113,7 +113,7 @@ fn effect_size(units: &[PairedVerdictCounts]) -> Option<f64> {
     let n = units.len() as f64;
     let leads: Vec<f64> = units
         .iter()
-        .map(|it| (it.first as f64 - it.second as f64) / it.judged as f64)
+        .map(|it| (it.n_agreeing_first as f64 - it.n_agreeing_second as f64) / it.n_verdicts as f64)
         .collect();
     let mean = leads.iter().sum::<f64>() / n;
     let squares: f64 = leads.iter().map(|it| (it - mean) * (it - mean)).sum();

@@ -30,16 +30,16 @@ impl Proportion {
     /// Counts one more thing, which `holds` or not.
     pub fn add(&mut self, holds: bool) {
         self.n += u64::from(holds);
-        self.of += 1;
+        self.total += 1;
     }
 }
 
 /// A share, 0 to 1, with Wilson's interval; none of nothing.
 pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
-    if share.of == 0 {
+    if share.total == 0 {
         return None;
     }
-    let n = share.of as f64;
+    let n = share.total as f64;
     let p = share.n as f64 / n;
     let square = Z_975 * Z_975;
     let centre = p + square / (2.0 * n);
@@ -47,7 +47,7 @@ pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
     let scale = 1.0 + square / n;
     // All and none are bounds that rounding may miss.
     let low = if share.n == 0 { 0.0 } else { centre - half };
-    let high = if share.n == share.of {
+    let high = if share.n == share.total {
         scale
     } else {
         centre + half

@@ -52,8 +52,8 @@ impl AnalyzerAuditor<'_> {
     /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
     /// those whose texts stand beside the pool: what these are does not depend on terms.
     pub fn audit_query(&self, query: usize) -> Vec<u64> {
-        let texts = &self.mined.texts;
-        let pool = self.mined.pools[query].iter();
+        let texts = &self.mining_result.study_docs;
+        let pool = self.mining_result.pools[query].iter();
         let pool: Vec<u32> = pool.map(|&it| texts[it as usize].doc()).collect();
         let theirs = self.miner.mine(&QueryPool {
             query: &self.collection.queries[query].text,
@@ -64,10 +64,10 @@ impl AnalyzerAuditor<'_> {
         self.mined_of_pools()
             .map(|(which, instances)| {
                 let arity = instances.claim.arity();
-                let ours = instances.texts_of(query).chunks_exact(arity);
+                let ours = instances.docs_of(query).chunks_exact(arity);
                 let held = ours.filter(|it| {
                     let texts = it.iter().map(|&it| texts[it as usize]);
-                    theirs.has(which, &texts.collect::<Vec<_>>())
+                    theirs.contains(which, &texts.collect::<Vec<_>>())
                 });
                 held.count() as u64
             })
@@ -76,8 +76,8 @@ impl AnalyzerAuditor<'_> {
 
     /// With their places.
     fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
-        let all = self.mined.instances.iter().enumerate();
-        all.filter(|it| !it.1.probe.is_beside())
+        let all = self.mining_result.instances.iter().enumerate();
+        all.filter(|it| !it.1.probe.uses_added_docs())
     }
 
     /// Sums up what [`AnalyzerAuditor::audit_query`] gave for every query.
@@ -85,7 +85,7 @@ impl AnalyzerAuditor<'_> {
         let rows = self.mined_of_pools().zip(0..);
         let rows = rows.map(|((_, instances), at): (_, usize)| AuditRow {
             probe: instances.probe,
-            variant: instances.mode,
+            variant: instances.variant,
             n_instances: instances.len() as u64,
             n_retained: queries.iter().map(|it| it[at]).sum(),
         });

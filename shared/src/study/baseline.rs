@@ -51,14 +51,14 @@ impl Baseline {
     pub fn from_overviews(overviews: &[StudyOverview]) -> Option<Baseline> {
         let first = overviews.first()?;
         let cells = overviews.iter().flat_map(|overview| {
-            overview.rankers.iter().flat_map(move |row| {
-                let cells = row.cells.iter().zip(&overview.probes);
+            overview.rows.iter().flat_map(move |row| {
+                let cells = row.cells.iter().zip(&overview.columns);
                 cells.filter_map(move |(cell, column)| {
                     Some(BaselineCell {
                         ranker: row.ranker.spec.clone(),
                         probe: column.probe,
-                        variant: overview.mode,
-                        fraction: cell.as_ref()?.micro.value,
+                        variant: overview.variant,
+                        fraction: cell.as_ref()?.micro_average.value,
                     })
                 })
             })
@@ -66,7 +66,7 @@ impl Baseline {
         Some(Baseline {
             format: 1,
             study: first.name.clone(),
-            instances_hash: first.hash.clone(),
+            instances_hash: first.instances_hash.clone(),
             cells: cells.collect(),
         })
     }
@@ -83,7 +83,7 @@ impl Baseline {
         }
         let compared = self.cells.iter().map(|expected| {
             let same = |it: &&BaselineCell| {
-                (&it.ranker, it.probe, it.mode) == (&expected.ranker, expected.probe, expected.mode)
+                (&it.ranker, it.probe, it.variant) == (&expected.ranker, expected.probe, expected.variant)
             };
             let found = now.cells.iter().find(same).map(|it| it.fraction);
             BaselineCheck {

@@ -138,7 +138,7 @@ pub struct BehavioralEffect {
 impl BehavioralEffect {
     /// Samples with both scores.
     pub fn n_scored(&self) -> u64 {
-        self.positive + self.neutral + self.negative
+        self.n_positive + self.n_tied + self.n_negative
     }
 
     /// Whether the paired t test finds a difference, as the paper marks it.
@@ -203,8 +203,8 @@ impl Study {
         &self,
         asking: &BehavioralTestOptions,
     ) -> Result<BehavioralTestResults, Error> {
-        asking.dials.check(self)?;
-        if let TieThreshold::Fixed { width } = asking.delta
+        asking.controls.check(self)?;
+        if let TieThreshold::Fixed { width } = asking.tie_threshold
             && !(width.is_finite() && width >= 0.0)
         {
             return Err(Error::out_of_range(
@@ -212,19 +212,19 @@ impl Study {
                 "must be a number of at least 0",
             ));
         }
-        let filter = InstanceFilter::new(self, &asking.dials);
+        let filter = InstanceFilter::new(self, &asking.controls);
         let rankers: Vec<TestedRanker> = self
             .scores
             .iter()
             .map(|it| TestedRanker {
                 ranker: it.ranker.clone(),
-                tie_threshold: match asking.delta {
+                tie_threshold: match asking.tie_threshold {
                     TieThreshold::TunedPerRanker => self.tuned_delta(it, &filter),
                     TieThreshold::Fixed { width } => Some(width),
                 },
             })
             .collect();
-        let relevant_from = asking.relevant_from.unwrap_or_else(|| self.relevant_from());
+        let relevant_from = asking.min_relevant_grade.unwrap_or_else(|| self.relevant_from());
         let row = |(probe, slice): (Probe, RelevanceSlice)| {
             let instances = self.instances_of(probe, AxiomVariant::Fixed)?;
             let samples = SampleSelection {
@@ -238,15 +238,15 @@ impl Study {
                 probe,
                 slice,
                 n_samples: self.n_samples(&samples),
-                sampled_fraction: instances.sampled(),
+                sampled_fraction: instances.sampled_fraction(),
                 effects: each
                     .map(|(scores, asked)| {
-                        self.effect(&samples, scores, asked.delta.unwrap_or(0.0))
+                        self.effect(&samples, scores, asked.tie_threshold.unwrap_or(0.0))
                     })
                     .collect(),
             })
         };
-        let behaviours = self.definition.behaviours();
+        let behaviours = self.definition.behavioral_tests();
         let sliced =
             behaviours.flat_map(|it| RelevanceSlice::of(it).iter().map(move |&slice| (it, slice)));
         let mut rows: Vec<BehavioralTestRow> = sliced.map(row).collect::<Result<_, Error>>()?;
@@ -257,7 +257,7 @@ impl Study {
             instances_hash: self.instances_hash.clone(),
             options: asking.clone(),
             min_relevant_grade: relevant_from,
-            transfer_pair_counts: self.kept.clone(),
+            transfer_pair_counts: self.transfer_pair_counts.clone(),
             splits: self.splits(),
             rankers,
             rows,
@@ -270,10 +270,10 @@ impl Study {
     fn tuned_delta(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Option<f64> {
         let mut differences = Vec::new();
         for (query, pool) in self.pools.iter().enumerate() {
-            if !filter.takes(query) {
+            if !filter.includes_query(query) {
                 continue;
             }
-            let score = |text: &StudyDocNo| scores.at(self.pairs.position(query, *text)?);
+            let score = |text: &StudyDocNo| scores.get(self.pairs.position(query, *text)?);
             let mut ordered: Vec<f64> = pool.iter().filter_map(score).collect();
             ordered.sort_unstable_by(|a, b| b.total_cmp(a));
             ordered.truncate(TOP);
@@ -295,7 +295,7 @@ impl Study {
         query: usize,
     ) -> impl Iterator<Item = Claim<StudyDocNo>> {
         let (slice, from) = (samples.slice, samples.relevant_from);
-        samples.instances.of(query).filter(move |claim| {
+        samples.instances.claims_of(query).filter(move |claim| {
             let grade = || self.grade(query, original(*claim));
             match slice {
                 RelevanceSlice::All => true,
@@ -325,7 +325,7 @@ impl Study {
         for query in samples.queries() {
             let before = counts;
             for claim in self.sliced(samples, query) {
-                let score = |text| scores.at(self.pairs.position(query, text)?);
+                let score = |text| scores.get(self.pairs.position(query, text)?);
                 match difference(claim, score) {
                     Some(it) => {
                         counts.add(it, delta);
@@ -358,8 +358,8 @@ impl<'a> BootstrapUnits<'a> {
         };
         match self.counted.get_mut(place) {
             Some(unit) => {
-                unit.agreeing += counted.agreeing;
-                unit.judged += counted.judged;
+                unit.n_agreeing += counted.n_agreeing;
+                unit.n_verdicts += counted.n_verdicts;
             }
             None => self.counted.push(counted),
         }
@@ -376,7 +376,7 @@ struct SampleSelection<'a> {
 
 impl SampleSelection<'_> {
     fn queries(&self) -> impl Iterator<Item = usize> {
-        (0..self.instances.n_queries()).filter(|&it| self.filter.takes(it))
+        (0..self.instances.n_queries()).filter(|&it| self.filter.includes_query(it))
     }
 }
 
@@ -427,7 +427,7 @@ fn difference(
     claim: Claim<StudyDocNo>,
     score: impl FnMut(StudyDocNo) -> Option<f64>,
 ) -> Option<f64> {
-    match claim.scored(score)? {
+    match claim.map_scores(score)? {
         Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => Some(winner - loser),
         Claim::Different { a, b } => Some((a - b).abs()),
         Claim::DiminishingGain { .. } => None,
@@ -447,8 +447,8 @@ fn effect_of(
         n_negative: counts.negative,
         n_unscored: counts.unscored,
         score: Estimate {
-            value: score(fraction.micro.value),
-            interval: fraction.micro.interval.map(score),
+            value: score(fraction.micro_average.value),
+            interval: fraction.micro_average.interval.map(score),
         },
         mean: differences.iter().sum::<f64>() / differences.len() as f64,
         median: median(differences)?,
@@ -461,14 +461,14 @@ fn effect_of(
 
 /// Bonferroni's correction over the table; how many tests it has.
 fn correct(rows: &mut [BehavioralTestRow]) -> u64 {
-    let tested = |it: &&mut BehavioralEffect| it.p.is_some();
+    let tested = |it: &&mut BehavioralEffect| it.p_samples.is_some();
     let all = |rows: &mut [BehavioralTestRow]| {
         let effects = rows.iter_mut().flat_map(|it| &mut it.effects).flatten();
         effects.filter(tested).count() as u64
     };
     let n_tests = all(rows);
     for effect in rows.iter_mut().flat_map(|it| &mut it.effects).flatten() {
-        effect.p_bonferroni = effect.p.map(|it| (it * n_tests as f64).min(1.0));
+        effect.p_bonferroni = effect.p_samples.map(|it| (it * n_tests as f64).min(1.0));
     }
     n_tests
 }

@@ -40,17 +40,17 @@ pub async fn make_study<E: ShardExecutor>(
         rankers,
         created: made,
     } = inputs;
-    definition.cut(&mut collection);
+    definition.truncate_queries(&mut collection);
     let collection_hash = collection.hash();
     let prepared =
         PreparedCollection::prepare_for_study(&definition, collection, files, executor).await?;
     let (mined, n_without_text) = prepared.mine(executor).await?;
-    let audits = prepared.audit(&definition.audit, &mined, executor).await?;
+    let audits = prepared.audit_analyzers(&definition.audit, &mined, executor).await?;
     let pairs = QueryDocumentPairs::from_mined(&mined);
     let scoring = LexicalScoring {
         collection: &prepared.collection,
         index: &prepared.index,
-        study_docs: &mined.texts,
+        study_docs: &mined.study_docs,
         pairs: &pairs,
     };
     let scores = scoring.score(&rankers, executor).await?;
@@ -171,7 +171,7 @@ fn assemble(parts: StudyParts) -> Study {
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
     let instances_hash = mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
 
-    let pooled: BTreeSet<DocNo> = mined.texts.iter().map(|it| it.doc()).collect();
+    let pooled: BTreeSet<DocNo> = mined.study_docs.iter().map(|it| it.doc()).collect();
     let place: BTreeMap<DocNo, DocNo> = pooled
         .iter()
         .enumerate()
@@ -179,7 +179,7 @@ fn assemble(parts: StudyParts) -> Study {
         .collect();
     // Documents keep their order, so texts stay sorted.
     mined
-        .texts
+        .study_docs
         .iter_mut()
         .for_each(|it| *it = it.with_doc(place[&it.doc()]));
 
@@ -192,7 +192,7 @@ fn assemble(parts: StudyParts) -> Study {
         .queries
         .iter()
         .flat_map(|it| index.query_terms(&it.text));
-    let in_queries = in_queries.filter_map(|it| it.number);
+    let in_queries = in_queries.filter_map(|it| it.term_no);
     let numbers: BTreeSet<u32> = in_docs.chain(in_queries).collect();
     for number in numbers {
         let stats = TermStatistics {
@@ -203,9 +203,9 @@ fn assemble(parts: StudyParts) -> Study {
     }
 
     let overlap = overlaps(collection, index);
-    let words = prepared.known().map(|it| StudyWordVectors {
-        info: it.about(definition.vectors.as_deref().unwrap_or_default()),
-        vectors: it.only(pooled.iter().copied(), &collection.queries),
+    let words = prepared.word_vectors().map(|it| StudyWordVectors {
+        info: it.info(definition.vectors.as_deref().unwrap_or_default()),
+        vectors: it.subset(pooled.iter().copied(), &collection.queries),
     });
     let asked_for = |id: &&str| {
         collection
@@ -230,7 +230,7 @@ fn assemble(parts: StudyParts) -> Study {
             .collect(),
         queries: collection.queries.clone(),
         qrels,
-        study_docs: mined.texts,
+        study_docs: mined.study_docs,
         pools: mined.pools,
         instances: mined.instances,
         pairs,
@@ -240,8 +240,8 @@ fn assemble(parts: StudyParts) -> Study {
         query_overlap: overlap,
         audits,
         withheld_texts: None,
-        addition_counts: beside.added,
-        transfer_pair_counts: beside.kept.clone(),
+        addition_counts: beside.addition_counts,
+        transfer_pair_counts: beside.transfer_pair_counts.clone(),
         lengths: super::controls::DocumentLengths::default(),
     }
 }
@@ -257,7 +257,7 @@ fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
             let held = index.terms(*numbers.get(doc.as_str())?);
             let n_held = terms
                 .iter()
-                .filter(|it| it.number.is_some_and(|it| held.contains(&it)));
+                .filter(|it| it.term_no.is_some_and(|it| held.contains(&it)));
             Some(n_held.count() as f64 / terms.len() as f64)
         });
         let shares: Vec<f64> = shares.collect();

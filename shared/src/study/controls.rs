@@ -54,8 +54,8 @@ pub enum InstanceSubset {
 impl StudyControls {
     /// The reading that is shown.
     pub(crate) fn variant_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
-        let mode = self.mode.unwrap_or(study.definition.modes[0]);
-        if study.definition.modes.contains(&mode) {
+        let mode = self.variant.unwrap_or(study.definition.variants[0]);
+        if study.definition.variants.contains(&mode) {
             return Ok(mode);
         }
         Err(Error::not_found("mode of this study", mode.name()))
@@ -63,7 +63,7 @@ impl StudyControls {
 
     /// Two sides of a claim closer than this tie.
     pub(crate) fn tie_threshold(&self, scores: &Scores) -> f64 {
-        self.delta_score.unwrap_or(scores.ranker.kind.tie_width())
+        self.tie_threshold.unwrap_or(scores.ranker.kind.tie_threshold())
     }
 
     /// Refuses a width that no two scores have, and a split that no query is in.
@@ -74,7 +74,7 @@ impl StudyControls {
                 return Err(Error::not_found("split of this study's queries", split));
             }
         }
-        match self.delta_score {
+        match self.tie_threshold {
             Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::out_of_range(
                 "delta_score",
                 "must be a number of at least 0",
@@ -94,7 +94,7 @@ impl Study {
         let found = self
             .instances
             .iter()
-            .find(|it| (it.probe, it.mode) == (probe, mode));
+            .find(|it| (it.probe, it.variant) == (probe, mode));
         found.ok_or_else(|| {
             Error::not_found(
                 "probe of this study",
@@ -115,18 +115,18 @@ pub(crate) struct InstanceFilter<'a> {
 
 impl<'a> InstanceFilter<'a> {
     pub(crate) fn new(study: &'a Study, dials: &'a StudyControls) -> InstanceFilter<'a> {
-        let mined = study.definition.limits.length_gap_terms;
+        let mined = study.definition.limits.length_tolerance_terms;
         let turned = dials
-            .delta
+            .length_tolerance
             .filter(|&delta| mined.is_none_or(|mined| delta < mined));
         let delta = turned.map(|delta| {
-            let lengths = study.lengths.0.get_or_init(|| lengths(study));
+            let lengths = study.lengths.0.get_or_init(|| document_lengths(study));
             (delta, lengths.as_slice())
         });
         InstanceFilter {
             study,
             delta,
-            only: dials.only,
+            only: dials.subset,
             split: dials.split.as_deref(),
         }
     }
@@ -148,11 +148,11 @@ impl<'a> InstanceFilter<'a> {
         let fits = match (self.only, scores) {
             (InstanceSubset::All, _) | (InstanceSubset::Untruncated, None) => true,
             (InstanceSubset::Untruncated, Some(scores)) => {
-                !self.study.truncated(scores, query, claim)
+                !self.study.is_truncated(scores, query, claim)
             }
             (InstanceSubset::WithRelevant, _) => self.study.has_relevant(query, claim),
         };
-        fits && self.is_close(instances, claim) && self.takes(query)
+        fits && self.has_similar_lengths(instances, claim) && self.includes_query(query)
     }
 
     /// Whether its texts are as equally long as δ wants them.
@@ -176,7 +176,7 @@ impl<'a> InstanceFilter<'a> {
             _ => Some(*delta),
         };
         let (mut least, mut most) = (u32::MAX, 0);
-        claim.each(|text| {
+        claim.for_each_doc(|text| {
             let len = lengths[text as usize];
             (least, most) = (least.min(len), most.max(len));
         });
@@ -194,9 +194,9 @@ impl Study {
     ) -> bool {
         !scores.truncated.is_empty()
             && claim
-                .texts()
+                .docs()
                 .into_iter()
-                .any(|text| self.text_truncated(scores, query, text))
+                .any(|text| self.is_doc_truncated(scores, query, text))
     }
 
     /// Whether the ranker saw only a part of a text.
@@ -208,7 +208,7 @@ impl Study {
     /// Whether one of the texts is relevant.
     pub(super) fn has_relevant(&self, query: usize, claim: Claim<StudyDocNo>) -> bool {
         claim
-            .texts()
+            .docs()
             .into_iter()
             .any(|it| self.grade(query, it).is_some_and(|it| it >= 1))
     }
@@ -238,15 +238,15 @@ impl PartialEq for DocumentLengths {
 
 /// Of every text of a study.
 pub(super) fn document_lengths(study: &Study) -> Vec<u32> {
-    if let Some(withheld) = &study.withheld {
+    if let Some(withheld) = &study.withheld_texts {
         return withheld.n_terms.clone();
     }
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let mut terms = Vec::new();
-    let all = 0..study.texts.len() as StudyDocNo;
+    let all = 0..study.study_docs.len() as StudyDocNo;
     all.map(|text| {
         terms.clear();
-        vocabulary.read(&study.text_body(text), &mut terms);
+        vocabulary.add_text(&study.study_doc_text(text), &mut terms);
         terms.len() as u32
     })
     .collect()

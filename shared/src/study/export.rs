@@ -41,8 +41,8 @@ impl Study {
     /// [`Study::terms`].
     pub(super) fn index(&self) -> Result<Index, Error> {
         let builder = IndexBuilder::new(self.definition.analyzer.clone());
-        let mut builder = match self.words {
-            Some(_) => builder.keeping_tokens(),
+        let mut builder = match self.word_vectors {
+            Some(_) => builder.with_tokens(),
             None => builder,
         };
         self.docs.iter().for_each(|it| builder.add(&it.body()));
@@ -51,7 +51,7 @@ impl Study {
 
     /// The word vectors of the study.
     pub(super) fn vectors(&self) -> Option<&WordVectors> {
-        self.words.as_ref().map(|it| &it.vectors)
+        self.word_vectors.as_ref().map(|it| &it.vectors)
     }
 
     /// Calls `take` with every instance, in order. Texts are counted once for each query.
@@ -69,7 +69,7 @@ impl Study {
             let vocabulary = index.vocabulary();
             let terms = query_terms(&self.definition.analyzer, &asked.text, |term| {
                 let stats = self.terms.get(term).copied().unwrap_or_default();
-                (vocabulary.number(term), stats.df, stats.cf)
+                (vocabulary.term_no(term), stats.df, stats.cf)
             });
             let counting = FeatureExtractor::new(
                 &index,
@@ -78,11 +78,11 @@ impl Study {
                 &terms,
                 RequiredFeatures::ALL,
             );
-            let texts = self.pairs.of(query);
+            let texts = self.pairs.documents_of(query);
             let count = |&text: &StudyDocNo| {
-                let text = self.texts[text as usize];
+                let text = self.study_docs[text as usize];
                 match text {
-                    StudyDocument::Original { doc } => counting.document(doc),
+                    StudyDocument::Original { doc } => counting.extract(doc),
                     StudyDocument::Repeated { times, .. } => {
                         let body = index.terms(text.doc()).repeat(times as usize);
                         DocumentFeatures::with_other_terms(&body, &terms)
@@ -90,14 +90,14 @@ impl Study {
                 }
             };
             let counted: Vec<DocumentFeatures> = texts.iter().map(count).collect();
-            let alike = counting.alike();
+            let alike = counting.term_similarities();
             for instances in &self.instances {
-                for claim in instances.of(query) {
+                for claim in instances.claims_of(query) {
                     let place = |text: &StudyDocNo| {
                         let at = texts.binary_search(text);
                         at.expect("every text of an instance is scored")
                     };
-                    let of_claim = claim.texts();
+                    let of_claim = claim.docs();
                     let counted: Vec<DocumentFeatures> = of_claim
                         .iter()
                         .map(|it| counted[place(it)].clone())
@@ -109,11 +109,11 @@ impl Study {
                         totals: self.totals,
                         term_similarities: &alike,
                     };
-                    let (probe, mode) = (instances.probe, instances.mode);
-                    let from = self.pairs.range(query).start;
+                    let (probe, mode) = (instances.probe, instances.variant);
+                    let from = self.pairs.range_of(query).start;
                     let scores = self.scores.iter().map(|scores| {
                         let each = of_claim.iter();
-                        each.map(|it| scores.at(from + place(it))).collect()
+                        each.map(|it| scores.get(from + place(it))).collect()
                     });
                     take(&ExportedInstance {
                         probe,
@@ -121,8 +121,8 @@ impl Study {
                         claim: instances.claim,
                         query_id: &asked.id,
                         terms: terms.iter().map(|it| it.term.as_str()).collect(),
-                        doc_ids: of_claim.iter().map(|&it| self.text_id(it)).collect(),
-                        preconditions: probe.premises(mode, &case),
+                        doc_ids: of_claim.iter().map(|&it| self.study_doc_id(it)).collect(),
+                        preconditions: probe.preconditions(mode, &case),
                         scores: scores.collect(),
                     })?;
                 }

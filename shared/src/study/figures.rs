@@ -77,22 +77,22 @@ pub struct StudyFigures {
 impl Study {
     /// Every figure, for one choice.
     pub fn figures(&self, choice: &FigureOptions) -> Result<StudyFigures, Error> {
-        let overview: StudyOverview = self.overview(&choice.dials)?;
-        let mode = overview.mode;
-        if choice.reference as usize >= self.scores.len().max(1) {
+        let overview: StudyOverview = self.overview(&choice.controls)?;
+        let mode = overview.variant;
+        if choice.reference_row as usize >= self.scores.len().max(1) {
             let (members, n) = ("rankers", self.scores.len());
-            return Err(FieldError::IndexOutOfRange { items: members, n }.of("reference"));
+            return Err(FieldError::IndexOutOfRange { items: members, n }.for_field("reference"));
         }
-        let filter = InstanceFilter::new(self, &choice.dials);
+        let filter = InstanceFilter::new(self, &choice.controls);
         let probes = self.definition.axioms();
         let shown: Vec<&Instances> = probes
             .map(|it| self.instances_of(it, mode))
             .collect::<Result<_, Error>>()?;
-        let per_query = self.per_query(&filter);
-        let measure = choice.measure as usize;
+        let per_query = self.per_query_values(&filter);
+        let measure = choice.measure_index as usize;
         if measure >= overview.measures.len() {
             let (members, n) = ("measures", overview.measures.len());
-            return Err(FieldError::IndexOutOfRange { items: members, n }.of("measure"));
+            return Err(FieldError::IndexOutOfRange { items: members, n }.for_field("measure"));
         }
         let effectiveness = EffectivenessTable::from_values(&overview.measures, &per_query);
         let scatter = effectiveness
@@ -100,7 +100,7 @@ impl Study {
             .map(|it| EffectivenessScatter::from_values(&overview, it, measure));
         Ok(StudyFigures {
             funnels: self.funnels(&shown, &filter)?,
-            reference_comparison: self.compare(&shown, &filter, choice),
+            reference_comparison: self.compare_with_reference(&shown, &filter, choice),
             query_overlap: QueryOverlapFigure::from_values(
                 self,
                 &filter,
@@ -112,11 +112,11 @@ impl Study {
             effectiveness,
             name: overview.name,
             title: overview.title,
-            instances_hash: overview.hash,
+            instances_hash: overview.instances_hash,
             variant: mode,
-            variants: overview.modes,
+            variants: overview.variants,
             options: choice.clone(),
-            rankers: overview.rankers.into_iter().map(|it| it.ranker).collect(),
+            rankers: overview.rows.into_iter().map(|it| it.ranker).collect(),
             analyzer: overview.analyzer,
             splits: overview.splits,
             audits: overview.audits,

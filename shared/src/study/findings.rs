@@ -109,16 +109,16 @@ pub fn find_notable_results(overview: &StudyOverview, n: usize) -> Vec<StudyFind
 
 fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
     let mut all = Vec::new();
-    for (at, column) in overview.probes.iter().enumerate() {
+    for (at, column) in overview.columns.iter().enumerate() {
         let probe = column.probe;
         let cells: Vec<(usize, &OverviewCell)> = overview
-            .rankers
+            .rows
             .iter()
             .enumerate()
             .filter_map(|(row, it)| Some((row, it.cells[at].as_ref()?)))
             .collect();
         for &(ranker, cell) in &cells {
-            let (fraction, n_judged) = (cell.micro, cell.tally.judged());
+            let (fraction, n_judged) = (cell.micro_average, cell.tally.n_with_verdict());
             all.push(StudyFinding::ViolatesAxiom {
                 ranker,
                 probe,
@@ -139,18 +139,18 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
                         less,
                         probe,
                         fraction_of_more: fraction,
-                        fraction_of_less: other.micro,
+                        fraction_of_less: other.micro_average,
                     }),
             );
         }
         all.extend(
             column
-                .relevance
+                .qrels_cell
                 .as_ref()
                 .map(|it| StudyFinding::QrelsContradictAxiom {
                     probe,
-                    fraction: it.micro,
-                    n_verdicts: it.tally.judged(),
+                    fraction: it.micro_average,
+                    n_verdicts: it.tally.n_with_verdict(),
                 }),
         );
     }

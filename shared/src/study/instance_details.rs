@@ -205,39 +205,39 @@ impl Study {
         let at = place(instances, number)?;
         let query = instances.query(at);
         let claim = instances.claim(at);
-        let numbers = claim.texts();
-        let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
+        let numbers = claim.docs();
+        let bodies: Vec<String> = numbers.iter().map(|&it| self.study_doc_text(it)).collect();
         let read = AnalyzedInstance::new(
             &self.definition.analyzer,
             &self.queries[query].text,
             &bodies,
             &self.terms,
-            self.words.as_ref().map(|it| &it.vectors),
+            self.word_vectors.as_ref().map(|it| &it.vectors),
         );
-        let texts = numbers.iter().zip(&read.counted).zip(read.texts());
+        let texts = numbers.iter().zip(&read.features).zip(read.texts());
         let texts = texts.map(|((&text, counted), body)| InstanceDocument {
-            id: self.text_id(text),
-            title: self.docs[self.texts[text as usize].doc() as usize]
+            id: self.study_doc_id(text),
+            title: self.docs[self.study_docs[text as usize].doc() as usize]
                 .title
                 .clone(),
             text: body,
-            n_terms: counted.len,
-            term_counts: counted.counts.clone(),
-            term_distance: counted.distance(),
+            n_terms: counted.n_terms,
+            term_counts: counted.term_counts.clone(),
+            term_distance: counted.term_distance(),
             grade: self.grade(query, text),
             query_similarity: None,
             linguistic_spans: Vec::new(),
         });
         let mut texts: Vec<InstanceDocument> = texts.collect();
-        let compares = probe.needs_vectors() && !probe.is_beside();
-        let words = self.words.as_ref().filter(|_| compares);
+        let compares = probe.needs_vectors() && !probe.uses_added_docs();
+        let words = self.word_vectors.as_ref().filter(|_| compares);
         for (at, text) in texts.iter_mut().enumerate() {
-            text.likeness =
-                words.and_then(|it| read.likeness(&self.definition.analyzer, &it.vectors, at));
+            text.query_similarity =
+                words.and_then(|it| read.query_similarity(&self.definition.analyzer, &it.vectors, at));
         }
         // The second text of a manipulation is the document.
         if let (Probe::Manipulation(it), Some(text)) = (probe, texts.get_mut(1)) {
-            text.tagged = tagged(it, &text.body.text);
+            text.linguistic_spans = tagged(it, &text.text.text);
         }
         let places: Vec<u32> = (0..numbers.len() as u32).collect();
         let lexical = self
@@ -255,33 +255,33 @@ impl Study {
             variant: mode,
             query_id: self.queries[query].id.clone(),
             query: read.query(),
-            terms: read.terms_about(),
+            terms: read.query_term_infos(),
             docs: texts,
-            claim: instances.claim.about(&places),
-            preconditions: probe.premises(
+            claim: instances.claim.claim_for(&places),
+            preconditions: probe.preconditions(
                 mode,
-                &read.case(&self.definition.limits, self.totals, &read.counted),
+                &read.query_context(&self.definition.limits, self.totals, &read.features),
             ),
             verdicts: self
                 .scores
                 .iter()
                 .map(|it| {
-                    let width = delta_score.unwrap_or(it.ranker.kind.tie_width());
+                    let width = delta_score.unwrap_or(it.ranker.kind.tie_threshold());
                     self.said(it, instances, at, width)
                 })
                 .collect(),
             contributions: contributions.collect(),
         };
-        if let Some(withheld) = &self.withheld
+        if let Some(withheld) = &self.withheld_texts
             && self.is_withheld(probe)
         {
-            shown.withheld = true;
-            shown.premises.clear();
+            shown.has_withheld_texts = true;
+            shown.preconditions.clear();
             shown.contributions.clear();
-            for (shown, &text) in shown.texts.iter_mut().zip(&numbers) {
+            for (shown, &text) in shown.docs.iter_mut().zip(&numbers) {
                 shown.n_terms = withheld.n_terms[text as usize];
-                shown.counts.clear();
-                shown.tagged.clear();
+                shown.term_counts.clear();
+                shown.linguistic_spans.clear();
             }
         }
         Ok(shown)
@@ -296,8 +296,8 @@ impl Study {
     ) -> Result<InstanceTexts, Error> {
         let instances = self.instances_of(probe, mode)?;
         let at = place(instances, number)?;
-        let (query, numbers) = (instances.query(at), instances.claim(at).texts());
-        let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
+        let (query, numbers) = (instances.query(at), instances.claim(at).docs());
+        let bodies: Vec<String> = numbers.iter().map(|&it| self.study_doc_text(it)).collect();
         let analyzer = &self.definition.analyzer;
         let read = AnalyzedInstance::new(
             analyzer,
@@ -308,15 +308,15 @@ impl Study {
         );
         Ok(InstanceTexts {
             query: read.query(),
-            terms: read.terms_about(),
+            terms: read.query_term_infos(),
             docs: read.texts().collect(),
             has_withheld_texts: self.is_withheld(probe),
         })
     }
 
     fn is_withheld(&self, probe: Probe) -> bool {
-        let withheld = self.withheld.as_ref();
-        withheld.is_some_and(|it| !it.restored || probe.is_beside())
+        let withheld = self.withheld_texts.as_ref();
+        withheld.is_some_and(|it| !it.is_restored || probe.uses_added_docs())
     }
 
     fn said(
@@ -330,24 +330,24 @@ impl Study {
         let score = |text| {
             self.pairs
                 .position(query, text)
-                .and_then(|at| scores.at(at))
+                .and_then(|at| scores.get(at))
         };
         let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
             .filter_map(|at| {
                 let claim = instances.claim(at);
-                self.verdict(scores, instances.query(at), claim, tie_width)
+                self.ranker_verdict(scores, instances.query(at), claim, tie_width)
             })
             .map(|it| it.margin.abs())
             .collect();
         RankerVerdict {
             ranker: scores.ranker.clone(),
-            scores: claim.texts().into_iter().map(score).collect(),
+            scores: claim.docs().into_iter().map(score).collect(),
             truncated: claim
-                .texts()
+                .docs()
                 .into_iter()
-                .map(|it| self.text_truncated(scores, query, it))
+                .map(|it| self.is_doc_truncated(scores, query, it))
                 .collect(),
-            verdict: self.verdict(scores, query, claim, tie_width),
+            verdict: self.ranker_verdict(scores, query, claim, tie_width),
             typical_margin: median(&sizes),
         }
     }
@@ -364,7 +364,7 @@ fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
 }
 
 fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
-    let units = manipulation.reads();
+    let units = manipulation.linguistic_units();
     if units.is_empty() {
         return Vec::new();
     }
@@ -414,8 +414,8 @@ impl<'a> AnalyzedInstance<'a> {
         let count = |body: &(&str, Vec<(String, Span)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
             let mut counted = DocumentFeatures::with_other_terms(&found, &terms);
-            counted.place_terms(&found, &terms);
-            counted.meaning = meaning.as_ref().map(|(vectors, bag)| {
+            counted.record_positions(&found, &terms);
+            counted.semantics = meaning.as_ref().map(|(vectors, bag)| {
                 let mut words = Vec::new();
                 for_each_word(analyzer, body.0, |token, term| {
                     words.push((numbers[term], vectors.row(token)));
@@ -423,7 +423,7 @@ impl<'a> AnalyzedInstance<'a> {
                 let rest = bag_without_query(vectors, analyzer, body.0, &terms);
                 let mut meaning = SemanticFeatures::new(rest, bag);
                 let words = words.into_iter();
-                meaning.words = asked.as_ref().map(|it| word_similarities(vectors, it, &terms, words));
+                meaning.word_similarities = asked.as_ref().map(|it| word_similarities(vectors, it, &terms, words));
                 meaning
             });
             counted
@@ -469,14 +469,14 @@ impl<'a> AnalyzedInstance<'a> {
             other_words: rest,
             query_similarity: to_query,
             ..
-        } = self.counted[at].meaning.as_ref()?;
+        } = self.features[at].semantics.as_ref()?;
         let asked = bag_of_query(vectors, analyzer, self.query.0);
         let text = self.bodies[at].0;
         let mut nearest = nearest_words(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
         Some(QuerySimilarity {
             cosine: *to_query,
-            n_with_vector: rest.n_known,
+            n_with_vector: rest.n_with_vector,
             n_words: rest.n_words,
             nearest_words: nearest,
         })
@@ -491,8 +491,8 @@ impl<'a> AnalyzedInstance<'a> {
     pub(super) fn texts(&self) -> impl Iterator<Item = HighlightedText> + '_ {
         self.bodies
             .iter()
-            .zip(&self.counted)
-            .map(|(body, it)| self.mark(body, it.nearest))
+            .zip(&self.features)
+            .map(|(body, it)| self.mark(body, it.nearest_positions))
     }
 
     /// Distinct query terms with what the collection knows of them.
@@ -524,20 +524,20 @@ impl<'a> AnalyzedInstance<'a> {
         ranker: &LexicalRanker,
         totals: &CollectionTotals,
     ) -> TermContributions {
-        let weighed = ranker.weigh(&self.terms, totals);
+        let weighed = ranker.query_scorer(&self.terms, totals);
         let terms = (0..self.terms.len()).map(|term| {
-            let texts = self.counted.iter();
+            let texts = self.features.iter();
             texts
-                .map(|it| weighed.contribution(term, it.counts[term], it.len))
+                .map(|it| weighed.contribution(term, it.term_counts[term], it.n_terms))
                 .collect()
         });
         TermContributions {
             ranker: lexical::lexical_ranker_info(ranker),
             terms: terms.collect(),
             scores: self
-                .counted
+                .features
                 .iter()
-                .map(|it| weighed.score(&it.counts, it.len))
+                .map(|it| weighed.score(&it.term_counts, it.n_terms))
                 .collect(),
         }
     }

@@ -118,11 +118,11 @@ pub struct MarginHistogram {
 impl Study {
     /// One page of the instances of a cell.
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
-        let lister = self.lister(listing)?;
+        let lister = self.instance_lister(listing)?;
         let counted = [lister.count_margins(0..self.queries.len())];
         let plan = lister.plan(&counted);
-        let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
-        Ok(lister.page(&plan, picked))
+        let picked = plan.parts.iter().map(|it| lister.select_instances(it)).collect();
+        Ok(lister.build_page(&plan, picked))
     }
 
     /// The same in parts that can be done on several threads.
@@ -140,10 +140,10 @@ impl InstanceListOptions {
         let margin = verdict.map(|it| it.margin);
         self.outcome.is_none_or(|it| outcome == Some(it))
             && self
-                .margin_from
+                .min_margin
                 .is_none_or(|from| margin.is_some_and(|it| it >= from))
             && self
-                .margin_to
+                .max_margin
                 .is_none_or(|to| margin.is_some_and(|it| it <= to))
     }
 }

@@ -153,7 +153,7 @@ pub struct OverviewRow {
 impl OverviewRow {
     /// Pairs of which the ranker saw only a part; none where that is not known.
     pub fn n_known_truncated(&self) -> Option<u64> {
-        let known = self.ranker.kind.tells_truncation() || self.n_truncated > 0;
+        let known = self.ranker.kind.reports_truncation() || self.n_truncated > 0;
         known.then_some(self.n_truncated)
     }
 }
@@ -185,7 +185,7 @@ pub struct OverviewCell {
 impl OverviewCell {
     /// The share of the instances that the ranker could be asked: those whose texts it scored.
     pub fn scored_fraction(&self) -> f64 {
-        let judged = self.tally.judged();
+        let judged = self.tally.n_with_verdict();
         judged as f64 / (judged + self.tally.unscored).max(1) as f64
     }
 }
@@ -219,10 +219,10 @@ impl Study {
     /// The study in a list.
     pub fn summary(&self, published: bool) -> Result<StudySummary, Error> {
         let overview = self.overview(&StudyControls::default())?;
-        let fractions = overview.rankers.iter().map(|row| {
+        let fractions = overview.rows.iter().map(|row| {
             row.cells
                 .iter()
-                .map(|it| it.as_ref().map(|it| it.micro.value))
+                .map(|it| it.as_ref().map(|it| it.micro_average.value))
                 .collect()
         });
         Ok(StudySummary {
@@ -230,18 +230,18 @@ impl Study {
             name: overview.name,
             title: overview.title,
             description: overview.description,
-            created: overview.made,
-            instances_hash: overview.hash,
+            created: overview.created,
+            instances_hash: overview.instances_hash,
             n_queries: overview.n_queries,
             n_docs: overview.totals.n_docs,
-            n_behavioral_tests: overview.n_behaviours,
-            n_instances: overview.probes.iter().map(|it| it.n_instances).sum(),
+            n_behavioral_tests: overview.n_behavioral_tests,
+            n_instances: overview.columns.iter().map(|it| it.n_instances).sum(),
             rankers: overview
-                .rankers
+                .rows
                 .into_iter()
                 .map(|it| it.ranker.label)
                 .collect(),
-            probes: overview.probes.into_iter().map(|it| it.probe).collect(),
+            probes: overview.columns.into_iter().map(|it| it.probe).collect(),
             is_published: published,
         })
     }
@@ -249,7 +249,7 @@ impl Study {
     /// The study for one state of its dials.
     pub fn overview(&self, dials: &StudyControls) -> Result<StudyOverview, Error> {
         dials.check(self)?;
-        let mode = dials.mode_of(self)?;
+        let mode = dials.variant_of(self)?;
         let filter = InstanceFilter::new(self, dials);
         let shown: Vec<&Instances> = self
             .definition
@@ -263,17 +263,17 @@ impl Study {
             .collect();
         correct(&mut rankers);
         let splits = self.splits();
-        let n_own = self.queries.len() - self.added.n_queries as usize;
-        let taken = (0..n_own).filter(|&it| filter.takes(it));
+        let n_own = self.queries.len() - self.addition_counts.n_queries as usize;
+        let taken = (0..n_own).filter(|&it| filter.includes_query(it));
         let taken: Vec<usize> = taken.collect();
-        let n_pairs: usize = taken.iter().map(|&it| self.pairs.of(it).len()).sum();
+        let n_pairs: usize = taken.iter().map(|&it| self.pairs.documents_of(it).len()).sum();
         Ok(StudyOverview {
             n_queries: taken.len() as u64,
             n_pairs: n_pairs as u64,
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             description: self.definition.description.clone(),
-            created: self.made.clone(),
+            created: self.created.clone(),
             software: self.software.clone(),
             collection_hash: self.collection_hash.clone(),
             instances_hash: self.instances_hash.clone(),
@@ -283,8 +283,8 @@ impl Study {
             limits: self.definition.limits,
             controls: dials.clone(),
             variant: mode,
-            variants: self.definition.modes.clone(),
-            n_behavioral_tests: self.definition.behaviours().count() as u64,
+            variants: self.definition.variants.clone(),
+            n_behavioral_tests: self.definition.behavioral_tests().count() as u64,
             n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,
             rows: rankers,
             n_unscored_rankers: self.n_unscored_rankers() as u64,
@@ -300,7 +300,7 @@ impl Study {
                 None => self.audits_in(mode),
             },
             remarks: self.remarks(),
-            has_withheld_texts: self.lacks_texts(),
+            has_withheld_texts: self.has_withheld_texts(),
         })
     }
 
@@ -311,23 +311,23 @@ impl Study {
         filter: &InstanceFilter<'_>,
         dials: &StudyControls,
     ) -> OverviewRow {
-        let width = dials.tie_width(scores);
+        let width = dials.tie_threshold(scores);
         let cells = shown.iter().map(|instances| {
             let verdict = |query: usize, claim: Claim<StudyDocNo>| {
-                let counts = filter.passes(instances, query, claim, Some(scores));
-                counts.then(|| self.verdict(scores, query, claim, width))
+                let counts = filter.includes_instance(instances, query, claim, Some(scores));
+                counts.then(|| self.ranker_verdict(scores, query, claim, width))
             };
             let cell = cell(instances, verdict)?;
             let whole = (!scores.truncated.is_empty()).then(|| {
                 let of_whole = tallies(instances, |query, claim| {
-                    let counts = filter.passes(instances, query, claim, Some(scores))
-                        && !self.truncated(scores, query, claim);
-                    counts.then(|| self.verdict(scores, query, claim, width))
+                    let counts = filter.includes_instance(instances, query, claim, Some(scores))
+                        && !self.is_truncated(scores, query, claim);
+                    counts.then(|| self.ranker_verdict(scores, query, claim, width))
                 });
                 let mut sum = OutcomeCounts::default();
                 of_whole.into_iter().for_each(|it| sum += it);
-                let agreeing = sum.agreeing(instances.claim.tie_agrees()) as f64;
-                (sum.judged() > 0).then(|| agreeing / sum.judged() as f64)
+                let agreeing = sum.n_agreeing(instances.claim.tie_policy()) as f64;
+                (sum.n_with_verdict() > 0).then(|| agreeing / sum.n_with_verdict() as f64)
             });
             Some(OverviewCell {
                 untruncated_fraction: whole.flatten(),
@@ -339,7 +339,7 @@ impl Study {
             effectiveness: self.effectiveness(scores, filter),
             n_unscored: scores.n_missing() as u64,
             n_truncated: scores.truncated.len() as u64,
-            stability: self.certified(scores, shown, filter, width),
+            stability: self.stability_summary(scores, shown, filter, width),
             ranker: scores.ranker.clone(),
         }
     }
@@ -355,14 +355,14 @@ impl Study {
         let score = |text| {
             self.pairs
                 .position(query, text)
-                .and_then(|at| scores.at(at))
+                .and_then(|at| scores.get(at))
         };
-        claim.scored(score).map(|it| it.verdict(tie_width))
+        claim.map_scores(score).map(|it| it.verdict(tie_width))
     }
 
     /// One value for each of [`MEASURES`], over the pools.
     fn effectiveness(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Vec<Option<f64>> {
-        match self.evaluation(scores, filter) {
+        match self.evaluate_ranker(scores, filter) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
             None => vec![None; MEASURES.len()],
         }
@@ -383,12 +383,12 @@ impl Study {
         let probe = instances.probe;
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
         let mut n_of_splits = vec![0; splits.len()];
-        for query in (0..instances.n_queries()).filter(|&it| filter.takes(it)) {
-            let all = instances.texts_of(query);
+        for query in (0..instances.n_queries()).filter(|&it| filter.includes_query(it)) {
+            let all = instances.docs_of(query);
             let n_before = n_instances;
             for claim in instances
-                .of(query)
-                .filter(|&it| filter.passes(instances, query, it, None))
+                .claims_of(query)
+                .filter(|&it| filter.includes_instance(instances, query, it, None))
             {
                 n_instances += 1;
                 n_relevant += u64::from(self.has_relevant(query, claim));
@@ -401,9 +401,9 @@ impl Study {
         }
         let grade = |query, text| Some(f64::from(self.grade(query, text).unwrap_or(0)));
         let relevance = cell(instances, |query, claim| {
-            let graded = claim.scored(|text| grade(query, text))?;
-            let differ = graded.texts().windows(2).any(|it| it[0] != it[1]);
-            let counts = differ && filter.passes(instances, query, claim, None);
+            let graded = claim.map_scores(|text| grade(query, text))?;
+            let differ = graded.docs().windows(2).any(|it| it[0] != it[1]);
+            let counts = differ && filter.includes_instance(instances, query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
         OverviewColumn {
@@ -413,7 +413,7 @@ impl Study {
             n_per_split: n_of_splits,
             n_with_relevant: n_relevant,
             n_both_orders,
-            sampled_fraction: instances.sampled(),
+            sampled_fraction: instances.sampled_fraction(),
             qrels_cell: relevance,
         }
     }
@@ -424,7 +424,7 @@ impl Study {
             rows: it
                 .rows
                 .iter()
-                .filter(|it| it.mode == mode)
+                .filter(|it| it.variant == mode)
                 .cloned()
                 .collect(),
         });
@@ -433,14 +433,14 @@ impl Study {
 
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        if self.n_without_text > 0 {
+        if self.n_docs_without_text > 0 {
             remarks.push(format!(
                 "{} documents that the pool names are not in the collection and were left out",
-                self.n_without_text
+                self.n_docs_without_text
             ));
         }
         let empty = self.docs.iter().filter(|it| it.body().is_empty()).count();
-        if self.lacks_texts() {
+        if self.has_withheld_texts() {
             remarks.push(
                 "the texts are withheld: this file holds ids, counts and scores alone".to_owned(),
             );
@@ -449,10 +449,10 @@ impl Study {
                 "{empty} pooled documents are empty: length 0, no terms"
             ));
         }
-        if let Some(words) = &self.words {
+        if let Some(words) = &self.word_vectors {
             remarks.push(format!(
                 "{}; STMC2 takes texts as alike from a cosine of {} on",
-                words.about, self.definition.limits.similar
+                words.info, self.definition.limits.min_similarity
             ));
         }
         for it in self.scores.iter().filter(|it| it.n_missing() > 0) {
@@ -476,7 +476,7 @@ fn tallies(
         .map(|query| {
             let mut tally = OutcomeCounts::default();
             let verdicts = instances
-                .of(query)
+                .claims_of(query)
                 .filter_map(|claim| verdict(query, claim));
             verdicts.for_each(|it| tally.add(it));
             tally
@@ -489,7 +489,7 @@ fn cell(
     instances: &Instances,
     verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
 ) -> Option<OverviewCell> {
-    summarize_tallies(&tallies(instances, verdict), instances.claim.tie_agrees())
+    summarize_tallies(&tallies(instances, verdict), instances.claim.tie_policy())
 }
 
 /// Tallies of queries to counts and fractions; none where nothing was judged.
@@ -497,8 +497,8 @@ pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Op
     let counted: Vec<VerdictCounts> = tallies
         .iter()
         .map(|it| VerdictCounts {
-            n_agreeing: it.agreeing(tie_agrees),
-            n_verdicts: it.judged(),
+            n_agreeing: it.n_agreeing(tie_agrees),
+            n_verdicts: it.n_with_verdict(),
         })
         .collect();
     let SatisfiedFraction {

@@ -100,14 +100,14 @@ pub fn evaluate_input(
     typed: &PlaygroundRequest,
     collection: Option<CollectionStatistics<'_>>,
 ) -> Result<PlaygroundResult, Error> {
-    if !(2..=3).contains(&typed.texts.len()) {
+    if !(2..=3).contains(&typed.docs.len()) {
         return Err(Error::out_of_range(
             "texts",
             "two or three texts can be compared",
         ));
     }
     if typed
-        .texts
+        .docs
         .iter()
         .chain([&typed.query])
         .any(|it| it.len() > MAX_TEXT_BYTES)
@@ -117,7 +117,7 @@ pub fn evaluate_input(
             format!("at most {MAX_TEXT_BYTES} bytes each are taken"),
         ));
     }
-    if typed.further.len() > MAX_EXTRA_PROBES {
+    if typed.extra_probes.len() > MAX_EXTRA_PROBES {
         return Err(Error::out_of_range(
             InvalidField::with_display("further", "further axioms"),
             format!("at most {MAX_EXTRA_PROBES} are taken at once"),
@@ -127,20 +127,20 @@ pub fn evaluate_input(
     let rankers = typed.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>()?;
     let own;
-    let vectors = collection.and_then(|it| it.vectors);
+    let vectors = collection.and_then(|it| it.word_vectors);
     let (totals, stats) = match collection {
         Some(it) => (it.totals, it.terms),
         None => {
-            own = statistics(&typed.analyzer, &typed.texts)?;
+            own = statistics(&typed.analyzer, &typed.docs)?;
             (own.0, &own.1)
         }
     };
-    let read = AnalyzedInstance::new(&typed.analyzer, &typed.query, &typed.texts, stats, vectors);
+    let read = AnalyzedInstance::new(&typed.analyzer, &typed.query, &typed.docs, stats, vectors);
     let contributions: Vec<TermContributions> = rankers
         .iter()
         .map(|it| read.contributions(it, &totals))
         .collect();
-    let further = typed.further.iter().copied();
+    let further = typed.extra_probes.iter().copied();
     let further = further.filter(|it| vectors.is_some() || !it.needs_vectors());
     let axioms = Probe::paper_axioms(vectors.is_some())
         .into_iter()
@@ -148,10 +148,10 @@ pub fn evaluate_input(
         .filter_map(|it| apply(it, typed, totals, &read, &contributions));
     Ok(PlaygroundResult {
         query: read.query(),
-        terms: read.terms_about(),
+        terms: read.query_term_infos(),
         docs: read.texts().collect(),
-        n_terms: read.counted.iter().map(|it| it.len).collect(),
-        term_distances: read.counted.iter().map(|it| it.distance()).collect(),
+        n_terms: read.features.iter().map(|it| it.n_terms).collect(),
+        term_distances: read.features.iter().map(|it| it.term_distance()).collect(),
         axiom_results: axioms.collect(),
         contributions,
     })
@@ -193,7 +193,7 @@ pub fn apply_manipulations(
         return Err(Error::out_of_range("texts", reason));
     }
     let mut vocabulary = Vocabulary::new(analyzer.clone());
-    texts().for_each(|it| vocabulary.read(it, &mut Vec::new()));
+    texts().for_each(|it| vocabulary.add_text(it, &mut Vec::new()));
     let analysis = analyze(text);
     let analysed: Vec<LinguisticAnalysis> = others.iter().map(|it| analyze(it)).collect();
     let others: Vec<(&str, &LinguisticAnalysis)> = others
@@ -241,31 +241,31 @@ fn apply(
     read: &AnalyzedInstance<'_>,
     contributions: &[TermContributions],
 ) -> Option<AxiomResult> {
-    let kind = probe.claim(typed.mode);
-    let tried = orders(typed.texts.len() as u32, kind.arity())
+    let kind = probe.claim(typed.variant);
+    let tried = orders(typed.docs.len() as u32, kind.arity())
         .into_iter()
         .map(|order| {
             let counted: Vec<_> = order
                 .iter()
-                .map(|&it| read.counted[it as usize].clone())
+                .map(|&it| read.features[it as usize].clone())
                 .collect();
-            let case = read.case(&typed.limits, totals, &counted);
-            let premises = probe.premises(typed.mode, &case);
+            let case = read.query_context(&typed.limits, totals, &counted);
+            let premises = probe.preconditions(typed.variant, &case);
             (order, premises)
         });
     let failing =
         |premises: &[MeasuredPrecondition]| premises.iter().filter(|it| !it.holds()).count();
     let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
     let applies = failing(&premises) == 0;
-    let claim = kind.about(&order);
+    let claim = kind.claim_for(&order);
     let said = contributions.iter().filter(|_| applies).map(|it| {
         let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
-        let scored = claim.scored(|text| Some(it.scores[text as usize]));
+        let scored = claim.map_scores(|text| Some(it.scores[text as usize]));
         RankerVerdict {
             ranker: it.ranker.clone(),
             scores: scores.collect(),
             truncated: vec![false; order.len()],
-            verdict: scored.map(|it| it.verdict(RankerKind::Lexical.tie_width())),
+            verdict: scored.map(|it| it.verdict(RankerKind::Lexical.tie_threshold())),
             typical_margin: None,
         }
     });

@@ -181,7 +181,7 @@ pub async fn index<E: ShardExecutor>(
     executor: &mut E,
 ) -> Result<Index, E::Error> {
     let mut step = StageRun::begin(executor, StudyStage::Index, 0, docs.len()).await?;
-    step.index(docs, builder).await
+    step.build_index(docs, builder).await
 }
 
 /// What is mined in a collection.
@@ -201,9 +201,9 @@ impl MiningSettings {
     /// Returns the settings of a study: every axiom in every mode, modes first; then its
     /// behaviours, which have one mode.
     pub fn from_definition(definition: &StudyDefinition) -> MiningSettings {
-        let modes = definition.modes.iter();
+        let modes = definition.variants.iter();
         let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
-        let behaviours = definition.behaviours().map(|it| (it, AxiomVariant::Fixed));
+        let behaviours = definition.behavioral_tests().map(|it| (it, AxiomVariant::Fixed));
         MiningSettings {
             analyzer: definition.analyzer.clone(),
             pool: definition.pool.clone(),
@@ -298,7 +298,7 @@ impl PreparedCollection {
             let n_queries = collection.queries.len();
             let mut step =
                 StageRun::begin(executor, StudyStage::DeriveDocuments, 0, n_queries).await?;
-            let derive = |query| workshop.make(query, &pools.of(query).0);
+            let derive = |query| workshop.build_for_query(query, &pools.pool_of(query).0);
             made = step.collect(n_queries, derive).await?;
         }
         let additions = CollectionAdditions {
@@ -338,7 +338,7 @@ impl PreparedCollection {
         }
         for file in &definition.transfers {
             let of = file.transfer()?;
-            if files.sets.iter().all(|it| it.of != of) {
+            if files.transfer_sets.iter().all(|it| it.transfer != of) {
                 return Err(Error::not_found("transfer set", &file.name).into());
             }
         }
@@ -366,7 +366,7 @@ impl PreparedCollection {
             ..
         } = &self.settings;
         let pools = CandidatePools::new(pool, self.run.as_ref(), collection, &self.index)?;
-        let known = self.known();
+        let known = self.word_vectors();
         let miner = Miner {
             index: &self.index,
             word_vectors: known.as_ref(),
@@ -374,17 +374,17 @@ impl PreparedCollection {
             limits,
         };
         let n_queries = collection.queries.len();
-        let n_own = n_queries - self.beside.added.n_queries as usize;
+        let n_own = n_queries - self.added_samples.addition_counts.n_queries as usize;
         let shard = |query: usize| {
             let (docs, n_missing) = match query < n_own {
-                true => pools.of(query),
+                true => pools.pool_of(query),
                 false => (Vec::new(), 0),
             };
             let shard = miner.mine(&QueryPool {
                 query: &collection.queries[query].text,
                 docs: &docs,
                 grades: &collection.grades(query, &docs),
-                added_samples: self.beside.of(query),
+                added_samples: self.added_samples.of_query(query),
             });
             (shard, n_missing)
         };
@@ -411,7 +411,7 @@ impl PreparedCollection {
             all.extend::<Vec<QueryMiningResult>>(shards);
             Ok(())
         };
-        let n_without_text = self.mine_in_parts(executor, take).await?;
+        let n_without_text = self.mine_in_batches(executor, take).await?;
         Ok((
             MiningResult::collect(&self.settings.probes, all),
             n_without_text,
@@ -438,7 +438,7 @@ impl PreparedCollection {
             let (stage, of) = (StudyStage::AuditIndex, analyzers.len() * docs.len());
             let mut step = StageRun::begin(executor, stage, at * docs.len(), of).await?;
             let builder = index_builder(analyzer, vectors);
-            let index = step.index(docs, builder).await?;
+            let index = step.build_index(docs, builder).await?;
             let vectors = vectors.map(|it| TokenVectors::of(it, &index));
             let known = vectors.as_ref().map(|it| it.known(&index));
             let auditor = AnalyzerAuditor {
@@ -453,7 +453,7 @@ impl PreparedCollection {
             };
             let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);
             let mut step = StageRun::begin(executor, stage, at * n_queries, of).await?;
-            let queries = step.collect(n_queries, |it| auditor.query(it)).await?;
+            let queries = step.collect(n_queries, |it| auditor.audit_query(it)).await?;
             audits.push(auditor.collect_audit(analyzer.describe(), &queries));
         }
         Ok(audits)
@@ -464,7 +464,7 @@ impl PreparedCollection {
 fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<WordVectors>>) -> IndexBuilder {
     let builder = IndexBuilder::new(analyzer.clone());
     match vectors {
-        Some(_) => builder.keeping_tokens(),
+        Some(_) => builder.with_tokens(),
         None => builder,
     }
 }

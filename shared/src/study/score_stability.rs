@@ -48,40 +48,40 @@ impl Study {
         filter: &InstanceFilter<'_>,
         tie_width: f64,
     ) -> Option<StabilitySummary> {
-        let certificate = scores.certificate.as_ref()?;
+        let certificate = scores.rescoring.as_ref()?;
         let checked = |it: &RescoredPairs| {
             let place = |query: usize, text: StudyDocNo| self.pairs.position(query, text);
-            let known = |query, text| scores.at(place(query, text)?);
+            let known = |query, text| scores.get(place(query, text)?);
             let again = |query, text| {
                 let place = place(query, text)? as u32;
-                Some(it.values[it.pairs.binary_search(&place).ok()?])
+                Some(it.scores[it.pairs.binary_search(&place).ok()?])
             };
             let (mut n_verdicts, mut n_changed) = (0, 0);
             let mut judge = |query: usize, claim: Claim<StudyDocNo>| {
-                let before = claim.scored(|it| known(query, it))?.verdict(tie_width);
-                let after = claim.scored(|it| again(query, it))?.verdict(tie_width);
+                let before = claim.map_scores(|it| known(query, it))?.verdict(tie_width);
+                let after = claim.map_scores(|it| again(query, it))?.verdict(tie_width);
                 n_verdicts += 1;
                 n_changed += u64::from(before.outcome != after.outcome);
                 Some(())
             };
             let queries = (0..self.pairs.n_queries()).filter(|&query| {
-                let of = self.pairs.range(query);
+                let of = self.pairs.range_of(query);
                 let from = it.pairs.partition_point(|&it| (it as usize) < of.start);
                 let some = it.pairs.get(from).is_some_and(|&it| (it as usize) < of.end);
-                some && filter.takes(query)
+                some && filter.includes_query(query)
             });
             for query in queries {
                 for instances in shown {
-                    for claim in instances.of(query) {
-                        if filter.passes(instances, query, claim, Some(scores)) {
+                    for claim in instances.claims_of(query) {
+                        if filter.includes_instance(instances, query, claim, Some(scores)) {
                             judge(query, claim);
                         }
                     }
                 }
             }
-            let pairs = it.pairs.iter().zip(&it.values);
+            let pairs = it.pairs.iter().zip(&it.scores);
             let both: Vec<(f64, f64)> = pairs
-                .filter_map(|(&place, &again)| Some((scores.at(place as usize)?, again)))
+                .filter_map(|(&place, &again)| Some((scores.get(place as usize)?, again)))
                 .collect();
             let greatest =
                 |it: &dyn Fn(&(f64, f64)) -> f64| both.iter().map(it).fold(0.0, f64::max);
@@ -97,8 +97,8 @@ impl Study {
             }
         };
         Some(StabilitySummary {
-            computation: certificate.computation.clone(),
-            checks: certificate.again.iter().map(checked).collect(),
+            computation: certificate.environment.clone(),
+            checks: certificate.rescored.iter().map(checked).collect(),
         })
     }
 }

@@ -55,7 +55,7 @@ impl Study {
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);
-        let score = |text: StudyDocNo| scores?.at(self.pairs.position(query, text)?);
+        let score = |text: StudyDocNo| scores?.get(self.pairs.position(query, text)?);
         let mut order: Vec<(StudyDocNo, Option<f64>)> =
             pool.iter().map(|&it| (it, score(it))).collect();
         // Stable, so that the pool decides between equals.
@@ -64,10 +64,10 @@ impl Study {
             (a, b) => b.is_some().cmp(&a.is_some()),
         });
         let texts = order.iter().take(MAX_TOP_DOCUMENTS).map(|&(text, score)| {
-            let body = (!self.lacks_texts()).then(|| self.text_body(text));
-            let shown = body.as_deref().map(first_characters);
+            let body = (!self.has_withheld_texts()).then(|| self.study_doc_text(text));
+            let shown = body.as_deref().map(truncate_text);
             TopDocument {
-                id: self.text_id(text),
+                id: self.study_doc_id(text),
                 score,
                 grade: self.grade(query, text),
                 is_truncated: shown.map(str::len) < body.as_ref().map(String::len),

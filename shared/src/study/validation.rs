@@ -28,10 +28,10 @@ impl Study {
     /// Says what of it points nowhere.
     fn check(&self) -> Result<(), String> {
         self.definition.check().map_err(|it| it.to_string())?;
-        let (n_queries, n_texts) = (self.queries.len(), self.texts.len());
+        let (n_queries, n_texts) = (self.queries.len(), self.study_docs.len());
         let ok = |sound: bool, what: &str| sound.then_some(()).ok_or_else(|| what.to_owned());
         ok(self.format == 1, "its layout is not 1")?;
-        for &text in &self.texts {
+        for &text in &self.study_docs {
             let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
             let body = body.ok_or("a text is of a document that is not there")?;
             let times = match text {
@@ -46,24 +46,24 @@ impl Study {
         let pools = self.pools.len() == n_queries && self.pools.iter().all(|it| known(it));
         ok(pools, "its pools are not those of its queries and texts")?;
         ok(
-            self.pairs.fit(n_queries, n_texts),
+            self.pairs.are_valid_for(n_queries, n_texts),
             "its pairs are not of its queries and texts",
         )?;
         ok(!self.instances.is_empty(), "it has no instances")?;
         for it in &self.instances {
-            ok(it.fit(n_queries), "its instances are not of its queries")?;
+            ok(it.is_valid(n_queries), "its instances are not of its queries")?;
             let scored = (0..n_queries).all(|query| {
-                let mut texts = it.texts_of(query).iter();
+                let mut texts = it.docs_of(query).iter();
                 texts.all(|&text| self.pairs.position(query, text).is_some())
             });
             ok(scored, "an instance is not among its pairs")?;
         }
-        let overlaps = [0, self.queries.len()].contains(&self.overlap.len());
+        let overlaps = [0, self.queries.len()].contains(&self.query_overlap.len());
         ok(overlaps, "its overlaps are not those of its queries")?;
         let withheld = self
-            .withheld
+            .withheld_texts
             .as_ref()
-            .is_none_or(|it| (it.hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts));
+            .is_none_or(|it| (it.text_hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts));
         ok(
             withheld,
             "what is told of withheld texts is not of its texts",
@@ -73,9 +73,9 @@ impl Study {
             let sound = it.values().len() == self.pairs.len()
                 && places.copied().all(|it| (it as usize) < self.pairs.len());
             ok(sound, "its scores are not those of its pairs")?;
-            let certified = it.certificate.as_ref();
+            let certified = it.rescoring.as_ref();
             ok(
-                certified.is_none_or(|it| it.fits(self.pairs.len())),
+                certified.is_none_or(|it| it.is_valid_for(self.pairs.len())),
                 "a certificate is not of its pairs",
             )?;
         }

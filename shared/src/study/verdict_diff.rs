@@ -98,13 +98,13 @@ pub fn diff_verdicts(
     for (one, other) in study.instances.iter().zip(&second.0.instances) {
         let mut moves = ProbeChanges {
             probe: one.probe,
-            variant: one.mode,
+            variant: one.variant,
             n_verdicts: 0,
             n_improved: 0,
             n_worsened: 0,
         };
         let verdict = |(study, scores): (&Study, &Scores), query, claim| {
-            study.verdict(scores, query, claim, scores.ranker.kind.tie_width())
+            study.ranker_verdict(scores, query, claim, scores.ranker.kind.tie_threshold())
         };
         let mut at = 0;
         for (query, count) in by_query.iter_mut().enumerate() {
@@ -116,20 +116,20 @@ pub fn diff_verdicts(
                 let Some((a, b)) = ours.zip(theirs) else {
                     continue;
                 };
-                moves.n_judged += 1;
+                moves.n_verdicts += 1;
                 if a.outcome == b.outcome {
                     continue;
                 }
                 if rank(b.outcome) > rank(a.outcome) {
-                    moves.n_gained += 1;
+                    moves.n_improved += 1;
                     count.0 += 1;
                 } else {
-                    moves.n_lost += 1;
+                    moves.n_worsened += 1;
                     count.1 += 1;
                 }
                 found.instances.push(ChangedInstance {
                     probe: one.probe,
-                    variant: one.mode,
+                    variant: one.variant,
                     number: number as u64,
                     query_id: study.queries[query].id.clone(),
                     doc_ids: Vec::new(),
@@ -139,17 +139,17 @@ pub fn diff_verdicts(
             }
             keep_farthest(&mut found.instances, 4 * MAX_CHANGED_INSTANCES);
         }
-        found.axioms.push(moves);
+        found.probes.push(moves);
     }
     keep_farthest(&mut found.instances, MAX_CHANGED_INSTANCES);
     for it in &mut found.instances {
         let claim = study
-            .instances_of(it.probe, it.mode)?
+            .instances_of(it.probe, it.variant)?
             .claim(it.number as usize);
-        it.text_ids = claim
-            .texts()
+        it.doc_ids = claim
+            .docs()
             .into_iter()
-            .map(|it| study.text_id(it))
+            .map(|it| study.study_doc_id(it))
             .collect();
     }
     let queries = study.queries.iter().zip(by_query);
@@ -163,7 +163,7 @@ pub fn diff_verdicts(
         })
         .collect();
     found.queries.sort_by(|a, b| {
-        let moves = |it: &QueryChanges| it.n_gained + it.n_lost;
+        let moves = |it: &QueryChanges| it.n_improved + it.n_worsened;
         moves(b).cmp(&moves(a)).then(a.query_id.cmp(&b.query_id))
     });
     Ok(found)
@@ -203,7 +203,7 @@ pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
         differs("the analyser", one.analyzer != other.analyzer),
         differs("the limits", one.limits != other.limits),
         differs("the axioms", one.probes != other.probes),
-        differs("the readings", one.modes != other.modes),
+        differs("the readings", one.variants != other.variants),
         differs("the number of queries", one.n_queries != other.n_queries),
         differs("the word vectors", one.vectors != other.vectors),
         differs("the software", first.software != second.software),

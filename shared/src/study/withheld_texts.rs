@@ -29,7 +29,7 @@ impl Study {
     /// scores stay.
     pub fn without_texts(mut self) -> Study {
         let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
-        self.withheld = Some(WithheldTexts {
+        self.withheld_texts = Some(WithheldTexts {
             text_hashes: hashes.collect(),
             n_terms: controls::document_lengths(&self),
             is_restored: false,
@@ -43,16 +43,16 @@ impl Study {
 
     /// Whether the texts of the collection are not here.
     pub fn has_withheld_texts(&self) -> bool {
-        self.withheld.as_ref().is_some_and(|it| !it.restored)
+        self.withheld_texts.as_ref().is_some_and(|it| !it.is_restored)
     }
 
     /// Puts texts back from a copy of the collection; all of them, or none and the reason. What
     /// stands beside the collection stays withheld.
     pub fn restore_texts(&mut self, copy: &[Document]) -> Result<(), Error> {
-        let Some(withheld) = &mut self.withheld else {
+        let Some(withheld) = &mut self.withheld_texts else {
             return Ok(());
         };
-        let n = self.docs.len() - self.added.n_docs as usize;
+        let n = self.docs.len() - self.addition_counts.n_docs as usize;
         let own = &mut self.docs[..n];
         let known: BTreeMap<&str, &Document> = copy.iter().map(|it| (it.id.as_str(), it)).collect();
         let found: Vec<Option<&Document>> = own
@@ -75,7 +75,7 @@ impl Study {
             ));
         }
         let differs = |it: &(&Document, &String)| text_hash(&it.0.body()) != *it.1;
-        let mut other = found.iter().copied().flatten().zip(&withheld.hashes);
+        let mut other = found.iter().copied().flatten().zip(&withheld.text_hashes);
         if let Some((first, _)) = other.find(differs) {
             let n_other = other.filter(differs).count() + 1;
             return refuse(format!(
@@ -92,18 +92,18 @@ impl Study {
         for (doc, (title, text)) in own.iter_mut().zip(texts) {
             (doc.title, doc.text) = (title, text);
         }
-        withheld.restored = true;
-        if self.added.n_docs == 0 {
-            self.withheld = None;
+        withheld.is_restored = true;
+        if self.addition_counts.n_docs == 0 {
+            self.withheld_texts = None;
         }
         Ok(())
     }
 
     /// Refuses what cannot be done without texts.
     pub fn require_texts(&self) -> Result<(), Error> {
-        let reason = match &self.withheld {
+        let reason = match &self.withheld_texts {
             None => return Ok(()),
-            Some(it) if it.restored => {
+            Some(it) if it.is_restored => {
                 "the texts of its behaviours are withheld, and your copy of the collection has \
                  only those of the collection; make the study anew to have them"
             }

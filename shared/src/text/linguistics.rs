@@ -110,7 +110,7 @@ impl LinguisticAnalysis {
     /// Where the units of a kind stand, ascending.
     pub fn spans(&self, unit: LinguisticUnit) -> Vec<Span> {
         let of_tag = |tag: PartOfSpeech| {
-            let tokens = self.tokens.iter().filter(move |it| it.tag == tag);
+            let tokens = self.tokens.iter().filter(move |it| it.pos == tag);
             tokens.map(|it| span(&it.bytes, &it.bytes)).collect()
         };
         let of_tokens = |all: &[Range<usize>]| {
@@ -170,6 +170,6 @@ impl TaggedToken {
     /// The base form, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun stays
     /// as it is written. `text` is the one that was analysed.
     pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        lemmas::lemma(&text[self.bytes.clone()], self.tag)
+        lemmas::lemma(&text[self.bytes.clone()], self.pos)
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn for_each_token(tokenizer: &Tokenizer, text: &str, take: impl FnMut
     match tokenizer {
         Tokenizer::Alnum => alnum(text, take),
         Tokenizer::Unicode => words(text, take),
-        Tokenizer::Wordpiece(pieces) => pieces.each(text, take),
+        Tokenizer::Wordpiece(pieces) => pieces.for_each_token(text, take),
     }
 }
 

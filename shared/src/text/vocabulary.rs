@@ -71,7 +71,7 @@ impl Vocabulary {
 
     /// Appends the terms of a text, in order.
     pub fn add_text(&mut self, text: &str, terms: &mut Vec<TermNo>) {
-        self.each(text, |term, _| terms.push(term));
+        self.for_each_term(text, |term, _| terms.push(term));
     }
 
     /// Calls `take` with each term of a text and the token it came from, in order.
@@ -83,11 +83,11 @@ impl Vocabulary {
             term_of,
             terms: names,
         } = self;
-        analyzer.each_token(text, |token, _| {
+        analyzer.for_each_token(text, |token, _| {
             let number = tokens.insert(token);
             if number as usize == term_of.len() {
                 let dropped = stopwords::is_stop_word(&analyzer.stopwords, token);
-                term_of.push((!dropped).then(|| names.insert(&stem.of(token))));
+                term_of.push((!dropped).then(|| names.insert(&stem.stem(token))));
             }
             if let Some(term) = term_of[number as usize] {
                 take(term, number);

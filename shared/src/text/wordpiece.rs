@@ -197,7 +197,7 @@ impl WordpieceVocabulary {
                 if alone {
                     self.cut(&mut word, &mut take);
                 }
-                self.normalised(letter, |letter| {
+                self.normalize(letter, |letter| {
                     if is_punctuation(letter) {
                         self.cut(&mut word, &mut take);
                         word.push(letter, span);

@@ -68,9 +68,9 @@ pub(crate) fn nearest_words(
 /// Calls `take` with each token of a text that gives a term, and that term.
 pub(crate) fn for_each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
     let stem = stemming::TokenStemmer::new(analyzer.stemmer);
-    analyzer.each_token(text, |token, _| {
+    analyzer.for_each_token(text, |token, _| {
         if !stopwords::is_stop_word(&analyzer.stopwords, token) {
-            take(token, &stem.of(token));
+            take(token, &stem.stem(token));
         }
     });
 }

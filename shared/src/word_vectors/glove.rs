@@ -74,7 +74,7 @@ impl GloveSettings {
         if !(1..=1000).contains(&self.n_dims) || !(1..=100).contains(&self.window) {
             return refuse("1 to 1,000 dimensions and a window of 1 to 100 words are taken");
         }
-        let positive = [self.x_max, self.alpha, self.rate];
+        let positive = [self.x_max, self.alpha, self.learning_rate];
         if positive.iter().any(|it| !it.is_finite() || *it <= 0.0) {
             return refuse("x_max, alpha and rate must be above 0");
         }
@@ -150,7 +150,7 @@ impl<'a> GloveTrainer<'a> {
             let mut add = |i: usize, j: usize| {
                 let (main, context) = (i % STRATA, j % STRATA);
                 let round = (context + STRATA - main) % STRATA;
-                blocks[round][main].push(settings.step([i, j], pair.x()));
+                blocks[round][main].push(settings.step([i, j], pair.weighted_count()));
             };
             add(i, j);
             if i != j {
@@ -214,7 +214,7 @@ impl<'a> GloveTrainer<'a> {
     /// All rounds that are left, on one thread.
     pub fn train(&mut self) {
         while self.progress().0 < self.progress().1 {
-            self.round(|shards| shards.into_iter().map(TrainingShard::train).collect());
+            self.train_round(|shards| shards.into_iter().map(TrainingShard::train).collect());
         }
     }
 
@@ -286,7 +286,7 @@ impl TrainingShard<'_> {
         for step in block {
             let [i, j] = step.rows.map(|it| it as usize * width);
             cost += step.make(
-                settings.rate,
+                settings.learning_rate,
                 (
                     &mut main.values[i..i + width],
                     &mut main.squares[i..i + width],

@@ -184,8 +184,8 @@ fn read_binary(
 fn keep(reading: &mut ReadReport, name: &str, line: u64, taken: Result<bool, String>) {
     match taken {
         Ok(true) => reading.n_rows += 1,
-        Ok(false) => reading.refuse(name, line, "the word has a vector already, which is kept"),
-        Err(reason) => reading.refuse(name, line, reason),
+        Ok(false) => reading.refuse_row(name, line, "the word has a vector already, which is kept"),
+        Err(reason) => reading.refuse_row(name, line, reason),
     }
 }
 

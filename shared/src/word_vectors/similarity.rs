@@ -88,7 +88,7 @@ pub(crate) fn word_similarities(
     }
     let n = distinct.len() * asked.len();
     if n > 0 {
-        found.average = sum / n as f64;
+        found.mean_cosine = sum / n as f64;
     }
     found
 }

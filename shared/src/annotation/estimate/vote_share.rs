@@ -27,7 +27,7 @@ pub(super) enum ComparisonSide {
 impl ComparisonSide {
     fn agrees(self, claim: ClaimKind, people: Preference) -> Option<bool> {
         match self {
-            ComparisonSide::Claim => Some(people.agrees(claim)),
+            ComparisonSide::Claim => Some(people.satisfies(claim)),
             ComparisonSide::Preference(it) => Some(it == people),
             ComparisonSide::NoPreference => None,
         }
@@ -42,14 +42,14 @@ pub(super) struct ItemVotes<'a> {
 
 impl ItemVotes<'_> {
     fn votes<'b>(&'b self, times: &'b [u32]) -> impl Iterator<Item = (&'b Vote, u32)> + Clone {
-        let votes = self.item.said.votes.iter().zip(&self.voters);
+        let votes = self.item.answers.votes.iter().zip(&self.voters);
         votes.map(|(vote, &voter)| (vote, times[voter]))
     }
 
     /// What people say who vote so many times each.
     pub(super) fn consensus(&self, times: &[u32]) -> Option<Preference> {
-        let settled = match self.item.said.adjudicated.len() {
-            1 => self.item.said.settled(),
+        let settled = match self.item.answers.adjudications.len() {
+            1 => self.item.answers.consensus(),
             _ => majority(self.votes(times).map(|(vote, times)| (vote.answer, times))),
         };
         match settled {
@@ -83,13 +83,13 @@ pub(super) struct VoteSample<'a> {
 
 impl<'a> VoteSample<'a> {
     pub(super) fn new(items: &[&'a AnnotatedItem]) -> VoteSample<'a> {
-        let votes = items.iter().flat_map(|it| &it.said.votes);
+        let votes = items.iter().flat_map(|it| &it.answers.votes);
         let people: BTreeSet<PersonId> = votes.map(|it| it.person).collect();
         let numbers: BTreeMap<PersonId, usize> = people.into_iter().zip(0..).collect();
         let each = items.iter().map(|item| ItemVotes {
             item,
             voters: item
-                .said
+                .answers
                 .votes
                 .iter()
                 .map(|it| numbers[&it.person])
@@ -106,7 +106,7 @@ impl<'a> VoteSample<'a> {
         other: impl Fn(&AnnotatedItem) -> ComparisonSide,
     ) -> AgreementShare {
         let agrees = |it: &ItemVotes<'_>, people: Preference| {
-            other(it.item).agrees(it.item.claim, people).map(number)
+            other(it.item).agrees(it.item.claim, people).map(indicator)
         };
         let equal = |it: &ItemVotes<'_>, people: Preference| {
             people == Preference::Equal
@@ -116,12 +116,12 @@ impl<'a> VoteSample<'a> {
                 )
         };
         AgreementShare {
-            agreement: self.weighted(|it, times| agrees(it, it.settled(times)?)),
-            without_ties: self.weighted(|it, times| {
-                let people = it.settled(times).filter(|people| !equal(it, *people))?;
+            agreement: self.estimate_share(|it, times| agrees(it, it.consensus(times)?)),
+            without_ties: self.estimate_share(|it, times| {
+                let people = it.consensus(times).filter(|people| !equal(it, *people))?;
                 agrees(it, people)
             }),
-            by_vote: self.weighted(|it, times| {
+            by_vote: self.estimate_share(|it, times| {
                 share(it, times, |vote| {
                     other(it.item).agrees(it.item.claim, vote.answer.preference()?)
                 })
@@ -139,7 +139,7 @@ impl<'a> VoteSample<'a> {
         let (mut n_items, mut squares) = (0, 0.0);
         for poll in &self.each {
             if let Some(value) = value(poll, &ones) {
-                let weight = 1.0 / poll.item.probability;
+                let weight = 1.0 / poll.item.inclusion_probability;
                 add(sums.entry(poll.item.query).or_default(), weight, value);
                 n_items += 1;
                 squares += weight * weight;
@@ -149,9 +149,9 @@ impl<'a> VoteSample<'a> {
         let whole = units.iter().fold([0.0; 2], plus);
         let estimate = ratio(whole)?;
         let mut draws = BootstrapSampler::new(units.len());
-        let drawn = (0..DRAWS).filter_map(|_| {
+        let drawn = (0..N_RESAMPLES).filter_map(|_| {
             let mut sum = [0.0; 2];
-            draws.each(|at| sum = plus(sum, &units[at]));
+            draws.for_each_index(|at| sum = plus(sum, &units[at]));
             ratio(sum)
         });
         let bounded = units.len() > 1;
@@ -183,18 +183,18 @@ impl<'a> VoteSample<'a> {
         let mut of_people = BootstrapSampler::with_stream(self.n_people, STREAM + 1);
         let (mut asked, mut times) = (vec![0_u32; queries.len()], vec![0_u32; self.n_people]);
         let mut drawn = Vec::with_capacity(N_BOOTSTRAP_DRAWS);
-        for _ in 0..PEOPLE_DRAWS {
+        for _ in 0..N_BOOTSTRAP_DRAWS {
             asked.fill(0);
             times.fill(0);
-            of_queries.each(|at| asked[at] += 1);
-            of_people.each(|at| times[at] += 1);
+            of_queries.for_each_index(|at| asked[at] += 1);
+            of_people.for_each_index(|at| times[at] += 1);
             let mut sum = [0.0; 2];
             for (poll, &place) in self.each.iter().zip(&places) {
                 if asked[place] == 0 {
                     continue;
                 }
                 if let Some(value) = value(poll, &times) {
-                    let weight = f64::from(asked[place]) / poll.item.probability;
+                    let weight = f64::from(asked[place]) / poll.item.inclusion_probability;
                     add(&mut sum, weight, value);
                 }
             }

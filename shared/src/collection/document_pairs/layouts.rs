@@ -56,7 +56,7 @@ impl ConvertedDataset {
     /// Adds what was found in another part of the same data set.
     pub fn merge(&mut self, other: ConvertedDataset) {
         self.pairs.extend(other.pairs);
-        self.reading.absorb(other.reading);
+        self.reading.merge(other.reading);
         for (why, n) in other.left_out {
             *self.left_out.entry(why).or_default() += n;
         }
@@ -95,7 +95,7 @@ pub fn read_titles(
         if title.is_empty() {
             return Err("the title is empty".to_owned());
         }
-        seen.take(id, line)?;
+        seen.insert_checked(id, line)?;
         titles.insert(id.to_owned(), title.to_owned());
         Ok(RowWarnings::new())
     })?;

@@ -27,10 +27,10 @@ pub(crate) fn read_rows(
             Ok(warnings) => {
                 reading.n_rows += 1;
                 if !warnings.is_empty() {
-                    reading.warn(name, line, warnings.join("; "));
+                    reading.warn_row(name, line, warnings.join("; "));
                 }
             }
-            Err(reason) => reading.refuse(name, line, reason),
+            Err(reason) => reading.refuse_row(name, line, reason),
         }
     }
     Ok(reading)

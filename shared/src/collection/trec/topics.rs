@@ -32,7 +32,7 @@ pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
             Ok(text) if text.trim_ascii().is_empty() => continue,
             Ok(text) => text,
             Err(reason) => {
-                taken.reading.refuse(name, line, reason);
+                taken.reading.refuse_row(name, line, reason);
                 continue;
             }
         };
@@ -68,7 +68,7 @@ impl ParsedTopics {
         let mut warnings = RowWarnings::new();
         let query = row.and_then(|(id, text)| {
             check_query(text, &mut warnings)?;
-            self.seen.take(id, line)?;
+            self.seen.insert_checked(id, line)?;
             Ok(Query {
                 id: id.to_owned(),
                 text: text.to_owned(),
@@ -78,11 +78,11 @@ impl ParsedTopics {
         });
         match query {
             Ok(query) => self.queries.push(query),
-            Err(reason) => return self.reading.refuse(name, line, reason),
+            Err(reason) => return self.reading.refuse_row(name, line, reason),
         }
         self.reading.n_rows += 1;
         if !warnings.is_empty() {
-            self.reading.warn(name, line, warnings.join("; "));
+            self.reading.warn_row(name, line, warnings.join("; "));
         }
     }
 

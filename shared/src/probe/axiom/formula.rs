@@ -97,7 +97,7 @@ impl AxiomFormula {
     fn ops(&self) -> impl Iterator<Item = Op> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
-            let code = self.code.get(at..usize::from(self.len))?;
+            let code = self.postfix.get(at..usize::from(self.len))?;
             let (&head, rest) = code.split_first()?;
             at += 1;
             let mut byte = |place: usize| {
@@ -213,8 +213,8 @@ impl AxiomFormula {
                     value
                 }
                 Op::IfLen => {
-                    let [x, y] = [a, b].map(|it| f64::from(case.pool[it].len));
-                    let close = (x - y).abs() <= case.limits.share * x.max(y);
+                    let [x, y] = [a, b].map(|it| f64::from(case.pool[it].n_terms));
+                    let close = (x - y).abs() <= case.limits.relative_tolerance * x.max(y);
                     pop() * f64::from(u8::from(close))
                 }
                 Op::IfUndecided => {

@@ -276,7 +276,7 @@ impl IrAxiomsAxiom {
         case: &QueryContext<'_>,
         found: &mut QueryInstances,
     ) {
-        self.each_preferred(mode, case, |first, second| found.pair(first, second));
+        self.for_each_preference(mode, case, |first, second| found.push_pair(first, second));
     }
 
     /// Calls `take` with the places of each preferred text and of the other.
@@ -286,14 +286,14 @@ impl IrAxiomsAxiom {
         case: &QueryContext<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
-        if self.needs_vectors() && case.alike.is_empty() {
+        if self.needs_vectors() && case.term_similarities.is_empty() {
             return;
         }
         let sight = IrAxiomsEvaluator::new(self, mode, case);
         for a in 0..case.pool.len() {
             for b in a + 1..case.pool.len() {
                 let mut conditions = self.conditions(mode).iter();
-                if !conditions.all(|&it| sight.measure(it, a, b).holds()) {
+                if !conditions.all(|&it| sight.measure_condition(it, a, b).holds()) {
                     continue;
                 }
                 if sight.lead(a, b) > 0.0 {
@@ -315,8 +315,8 @@ impl IrAxiomsAxiom {
         let sight = IrAxiomsEvaluator::new(self, mode, case);
         let conditions = self.conditions(mode).iter();
         let mut premises: Vec<MeasuredPrecondition> =
-            conditions.map(|&it| sight.measure(it, 0, 1)).collect();
-        let known = !self.needs_vectors() || !case.alike.is_empty();
+            conditions.map(|&it| sight.measure_condition(it, 0, 1)).collect();
+        let known = !self.needs_vectors() || !case.term_similarities.is_empty();
         premises.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::AxiomLead { axiom: self },
             value: known.then(|| sight.lead(0, 1)),

@@ -42,21 +42,21 @@ pub(super) fn needs_other_terms(mode: AxiomVariant) -> bool {
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     let pool = case.pool;
     match mode {
-        AxiomVariant::Fixed => case.each_alike(
-            |it| &it.counts,
+        AxiomVariant::Fixed => case.for_each_pair_with_equal_key(
+            |it| &it.term_counts,
             |a, b| {
-                if pool[a].total >= 1 && pool[a].len != pool[b].len {
-                    let a_first = pool[a].len < pool[b].len;
-                    found.pair(if a_first { a } else { b }, if a_first { b } else { a });
+                if pool[a].n_occurrences >= 1 && pool[a].n_terms != pool[b].n_terms {
+                    let a_first = pool[a].n_terms < pool[b].n_terms;
+                    found.push_pair(if a_first { a } else { b }, if a_first { b } else { a });
                 }
             },
         ),
-        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => case.each_alike(
-            |it| &it.counts,
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => case.for_each_pair_with_equal_key(
+            |it| &it.term_counts,
             |a, b| {
                 for (first, second) in [(a, b), (b, a)] {
-                    if pool[first].once_more(&pool[second]).all > 0 {
-                        found.pair(first, second);
+                    if pool[first].count_extra_terms(&pool[second]).n_terms > 0 {
+                        found.push_pair(first, second);
                     }
                 }
             },
@@ -64,8 +64,8 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         AxiomVariant::Code => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {
-                    if a != b && pool[a].once_more(&pool[b]).shared > 0 {
-                        found.pair(a, b);
+                    if a != b && pool[a].count_extra_terms(&pool[b]).n_shared > 0 {
+                        found.push_pair(a, b);
                     }
                 }
             }
@@ -77,9 +77,9 @@ pub(super) fn premises(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
-    let equal_counts = (0..texts[0].counts.len()).map(|term| MeasuredPrecondition {
+    let equal_counts = (0..texts[0].term_counts.len()).map(|term| MeasuredPrecondition {
         quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
-        value: Some(f64::from(texts[0].counts[term]) - f64::from(texts[1].counts[term])),
+        value: Some(f64::from(texts[0].term_counts[term]) - f64::from(texts[1].term_counts[term])),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
     });
@@ -89,14 +89,14 @@ pub(super) fn premises(
         relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     };
-    let once_more = texts[0].once_more(&texts[1]);
+    let once_more = texts[0].count_extra_terms(&texts[1]);
     match mode {
         AxiomVariant::Fixed => {
             let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
             premises.push(super::occurrences(texts, 1, 1));
             premises.push(above_0(
                 MeasuredQuantity::LengthLead { a: 1, b: 2 },
-                f64::from(texts[1].len) - f64::from(texts[0].len),
+                f64::from(texts[1].n_terms) - f64::from(texts[0].n_terms),
             ));
             premises
         }
@@ -104,14 +104,14 @@ pub(super) fn premises(
             let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
             premises.push(above_0(
                 MeasuredQuantity::OneExtraTerms,
-                f64::from(once_more.all),
+                f64::from(once_more.n_terms),
             ));
             premises
         }
         AxiomVariant::Code => {
             vec![above_0(
                 MeasuredQuantity::OneExtraSharedTerms,
-                f64::from(once_more.shared),
+                f64::from(once_more.n_shared),
             )]
         }
     }

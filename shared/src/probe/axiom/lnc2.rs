@@ -40,13 +40,13 @@ pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
     for (place, text) in case.pool.iter().enumerate() {
-        if text.total < least(mode) {
+        if text.n_occurrences < least(mode) {
             continue;
         }
-        for times in repetitions(mode, case.limits, text.len) {
+        for times in repetitions(mode, case.limits, text.n_terms) {
             let derived = case.pool.len() + found.derived.len();
             found.derived.push((place as u32, times));
-            found.pair(derived, place);
+            found.push_pair(derived, place);
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn premises(
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (repeated, once) = (&texts[0], &texts[1]);
-    let times = repeated.times(once).map(f64::from);
+    let times = repeated.count_repetitions(once).map(f64::from);
     let repetitions = |relation, bound: u32| MeasuredPrecondition {
         quantity: MeasuredQuantity::Repetitions,
         value: times,
@@ -66,24 +66,24 @@ pub(super) fn premises(
     };
     let at_most = |text: u8, bound: u32| MeasuredPrecondition {
         quantity: MeasuredQuantity::Length { text },
-        value: Some(f64::from(texts[text as usize - 1].len)),
+        value: Some(f64::from(texts[text as usize - 1].n_terms)),
         relation: BoundRelation::AtMost,
         bound: Some(f64::from(bound)),
     };
     let mut premises = vec![
         super::occurrences(texts, 2, least(mode)),
-        repetitions(BoundRelation::AtLeast, limits.repeat_from),
+        repetitions(BoundRelation::AtLeast, limits.min_repetitions),
     ];
     // A text without terms has no number of repetitions, so that every bound fails.
-    let fill = limits.filled_terms.checked_div(once.len).unwrap_or(0);
+    let fill = limits.fill_length_terms.checked_div(once.n_terms).unwrap_or(0);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            premises.push(repetitions(BoundRelation::AtMost, limits.repeat_to));
-            premises.push(at_most(1, limits.repeated_terms));
+            premises.push(repetitions(BoundRelation::AtMost, limits.max_repetitions));
+            premises.push(at_most(1, limits.max_repeated_doc_terms));
         }
         AxiomVariant::PaperCamara2020 => premises.push(repetitions(BoundRelation::Equal, fill)),
         AxiomVariant::Code => {
-            premises.push(at_most(2, limits.fillable_terms));
+            premises.push(at_most(2, limits.max_fillable_doc_terms));
             premises.push(repetitions(BoundRelation::Equal, fill));
         }
     }
@@ -100,21 +100,21 @@ fn least(mode: AxiomVariant) -> u32 {
 /// How often a text of `len` terms is repeated.
 fn repetitions(mode: AxiomVariant, limits: &Limits, len: u32) -> Vec<u32> {
     let fill = limits
-        .filled_terms
+        .fill_length_terms
         .checked_div(len)
-        .filter(|&it| it >= limits.repeat_from);
+        .filter(|&it| it >= limits.min_repetitions);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
             let most = limits
-                .repeated_terms
+                .max_repeated_doc_terms
                 .checked_div(len)
                 .unwrap_or(0)
-                .min(limits.repeat_to);
-            (limits.repeat_from..=most).collect()
+                .min(limits.max_repetitions);
+            (limits.min_repetitions..=most).collect()
         }
         AxiomVariant::PaperCamara2020 => fill.into_iter().collect(),
         AxiomVariant::Code => fill
-            .filter(|_| len <= limits.fillable_terms)
+            .filter(|_| len <= limits.max_fillable_doc_terms)
             .into_iter()
             .collect(),
     }

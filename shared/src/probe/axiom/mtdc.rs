@@ -46,28 +46,28 @@ pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
-    let least = case.limits.min_terms;
+    let least = case.limits.min_query_term_occurrences;
     let mut try_both = |a: usize, b: usize| {
         let (one, two) = (&case.pool[a], &case.pool[b]);
-        if one.total < least
-            || two.total < least
-            || one.counts == two.counts
-            || !case.limits.same_length(one.len, two.len)
+        if one.n_occurrences < least
+            || two.n_occurrences < least
+            || one.term_counts == two.term_counts
+            || !case.limits.has_similar_length(one.n_terms, two.n_terms)
         {
             return;
         }
         if uncovered(mode, case.query, one, two).next().is_none() {
-            found.pair(a, b);
+            found.push_pair(a, b);
         }
         if uncovered(mode, case.query, two, one).next().is_none() {
-            found.pair(b, a);
+            found.push_pair(b, a);
         }
     };
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            case.each_alike(|it| &it.total, try_both);
+            case.for_each_pair_with_equal_key(|it| &it.n_occurrences, try_both);
         }
-        AxiomVariant::PaperCamara2020 => case.each_equally_long(&mut try_both),
+        AxiomVariant::PaperCamara2020 => case.for_each_equal_length_pair(&mut try_both),
     }
 }
 
@@ -78,15 +78,15 @@ pub(super) fn premises(
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let differing = texts[0]
-        .counts
+        .term_counts
         .iter()
-        .zip(&texts[1].counts)
+        .zip(&texts[1].term_counts)
         .filter(|(a, b)| a != b)
         .count();
     let mut premises = vec![
         super::length_gap(limits, texts, 1, 2),
-        super::occurrences(texts, 1, limits.min_terms),
-        super::occurrences(texts, 2, limits.min_terms),
+        super::occurrences(texts, 1, limits.min_query_term_occurrences),
+        super::occurrences(texts, 2, limits.min_query_term_occurrences),
     ];
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
@@ -117,7 +117,7 @@ fn uncovered<'a>(
     second: &'a DocumentFeatures,
 ) -> impl Iterator<Item = usize> + 'a {
     let n_terms = query.len();
-    let (c1, c2) = (&first.counts[..n_terms], &second.counts[..n_terms]);
+    let (c1, c2) = (&first.term_counts[..n_terms], &second.term_counts[..n_terms]);
     let differs = move |term: usize| c1[term] != c2[term];
     let valid = move |a: usize, b: usize| {
         c1[a] > c2[a]

@@ -32,7 +32,7 @@ pub(super) fn claim() -> ClaimKind {
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
-    let similarity = |at: usize| case.pool[at].to_query();
+    let similarity = |at: usize| case.pool[at].query_similarity();
     let take = |a: usize, b: usize| {
         let (Some(here), Some(there)) = (similarity(a), similarity(b)) else {
             return;
@@ -42,15 +42,15 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         }
         let (near, far) = if here > there { (a, b) } else { (b, a) };
         match mode {
-            AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => found.pair(near, far),
-            AxiomVariant::PaperCamara2020 | AxiomVariant::Code => found.pair(far, near),
+            AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => found.push_pair(near, far),
+            AxiomVariant::PaperCamara2020 | AxiomVariant::Code => found.push_pair(far, near),
         }
     };
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            case.each_alike(|it| &it.cover, take);
+            case.for_each_pair_with_equal_key(|it| &it.coverage, take);
         }
-        AxiomVariant::Code => case.each_alike(|it| &it.total, take),
+        AxiomVariant::Code => case.for_each_pair_with_equal_key(|it| &it.n_occurrences, take),
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn premises(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
-    let cover = |text: usize| f64::from(texts[text].cover);
+    let cover = |text: usize| f64::from(texts[text].coverage);
     let equal = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             MeasuredPrecondition {

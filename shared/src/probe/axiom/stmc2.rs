@@ -44,16 +44,16 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                 continue;
             }
             let alike = one.similarity(other).is_some_and(|it| match mode {
-                AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.similar,
+                AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.min_similarity,
                 AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-                    it >= case.limits.similar
+                    it >= case.limits.min_similarity
                 }
             });
             if alike && orders[0] {
-                found.pair(a, b);
+                found.push_pair(a, b);
             }
             if alike && orders[1] {
-                found.pair(b, a);
+                found.push_pair(b, a);
             }
         }
     }
@@ -61,13 +61,13 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
 
 /// Returns whether all premises hold but the one of likeness.
 fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
-    let outnumbered = second.n_outside() > first.total && first.total >= ONE_TERM;
+    let outnumbered = second.n_other_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            outnumbered && first.total > second.total
+            outnumbered && first.n_occurrences > second.n_occurrences
         }
         AxiomVariant::PaperCamara2020 => outnumbered,
-        AxiomVariant::Code => first.total > second.total,
+        AxiomVariant::Code => first.n_occurrences > second.n_occurrences,
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn premises(
                 others: 2,
                 terms: 1,
             },
-            value: Some(f64::from(second.n_outside()) - f64::from(first.total)),
+            value: Some(f64::from(second.n_other_terms()) - f64::from(first.n_occurrences)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         },
@@ -95,13 +95,13 @@ pub(super) fn premises(
         quantity: MeasuredQuantity::Similarity,
         value: similarity,
         relation: BoundRelation::AtLeast,
-        bound: Some(limits.similar),
+        bound: Some(limits.min_similarity),
     };
     let unlike = MeasuredPrecondition {
         quantity: MeasuredQuantity::Dissimilarity,
         value: similarity.map(|it| 1.0 - it),
         relation: BoundRelation::MoreThan,
-        bound: Some(1.0 - limits.similar),
+        bound: Some(1.0 - limits.min_similarity),
     };
     let [more_others, some_terms] = outnumbered;
     match mode {

@@ -39,12 +39,12 @@ pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
-    case.each_alike(
-        |it| &it.cover,
+    case.for_each_pair_with_equal_key(
+        |it| &it.coverage,
         |a, b| {
             for (first, second) in [(a, b), (b, a)] {
                 if fits(mode, case.limits, &case.pool[first], &case.pool[second]) {
-                    found.pair(first, second);
+                    found.push_pair(first, second);
                 }
             }
         },
@@ -57,20 +57,20 @@ fn fits(
     first: &DocumentFeatures,
     second: &DocumentFeatures,
 ) -> bool {
-    let (Some(here), Some(there)) = (first.to_query(), second.to_query()) else {
+    let (Some(here), Some(there)) = (first.query_similarity(), second.query_similarity()) else {
         return false;
     };
-    let gap = first.len.abs_diff(second.len);
+    let gap = first.n_terms.abs_diff(second.n_terms);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            limits.same_length(first.len, second.len) && second.total > first.total && here > there
+            limits.has_similar_length(first.n_terms, second.n_terms) && second.n_occurrences > first.n_occurrences && here > there
         }
         AxiomVariant::PaperCamara2020 => {
-            limits.same_length(first.len, second.len) && first.total > second.total && here > there
+            limits.has_similar_length(first.n_terms, second.n_terms) && first.n_occurrences > second.n_occurrences && here > there
         }
         AxiomVariant::Code => {
-            limits.length_gap_terms.is_none_or(|it| gap < it)
-                && second.n_outside() > first.n_outside()
+            limits.length_tolerance_terms.is_none_or(|it| gap < it)
+                && second.n_other_terms() > first.n_other_terms()
                 && there > here
         }
     }
@@ -84,7 +84,7 @@ pub(super) fn premises(
     let (first, second) = (&texts[0], &texts[1]);
     let cover = MeasuredPrecondition {
         quantity: MeasuredQuantity::CoverageLead { a: 2, b: 1 },
-        value: Some(f64::from(first.cover) - f64::from(second.cover)),
+        value: Some(f64::from(first.coverage) - f64::from(second.coverage)),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
     };
@@ -111,7 +111,7 @@ pub(super) fn premises(
             },
             MeasuredPrecondition {
                 quantity: MeasuredQuantity::NonQueryTermLead { a: 1, b: 2 },
-                value: Some(f64::from(second.n_outside()) - f64::from(first.n_outside())),
+                value: Some(f64::from(second.n_other_terms()) - f64::from(first.n_other_terms())),
                 relation: BoundRelation::MoreThan,
                 bound: Some(0.0),
             },

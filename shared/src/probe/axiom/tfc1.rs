@@ -36,18 +36,18 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         let (winner, loser) = (&case.pool[a], &case.pool[b]);
         let no_fewer = || {
             winner
-                .counts
+                .term_counts
                 .iter()
-                .zip(&loser.counts)
+                .zip(&loser.term_counts)
                 .all(|(more, few)| more >= few)
         };
-        if winner.total > loser.total && loser.total >= least && no_fewer() {
-            found.pair(a, b);
+        if winner.n_occurrences > loser.n_occurrences && loser.n_occurrences >= least && no_fewer() {
+            found.push_pair(a, b);
         }
     };
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            case.each_equally_long(|a, b| {
+            case.for_each_equal_length_pair(|a, b| {
                 try_order(a, b);
                 try_order(b, a);
             });
@@ -55,7 +55,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         AxiomVariant::PaperCamara2020 => {
             for a in 0..case.pool.len() {
                 for b in 0..case.pool.len() {
-                    if one_sided(case.limits, case.pool[a].len, case.pool[b].len) {
+                    if one_sided(case.limits, case.pool[a].n_terms, case.pool[b].n_terms) {
                         try_order(a, b);
                     }
                 }
@@ -70,8 +70,8 @@ pub(super) fn premises(
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (winner, loser) = (&texts[0], &texts[1]);
-    let lead = f64::from(winner.len) - f64::from(loser.len);
-    let bound = limits.length_gap_terms.map(f64::from);
+    let lead = f64::from(winner.n_terms) - f64::from(loser.n_terms);
+    let bound = limits.length_tolerance_terms.map(f64::from);
     let gap = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             super::length_gap(limits, texts, 1, 2)
@@ -88,10 +88,10 @@ pub(super) fn premises(
         super::occurrences(texts, 1, least(mode, limits)),
         super::occurrences(texts, 2, least(mode, limits)),
     ];
-    for term in 0..winner.counts.len() {
+    for term in 0..winner.term_counts.len() {
         premises.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
-            value: Some(f64::from(winner.counts[term]) - f64::from(loser.counts[term])),
+            value: Some(f64::from(winner.term_counts[term]) - f64::from(loser.term_counts[term])),
             relation: BoundRelation::AtLeast,
             bound: Some(0.0),
         });
@@ -102,7 +102,7 @@ pub(super) fn premises(
 
 fn least(mode: AxiomVariant, limits: &Limits) -> u32 {
     match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => limits.min_terms,
+        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => limits.min_query_term_occurrences,
         AxiomVariant::PaperCamara2020 => 0,
         AxiomVariant::Code => 1,
     }
@@ -110,6 +110,6 @@ fn least(mode: AxiomVariant, limits: &Limits) -> u32 {
 
 fn one_sided(limits: &Limits, winner: u32, loser: u32) -> bool {
     limits
-        .length_gap_terms
+        .length_tolerance_terms
         .is_none_or(|gap| u64::from(winner) <= u64::from(loser) + u64::from(gap))
 }

@@ -33,7 +33,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
 pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
     let weights: Vec<u64> = (0..case.query.len() as u64).map(scramble).collect();
     let hash = |it: &DocumentFeatures| {
-        let terms = it.counts.iter().zip(&weights);
+        let terms = it.term_counts.iter().zip(&weights);
         terms.fold(0, |sum: u64, (&count, weight)| {
             sum.wrapping_add(weight.wrapping_mul(u64::from(count)))
         })
@@ -42,7 +42,7 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
     let mut by_hash: Vec<usize> = (0..case.pool.len()).collect();
     by_hash.sort_by_key(|&at| hashes[at]);
     let mut step = |few: usize, more: usize| {
-        if case.pool[few].total == 0 || case.pool[few].total >= case.pool[more].total {
+        if case.pool[few].n_occurrences == 0 || case.pool[few].n_occurrences >= case.pool[more].n_occurrences {
             return;
         }
         let wanted = hashes[more].wrapping_mul(2).wrapping_sub(hashes[few]);
@@ -53,15 +53,15 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
         {
             let close = |a: usize| {
                 case.limits
-                    .same_length(case.pool[a].len, case.pool[most].len)
+                    .has_similar_length(case.pool[a].n_terms, case.pool[most].n_terms)
             };
             let texts = [&case.pool[few], &case.pool[more], &case.pool[most]];
             if close(few) && close(more) && equal_steps(texts) {
-                found.places.extend([few as u32, more as u32, most as u32]);
+                found.positions.extend([few as u32, more as u32, most as u32]);
             }
         }
     };
-    case.each_equally_long(|a, b| {
+    case.for_each_equal_length_pair(|a, b| {
         step(a, b);
         step(b, a);
     });
@@ -80,8 +80,8 @@ pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<Measu
         super::occurrence_lead(texts, 1, 2, BoundRelation::MoreThan),
         super::occurrence_lead(texts, 2, 3, BoundRelation::MoreThan),
     ];
-    for term in 0..texts[0].counts.len() {
-        let count = |text: usize| f64::from(texts[text].counts[term]);
+    for term in 0..texts[0].term_counts.len() {
+        let count = |text: usize| f64::from(texts[text].term_counts[term]);
         premises.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::TermGainChange { term: term as u16 },
             value: Some((count(2) - count(1)) - (count(1) - count(0))),
@@ -93,7 +93,7 @@ pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<Measu
 }
 
 fn equal_steps([few, more, most]: [&DocumentFeatures; 3]) -> bool {
-    let steps = few.counts.iter().zip(&more.counts).zip(&most.counts);
+    let steps = few.term_counts.iter().zip(&more.term_counts).zip(&most.term_counts);
     steps
         .into_iter()
         .all(|((&a, &b), &c)| 2 * u64::from(b) == u64::from(a) + u64::from(c))

@@ -38,7 +38,7 @@ pub(super) fn claim() -> ClaimKind {
 }
 
 pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
-    let distance = |at: usize| case.pool[at].distance();
+    let distance = |at: usize| case.pool[at].term_distance();
     let mut by_distance: Vec<usize> = (0..case.pool.len())
         .filter(|&at| distance(at).is_some())
         .collect();
@@ -50,9 +50,9 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                     AxiomVariant::Fixed
                     | AxiomVariant::PaperRennings2019
                     | AxiomVariant::PaperCamara2020 => {
-                        found.pair(near, far);
+                        found.push_pair(near, far);
                     }
-                    AxiomVariant::Code => found.pair(far, near),
+                    AxiomVariant::Code => found.push_pair(far, near),
                 }
             }
         }
@@ -65,7 +65,7 @@ pub(super) fn premises(
 ) -> Vec<MeasuredPrecondition> {
     let cover = |text: u8| MeasuredPrecondition {
         quantity: MeasuredQuantity::Coverage { text },
-        value: Some(f64::from(texts[text as usize - 1].cover)),
+        value: Some(f64::from(texts[text as usize - 1].coverage)),
         relation: BoundRelation::AtLeast,
         bound: Some(f64::from(TWO_TERMS)),
     };
@@ -75,7 +75,7 @@ pub(super) fn premises(
         }
         AxiomVariant::Code => (2, 1),
     };
-    let distance = |text: u8| texts[text as usize - 1].distance().map(f64::from);
+    let distance = |text: u8| texts[text as usize - 1].term_distance().map(f64::from);
     vec![
         cover(1),
         cover(2),

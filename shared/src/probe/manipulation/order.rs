@@ -92,7 +92,7 @@ pub(super) fn shuffle_prepositions(
     draw: &mut SeededDraw,
 ) -> String {
     let tokens = source.analysis.tokens.iter();
-    let prepositions = tokens.filter(|it| it.tag == PartOfSpeech::Adposition);
+    let prepositions = tokens.filter(|it| it.pos == PartOfSpeech::Adposition);
     let places: Vec<_> = prepositions.map(|it| it.bytes.clone()).collect();
     placed(source.text, &places, &draw.order(places.len()))
 }

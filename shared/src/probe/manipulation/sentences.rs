@@ -38,7 +38,7 @@ pub(super) fn draw_other_sentence<'a>(
     let fits =
         |it: &&(&'a str, &'a LinguisticAnalysis)| it.0 != source.text && !it.1.sentences.is_empty();
     let others: Vec<&(&'a str, &'a LinguisticAnalysis)> =
-        source.others.iter().filter(fits).collect();
+        source.non_relevant_docs.iter().filter(fits).collect();
     if others.is_empty() {
         return None;
     }
@@ -65,7 +65,7 @@ pub(super) fn negate(source: &ManipulationInput<'_>) -> String {
         let is_negated = tokens
             .iter()
             .any(|it| NEGATIONS.contains(&&*word(&it.bytes)));
-        let verb = tokens.iter().find(|it| it.tag == PartOfSpeech::Auxiliary);
+        let verb = tokens.iter().find(|it| it.pos == PartOfSpeech::Auxiliary);
         if let (false, Some(verb)) = (is_negated, verb) {
             made.push_str(&source.text[end..verb.bytes.end]);
             made.push_str(" not");

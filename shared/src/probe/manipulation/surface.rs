@@ -52,7 +52,7 @@ pub(super) fn remove_ranges(text: &str, gone: &[Range<usize>]) -> String {
 
 pub(super) fn remove_stop_words(source: &ManipulationInput<'_>) -> String {
     let words = words_of(source, 0..source.analysis.tokens.len()).into_iter();
-    let gone = words.filter(|it| source.tools.stops(&source.text[it.clone()]));
+    let gone = words.filter(|it| source.lookup_tables.is_stop_word(&source.text[it.clone()]));
     remove_ranges(source.text, &gone.collect::<Vec<_>>())
 }
 
@@ -78,7 +78,7 @@ pub(super) fn rewrite_tokens<'a>(
 
 pub(super) fn lemmatize(source: &ManipulationInput<'_>) -> String {
     rewrite_tokens(source, |_, token, word| {
-        match token.tag == PartOfSpeech::Punctuation || source.tools.stops(word) {
+        match token.pos == PartOfSpeech::Punctuation || source.lookup_tables.is_stop_word(word) {
             true => Cow::Borrowed(word),
             false => Cow::Owned(token.lemma(source.text).into_owned()),
         }
@@ -113,8 +113,8 @@ pub(super) fn misspell(
     outside_stops: bool,
     draw: &mut SeededDraw,
 ) -> String {
-    let open = |word: &str| !(outside_stops && source.tools.stops(word));
-    if let Some(known) = &source.tools.misspellings {
+    let open = |word: &str| !(outside_stops && source.lookup_tables.is_stop_word(word));
+    if let Some(known) = &source.lookup_tables.misspellings {
         return rewrite_tokens(source, |_, _, word| {
             match known.get(word).filter(|_| open(word)) {
                 Some(wrong) => Cow::Owned(wrong[draw.below(wrong.len())].clone()),

@@ -74,7 +74,7 @@ pub(super) fn replace_synonyms(
     n: u16,
     draw: &mut SeededDraw,
 ) -> Option<String> {
-    let synonyms = source.tools.synonyms.as_ref()?;
+    let synonyms = source.lookup_tables.synonyms.as_ref()?;
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let is_asked = |word: &str| {
@@ -89,7 +89,7 @@ pub(super) fn replace_synonyms(
             PartOfSpeech::Adjective,
             PartOfSpeech::Adverb,
         ]
-        .contains(&token.tag);
+        .contains(&token.pos);
         if is_open && !is_asked(&source.text[token.bytes.clone()]) {
             open.push(at);
         }
@@ -98,7 +98,7 @@ pub(super) fn replace_synonyms(
     let found = order.into_iter().filter_map(|it| {
         let at = open[it];
         let word = &source.text[source.analysis.tokens[at].bytes.clone()];
-        let synonym = synonyms.of(word).filter(|it| !is_asked(it))?;
+        let synonym = synonyms.find_synonym(word).filter(|it| !is_asked(it))?;
         let is_capital = word.starts_with(char::is_uppercase);
         let mut letters = synonym.chars();
         Some((
@@ -114,7 +114,7 @@ pub(super) fn replace_synonyms(
         Some(synonym) => Cow::Owned(synonym.clone()),
         None => Cow::Borrowed(word),
     };
-    (!chosen.is_empty()).then(|| rewritten(source, write))
+    (!chosen.is_empty()).then(|| rewrite_tokens(source, write))
 }
 
 /// Without the terms of the query, after the analyser of the collection.

@@ -13,21 +13,21 @@ use crate::report::{ColumnKind, ReportTable, TableValue, format};
 pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
     let [first, second] = names(found);
     let mut table = head(found, "buckets", "RR@10 by FQT")
-        .with_texts("FQT")
+        .with_text_columns("FQT")
         .with_columns(ColumnKind::Number, [format!("{first}: queries")])
         .with_columns(ColumnKind::Estimate, [first])
         .with_columns(ColumnKind::Number, [format!("{second}: queries")])
         .with_columns(ColumnKind::Estimate, [second]);
     let row = |it: &FqtBucket| {
         let mut cells = vec![text(bucket_label(it))];
-        for side in &it.sides {
-            cells.extend([TableValue::Count(side.n_queries), estimate(side.rr)]);
+        for side in &it.rankers {
+            cells.extend([TableValue::Count(side.n_queries), estimate(side.mrr)]);
         }
         cells
     };
-    table.rows = found.buckets.iter().map(row).collect();
+    table.rows = found.fqt_buckets.iter().map(row).collect();
     let falls = [0, 1].map(|side| {
-        let fall = relative_mrr_drop(&found.buckets, side).map(format::signed);
+        let fall = relative_mrr_drop(&found.fqt_buckets, side).map(format::signed);
         fall.unwrap_or_else(|| format::MISSING.to_owned())
     });
     table.notes.push(format!(
@@ -40,8 +40,8 @@ pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
 
 fn both_row(label: impl Into<String>, it: &MrrComparison) -> Vec<TableValue> {
     let mut cells = vec![text(label), TableValue::Count(it.n_queries)];
-    cells.extend(it.rr.map(estimate));
-    cells.extend(signed(it.gain));
+    cells.extend(it.mrr.map(estimate));
+    cells.extend(signed(it.mrr_difference));
     cells
 }
 
@@ -51,16 +51,16 @@ fn grouped(
     rows: Vec<Vec<TableValue>>,
 ) -> ReportTable {
     let table = head(found, name, what)
-        .with_texts(by)
-        .with_numbers("queries")
+        .with_text_columns(by)
+        .with_number_columns("queries")
         .with_columns(ColumnKind::Estimate, names(found))
-        .with_numbers("ΔRR@10 | 95 % interval");
+        .with_number_columns("ΔRR@10 | 95 % interval");
     ReportTable { rows, ..table }
 }
 
 pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
-    let lengths = found.lengths.iter();
-    let rows = lengths.map(|it| both_row(length_label(it), &it.both));
+    let lengths = found.query_lengths.iter();
+    let rows = lengths.map(|it| both_row(length_label(it), &it.mrr));
     let what = ["lengths", "RR@10 by the length of queries", "tokens"];
     let mut table = grouped(found, what, rows.collect());
     table
@@ -70,8 +70,8 @@ pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
 }
 
 pub(super) fn answers(found: &RankerComparison) -> ReportTable {
-    let answers = found.answers.iter();
-    let rows = answers.map(|it| both_row(answer_type_label(it.answer), &it.both));
+    let answers = found.answer_types.iter();
+    let rows = answers.map(|it| both_row(answer_type_label(it.answer_type), &it.mrr));
     let what = ["answers", "RR@10 by what is asked for", "type"];
     let mut table = grouped(found, what, rows.collect());
     table.notes.push(
@@ -84,18 +84,18 @@ pub(super) fn answers(found: &RankerComparison) -> ReportTable {
 
 pub(super) fn bigrams(found: &RankerComparison) -> ReportTable {
     let bigrams = found.bigrams.iter();
-    let rows = bigrams.map(|it| both_row(it.words.as_str(), &it.both));
+    let rows = bigrams.map(|it| both_row(it.bigram.as_str(), &it.mrr));
     let what = ["bigrams", "RR@10 by how queries begin", "begins with"];
     grouped(found, what, rows.collect())
 }
 
 pub(super) fn change(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "change", "on which queries which is better")
-        .with_texts("RR@10")
-        .with_numbers("queries | share");
-    let it = &found.change;
-    let n = it.series.len();
-    let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
+        .with_text_columns("RR@10")
+        .with_number_columns("queries | share");
+    let it = &found.rr_changes;
+    let n = it.differences.len();
+    let counts = [it.n_zero_to_one, it.n_better, it.n_equal, it.n_worse, it.n_one_to_zero];
     let rows = RrChangeKind::ALL.iter().zip(counts).map(|(turn, count)| {
         let share = match n {
             0 => TableValue::Missing,
@@ -116,10 +116,10 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
 
 pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "overlap", "documents in common")
-        .with_numbers("first i")
-        .with_estimates("MUR")
-        .with_numbers("queries with none in common");
-    let means = found.overlap.means.iter().zip(&found.overlap.n_apart);
+        .with_number_columns("first i")
+        .with_estimate_columns("MUR")
+        .with_number_columns("queries with none in common");
+    let means = found.top_overlap.means.iter().zip(&found.top_overlap.n_disjoint);
     let rows = means.zip(1..).map(|((mean, n_apart), i)| {
         vec![
             TableValue::Count(i),
@@ -128,7 +128,7 @@ pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
         ]
     });
     table.rows = rows.collect();
-    let line = found.overlap.line.map_or_else(String::new, |it| {
+    let line = found.top_overlap.regression.map_or_else(String::new, |it| {
         format!(
             " Least-squares line: {} i {} {}.",
             format::score(it.slope, 3),
@@ -138,7 +138,7 @@ pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
     });
     table.notes.push(format!(
         "MUR(i): documents that both have among their first i, a mean over {} queries.{line}",
-        format::count(found.overlap.n_queries)
+        format::count(found.top_overlap.n_queries)
     ));
     table
 }

@@ -34,7 +34,7 @@ impl<'a> DiscrepancyRows<'a> {
 
     /// The study, where the texts of its collection are at hand.
     fn read(&self) -> Option<&'a Study> {
-        self.study.filter(|it| !it.lacks_texts())
+        self.study.filter(|it| !it.has_withheld_texts())
     }
 
     fn delta(&mut self) {
@@ -80,14 +80,14 @@ impl<'a> DiscrepancyRows<'a> {
                  others of the same sum stand between them",
                 (
                     format!("{} | TF{of}, samples met", variable.name()),
-                    TableValue::Count(samples.met),
+                    TableValue::Count(samples.n_found),
                 ),
                 (
                     "samples that there are".to_owned(),
-                    TableValue::Count(samples.all),
+                    TableValue::Count(samples.n_pairs),
                 ),
             );
-            if samples.met_again > samples.met {
+            if samples.n_found_with_repeats > samples.n_found {
                 repeated = true;
                 self.repeats(samples, &format!("{} | TF{of}", variable.name()));
             }
@@ -105,9 +105,9 @@ impl<'a> DiscrepancyRows<'a> {
              a query have equal TF, its samples count twice",
             (
                 format!("{name}, samples met, with repeats"),
-                TableValue::Count(samples.met_again),
+                TableValue::Count(samples.n_found_with_repeats),
             ),
-            ("without".to_owned(), TableValue::Count(samples.met)),
+            ("without".to_owned(), TableValue::Count(samples.n_found)),
         );
     }
 
@@ -115,7 +115,7 @@ impl<'a> DiscrepancyRows<'a> {
         let (found, of) = match self.read() {
             Some(study) => {
                 let found = preposition_shuffle::count(preposition_shuffle::of_study(study));
-                let of = format!(", in {} texts", format::count(found.texts));
+                let of = format!(", in {} texts", format::count(found.n_documents));
                 (found, of)
             }
             None => {
@@ -126,19 +126,19 @@ impl<'a> DiscrepancyRows<'a> {
         self.add(
             "Shuffled prepositions are put at the token whose number is their place in \
              characters: words are overwritten",
-            (format!("words lost{of}"), TableValue::Count(found.lost)),
-            ("by ours".to_owned(), TableValue::Count(found.lost_by_ours)),
+            (format!("words lost{of}"), TableValue::Count(found.n_lost)),
+            ("by ours".to_owned(), TableValue::Count(found.n_lost_by_ours)),
         );
         self.add(
             "Most places in characters lie past the last token, so that most prepositions are not \
              moved at all",
             (
                 format!("prepositions that are put elsewhere{of}"),
-                TableValue::Count(found.put),
+                TableValue::Count(found.n_misplaced),
             ),
             (
                 "prepositions".to_owned(),
-                TableValue::Count(found.prepositions),
+                TableValue::Count(found.n_prepositions),
             ),
         );
     }
@@ -147,7 +147,7 @@ impl<'a> DiscrepancyRows<'a> {
         let Some(tuned) = self.behaviours(TieThreshold::TunedPerRanker) else {
             return;
         };
-        for (probe, kept) in &tuned.kept {
+        for (probe, kept) in &tuned.transfer_pair_counts {
             let mut rows = tuned.rows.iter();
             let Some(row) = rows.find(|it| it.probe == *probe) else {
                 continue;
@@ -156,8 +156,8 @@ impl<'a> DiscrepancyRows<'a> {
                 let Some(effect) = effect.as_ref().filter(|_| kept.n_identical > 0) else {
                     continue;
                 };
-                let lead = effect.positive as f64 - effect.negative as f64;
-                let n = effect.n() + kept.n_identical;
+                let lead = effect.n_positive as f64 - effect.n_negative as f64;
+                let n = effect.n_scored() + kept.n_identical;
                 self.add(
                     "Identical pairs are kept, and are neutral whatever a ranker does",
                     (
@@ -179,7 +179,7 @@ impl<'a> DiscrepancyRows<'a> {
     }
 
     fn lemmas(&mut self) {
-        let whole = self.study.filter(|it| it.withheld.is_none());
+        let whole = self.study.filter(|it| it.withheld_texts.is_none());
         let of_sets = whole.map(lemma_filter::count_pairs).unwrap_or_default();
         let mut found: Vec<(String, lemma_filter::LemmaFilterCounts)> = of_sets
             .into_iter()
@@ -194,9 +194,9 @@ impl<'a> DiscrepancyRows<'a> {
                  query's words alone: names never match",
                 (
                     format!("{name}, pairs kept by theirs"),
-                    TableValue::Count(pairs.kept_by_theirs),
+                    TableValue::Count(pairs.n_kept_by_authors),
                 ),
-                ("by ours".to_owned(), TableValue::Count(pairs.kept)),
+                ("by ours".to_owned(), TableValue::Count(pairs.n_kept)),
             );
         }
     }
@@ -246,7 +246,7 @@ fn effects(
 /// The share of all samples that are neutral for a ranker.
 fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     let all = || effects(behaviours, ranker).map(|it| it.1);
-    let neutral: u64 = all().map(|it| it.neutral).sum();
+    let neutral: u64 = all().map(|it| it.n_tied).sum();
     let n: u64 = all().map(BehavioralEffect::n_scored).sum();
     (n > 0).then(|| neutral as f64 / n as f64)
 }

@@ -24,21 +24,21 @@ pub(super) struct LemmaFilterCounts {
 
 impl LemmaFilterCounts {
     fn add(&mut self, query: &str, texts: [&str; 2]) {
-        self.kept += 1;
-        self.kept_by_theirs += u64::from(passes_published_filter(query, texts));
+        self.n_kept += 1;
+        self.n_kept_by_authors += u64::from(passes_published_filter(query, texts));
     }
 }
 
 /// The samples of the sets of a study whose queries have to share a word with both texts.
 pub(super) fn count_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     let files = study.definition.transfers.iter();
-    let shared = files.filter(|it| it.queries == TransferQuerySource::GivenShared);
+    let shared = files.filter(|it| it.query_source == TransferQuerySource::GivenShared);
     let of_set = |probe: Probe| {
         let samples = study.instances_of(probe, AxiomVariant::Fixed).ok()?;
         let mut pairs = LemmaFilterCounts::default();
         for at in 0..samples.len() {
             let query = &study.queries[samples.query(at)].text;
-            let [a, b] = [0, 1].map(|it| study.text_body(samples.texts_at(at)[it]));
+            let [a, b] = [0, 1].map(|it| study.study_doc_text(samples.docs_at(at)[it]));
             pairs.add(query, [&a, &b]);
         }
         Some((probe, pairs))
@@ -57,7 +57,7 @@ pub(super) fn example() -> LemmaFilterCounts {
         group: None,
     };
     let mut pairs = LemmaFilterCounts::default();
-    if let Some(query) = TransferQuerySource::GivenShared.query(&pair, 0) {
+    if let Some(query) = TransferQuerySource::GivenShared.infer_query(&pair, 0) {
         pairs.add(&query, [&pair.a, &pair.b]);
     }
     pairs
@@ -70,7 +70,7 @@ fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
     let asked = asked.tokens.iter().filter(|it| {
         let word = query[it.bytes.clone()].to_lowercase();
         let is_word = !matches!(
-            it.tag,
+            it.pos,
             PartOfSpeech::Punctuation | PartOfSpeech::Symbol | PartOfSpeech::Numeral
         );
         is_word && EN_FUNCTION.binary_search(&word.as_str()).is_err()

@@ -83,11 +83,11 @@ pub(super) fn count(queries: &[Vec<MeasuredDocument>], variable: WalkVariable) -
     for texts in queries {
         let larger = |it: &(usize, usize)| variable.is_larger(&texts[it.0], &texts[it.1]);
         let mut met: Vec<(usize, usize)> = walk(texts).into_iter().filter(larger).collect();
-        samples.met_again += met.len() as u64;
+        samples.n_found_with_repeats += met.len() as u64;
         met.sort_unstable();
         met.dedup();
-        samples.met += met.len() as u64;
-        samples.all += grouped(texts).iter().filter(|it| larger(it)).count() as u64;
+        samples.n_found += met.len() as u64;
+        samples.n_pairs += grouped(texts).iter().filter(|it| larger(it)).count() as u64;
     }
     samples
 }
@@ -131,12 +131,12 @@ pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
     let queries = study.queries.iter().zip(&study.pools).enumerate();
     let measured = queries.map(|(query, (asked, pool))| {
         let mut wanted = Vec::new();
-        vocabulary.read(&asked.text, &mut wanted);
+        vocabulary.add_text(&asked.text, &mut wanted);
         wanted.sort_unstable();
         wanted.dedup();
         let texts = pool.iter().map(|&text| {
             let mut terms: Vec<TermNo> = Vec::new();
-            vocabulary.read(&study.text_body(text), &mut terms);
+            vocabulary.add_text(&study.study_doc_text(text), &mut terms);
             let count = |term: &TermNo| terms.iter().filter(|it| *it == term).count() as u32;
             MeasuredDocument {
                 counts: wanted.iter().map(count).collect(),

@@ -73,7 +73,7 @@ impl DiscrepancyRows<'_> {
             },
         ) in self.compared()
         {
-            let own = relative_mrr_drop(&found.buckets, 1);
+            let own = relative_mrr_drop(&found.fqt_buckets, 1);
             let Some((own, other)) = own.zip(fall_by_first(rows)) else {
                 continue;
             };
@@ -156,8 +156,8 @@ impl DiscrepancyRows<'_> {
             },
         ) in self.compared()
         {
-            self.p(&format!("{name}, FQT"), &found.fqt);
-            self.p(&format!("{name}, FNT"), &found.fnt);
+            self.p(&format!("{name}, FQT"), &found.fraction_query_tokens);
+            self.p(&format!("{name}, FNT"), &found.fraction_novel_terms);
         }
     }
 
@@ -186,9 +186,9 @@ fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
         table,
     };
     let mut rows = published::published_table(asked).rows.iter();
-    let row = rows.find(|it| it.what == PublishedRowSubject::Comparison(said));
+    let row = rows.find(|it| it.subject == PublishedRowSubject::Comparison(said));
     let cells = row.map_or(&[][..], |it| &it.cells).iter();
-    let numbers = cells.map(|it| match it.printed {
+    let numbers = cells.map(|it| match it.published {
         TableValue::Count(count) => Some(count as f64),
         ref other => number(other),
     });
@@ -263,7 +263,7 @@ fn falls(means: &[f64]) -> [f64; 2] {
 fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
     let mut buckets = vec![(0.0, 0.0); FQT_EDGES.len() - 1];
     for row in rows {
-        let values = &row.values;
+        let values = &row.metrics;
         if let (Some(rr), Some(fqt)) = (values.rr, values.fqt[0]) {
             let bucket = &mut buckets[bucket_of(fqt)];
             *bucket = (bucket.0 + rr[1], bucket.1 + 1.0);

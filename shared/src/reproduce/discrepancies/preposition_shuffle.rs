@@ -38,17 +38,17 @@ impl ShuffleCounts {
         if prepositions == 0 {
             return;
         }
-        self.texts += 1;
-        self.prepositions += prepositions as u64;
+        self.n_documents += 1;
+        self.n_prepositions += prepositions as u64;
         let tokens = tokens(text, &analysis);
         // Which of them stands where is drawn, how many words are lost is not, but for
         // prepositions that are put over each other.
         let order: Vec<usize> = (0..prepositions).rev().collect();
         let made = shuffle_as_published(text, &analysis, &order);
-        self.put += places(text, &analysis)
+        self.n_misplaced += places(text, &analysis)
             .filter(|&(token, place)| place < tokens.len() && place != token)
             .count() as u64;
-        self.lost += n_lost(tokens.iter().copied(), made.into_iter());
+        self.n_lost += n_lost(tokens.iter().copied(), made.into_iter());
         let ours = Manipulation::ShufflePrepositions.apply(&ManipulationInput {
             id: "",
             text,
@@ -60,7 +60,7 @@ impl ShuffleCounts {
             seed: 0,
         });
         let ours = ours.as_deref().unwrap_or(text);
-        self.lost_by_ours += n_lost(std::iter::once(text), std::iter::once(ours));
+        self.n_lost_by_ours += n_lost(std::iter::once(text), std::iter::once(ours));
     }
 }
 
@@ -82,12 +82,12 @@ pub(super) fn of_study(study: &Study) -> Vec<String> {
     let mut pooled: Vec<_> = study.pools.iter().flatten().copied().collect();
     pooled.sort_unstable();
     pooled.dedup();
-    pooled.into_iter().map(|it| study.text_body(it)).collect()
+    pooled.into_iter().map(|it| study.study_doc_text(it)).collect()
 }
 
 fn prepositions(analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, &TaggedToken)> {
     let tokens = analysis.tokens.iter().enumerate();
-    tokens.filter(|it| it.1.tag == PartOfSpeech::Adposition)
+    tokens.filter(|it| it.1.pos == PartOfSpeech::Adposition)
 }
 
 /// For each preposition its number among the tokens, and the characters before it.

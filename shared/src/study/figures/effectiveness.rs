@@ -44,7 +44,7 @@ impl Study {
     pub(super) fn per_query_values(&self, filter: &InstanceFilter<'_>) -> PerQueryValues {
         let rankers = self.scores.iter();
         rankers
-            .map(|it| self.evaluation(it, filter).map(|it| it.per_query))
+            .map(|it| self.evaluate_ranker(it, filter).map(|it| it.per_query))
             .collect()
     }
 
@@ -56,11 +56,11 @@ impl Study {
     ) -> Option<Evaluation> {
         let mut run = Run::default();
         let pools = self.pools.iter().enumerate();
-        for (query, pool) in pools.filter(|it| filter.takes(it.0)) {
+        for (query, pool) in pools.filter(|it| filter.includes_query(it.0)) {
             let ranked = pool.iter().filter_map(|&text| {
-                let score = scores.at(self.pairs.position(query, text)?)?;
+                let score = scores.get(self.pairs.position(query, text)?)?;
                 Some(RunEntry {
-                    doc: self.text_id(text),
+                    doc: self.study_doc_id(text),
                     rank: 0,
                     score,
                 })

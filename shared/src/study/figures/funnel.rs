@@ -120,9 +120,9 @@ impl Study {
         filter: &InstanceFilter<'_>,
     ) -> Result<Vec<AxiomFunnel>, Error> {
         let queries: Vec<usize> = (0..self.queries.len())
-            .filter(|&it| filter.takes(it))
+            .filter(|&it| filter.includes_query(it))
             .collect();
-        if self.lacks_texts() {
+        if self.has_withheld_texts() {
             let funnels = shown.iter().map(|instances| AxiomFunnel {
                 probe: instances.probe,
                 // What is mined is known; what was on the way to it cannot be counted.
@@ -142,7 +142,7 @@ impl Study {
             .collect();
         let limits = &self.definition.limits;
         let funnels = shown.iter().map(|instances| {
-            let (probe, mode) = (instances.probe, instances.mode);
+            let (probe, mode) = (instances.probe, instances.variant);
             let (missed, n_asked) = missed(probe, mode, limits, self.totals, &cases);
             AxiomFunnel {
                 probe,
@@ -164,15 +164,15 @@ impl Study {
         let vocabulary = index.vocabulary();
         let terms = query_terms(&self.definition.analyzer, text, |term| {
             let stats = self.terms.get(term).copied().unwrap_or_default();
-            (vocabulary.number(term), stats.df, stats.cf)
+            (vocabulary.term_no(term), stats.df, stats.cf)
         });
         let docs = self.pools[query].iter();
-        let docs: Vec<u32> = docs.map(|&it| self.texts[it as usize].doc()).collect();
+        let docs: Vec<u32> = docs.map(|&it| self.study_docs[it as usize].doc()).collect();
         let counting = FeatureExtractor::new(index, known, text, &terms, RequiredFeatures::ALL);
-        let pool = docs.iter().map(|&it| counting.document(it)).collect();
-        let alike = counting.alike();
+        let pool = docs.iter().map(|&it| counting.extract(it)).collect();
+        let alike = counting.term_similarities();
         let limits = &self.definition.limits;
-        let times = limits.repeat_from..=limits.repeat_to;
+        let times = limits.min_repetitions..=limits.max_repetitions;
         let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {
             let terms = &terms;
             times.clone().map(move |times| {
@@ -211,22 +211,22 @@ fn steps(
                 .count() as u64
         })
     };
-    let candidates = match (probe, probe.claim(instances.mode).arity()) {
+    let candidates = match (probe, probe.claim(instances.variant).arity()) {
         (Probe::Axiom(Axiom::Lnc2), _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
     let mut steps = vec![(FunnelStage::Candidates, candidates)];
-    let equal = |a: &DocumentFeatures, b: &DocumentFeatures| a.len == b.len;
-    let close = |a: &DocumentFeatures, b: &DocumentFeatures| limits.same_length(a.len, b.len);
-    let enough = |it: &DocumentFeatures| it.total >= limits.min_terms;
+    let equal = |a: &DocumentFeatures, b: &DocumentFeatures| a.n_terms == b.n_terms;
+    let close = |a: &DocumentFeatures, b: &DocumentFeatures| limits.has_similar_length(a.n_terms, b.n_terms);
+    let enough = |it: &DocumentFeatures| it.n_occurrences >= limits.min_query_term_occurrences;
     match probe {
         Probe::Axiom(Axiom::Tfc1) => {
             let more = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {
-                case.query.len() == 1 && a.total > b.total
+                case.query.len() == 1 && a.n_occurrences > b.n_occurrences
             };
             let every = |a: &DocumentFeatures, b: &DocumentFeatures| {
-                let mut counts = a.counts.iter().zip(&b.counts);
-                !a.counts.is_empty() && counts.all(|(a, b)| a > b)
+                let mut counts = a.term_counts.iter().zip(&b.term_counts);
+                !a.term_counts.is_empty() && counts.all(|(a, b)| a > b)
             };
             steps.push((
                 FunnelStage::Original,
@@ -260,9 +260,9 @@ fn steps(
                     [one, two] => {
                         let rarer = usize::from(one.df > two.df);
                         let common = 1 - rarer;
-                        a.counts[rarer] == b.counts[common]
-                            && a.counts[common] == b.counts[rarer]
-                            && a.counts[rarer] > b.counts[rarer]
+                        a.term_counts[rarer] == b.term_counts[common]
+                            && a.term_counts[common] == b.term_counts[rarer]
+                            && a.term_counts[rarer] > b.term_counts[rarer]
                     }
                     _ => false,
                 };
@@ -277,17 +277,17 @@ fn steps(
         }
         Probe::Axiom(Axiom::Lnc1) => {
             let one_more = |a: &DocumentFeatures, b: &DocumentFeatures| {
-                a.len + 1 == b.len && a.counts == b.counts && a.once_more(b).all == 1 && {
+                a.n_terms + 1 == b.n_terms && a.term_counts == b.term_counts && a.count_extra_terms(b).n_terms == 1 && {
                     // One more word, and all others as often: no other count differs.
-                    let shared = b.others.iter().filter(|it| a.others.contains(it)).count();
-                    shared + 1 == b.others.len() && a.others.len() <= b.others.len()
+                    let shared = b.other_terms.iter().filter(|it| a.other_terms.contains(it)).count();
+                    shared + 1 == b.other_terms.len() && a.other_terms.len() <= b.other_terms.len()
                 }
             };
             steps.push((FunnelStage::Original, pairs(&|_, a, b| one_more(a, b))));
         }
         Probe::Axiom(Axiom::Lnc2) => {
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
-                b.total > 0 && a.len > b.len && a.times(b).is_some_and(|it| it >= 2)
+                b.n_occurrences > 0 && a.n_terms > b.n_terms && a.count_repetitions(b).is_some_and(|it| it >= 2)
             };
             let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((
@@ -298,9 +298,9 @@ fn steps(
         }
         Probe::Axiom(Axiom::Tp) => {
             let closer = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {
-                let distances = a.distance().zip(b.distance());
+                let distances = a.term_distance().zip(b.term_distance());
                 case.query.len() == 2
-                    && a.counts == b.counts
+                    && a.term_counts == b.term_counts
                     && distances.is_some_and(|(a, b)| a < b)
             };
             steps.push((
@@ -322,7 +322,7 @@ fn steps(
 
 /// The instances, before a cap.
 fn last_step(instances: &Instances, queries: &[usize]) -> FunnelStep {
-    let found = queries.iter().map(|&it| instances.found[it]);
+    let found = queries.iter().map(|&it| instances.n_found[it]);
     FunnelStep {
         n_candidates: found.map(u64::from).sum(),
         stage: match instances.probe {
@@ -348,16 +348,16 @@ fn steps_of_one(
     if case.query.len() != 1 {
         return 0;
     }
-    let holding: Vec<&DocumentFeatures> = case.pool.iter().filter(|it| it.total > 0).collect();
+    let holding: Vec<&DocumentFeatures> = case.pool.iter().filter(|it| it.n_occurrences > 0).collect();
     let mut n = 0;
     for few in &holding {
-        for more in holding.iter().filter(|it| it.total > few.total) {
-            let width = more.total - few.total;
+        for more in holding.iter().filter(|it| it.n_occurrences > few.n_occurrences) {
+            let width = more.n_occurrences - few.n_occurrences;
             if step.is_some_and(|it| it != width) || !same_length(few, more) {
                 continue;
             }
             let most = holding.iter().filter(|it| {
-                it.total == more.total + width && same_length(few, it) && same_length(more, it)
+                it.n_occurrences == more.n_occurrences + width && same_length(few, it) && same_length(more, it)
             });
             n += most.count() as u64;
         }
@@ -402,7 +402,7 @@ fn missed(
                 totals,
                 term_similarities: &case.alike,
             };
-            let premises = probe.premises(mode, &asked);
+            let premises = probe.preconditions(mode, &asked);
             ask(&mut failures, &premises);
             n_asked += 1;
         }

@@ -42,8 +42,8 @@ impl QueryOverlapFigure {
         measure: usize,
         per_query: &PerQueryValues,
     ) -> Option<QueryOverlapFigure> {
-        let overlaps = study.overlap.iter().enumerate();
-        let overlaps = overlaps.filter(|it| filter.takes(it.0));
+        let overlaps = study.query_overlap.iter().enumerate();
+        let overlaps = overlaps.filter(|it| filter.includes_query(it.0));
         let known: Vec<(usize, f64)> = overlaps.filter_map(|(at, it)| Some((at, (*it)?))).collect();
         let mut sorted: Vec<f64> = known.iter().map(|it| it.1).collect();
         sorted.sort_unstable_by(f64::total_cmp);

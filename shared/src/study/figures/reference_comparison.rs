@@ -31,11 +31,11 @@ impl Study {
         filter: &InstanceFilter<'_>,
         choice: &FigureOptions,
     ) -> ReferenceComparison {
-        let reference = choice.reference as usize;
+        let reference = choice.reference_row as usize;
         let judging = ComparisonContext {
             study: self,
             filter,
-            dials: &choice.dials,
+            dials: &choice.controls,
         };
         let row = |(at, scores): (usize, &Scores)| -> Vec<Option<FractionDifference>> {
             let others = shown.iter().map(|instances| {
@@ -50,7 +50,7 @@ impl Study {
         let cells = rows.iter_mut().flatten().flatten();
         cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
         ReferenceComparison {
-            reference: choice.reference,
+            reference: choice.reference_row,
             n_tests: corrected.len() as u64,
             rows,
         }
@@ -70,21 +70,21 @@ impl ComparisonContext<'_> {
         first: &Scores,
         second: &Scores,
     ) -> Vec<PairedVerdictCounts> {
-        let tie_agrees = instances.claim.tie_agrees();
+        let tie_agrees = instances.claim.tie_policy();
         let agrees = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
-            let width = self.dials.tie_width(scores);
-            let counts = self.filter.passes(instances, query, claim, Some(scores));
-            let verdict = counts.then(|| self.study.verdict(scores, query, claim, width));
+            let width = self.dials.tie_threshold(scores);
+            let counts = self.filter.includes_instance(instances, query, claim, Some(scores));
+            let verdict = counts.then(|| self.study.ranker_verdict(scores, query, claim, width));
             Some(agrees(verdict??.outcome, tie_agrees))
         };
         let of_query = |query: usize| {
             let mut paired = PairedVerdictCounts::default();
-            for claim in instances.of(query) {
+            for claim in instances.claims_of(query) {
                 let both = agrees(first, query, claim).zip(agrees(second, query, claim));
                 if let Some((first, second)) = both {
-                    paired.judged += 1;
-                    paired.first += u64::from(first);
-                    paired.second += u64::from(second);
+                    paired.n_verdicts += 1;
+                    paired.n_agreeing_first += u64::from(first);
+                    paired.n_agreeing_second += u64::from(second);
                 }
             }
             paired

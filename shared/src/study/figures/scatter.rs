@@ -29,17 +29,17 @@ impl EffectivenessScatter {
         effectiveness: &EffectivenessTable,
         measure: usize,
     ) -> EffectivenessScatter {
-        let columns = overview.probes.iter().enumerate();
+        let columns = overview.columns.iter().enumerate();
         let common: Vec<usize> = columns
-            .filter(|(at, _)| overview.rankers.iter().all(|it| it.cells[*at].is_some()))
+            .filter(|(at, _)| overview.rows.iter().all(|it| it.cells[*at].is_some()))
             .map(|it| it.0)
             .collect();
-        let rows = overview.rankers.iter().zip(&effectiveness.rows);
+        let rows = overview.rows.iter().zip(&effectiveness.rows);
         let points = rows.map(|(row, rated)| {
             let effect = rated[measure].as_ref()?.mean.value;
             let fractions: Vec<f64> = common
                 .iter()
-                .map(|&it| Some(row.cells[it].as_ref()?.micro.value))
+                .map(|&it| Some(row.cells[it].as_ref()?.micro_average.value))
                 .collect::<Option<_>>()?;
             let mean = fractions.iter().sum::<f64>() / fractions.len() as f64;
             (!fractions.is_empty()).then_some([effect, mean])
@@ -48,7 +48,7 @@ impl EffectivenessScatter {
         let known: Vec<[f64; 2]> = points.iter().flatten().copied().collect();
         EffectivenessScatter {
             measure: effectiveness.measures[measure].clone(),
-            axioms: common.iter().map(|&it| overview.probes[it].probe).collect(),
+            axioms: common.iter().map(|&it| overview.columns[it].probe).collect(),
             correlation: pearson(&known),
             points,
         }

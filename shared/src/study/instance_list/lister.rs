@@ -142,13 +142,13 @@ impl<'a> InstanceLister<'a> {
         study: &'a Study,
         listing: &'a InstanceListOptions,
     ) -> Result<InstanceLister<'a>, Error> {
-        listing.dials.check(study)?;
-        let mode = listing.dials.mode_of(study)?;
+        listing.controls.check(study)?;
+        let mode = listing.controls.variant_of(study)?;
         let scores = study.scores.get(listing.ranker).ok_or_else(|| {
             Error::not_found("ranker of this study", format!("number {}", listing.ranker))
         })?;
         let mut truncated = Vec::new();
-        if listing.dials.only == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
+        if listing.controls.subset == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
             truncated = vec![false; study.pairs.len()];
             for &at in &scores.truncated {
                 truncated[at as usize] = true;
@@ -159,9 +159,9 @@ impl<'a> InstanceLister<'a> {
             listing,
             instances: study.instances_of(listing.probe, mode)?,
             scores,
-            filter: InstanceFilter::new(study, &listing.dials),
-            tie_width: listing.dials.tie_width(scores),
-            wanted: listing.query.to_lowercase(),
+            filter: InstanceFilter::new(study, &listing.controls),
+            tie_width: listing.controls.tie_threshold(scores),
+            wanted: listing.query_filter.to_lowercase(),
             truncated,
         })
     }
@@ -185,7 +185,7 @@ impl<'a> InstanceLister<'a> {
     fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceVerdict)) {
         let study = self.study;
         let unknown = u32::MAX;
-        let mut places = vec![unknown; study.texts.len()];
+        let mut places = vec![unknown; study.study_docs.len()];
         let mut number = self.instances.first_of(queries.start) as u64;
         let mut relevant = Vec::new();
         for query in queries {
@@ -193,36 +193,36 @@ impl<'a> InstanceLister<'a> {
             let named = self.wanted.is_empty()
                 || asked.text.to_lowercase().contains(&self.wanted)
                 || asked.id.to_lowercase().contains(&self.wanted);
-            if !named || !self.filter.takes(query) {
+            if !named || !self.filter.includes_query(query) {
                 number += self.instances.len_of(query) as u64;
                 continue;
             }
-            let range = study.pairs.range(query);
-            let texts = study.pairs.of(query);
+            let range = study.pairs.range_of(query);
+            let texts = study.pairs.documents_of(query);
             for (&text, place) in texts.iter().zip(range.clone()) {
                 places[text as usize] = place as u32;
             }
-            if self.listing.dials.only == InstanceSubset::WithRelevant {
+            if self.listing.controls.subset == InstanceSubset::WithRelevant {
                 let grade = |it: &StudyDocNo| study.grade(query, *it).is_some_and(|it| it >= 1);
                 relevant = texts.iter().map(grade).collect();
             }
             let place = |text: StudyDocNo| places[text as usize] as usize;
-            for claim in self.instances.of(query) {
-                let fits = match self.listing.dials.only {
+            for claim in self.instances.claims_of(query) {
+                let fits = match self.listing.controls.subset {
                     InstanceSubset::All => true,
                     InstanceSubset::Untruncated => {
                         self.truncated.is_empty()
-                            || !claim.any(|text| self.truncated.get(place(text)) == Some(&true))
+                            || !claim.any_doc(|text| self.truncated.get(place(text)) == Some(&true))
                     }
-                    InstanceSubset::WithRelevant => claim.any(|text| {
+                    InstanceSubset::WithRelevant => claim.any_doc(|text| {
                         let at = place(text).checked_sub(range.start);
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
                 };
-                if fits && self.filter.is_close(self.instances, claim) {
-                    let scored = claim.scored(|text| match places[text as usize] {
+                if fits && self.filter.has_similar_lengths(self.instances, claim) {
+                    let scored = claim.map_scores(|text| match places[text as usize] {
                         it if it == unknown => None,
-                        it => self.scores.at(it as usize),
+                        it => self.scores.get(it as usize),
                     });
                     take(InstanceVerdict {
                         number,
@@ -381,7 +381,7 @@ impl<'a> InstanceLister<'a> {
                 .for_each(|(a, b)| *a += b);
             judged.extend(part.judged);
         }
-        let by = |it: &InstanceVerdict| key(self.listing.sort, it.verdict);
+        let by = |it: &InstanceVerdict| sort_key(self.listing.sort, it.verdict);
         judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
         let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
@@ -405,16 +405,16 @@ impl<'a> InstanceLister<'a> {
             verdict,
         } = *judged;
         let study = self.study;
-        let texts = claim.texts();
+        let texts = claim.docs();
         ListedInstance {
             number,
             query_id: study.queries[query].id.clone(),
             query: study.queries[query].text.clone(),
             grades: texts.iter().map(|&it| study.grade(query, it)).collect(),
-            docs: texts.into_iter().map(|it| study.text_id(it)).collect(),
+            docs: texts.into_iter().map(|it| study.study_doc_id(it)).collect(),
             outcome: verdict.map(|it| it.outcome),
             margin: verdict.map(|it| it.margin),
-            is_truncated: study.truncated(self.scores, query, claim),
+            is_truncated: study.is_truncated(self.scores, query, claim),
         }
     }
 }

@@ -97,7 +97,7 @@ pub fn read_factuality(
         let passage = asked.row.passage_id.take();
         let passage = passage.unwrap_or_else(|| known.n_rows.to_string());
         let id = format!("{}:{passage}", asked.row.id);
-        seen.take(&id, line)?;
+        seen.insert_checked(&id, line)?;
         known.n_rows += 1;
         asked.row.passage_id = Some(passage);
         rows.push(asked);
@@ -107,7 +107,7 @@ pub fn read_factuality(
     for asked in &rows {
         match alter(asked, &pools, seed) {
             Ok(pair) => found.pairs.push(pair),
-            Err(why) => found.leave_out(why),
+            Err(why) => found.exclude_row(why),
         }
     }
     Ok(found)

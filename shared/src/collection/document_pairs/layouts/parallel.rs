@@ -100,7 +100,7 @@ pub fn align(
             Ok(it) => it,
             Err(reason) => {
                 let reason = format!("{reason}; its references are left out");
-                reading.refuse(source.name(), line, reason);
+                reading.refuse_row(source.name(), line, reason);
                 continue;
             }
         };
@@ -110,7 +110,7 @@ pub fn align(
             let reference = match texts.check(at) {
                 Ok(it) => it,
                 Err(reason) => {
-                    reading.refuse(texts.name(), line, reason);
+                    reading.refuse_row(texts.name(), line, reason);
                     continue;
                 }
             };

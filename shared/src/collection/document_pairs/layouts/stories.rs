@@ -47,7 +47,7 @@ impl StoryLayout {
     /// Whether a story is in a sample.
     pub fn is_in_subset(self, sample: StorySubset, id: &str) -> bool {
         let digest = match self {
-            StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.ending())),
+            StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.file_extension())),
             StoryLayout::Cnndm => Sha256::digest(id),
         };
         sample == StorySubset::All || digest[0].is_multiple_of(10)
@@ -73,7 +73,7 @@ impl StoryLayout {
                     group: Some(id.to_owned()),
                 });
             }
-            Err((line, reason)) => into.reading.refuse(name, line, reason),
+            Err((line, reason)) => into.reading.refuse_row(name, line, reason),
         }
     }
 }

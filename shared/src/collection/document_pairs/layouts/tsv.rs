@@ -44,7 +44,7 @@ pub fn read_mspc(
         let id = format!("{set}-{first}-{second}");
         match quality {
             "1" => {
-                seen.take(&id, line)?;
+                seen.insert_checked(&id, line)?;
                 found.pairs.push(DocumentPair {
                     id,
                     a,
@@ -52,7 +52,7 @@ pub fn read_mspc(
                     ..DocumentPair::default()
                 });
             }
-            "0" => found.leave_out(RowExclusion::NoParaphrase),
+            "0" => found.exclude_row(RowExclusion::NoParaphrase),
             _ => return Err(format!("Quality is {}, not 0 or 1", quote_text(quality))),
         }
         Ok(RowWarnings::new())
@@ -80,7 +80,7 @@ pub fn read_wikiturk(
         let [source] = filled([("the sentence", source)])?;
         let source = restore_brackets(&source);
         let group = format!("{set}-{id}");
-        seen.take(&group, line)?;
+        seen.insert_checked(&group, line)?;
         let mut warnings = RowWarnings::new();
         for (number, text) in simple.iter().enumerate() {
             if text.is_empty() {

@@ -66,7 +66,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         let n_terms = case.query.len();
         match axiom {
             IrAxiomsAxiom::Tfc3 => {
-                let margin = case.limits.share;
+                let margin = case.limits.relative_tolerance;
                 sight.pairs = pairs(n_terms, |a, b| close(case.idf(a), case.idf(b), margin));
             }
             IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => {
@@ -81,17 +81,17 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsAxiom::AspectReg => sight.aspects = sight.clusters(),
             _ => {}
         }
-        sight.seen = case.pool.iter().map(|it| sight.see(it)).collect();
+        sight.seen = case.pool.iter().map(|it| sight.evaluate_document(it)).collect();
         sight
     }
 
     /// How often a text holds a query term.
     fn count(&self, text: &DocumentFeatures, term: usize) -> f64 {
-        let count = f64::from(text.counts[term]);
+        let count = f64::from(text.term_counts[term]);
         match self.weight {
             CountWeighting::Count => count,
-            CountWeighting::Share if text.len == 0 => 0.0,
-            CountWeighting::Share => count / f64::from(text.len),
+            CountWeighting::Share if text.n_terms == 0 => 0.0,
+            CountWeighting::Share => count / f64::from(text.n_terms),
         }
     }
 
@@ -114,9 +114,9 @@ impl<'a> IrAxiomsEvaluator<'a> {
         let first = |value: f64| [value, 0.0];
         let value = match self.axiom {
             IrAxiomsAxiom::Tfc1IrAxioms => first(self.asked_sum(text)),
-            IrAxiomsAxiom::Lnc1IrAxioms => first(-f64::from(text.len)),
+            IrAxiomsAxiom::Lnc1IrAxioms => first(-f64::from(text.n_terms)),
             IrAxiomsAxiom::AspectReg => {
-                let held = |it: &&Vec<usize>| it.iter().any(|&term| text.counts[term] > 0);
+                let held = |it: &&Vec<usize>| it.iter().any(|&term| text.term_counts[term] > 0);
                 let n_covered = self.aspects.iter().filter(held).count();
                 first(match self.weight {
                     CountWeighting::Count => n_covered as f64,
@@ -124,12 +124,12 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 })
             }
             IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => {
-                first(f64::from(u8::from(text.cover as usize == n_terms)))
+                first(f64::from(u8::from(text.coverage as usize == n_terms)))
             }
-            IrAxiomsAxiom::MAnd | IrAxiomsAxiom::LenMAnd => first(f64::from(text.cover)),
+            IrAxiomsAxiom::MAnd | IrAxiomsAxiom::LenMAnd => first(f64::from(text.coverage)),
             IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => {
-                let both = f64::from(text.cover);
-                let either = (n_terms + text.others.len()) as f64;
+                let both = f64::from(text.coverage);
+                let either = (n_terms + text.other_terms.len()) as f64;
                 first(if both == 0.0 { 0.0 } else { -both / either })
             }
             IrAxiomsAxiom::Prox1 => first(-proximity::mean_first_distance(text)),
@@ -141,8 +141,8 @@ impl<'a> IrAxiomsEvaluator<'a> {
             },
             IrAxiomsAxiom::Prox5 => first(-proximity::mean_span(text)),
             IrAxiomsAxiom::Stmc1IrAxioms => {
-                let words = text.meaning.as_ref().and_then(|it| it.words.as_ref());
-                first(words.map_or(0.0, |it| it.average))
+                let words = text.semantics.as_ref().and_then(|it| it.word_similarities.as_ref());
+                first(words.map_or(0.0, |it| it.mean_cosine))
             }
             IrAxiomsAxiom::Tfc3
             | IrAxiomsAxiom::MtdcIrAxioms
@@ -156,8 +156,8 @@ impl<'a> IrAxiomsEvaluator<'a> {
         let score = match self.axiom {
             IrAxiomsAxiom::Lb1 => {
                 let bm25 = LexicalRanker::Bm25(Bm25::DEFAULT);
-                let weighed = bm25.weigh(self.case.query, &self.case.totals);
-                weighed.score(&text.counts, text.len)
+                let weighed = bm25.query_scorer(self.case.query, &self.case.totals);
+                weighed.score(&text.term_counts, text.n_terms)
             }
             _ => 0.0,
         };
@@ -172,7 +172,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsAxiom::Tfc3 => self.both_against_one(a, b) - self.both_against_one(b, a),
             IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => self.rarer_points(a, b),
             IrAxiomsAxiom::TfLnc => points((0..self.case.query.len()).map(|term| {
-                let others = |it: &DocumentFeatures| it.len - it.counts[term];
+                let others = |it: &DocumentFeatures| it.n_terms - it.term_counts[term];
                 if others(a) == others(b) {
                     self.count(a, term) - self.count(b, term)
                 } else {
@@ -181,7 +181,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             })),
             IrAxiomsAxiom::Lb1 => {
                 let alone = |a: &DocumentFeatures, b: &DocumentFeatures| {
-                    let mut counts = a.counts.iter().zip(&b.counts);
+                    let mut counts = a.term_counts.iter().zip(&b.term_counts);
                     f64::from(u8::from(counts.any(|(a, b)| *a > 0 && *b == 0)))
                 };
                 alone(a, b) - alone(b, a)
@@ -233,7 +233,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     /// 1 if `b` holds the words most like a query term in place of it, as its length has it.
     fn in_place_of(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
         let nearest = |it: &DocumentFeatures| -> Option<(f64, Vec<(u32, u32)>)> {
-            it.meaning.as_ref()?.words.as_ref()?.nearest.clone()
+            it.semantics.as_ref()?.word_similarities.as_ref()?.nearest.clone()
         };
         let found = match (nearest(a), nearest(b)) {
             (None, None) => return 0.0,
@@ -243,17 +243,17 @@ impl<'a> IrAxiomsEvaluator<'a> {
             (Some(x), Some(y)) => x.1.into_iter().chain(y.1).collect(),
         };
         let other = |text: &DocumentFeatures, term: u32| {
-            let at = text.others.binary_search_by_key(&term, |it| it.0);
-            let count = at.map_or(0.0, |it| f64::from(text.others[it].1));
+            let at = text.other_terms.binary_search_by_key(&term, |it| it.0);
+            let count = at.map_or(0.0, |it| f64::from(text.other_terms[it].1));
             match self.weight {
                 CountWeighting::Count => count,
-                CountWeighting::Share => count / f64::from(text.len.max(1)),
+                CountWeighting::Share => count / f64::from(text.n_terms.max(1)),
             }
         };
-        let (la, lb) = (f64::from(a.len), f64::from(b.len));
+        let (la, lb) = (f64::from(a.n_terms), f64::from(b.n_terms));
         let fits = found.iter().all(|&(term, word)| {
             let (asked, instead) = (self.count(a, term as usize), other(b, word));
-            la > 0.0 && asked > 0.0 && close(lb / la, instead / asked, self.case.limits.ratio_share)
+            la > 0.0 && asked > 0.0 && close(lb / la, instead / asked, self.case.limits.ratio_tolerance)
         });
         f64::from(u8::from(fits))
     }
@@ -261,7 +261,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     /// The query terms least or most like the others.
     fn extreme(&self) -> Vec<usize> {
         let n_terms = self.case.query.len();
-        let alike = self.case.alike;
+        let alike = self.case.term_similarities;
         if alike.is_empty() {
             return Vec::new();
         }
@@ -284,7 +284,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     /// Query terms that a chain of more than middling likeness joins.
     fn clusters(&self) -> Vec<Vec<usize>> {
         let n_terms = self.case.query.len();
-        let alike = self.case.alike;
+        let alike = self.case.term_similarities;
         if alike.is_empty() {
             return Vec::new();
         }
@@ -309,7 +309,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
         let (x, y) = (&self.seen[first], &self.seen[second]);
         let terms = 0..self.case.query.len();
-        let share = self.case.limits.share;
+        let share = self.case.limits.relative_tolerance;
         let at_most = |quantity, value, bound| MeasuredPrecondition {
             quantity,
             value,
@@ -319,7 +319,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         match condition {
             IrAxiomsCondition::Length => at_most(
                 MeasuredQuantity::RelativeLengthGap,
-                Some(apart(f64::from(a.len), f64::from(b.len), share)),
+                Some(apart(f64::from(a.n_terms), f64::from(b.n_terms), share)),
                 share,
             ),
             IrAxiomsCondition::SumsApart => MeasuredPrecondition {
@@ -363,20 +363,20 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 at_most(MeasuredQuantity::RelativeIdfGap, gap, share)
             }
             IrAxiomsCondition::SameTerms => {
-                let mut held = a.counts.iter().zip(&b.counts);
+                let mut held = a.term_counts.iter().zip(&b.term_counts);
                 let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
                 MeasuredPrecondition {
                     quantity: MeasuredQuantity::SharedQueryTerms,
-                    value: equal.then(|| f64::from(a.cover)),
+                    value: equal.then(|| f64::from(a.coverage)),
                     relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
                 }
             }
             IrAxiomsCondition::AllTerms => {
-                let all = |it: &DocumentFeatures| it.cover as usize == self.case.query.len();
+                let all = |it: &DocumentFeatures| it.coverage as usize == self.case.query.len();
                 MeasuredPrecondition {
                     quantity: MeasuredQuantity::SharedQueryTermsIfAll,
-                    value: (all(a) && all(b)).then(|| f64::from(a.cover)),
+                    value: (all(a) && all(b)).then(|| f64::from(a.coverage)),
                     relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
                 }
@@ -396,7 +396,7 @@ const SAME_MEAN: f64 = 1e-12;
 fn tokens(query: &QueryTerms) -> Vec<usize> {
     let places = query.iter().enumerate();
     let mut tokens: Vec<(u32, usize)> = places
-        .flat_map(|(term, it)| it.places.iter().map(move |&place| (place, term)))
+        .flat_map(|(term, it)| it.positions.iter().map(move |&place| (place, term)))
         .collect();
     tokens.sort_unstable();
     tokens.into_iter().map(|it| it.1).collect()

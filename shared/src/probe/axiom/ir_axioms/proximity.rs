@@ -106,7 +106,7 @@ pub(super) const PHRASE_ABSENT: f64 = u32::MAX as f64;
 pub(super) fn phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (term, it) in query.iter().enumerate() {
-        order.extend(it.places.iter().map(|&place| (place, term)));
+        order.extend(it.positions.iter().map(|&place| (place, term)));
     }
     order.sort_unstable();
     let Some(&(_, first)) = order.first() else {
