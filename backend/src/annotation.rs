@@ -77,7 +77,7 @@ impl AnnotationTasks {
     pub(crate) async fn all(&self) -> Result<Vec<Arc<TaskState>>, Error> {
         let mut desks = Vec::new();
         for task in self.0.store.review_tasks().await? {
-            match self.desk(task).await {
+            match self.task_state(task).await {
                 Ok(desk) => desks.push(desk),
                 // One damaged task does not hide the others.
                 Err(error) => tracing::error!("review task {}: {error}", task.0),
@@ -104,16 +104,16 @@ impl AnnotationTasks {
     /// Makes a task of what was drawn, as a draft.
     pub(crate) async fn create(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
         let task = self.0.store.add_review_task(new).await?;
-        self.desk(task).await
+        self.task_state(task).await
     }
 
     /// Changes what is said of a task.
     pub(crate) async fn update(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
-        let desk = self.desk(asked.task).await?;
+        let desk = self.task_state(asked.task).await?;
         // Nobody else changes it or hands out items meanwhile.
         let turn = desk.turn.lock().await;
         let mut row = (*desk.row()).clone();
-        if let Some(state) = asked.state {
+        if let Some(state) = asked.status {
             if state == TaskStatus::Draft && row.state != TaskStatus::Draft {
                 return Err(Error::Conflict {
                     reason: "people have seen this task, so it is never a draft again; close it \
@@ -123,10 +123,10 @@ impl AnnotationTasks {
             }
             row.state = state;
         }
-        row.results_public = asked.results_public.unwrap_or(row.results_public);
+        row.results_public = asked.are_results_public.unwrap_or(row.results_public);
         if let Some(guidelines) = asked.guidelines {
             row.task.guidelines = guidelines;
-            row.task = row.task.checked()?;
+            row.task = row.task.validated()?;
         }
         self.0.store.change_review_task(&row).await?;
         desk.set_row(row);
@@ -143,7 +143,7 @@ impl AnnotationTasks {
     ) -> Result<LeasedAssignments, Error> {
         let turn = desk.turn.lock().await;
         let asked = desk.clone();
-        let promise = move || Ok(asked.promise(person, n));
+        let promise = move || Ok(asked.lease_items(person, n));
         let promised = run_blocking("finding the next items", promise).await?;
         drop(turn);
         let wanted = WriteRequest {
@@ -151,7 +151,7 @@ impl AnnotationTasks {
             events: Vec::new(),
             leases: promised.leases.clone(),
         };
-        self.0.writer.keep(wanted).await?;
+        self.0.writer.save(wanted).await?;
         Ok(promised)
     }
 
@@ -167,15 +167,15 @@ impl AnnotationTasks {
         let mut outcomes = Vec::new();
         let mut sound = Vec::new();
         for event in events {
-            let checked = match (event.what.actor(), sender.actor) {
+            let checked = match (event.action.required_role(), sender.role) {
                 (ActorRole::Curator, ActorRole::Annotator) => Err(EventOutcome::Rejected {
                     reason: "only curators may do this".to_owned(),
                 }),
-                (ActorRole::Annotator, _) | (ActorRole::Curator, ActorRole::Curator) => {
-                    event.checked(n_items).map_err(|it| EventOutcome::Rejected {
+                (ActorRole::Annotator, _) | (ActorRole::Curator, ActorRole::Curator) => event
+                    .validated(n_items)
+                    .map_err(|it| EventOutcome::Rejected {
                         reason: it.to_string(),
-                    })
-                }
+                    }),
             };
             // None stands for one that the writer has yet to see.
             outcomes.push(checked.as_ref().err().cloned());
@@ -192,7 +192,7 @@ impl AnnotationTasks {
                 events: sound,
                 leases: Vec::new(),
             };
-            kept = self.0.writer.keep(wanted).await?;
+            kept = self.0.writer.save(wanted).await?;
         }
         let mut kept = kept.into_iter();
         let of_each = outcomes.into_iter().map(|it| it.or_else(|| kept.next()));
@@ -203,7 +203,7 @@ impl AnnotationTasks {
     pub(crate) async fn progress(&self, desk: &Arc<TaskState>) -> Result<TaskProgress, Error> {
         let desk = desk.clone();
         run_blocking("counting progress", move || {
-            let overlap = desk.row().task.overlap;
+            let overlap = desk.row().task.annotators_per_item;
             Ok(measure_progress(desk.items(), overlap, &desk.log()))
         })
         .await
@@ -220,7 +220,7 @@ impl AnnotationTasks {
             let found = agreement::measure_agreement(desk.items(), &desk.log());
             Ok(Arc::new(found))
         });
-        self.0.agreements.get_or_make(key, compute).await
+        self.0.agreements.get_or_compute(key, compute).await
     }
 
     /// What came out of a task. The study is asked for only where its instances are the task's.
@@ -242,7 +242,7 @@ impl AnnotationTasks {
             let (desk, row) = asked;
             run_blocking("estimating what people say", move || {
                 let (items, log) = (desk.items(), desk.log());
-                let dials = &row.task.wanted.dials;
+                let dials = &row.task.filter.controls;
                 let estimates = study.map(|study| {
                     check_texts(&row, &study)?;
                     let reviewed = estimate::load_annotated_items(&study, dials, items, &log)?;
@@ -261,7 +261,7 @@ impl AnnotationTasks {
             })
             .await
         };
-        let found = self.0.results.get_or_make(key, compute).await?;
+        let found = self.0.results.get_or_compute(key, compute).await?;
         // These may change without an event.
         Ok(TaskResults {
             status: row.state,

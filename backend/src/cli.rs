@@ -183,8 +183,8 @@ fn tell_left_out(left_out: &[Probe], setting: &str) {
 
 /// Says on standard error what the readers of a collection had to say.
 fn tell_reading(loaded: &LoadedCollection) {
-    collection_files::print_reader_warnings(&loaded.reading);
-    for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {
+    collection_files::print_reader_warnings(&loaded.report);
+    for (what, unknown) in loaded.unknown_ids.iter().filter(|it| !it.1.is_empty()) {
         eprintln!("{what}: {unknown}");
     }
 }

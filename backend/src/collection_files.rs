@@ -118,23 +118,23 @@ pub(crate) fn load_folder(
     };
     let (docs, reading) = read_corpus(&corpus, layout)?;
     loaded.collection.docs = docs;
-    loaded.reading.absorb(reading);
+    loaded.report.merge(reading);
     let queries = match &files.queries {
         Some(path) => path.clone(),
         None => found(folder, "queries.jsonl")?,
     };
     let (queries, reading) = read_queries(&queries)?;
     loaded.collection.queries = queries;
-    loaded.reading.absorb(reading);
+    loaded.report.merge(reading);
     let qrels = files
         .qrels
         .clone()
         .or_else(|| found(folder, "qrels.tsv").ok());
     if let Some(qrels) = qrels {
         let (qrels, reading) = read_qrels(&qrels)?;
-        loaded.reading.absorb(reading);
+        loaded.report.merge(reading);
         let unknown = UnknownIds::in_qrels(&qrels, &loaded.collection);
-        loaded.unknown.push(("qrels", unknown));
+        loaded.unknown_ids.push(("qrels", unknown));
         loaded.collection.qrels = qrels;
     }
     if let Ok(path) = found(folder, "splits.tsv") {
@@ -142,9 +142,9 @@ pub(crate) fn load_folder(
             tsv::read_splits(name, bytes, progress)
         })?;
         let unknown = UnknownIds::in_splits(&splits, &loaded.collection);
-        loaded.unknown.push(("splits", unknown));
+        loaded.unknown_ids.push(("splits", unknown));
         loaded.collection.set_splits(&splits);
-        loaded.reading.absorb(reading);
+        loaded.report.merge(reading);
     }
     Ok(loaded)
 }
@@ -287,7 +287,7 @@ pub(crate) fn read_with_progress<T>(
         bytes,
     );
     Ok(read(&path.display().to_string(), file, &mut |done| {
-        bar.at(done)
+        bar.set(done)
     })?)
 }
 

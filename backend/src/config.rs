@@ -176,7 +176,7 @@ impl MiningArgs {
             ),
         };
         if let Some(delta) = &self.delta {
-            limits.length_gap_terms = match delta.as_str() {
+            limits.length_tolerance_terms = match delta.as_str() {
                 "inf" => None,
                 number => Some(parse_count(
                     "delta",
@@ -186,9 +186,10 @@ impl MiningArgs {
             };
         }
         if let Some(least) = &self.min_terms {
-            limits.min_terms = parse_count("min-terms", least, "a number of terms, 0 or more")?;
+            limits.min_query_term_occurrences =
+                parse_count("min-terms", least, "a number of terms, 0 or more")?;
         }
-        limits.per_query = self.per_query;
+        limits.max_per_query = self.per_query;
         limits.seed = self.seed;
         limits.check()?;
         let mode = AxiomVariant::parse(&self.mode, source)?;
@@ -274,7 +275,7 @@ pub(crate) fn parse_count<T: FromStr>(
     allowed: &str,
 ) -> Result<T, Error> {
     let parsed = value.parse();
-    parsed.map_err(|_| InputError::not_a(setting, value, allowed).into())
+    parsed.map_err(|_| InputError::invalid_value(setting, value, allowed).into())
 }
 
 /// The width of a tie that is typed.

@@ -144,7 +144,7 @@ impl PendingDemoScores {
         let known = late_interaction::load(&self.folder, &definition.name)?;
         let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
         for spec in late {
-            if !is_new && known.iter().any(|it| it.head.ranker.spec == *spec) {
+            if !is_new && known.iter().any(|it| it.header.ranker.spec == *spec) {
                 continue;
             }
             let collection = demo_collection()?;

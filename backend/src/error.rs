@@ -396,7 +396,9 @@ impl Error {
             | Error::DatabaseReadOnly { at }
             | Error::DatabaseTooNew { at, .. }
             | Error::Database { at, .. }
-            | Error::Migration { at, .. } => return whole.replace(&at.to_string(), &at.public()),
+            | Error::Migration { at, .. } => {
+                return whole.replace(&at.to_string(), &at.public_name());
+            }
             Error::CorruptData { what, reason } => {
                 let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
                 return format!("{name} is damaged: {reason}");

@@ -152,7 +152,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let asking = app.clone();
     let limits = ConnectionLimits {
         places: connections::connection_slots(),
-        client_key: move |peer| asking.exposure.asker_of(peer),
+        client_key: move |peer| asking.exposure.client_key(peer),
         deadlines: DEADLINES,
     };
     let router = router(app);
@@ -267,7 +267,7 @@ async fn warm_up(models: Arc<ModelRegistry>) {
     }
     let listed = models.clone();
     let others = run_blocking("listing models", move || {
-        let failed = listed.failures();
+        let failed = listed.load_failures();
         let told = |spec: &String| failed.iter().any(|it| it.0 == *spec);
         Ok(listed.specs().into_iter().filter(|it| !told(it)).collect())
     });

@@ -21,7 +21,7 @@ use crate::models::{ModelRegistry, TOKEN_BUDGET};
 use crate::store::jobs::NewJob;
 use crate::store::{DataFolder, Store};
 
-pub(crate) use worker::{stopped, work};
+pub(crate) use worker::{run_worker, wait_for_shutdown};
 
 /// Jobs that wait or run at once, at most.
 const MAX_UNFINISHED: usize = 100;
@@ -79,8 +79,8 @@ impl JobQueue {
         let models = self.models.clone();
         let job = run_blocking("planning a job", move || {
             request::check(&asked)?;
-            let ranker = models.get(&asked.ranker)?;
-            let batches = ranker.plan(&asked.texts, &asked.pairs, TOKEN_BUDGET)?;
+            let ranker = models.get(&asked.model)?;
+            let batches = ranker.plan(&asked.documents, &asked.pairs, TOKEN_BUDGET)?;
             let mut id = [0; 16];
             getrandom::fill(&mut id).expect("the operating system gives random numbers");
             Ok(NewJob {
@@ -90,7 +90,7 @@ impl JobQueue {
                 token_budget: TOKEN_BUDGET,
                 n_threads: rayon::current_num_threads() as u32,
                 queries: asked.queries,
-                texts: asked.texts,
+                texts: asked.documents,
                 pairs: asked.pairs,
                 batches,
             })
@@ -169,7 +169,7 @@ impl JobQueue {
     /// Adds what the database does not know.
     fn as_it_stands(&self, job: Job) -> Job {
         let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(problem) = stuck.get(&job.id).filter(|_| !job.state.ended()) {
+        if let Some(problem) = stuck.get(&job.id).filter(|_| !job.state.is_finished()) {
             return Job {
                 state: JobState::Failed,
                 error: Some(problem.clone()),

@@ -159,7 +159,7 @@ impl ModelRegistry {
     fn uses(&self, place: &ModelEntry) -> &'static [ModelUse] {
         let held = || match &place.source {
             Source::Folder(_) => None,
-            Source::Hub(name) => ModelMetadata::from_hub_cache(name)?.uses(),
+            Source::Hub(name) => ModelMetadata::from_hub_cache(name)?.architectures(),
         };
         self.known_uses(place)
             .or_else(held)
@@ -170,7 +170,7 @@ impl ModelRegistry {
     /// when the model is loaded. What the cache of the hub holds may not be all of them.
     fn known_uses(&self, place: &ModelEntry) -> Option<&'static [ModelUse]> {
         match &place.source {
-            Source::Folder(folder) => ModelMetadata::from_folder(folder)?.uses(),
+            Source::Folder(folder) => ModelMetadata::from_folder(folder)?.architectures(),
             Source::Hub(_) => {
                 let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
                 settled.get(&place.name).copied()
@@ -185,7 +185,7 @@ impl ModelRegistry {
         wanted: Option<ModelUse>,
         said: &ModelMetadata,
     ) -> Result<ModelUse, Error> {
-        let Some(uses) = said.uses() else {
+        let Some(uses) = said.architectures() else {
             return Ok(wanted.unwrap_or(ModelUse::ENCODER[0]));
         };
         if let Source::Hub(_) = &place.source {
@@ -263,7 +263,7 @@ impl ModelRegistry {
         let ranker = self.whole(place, used)?;
         Ok(match reading {
             PassageStrategy::Truncate => ranker,
-            PassageStrategy::Passages(_) => Arc::new(ranker.reading(reading)),
+            PassageStrategy::Passages(_) => Arc::new(ranker.with_passages(reading)),
         })
     }
 
@@ -328,7 +328,7 @@ fn reason(error: &Error) -> String {
             reason.clone()
         }
         Error::Model { source, .. } => source.to_string(),
-        other => other.public(),
+        other => other.public_message(),
     }
 }
 
@@ -348,7 +348,7 @@ impl ModelEntry {
         }
         match hub::HubRepoId::parse(named) {
             Some(name) => Ok(ModelEntry {
-                name: name.short(),
+                name: name.model_name(),
                 source: Source::Hub(name),
             }),
             None => Err(Error::ModelNotFound {
@@ -377,7 +377,7 @@ impl ModelEntry {
             spec(&self.name, used, PassageStrategy::Truncate)
         );
         let ranker = NeuralRanker::load(self, &files, used, siblings, computing)?;
-        Ok(ranker.told_in(computing.precision))
+        Ok(ranker.with_precision_label(computing.precision))
     }
 
     /// The files, and what `first` made of the small ones before the others were read.

@@ -29,11 +29,11 @@ use crate::collection_files;
 use crate::error::Error;
 use crate::store::DataFolder;
 use crate::store::studies::files;
-pub(crate) use expand::{Expanded, Expansion, expand};
+pub(crate) use expand::{ExpansionSettings, ExpansionSummary, expand_collection};
 pub(crate) use inputs::read_inputs;
 pub(crate) use late_interaction::{LateInteractionInput, analyze_late_interaction};
 pub(crate) use parallel::ParallelExecutor;
-pub(crate) use score::{Scoring, cost, score, score_model, score_service};
+pub(crate) use score::{ScoringInput, remote_cost, score, score_model, score_remote};
 pub(crate) use study::{
     FinishedStudyPolicy, NewStudy, complete_study, create_study, mine_study, remine_study,
     run_study, stored_study,
@@ -47,7 +47,7 @@ pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Resul
 /// As [`build_index`], with the tokens that word vectors are trained on.
 pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     let builder = IndexBuilder::new(analyzer.clone());
-    index_with(collection, builder.keeping_tokens())
+    index_with(collection, builder.with_tokens())
 }
 
 fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
@@ -70,7 +70,7 @@ pub(crate) fn candidate_pools(
     };
     let pools = CandidatePools::new(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();
-    Ok(queries.map(|query| pools.of(query).0).collect())
+    Ok(queries.map(|query| pools.pool_of(query).0).collect())
 }
 
 /// Counts which words are neighbours, documents in parts on all cores.
@@ -86,7 +86,7 @@ pub(crate) fn count_neighbors(
     let parts: Vec<_> = (0..n_docs).step_by(part as usize).collect();
     let counted = parts
         .into_par_iter()
-        .map(|from| corpus.count(from..(from + part).min(n_docs)));
+        .map(|from| corpus.count_cooccurrences(from..(from + part).min(n_docs)));
     let counted = counted.collect();
     Ok(GloveTrainer::new(corpus, counted))
 }
@@ -96,12 +96,19 @@ pub(crate) fn list_instances(
     study: &Study,
     listing: &InstanceListOptions,
 ) -> Result<InstancePage, shared::error::Error> {
-    let lister = study.lister(listing)?;
-    let parts = lister.parts(rayon::current_num_threads());
-    let counted: Vec<_> = parts.into_par_iter().map(|it| lister.count(it)).collect();
+    let lister = study.instance_lister(listing)?;
+    let parts = lister.split_queries(rayon::current_num_threads());
+    let counted: Vec<_> = parts
+        .into_par_iter()
+        .map(|it| lister.count_margins(it))
+        .collect();
     let plan = lister.plan(&counted);
-    let picked = plan.wanted.par_iter().map(|it| lister.pick(it)).collect();
-    Ok(lister.page(&plan, picked))
+    let picked = plan
+        .parts
+        .par_iter()
+        .map(|it| lister.select_instances(it))
+        .collect();
+    Ok(lister.build_page(&plan, picked))
 }
 
 /// The best `k` documents of each query.
@@ -113,7 +120,7 @@ pub(crate) fn rank(
 ) -> Run {
     let searcher = TopKSearcher::new(index, *ranker);
     let ranked = |query: &shared::collection::Query| {
-        let hits = searcher.top(index, &index.query_terms(&query.text), k);
+        let hits = searcher.search(index, &index.query_terms(&query.text), k);
         let rows = hits.iter().enumerate().map(|(at, hit)| RunEntry {
             doc: collection.docs[hit.doc as usize].id.clone(),
             rank: at as i64 + 1,

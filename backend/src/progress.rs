@@ -1,9 +1,9 @@
 //! How far a command is: a bar on a terminal, silence otherwise.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressDrawTarget, ProgressStyle};
 
 /// One piece of work. It disappears when it is dropped.
-pub(crate) struct ProgressBar(ProgressBar);
+pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
 impl ProgressBar {
     /// Work counted in bytes.
@@ -34,7 +34,7 @@ impl ProgressBar {
 
     fn new(name: &str, of: u64, template: &str) -> ProgressBar {
         // `stderr` draws nothing where standard error is no terminal.
-        let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
+        let bar = indicatif::ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.expect("the templates of this file are well formed"));
         bar.set_message(name.to_owned());

@@ -50,7 +50,7 @@ pub(crate) enum RemoteScoreKind {
 impl RemoteRanker {
     /// What is shown of it.
     pub(crate) fn about(&self) -> RankerInfo {
-        let shape = match self.shape {
+        let shape = match self.protocol {
             RerankProtocol::Tei => "text-embeddings-inference",
             RerankProtocol::Cohere => "Cohere",
         };
@@ -83,7 +83,7 @@ impl RemoteRanker {
             RemoteScoreKind::ServerDefault => "as given",
         };
         let model = self.model.as_deref().unwrap_or_default();
-        for part in ["service", &self.url, self.shape.name(), model, numbers] {
+        for part in ["service", &self.url, self.protocol.name(), model, numbers] {
             hasher.update((part.len() as u64).to_le_bytes());
             hasher.update(part);
         }

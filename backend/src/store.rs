@@ -47,7 +47,7 @@ mod postgres;
 pub(crate) mod database;
 pub(crate) mod checksum;
 pub(crate) mod cleanup;
-pub(crate) mod parquet;
+mod parquet_columns;
 pub(crate) mod instances;
 pub(crate) mod dataset;
 pub(crate) mod studies;
@@ -251,7 +251,7 @@ impl JobsLock {
     /// Makes sure that nobody else may work on the jobs; to be asked again and again.
     pub(crate) async fn renew(&mut self) -> Result<(), Error> {
         match &mut self.session {
-            Some(session) => session.keep().await,
+            Some(session) => session.renew().await,
             None => Ok(()),
         }
     }
@@ -275,7 +275,7 @@ impl Store {
             }
         }
         let store = Store::connect(database).await?;
-        store.migrate(database.known_layout()).await?;
+        store.migrate(database.latest_layout()).await?;
         Ok(store)
     }
 
@@ -293,7 +293,7 @@ impl Store {
             database: DatabaseConfig::Sqlite(file.to_owned()),
             ..Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
         };
-        let made = store.migrate(store.database.known_layout()).await;
+        let made = store.migrate(store.database.latest_layout()).await;
         store.close().await;
         made?;
         sqlite::make_private(&beside);
@@ -333,7 +333,7 @@ impl Store {
     /// Brings the database to a layout, forward only.
     async fn migrate(&self, layout: i64) -> Result<(), Error> {
         let at = &self.database;
-        let known = at.known_layout();
+        let known = at.latest_layout();
         let newer = |found| Error::DatabaseTooNew {
             at: at.name(),
             found,

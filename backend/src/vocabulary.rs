@@ -7,7 +7,7 @@ use shared::error::Error as InputError;
 use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary};
 
 use crate::error::Error;
-use crate::list_models;
+use crate::models;
 
 /// Files of a model's folder that hold a vocabulary, the one that says more first.
 const FILES: [&str; 2] = ["tokenizer.json", "vocab.txt"];

@@ -56,7 +56,11 @@ impl Colbert {
         let declared = files.ranker_config_for(Architecture::Colbert)?;
         let preset = declared.colbert.as_ref().and_then(|it| it.preset);
         let artifact = match preset {
-            None => files.colbert_metadata.as_deref().map(Artifact::read).transpose()?,
+            None => files
+                .colbert_metadata
+                .as_deref()
+                .map(Artifact::read)
+                .transpose()?,
             Some(_) => None,
         };
         let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_tokens());

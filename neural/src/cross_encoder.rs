@@ -25,7 +25,8 @@ impl CrossEncoder {
     /// Whether `config.json` says that the folder holds one: an encoder with a classification
     /// head of one or two labels.
     pub fn is_in(config: &[u8]) -> bool {
-        EncoderConfig::parse(config).is_ok_and(|it| it.has_classification_head && (1..=2).contains(&it.n_labels))
+        EncoderConfig::parse(config)
+            .is_ok_and(|it| it.has_classification_head && (1..=2).contains(&it.n_labels))
     }
 
     /// Reads and checks the files and puts the weights where `device` says. Query and text

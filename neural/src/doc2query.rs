@@ -127,7 +127,9 @@ impl Doc2Query {
         ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);
         let states = self.model.encode(&[input], gemm::Parallelism::None); // [l, h]
-        let memory = self.model.cross_attention_cache(&states, gemm::Parallelism::None);
+        let memory = self
+            .model
+            .cross_attention_cache(&states, gemm::Parallelism::None);
         let draws = Draws::of(sampling, text);
         let mut queries = Vec::with_capacity(sampling.n_queries);
         let numbers: Vec<usize> = (0..sampling.n_queries).collect();
@@ -154,8 +156,9 @@ impl Doc2Query {
         let max_new = draws.sampling.max_new_tokens;
         let decoder = self.model.decoder(max_new);
         let mut written = vec![Vec::new(); numbers.len()];
-        let mut lines: Vec<(usize, DecodingState)> =
-            (0..numbers.len()).map(|at| (at, decoder.start_sequence())).collect();
+        let mut lines: Vec<(usize, DecodingState)> = (0..numbers.len())
+            .map(|at| (at, decoder.start_sequence()))
+            .collect();
         for step in 0..max_new {
             let mut open: Vec<&mut DecodingState> = lines.iter_mut().map(|it| &mut it.1).collect();
             let memories = vec![memory; open.len()];

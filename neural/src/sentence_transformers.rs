@@ -140,7 +140,11 @@ impl EmbeddingHead {
                 "Normalize" => steps.push(Step::Normalize),
                 "Dense" => {
                     let path = &module.path;
-                    let Some(own) = files.modules_with_weights.iter().find(|it| it.path == *path) else {
+                    let Some(own) = files
+                        .modules_with_weights
+                        .iter()
+                        .find(|it| it.path == *path)
+                    else {
                         let expected = "a folder with config.json and model.safetensors";
                         return refuse(MODULES, "path", path, expected);
                     };
@@ -230,7 +234,10 @@ impl EmbeddingHead {
 }
 
 fn settings(files: &ModelFiles) -> Result<Settings, Error> {
-    let settings = files.sentence_transformers.as_deref().map(|it| json(SETTINGS, it));
+    let settings = files
+        .sentence_transformers
+        .as_deref()
+        .map(|it| json(SETTINGS, it));
     Ok(settings.transpose()?.unwrap_or_default())
 }
 

@@ -186,7 +186,8 @@ impl Index {
         }
         self.starts.push(self.forward.len() as u32);
         let n_postings = self.posting_starts.last().copied().unwrap_or(0);
-        self.posting_starts.resize(self.vocabulary.len() + 1, n_postings);
+        self.posting_starts
+            .resize(self.vocabulary.len() + 1, n_postings);
         self.collection_frequencies.resize(self.vocabulary.len(), 0);
     }
 
@@ -220,7 +221,8 @@ impl Index {
 
     /// The documents that hold a term.
     pub fn postings(&self, term: TermNo) -> Postings<'_> {
-        let range = self.posting_starts[term as usize] as usize..self.posting_starts[term as usize + 1] as usize;
+        let range = self.posting_starts[term as usize] as usize
+            ..self.posting_starts[term as usize + 1] as usize;
         Postings {
             docs: &self.docs[range.clone()],
             counts: &self.counts[range],

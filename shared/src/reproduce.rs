@@ -305,7 +305,11 @@ fn beside(
             });
             let values: Vec<TableValue> = values.collect();
             let nothing = |it: &TableValue| *it == TableValue::Missing;
-            if values.iter().all(nothing) && [&cell.published, &cell.authors_code].into_iter().all(nothing) {
+            if values.iter().all(nothing)
+                && [&cell.published, &cell.authors_code]
+                    .into_iter()
+                    .all(nothing)
+            {
                 continue;
             }
             let difference = values.first().map(|first| {

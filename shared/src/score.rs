@@ -94,7 +94,8 @@ impl QueryDocumentPairs {
 
     /// All pairs in order, as (query number, text number).
     pub fn iter(&self) -> impl Iterator<Item = (usize, StudyDocNo)> + '_ {
-        (0..self.n_queries()).flat_map(|query| self.documents_of(query).iter().map(move |&it| (query, it)))
+        (0..self.n_queries())
+            .flat_map(|query| self.documents_of(query).iter().map(move |&it| (query, it)))
     }
 }
 

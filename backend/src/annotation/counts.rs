@@ -40,7 +40,7 @@ impl TaskCounts {
             people: BTreeMap::new(),
             n_filled: 0,
             n_drawn: items.iter().filter(|it| is_drawn(it)).count() as u64,
-            overlap: task.overlap,
+            overlap: task.annotators_per_item,
         }
     }
 
@@ -53,8 +53,8 @@ impl TaskCounts {
     ) {
         let person = self.people.entry(entry.person).or_default();
         person.keys.push(entry.event.key);
-        let item = match &entry.event.what {
-            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+        let item = match &entry.event.action {
+            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.action.item()),
             AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 let decided = self.people.get(&it.person).map(|it| it.decided.clone());
                 for item in decided.unwrap_or_default() {
@@ -65,7 +65,7 @@ impl TaskCounts {
             AnnotationAction::Decided(_)
             | AnnotationAction::Skipped(_)
             | AnnotationAction::Reported(_)
-            | AnnotationAction::Adjudicated(_) => entry.event.what.item(),
+            | AnnotationAction::Adjudicated(_) => entry.event.action.item(),
         };
         // An item that the task does not have is in no log that was checked.
         let Some(item) = item.filter(|it| (it.0 as usize) < items.len()) else {
@@ -154,7 +154,7 @@ impl TaskCounts {
                 ItemRole::Sampled { .. } => n_free += u32::from(taken < self.overlap),
             }
         }
-        let n_strewn = match task.gold_every {
+        let n_strewn = match task.gold_interval {
             0 => 0,
             1 => n_gold,
             every => n_gold.min(n_free.div_ceil(every - 1)),

@@ -99,7 +99,7 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
             Err(error) => {
                 tracing::error!("{n_events} events were not kept: {error}");
                 doubtful.extend(wanted.iter().map(|it| it.desk.row().no));
-                wanted.iter().map(|_| Err(error.public())).collect()
+                wanted.iter().map(|_| Err(error.public_message())).collect()
             }
         };
         for (done, answer) in done.into_iter().zip(answers) {
@@ -119,7 +119,7 @@ async fn commit(
         let no = it.desk.row().no;
         if doubtful.contains(&no) {
             let found = store.review_events(no, it.desk.n_events()).await?;
-            it.desk.take(found);
+            it.desk.append(found);
             doubtful.remove(&no);
         }
     }
@@ -127,14 +127,14 @@ async fn commit(
     let outcomes: Vec<Vec<EventOutcome>> = wanted.iter().map(|it| plan.add(it)).collect();
     let writing = plan.writing();
     if !writing.events.is_empty() || !writing.leases.is_empty() {
-        let written = tokio::time::timeout(PATIENCE, store.write_review(&writing));
+        let written = tokio::time::timeout(PATIENCE, store.write_annotations(&writing));
         written.await.unwrap_or(Err(Error::ServerBusy {
             what: "writing to its database",
             retry_after_s: RETRY_AFTER_S,
         }))?;
     }
     for (desk, events) in plan.tasks.into_values().map(|it| (it.desk, it.events)) {
-        desk.take(events);
+        desk.append(events);
     }
     Ok(outcomes)
 }
@@ -164,7 +164,7 @@ impl<'a> WritePlan<'a> {
             leases: BTreeMap::new(),
         });
         let leases = wanted.leases.iter();
-        let leases = leases.map(|it| ((it.item, it.person), it.until_ms));
+        let leases = leases.map(|it| ((it.item, it.person), it.expires_ms));
         task.leases.extend(leases);
         let events = wanted.events.iter();
         events.map(|it| task.outcome(it)).collect()
@@ -200,7 +200,7 @@ impl TaskWrites<'_> {
         let beside = match self.keys.get(&key).map(|&it| &self.events[it]) {
             Some(before) if is_same(before, entry) => KeyStatus::Duplicate,
             Some(_) => KeyStatus::Conflict,
-            None => self.desk.beside(entry),
+            None => self.desk.key_status(entry),
         };
         match beside {
             KeyStatus::New => {

@@ -95,11 +95,11 @@ impl TaskState {
                 words: Mutex::default(),
                 turn: tokio::sync::Mutex::default(),
             };
-            desk.take(entries);
+            desk.append(entries);
             let known = leases
                 .into_iter()
                 .filter(|it| (it.item.0 as usize) < desk.items.len());
-            let known = known.map(|it| ((it.item, it.person), it.until_ms));
+            let known = known.map(|it| ((it.item, it.person), it.expires_ms));
             desk.write().leases.extend(known);
             Ok(desk)
         })
@@ -141,7 +141,7 @@ impl TaskState {
             are_results_public: row.results_public,
             probes: row.task.probes.clone(),
             created_ms: row.made_ms,
-            progress: self.standing(person),
+            progress: self.progress(person),
         }
     }
 
@@ -149,7 +149,7 @@ impl TaskState {
     pub(crate) fn progress(&self, person: Option<PersonId>) -> TaskProgressSummary {
         let row = self.row();
         let work = self.read();
-        let standing = work.tally.standing(person, &self.items);
+        let standing = work.tally.progress(person, &self.items);
         let open = person.filter(|it| row.state == TaskStatus::Open && !work.log.is_excluded(*it));
         let n_left = open.map(|person| {
             let leases = work.live(now_ms());
@@ -185,11 +185,13 @@ impl TaskState {
                 leases: &leases,
                 now_ms,
             };
-            let next = queue.next(person, n);
-            let leases = queue.lease(person, &next.offers);
+            let next = queue.next_assignments(person, n);
+            let leases = queue.lease(person, &next.assignments);
             (next, leases)
         };
-        let promised = leases.iter().map(|it| ((it.item, it.person), it.until_ms));
+        let promised = leases
+            .iter()
+            .map(|it| ((it.item, it.person), it.expires_ms));
         let mut work = self.write();
         work.leases.retain(|_, until_ms| *until_ms > now_ms);
         work.leases.extend(promised);
@@ -200,15 +202,15 @@ impl TaskState {
         } = next;
         let n_work = offers
             .iter()
-            .filter(|it| it.part == AssignmentPhase::Main)
+            .filter(|it| it.phase == AssignmentPhase::Main)
             .count() as u32;
-        let standing = self.standing(Some(person));
+        let standing = self.progress(Some(person));
         LeasedAssignments {
             standing: TaskProgressSummary {
                 // Where these are the last ones, so many are left, and else no fewer.
                 n_available: match offers.len() < n {
                     true => n_work,
-                    false => standing.n_left.max(n_work),
+                    false => standing.n_available.max(n_work),
                 },
                 ..standing
             },
@@ -236,7 +238,7 @@ impl TaskState {
         let entries = keys.filter_map(|it| work.log.entry(*it));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
-            status: work.log.fate(it),
+            status: work.log.status(it),
         });
         done.collect()
     }
@@ -288,7 +290,7 @@ impl TaskState {
         let Work { log, tally, .. } = &mut *work;
         for entry in entries {
             let key: EventKey = entry.event.key;
-            if log.take(entry) == shared::annotation::log::AppendOutcome::Appended
+            if log.append(entry) == shared::annotation::log::AppendOutcome::Appended
                 && let Some(taken) = log.entry(key)
             {
                 tally.count(taken, &self.items, log);

@@ -60,8 +60,8 @@ impl ImportArgs {
                 docs,
                 queries,
                 hash: loaded.collection.hash(),
-                refused: loaded.reading.n_refused,
-                warned: loaded.reading.n_warned,
+                refused: loaded.report.n_refused,
+                warned: loaded.report.n_warned,
             });
         } else {
             println!(
@@ -138,7 +138,7 @@ fn metadata(
     analyzer: &Analyzer,
 ) -> String {
     let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
-    let (name, parameters) = ranker.words();
+    let (name, parameters) = ranker.label_and_detail();
     let named = called(named);
     let lines = [
         "platform:".to_owned(),
@@ -232,7 +232,7 @@ impl EvalArgs {
                     collection_files::read_with_progress(run, |name, bytes, progress| {
                         trec::read_run(name, bytes, progress)
                     })?;
-                reading.absorb(of_run);
+                reading.merge(of_run);
                 (qrels, run, reading)
             }
             _ => {

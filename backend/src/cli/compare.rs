@@ -89,8 +89,8 @@ impl CompareArgs {
         let study = pipeline::load_study(&DataFolder::open(data)?, name)?;
         let pair = [ranker(&study, &self.a)?, ranker(&study, &self.b)?];
         let asking = self.asking(pair.map(RankerRef::Ranker))?;
-        let found = study.differ(&asking)?;
-        self.tables(&found, || Ok(study.differ_all(&asking)?))
+        let found = study.compare_rankers(&asking)?;
+        self.tables(&found, || Ok(study.compare_all_queries(&asking)?))
     }
 
     fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {

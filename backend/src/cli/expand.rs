@@ -65,7 +65,9 @@ impl ExpandArgs {
         };
         let (name, model) = open_doc2query(&self.model)?;
         // Told before the collection is read.
-        model.write(&[], &sampling).map_err(Error::model(&name))?;
+        model
+            .generate(&[], &sampling)
+            .map_err(Error::model(&name))?;
         let loaded = load(&self.collection, data, None)?;
         let docs = loaded.collection.docs.len();
         let wanted = ExpansionSettings {

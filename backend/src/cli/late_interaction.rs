@@ -59,7 +59,7 @@ pub(crate) struct LateInteractionArgs {
 
 impl LateInteractionArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let computing = self.computing.computing()?;
+        let computing = self.computing.compute_target()?;
         let ranker = ModelRegistry::open(&self.ranker, computing)?;
         ranker.check_late()?;
         let before = self.before.as_deref();
@@ -112,8 +112,8 @@ impl LateInteractionArgs {
         })?;
         eprintln!(
             "{} pairs of {} queries in {:.1} s",
-            found.head.n_pairs,
-            found.head.queries.len(),
+            found.header.n_pairs,
+            found.header.queries.len(),
             began.elapsed().as_secs_f64()
         );
         if let Some(file) = &self.out {

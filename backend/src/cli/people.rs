@@ -106,7 +106,7 @@ impl PeopleArgs {
             } => {
                 if let Some(name) = name {
                     let known = named(store, &name).await?;
-                    store.revoke_person(known.person.no, now_ms()).await?;
+                    store.revoke_person(known.person.id, now_ms()).await?;
                 }
                 if let Some(no) = invitation {
                     store.open_invitation(no, now_ms()).await?;
@@ -128,7 +128,7 @@ impl InviteArgs {
         let asked = self.role.map_or(AccessRole::Visitor, InvitableRole::role);
         let invite = NewInvitationRow {
             role: known.as_ref().map_or(asked, |it| it.role),
-            person: known.map(|it| it.person.no),
+            person: known.map(|it| it.person.id),
             hours: self.hours,
             note: self.note,
             made_by: None,
@@ -140,8 +140,8 @@ impl InviteArgs {
                 println!("{}", link(self.site.as_deref(), &made));
                 eprintln!(
                     "It lets in one {}, once, until {}. It is not shown again.",
-                    made.invited.role.name(),
-                    said(made.invited.until_ms)
+                    made.invitation.role.name(),
+                    said(made.invitation.expires_ms)
                 );
             }
         }
@@ -151,7 +151,7 @@ impl InviteArgs {
 
 async fn named(store: &Store, name: &str) -> Result<PersonRecord, Error> {
     let found = store.person_named(name).await?;
-    found.ok_or_else(|| Wrong::unknown("person", name).into())
+    found.ok_or_else(|| Wrong::not_found("person", name).into())
 }
 
 /// The token stands behind `#`, which no browser sends and no log holds.
@@ -161,7 +161,7 @@ fn link(site: Option<&str>, made: &CreateInvitationResponse) -> String {
 }
 
 async fn tell_all(store: &Store, json: bool) -> Result<(), Error> {
-    let everybody = store.everybody(now_ms()).await?;
+    let everybody = store.list_people(now_ms()).await?;
     match json {
         true => print_json(&everybody),
         false => print!("{}", table(&everybody)),
@@ -171,16 +171,16 @@ async fn tell_all(store: &Store, json: bool) -> Result<(), Error> {
 
 fn table(everybody: &PeopleResponse) -> String {
     let people = everybody.people.iter().map(person_line);
-    let invited = everybody.invited.iter().map(invited_line);
+    let invited = everybody.invitations.iter().map(invited_line);
     people.chain(invited).collect()
 }
 
 fn person_line(it: &PersonAccount) -> String {
-    let state = match (it.revoked, it.n_sessions) {
+    let state = match (it.is_revoked, it.n_sessions) {
         (true, _) => "turned away".to_owned(),
         (false, n) => format!("signed in {n} times"),
     };
-    let seen = said(it.seen_ms);
+    let seen = said(it.last_seen_ms);
     format!(
         "{}\t{}\tseen {seen}\t{state}\n",
         it.person.name,
@@ -190,10 +190,10 @@ fn person_line(it: &PersonAccount) -> String {
 
 fn invited_line(it: &PendingInvitation) -> String {
     let note = it.note.replace(['\n', '\t'], " ");
-    let until = said(it.until_ms);
+    let until = said(it.expires_ms);
     format!(
         "invitation {}\t{}\tuntil {until}\t{note}\n",
-        it.no,
+        it.id,
         it.role.name()
     )
 }

@@ -56,7 +56,7 @@ pub(crate) struct MineArgs {
 impl MineArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let input = self.probes.resolve()?;
-        tell_left_out(&input.left_out, "--vectors FILE");
+        tell_left_out(&input.skipped, "--vectors FILE");
         let began = Instant::now();
         let mut loaded = collection_files::load_collection(&self.collection, data)?;
         tell_reading(&loaded);
@@ -73,8 +73,8 @@ impl MineArgs {
         let settings = input.settings.clone();
         let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
         let prepared = run_synchronously(prepared)?;
-        let known = prepared.known();
-        let about = known.zip(vectors).map(|(known, file)| known.about(file));
+        let known = prepared.word_vectors();
+        let about = known.zip(vectors).map(|(known, file)| known.info(file));
         if let Some(about) = &about {
             eprintln!("{about}");
         }
@@ -95,12 +95,12 @@ impl MineArgs {
             writer.add(&part, queries, &ids.docs)?;
             hashing.add(&part, queries, |doc| ids.docs[doc as usize].to_owned());
             for (all, part) in found.iter_mut().zip(&part.instances) {
-                all.2.extend(&part.found);
+                all.2.extend(&part.n_found);
                 *kept.entry(part.probe).or_default() += part.len() as u64;
             }
             Ok(())
         };
-        let n_without_text = run_synchronously(prepared.mine_in_parts(&mut cores, take))?;
+        let n_without_text = run_synchronously(prepared.mine_in_batches(&mut cores, take))?;
         if n_without_text > 0 {
             eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
@@ -129,7 +129,7 @@ impl MineArgs {
             (it.0, share)
         };
         let told = MineOutput {
-            sampled: origin.found.iter().map(share).collect(),
+            sampled: origin.n_before_cap.iter().map(share).collect(),
             instances: kept,
             hash,
             without_text: n_without_text,
@@ -208,9 +208,9 @@ pub(crate) struct ScoreArgs {
 impl ScoreArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let ranker: RankerSpec = self.ranker.parse()?;
-        let computing = self.computing.computing()?;
+        let computing = self.computing.compute_target()?;
         let work = match (&self.instances, &self.pairs) {
-            (Some(_), _) if self.analyzer.any() => {
+            (Some(_), _) if self.analyzer.is_given() => {
                 let reason = "instances are scored with the analyser they were mined with; \
                               give --tokenizer, --stopwords and --stemmer with --pairs";
                 return Err(InputError::conflict("score", reason).into());
@@ -249,10 +249,10 @@ impl ScoreArgs {
         write_atomically(&out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
-                let Some(score) = scores.at(place) else {
+                let Some(score) = scores.get(place) else {
                     continue;
                 };
-                let text = work.mined.texts[text as usize];
+                let text = work.mined.study_docs[text as usize];
                 let id = text.id(&collection.docs[text.doc() as usize].id);
                 writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)?;
             }
@@ -312,7 +312,7 @@ fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<()
     let is_derived = |(probe, _, found): &&(Probe, AxiomVariant, Vec<u32>)| {
         matches!(probe, Probe::Manipulation(_)) && found.iter().any(|&it| it > 0)
     };
-    let Some((probe, ..)) = origin.found.iter().find(is_derived) else {
+    let Some((probe, ..)) = origin.n_before_cap.iter().find(is_derived) else {
         return Ok(());
     };
     let reason = format!(
@@ -437,7 +437,7 @@ impl ScoringWork {
                 }
                 RankerSpec::Remote(service) => {
                     // What was paid for is not asked again after a crash.
-                    let folder = DataFolder::open(data)?.drafts()?;
+                    let folder = DataFolder::open(data)?.partial_scores()?;
                     let scoring = self.scoring(&index, Some(&folder));
                     let (scores, draft) = pipeline::score_remote(&scoring, service)?;
                     drafts.push(draft);
@@ -456,7 +456,7 @@ impl ScoringWork {
         ScoringInput {
             collection: &self.loaded.collection,
             index,
-            texts: &self.mined.texts,
+            texts: &self.mined.study_docs,
             pairs: &self.pairs,
             // What these commands print has no certificate.
             stability_sample: Vec::new(),

@@ -76,7 +76,11 @@ impl FromStr for TransferPairsFile {
 
     fn from_str(word: &str) -> Result<TransferPairsFile, InputError> {
         let Some((name, file)) = word.split_once('=') else {
-            return Err(InputError::not_a("pairs", word, "written as jfleg=FILE"));
+            return Err(InputError::invalid_value(
+                "pairs",
+                word,
+                "written as jfleg=FILE",
+            ));
         };
         let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
         let known = TRANSFER_SETS.iter().map(|it| it.0);
@@ -204,7 +208,7 @@ impl ReproduceArgs {
         let definition = StudyDefinition {
             format: 1,
             name: format!("replay-{}", self.paper.name()),
-            title: format!("Replay of {}", self.paper.cited()),
+            title: format!("Replay of {}", self.paper.citation()),
             description: format!("Its readings and formulas on {collection}."),
             collection: collection.to_owned(),
             n_queries: self.queries,
@@ -259,7 +263,9 @@ impl ReproduceArgs {
                 self.analyzer.resolve(preset)
             }
             Paper::Padigela2019 => {
-                let words = self.analyzer.or(Tokenizer::Unicode, Stemmer::None);
+                let words = self
+                    .analyzer
+                    .with_defaults(Tokenizer::Unicode, Stemmer::None);
                 words.resolve(preset)
             }
         }
@@ -293,7 +299,7 @@ impl ReproduceArgs {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 | Paper::Padigela2019 => LookupFiles::default(),
             Paper::Abnirml => LookupFiles {
-                stop_words: self.analyzer.stop_list().map(str::to_owned),
+                stop_words: self.analyzer.stopwords_file().map(str::to_owned),
                 misspellings: self.misspellings.clone(),
                 expansions: None,
             },

@@ -68,14 +68,14 @@ pub(crate) struct ServeArgs {
 
 impl ServeArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let computing = self.computing.computing()?;
+        let computing = self.computing.compute_target()?;
         let exposure = NetworkExposure {
             scope: ListenScope::from_address(self.listen),
             trusted_proxies: self.trusted_proxy,
             public_url: self.public_url,
             no_auth_on_loopback: self.no_auth_on_loopback,
         };
-        if exposure.no_auth_on_loopback && exposure.door == ListenScope::Network {
+        if exposure.no_auth_on_loopback && exposure.scope == ListenScope::Network {
             let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
             return Err(InputError::conflict("--no-auth-on-loopback", reason).into());
         }
@@ -140,7 +140,7 @@ impl ModelsArgs {
             }
             ModelsCommand::Get { name } => tell(&*ModelRegistry::open(&name, neural::Device::Cpu)?),
             ModelsCommand::Inspect { model, computing } => {
-                tell(&*ModelRegistry::open(&model, computing.computing()?)?);
+                tell(&*ModelRegistry::open(&model, computing.compute_target()?)?);
             }
         }
         Ok(CommandOutcome::Done)

@@ -96,7 +96,7 @@ enum StudyCommand {
 impl StudyArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
-        let models = || ModelRegistry::new(&self.model, self.computing.computing()?);
+        let models = || ModelRegistry::new(&self.model, self.computing.compute_target()?);
         match self.command {
             StudyCommand::Run { file, replace } => {
                 let finished = match replace {
@@ -230,7 +230,7 @@ fn export(study: Study, out: &Path) -> Result<CommandOutcome, Error> {
     let index = out.join("index.json");
     let mut cards = read_index(&index)?;
     cards.retain(|it| it.name != *name);
-    cards.push(study.card(true)?);
+    cards.push(study.summary(true)?);
     cards.sort_by(|a, b| a.name.cmp(&b.name));
     write_json(&out.join(format!("{name}.json")), &study)?;
     write_json(&index, &cards)?;
@@ -262,14 +262,14 @@ fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
 
 fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
     for it in with_store(folder, async |store| store.studies().await)? {
-        let seen = if it.published {
+        let seen = if it.is_published {
             "published"
         } else {
             "withdrawn"
         };
         println!(
             "{}\t{}\t{} instances\t{seen}\t{}",
-            it.name, it.made, it.n_instances, it.title
+            it.name, it.created, it.n_instances, it.title
         );
     }
     Ok(CommandOutcome::Done)
@@ -338,8 +338,8 @@ impl ReportArgs {
             controls: dials,
             ..FigureOptions::default()
         })?;
-        let behaviours = study.behaviours(&BehavioralTestOptions {
-            controls: figures.choice.dials.clone(),
+        let behaviours = study.behavioral_tests(&BehavioralTestOptions {
+            controls: figures.options.controls.clone(),
             tie_threshold: match self.delta {
                 Some(width) => TieThreshold::Fixed { width },
                 None => TieThreshold::TunedPerRanker,

@@ -148,9 +148,9 @@ impl TransferArgs {
         gathered.files.extend(queries.map(Path::to_owned));
         // What is counted are rows of the data set.
         of_titles.n_rows = 0;
-        gathered.converted.reading.absorb(of_titles);
+        gathered.converted.reading.merge(of_titles);
         collection_files::print_reader_warnings(&gathered.converted.reading);
-        for name in &gathered.absent {
+        for name in &gathered.missing_files {
             eprintln!("there is no {name}: pairs are made of the other files");
         }
         write(&gathered, ways, &words)?;

@@ -72,7 +72,7 @@ impl TuneArgs {
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
-        let best = grid.rankers[found.best];
+        let best = grid.rankers[found.best_index];
         if let Some(path) = &self.figure {
             let figure = plot::to_svg(
                 &plot::draw_grid_search(&grid, &found),
@@ -95,8 +95,8 @@ impl TuneArgs {
             print_json(&TuneOutput {
                 measure: &found.measure,
                 queries: found.n_queries,
-                best: grid.rankers[found.best].to_string(),
-                value: found.values[found.best],
+                best: grid.rankers[found.best_index].to_string(),
+                value: found.values[found.best_index],
                 grid: each.map(|(ranker, it)| (ranker.to_string(), *it)).collect(),
             });
             return;
@@ -106,7 +106,10 @@ impl TuneArgs {
         }
         println!(
             "best\t{}\t{} {:.4} over {} queries",
-            grid.rankers[found.best], found.measure, found.values[found.best], found.n_queries
+            grid.rankers[found.best_index],
+            found.measure,
+            found.values[found.best_index],
+            found.n_queries
         );
     }
 
@@ -162,11 +165,11 @@ impl TuneArgs {
         let totals = index.totals();
         let values = grid.rankers.par_iter().map(|ranker| {
             let value = evaluate_point(&queries, ranker, &totals, &collection.qrels, self.measure);
-            bar.one_more();
+            bar.increment();
             value
         });
         let values: Option<Vec<(f64, u64)>> = values.collect();
-        let found = values.and_then(|it| surface(&self.measure.to_string(), it));
+        let found = values.and_then(|it| collect_grid_results(&self.measure.to_string(), it));
         found.ok_or_else(|| {
             let reason = "no query has a judgement; tuning needs qrels";
             InputError::missing("tune", reason).into()

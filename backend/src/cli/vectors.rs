@@ -73,8 +73,9 @@ impl VectorsArgs {
         let (_, n_rounds) = trainer.progress();
         let bar = ProgressBar::with_unit("train", n_rounds.into(), "rounds");
         for _ in 0..n_rounds {
-            trainer.round(|shards| shards.into_par_iter().map(TrainingShard::train).collect());
-            bar.one_more();
+            trainer
+                .train_round(|shards| shards.into_par_iter().map(TrainingShard::train).collect());
+            bar.increment();
         }
         let costs = trainer.costs();
         let cost = [costs[0], costs[costs.len() - 1]];
@@ -83,7 +84,7 @@ impl VectorsArgs {
         write_atomically(&self.out, way_out, |file| {
             let mut out = BufWriter::new(file);
             for row in 0..vectors.len() as u32 {
-                writeln!(out, "{}", vectors.line(row))?;
+                writeln!(out, "{}", vectors.to_glove_line(row))?;
             }
             out.flush()
         })?;

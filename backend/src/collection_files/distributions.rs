@@ -100,7 +100,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
     let (docs, of_docs) = read_with_progress(&articles, |name, bytes, progress| {
         wikipassageqa::read_passages(name, bytes, progress)
     })?;
-    reading.absorb(of_docs);
+    reading.merge(of_docs);
     let mut collection = Collection {
         docs,
         queries: Vec::new(),
@@ -113,7 +113,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
         let (queries, qrels, of_split) = read_with_progress(&path, |name, bytes, progress| {
             wikipassageqa::read_questions(name, split, bytes, progress)
         })?;
-        reading.absorb(of_split);
+        reading.merge(of_split);
         collection.queries.extend(queries);
         collection.qrels.0.extend(qrels.0);
     }

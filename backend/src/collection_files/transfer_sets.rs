@@ -74,7 +74,7 @@ pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSe
         if let Some(ids) = &ids {
             parallel::count_aligned_lines(source.texts, std::slice::from_ref(ids))?;
         }
-        converted.ask(|group| {
+        converted.set_queries(|group| {
             let id = match &ids {
                 Some(ids) => ids.line(group.rsplit('-').next()?.parse().ok()?)?,
                 None => group,
@@ -163,41 +163,41 @@ pub(crate) fn stories(
         let name = entry.file_name();
         let Some(id) = name
             .to_string_lossy()
-            .strip_suffix(story.ending())
+            .strip_suffix(story.file_extension())
             .map(str::to_owned)
         else {
             continue;
         };
         let is_file = entry.file_type().is_ok_and(|it| it.is_file());
         match (name.to_str(), is_file) {
-            (Some(_), true) if story.is_in(sample, &id) => ids.push(id),
-            (Some(_), true) => converted.leave_out(RowExclusion::NotInSample),
+            (Some(_), true) if story.is_in_subset(sample, &id) => ids.push(id),
+            (Some(_), true) => converted.exclude_row(RowExclusion::NotInSample),
             (named, _) => {
                 let reason = match named {
                     None => "the name is not UTF-8: rename the file",
                     Some(_) => "is no file: copy the story itself into the folder",
                 };
                 let path = entry.path().display().to_string();
-                converted.reading.refuse(&path, 1, reason);
+                converted.reading.refuse_row(&path, 1, reason);
             }
         }
     }
     if ids.is_empty() && converted.left_out.is_empty() && converted.reading.n_refused == 0 {
         return Err(Error::FileNotFound {
-            file: format!("*{}", story.ending()),
+            file: format!("*{}", story.file_extension()),
             looked_in: from.to_owned(),
         });
     }
     ids.sort_unstable();
     let bar = ProgressBar::with_unit("read", ids.len() as u64, "stories");
     for id in ids {
-        let path = from.join(format!("{id}{}", story.ending()));
+        let path = from.join(format!("{id}{}", story.file_extension()));
         let file = File::open(&path).map_err(Error::file(&path, WAY_OUT))?;
         story.read(&id, &path.display().to_string(), file, converted);
         files.push(path);
-        bar.one_more();
+        bar.increment();
     }
-    converted.ask(|id| titles.get(id).map(String::as_str));
+    converted.set_queries(|id| titles.get(id).map(String::as_str));
     Ok(gathered)
 }
 
@@ -223,7 +223,7 @@ fn sentences(
     let mut gathered = LoadedTransferSet::default();
     for set in sets {
         let Ok(path) = found(from, &set.source) else {
-            gathered.absent.push(set.source.clone());
+            gathered.missing_files.push(set.source.clone());
             continue;
         };
         let source = texts(&path)?;
@@ -240,11 +240,11 @@ fn sentences(
             texts: &source,
         };
         then(named, &mut converted)?;
-        gathered.converted.absorb(converted);
+        gathered.converted.merge(converted);
     }
     if gathered.files.is_empty() {
         return Err(Error::FileNotFound {
-            file: gathered.absent.join("` or `"),
+            file: gathered.missing_files.join("` or `"),
             looked_in: from.to_owned(),
         });
     }
@@ -291,7 +291,7 @@ fn each_table(
         let converted = read_with_progress(&path, |name, bytes, progress| {
             read(&set, name, bytes, progress)
         })?;
-        gathered.converted.absorb(converted);
+        gathered.converted.merge(converted);
         gathered.files.push(path);
     }
     Ok(gathered)

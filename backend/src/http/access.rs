@@ -121,7 +121,7 @@ impl NetworkExposure {
 
     /// Returns what somebody may do who shows neither a token nor a session.
     fn unnamed_role(&self, headers: &HeaderMap) -> AccessRole {
-        match self.door {
+        match self.scope {
             ListenScope::Loopback if self.no_auth_on_loopback && !proxy::is_forwarded(headers) => {
                 AccessRole::Operator
             }
@@ -182,7 +182,7 @@ impl Caller {
 
     /// Their number, if they have a name.
     pub(super) fn person_no(&self) -> Option<PersonId> {
-        self.person.as_ref().map(|it| it.no)
+        self.person.as_ref().map(|it| it.id)
     }
 
     /// Who they are, where what they do is kept under their name.
@@ -192,20 +192,20 @@ impl Caller {
 
     /// As which address they are counted.
     pub(super) fn address_key(&self) -> ClientKey {
-        ClientKey::Address(self.ip).key()
+        ClientKey::Address(self.ip).rate_limit_key()
     }
 
     /// As whom they are counted.
     pub(super) fn asker(&self) -> ClientKey {
         match &self.person {
-            Some(person) => ClientKey::Person(person.no),
-            None => self.address(),
+            Some(person) => ClientKey::Person(person.id),
+            None => self.address_key(),
         }
     }
 
     /// As whom their scorings in flight are counted; none for operators, who may have any number.
     pub(super) fn scoring_asker(&self) -> Option<ClientKey> {
-        (!self.may(AccessRole::Operator)).then(|| self.asker())
+        (!self.has_role(AccessRole::Operator)).then(|| self.asker())
     }
 
     /// What the server tells a page of who is at it.
@@ -311,7 +311,7 @@ pub(super) async fn authenticate(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    let guesser = (access == AccessLevel::PublicCredentials).then(|| caller.address());
+    let guesser = (access == AccessLevel::PublicCredentials).then(|| caller.address_key());
     request.extensions_mut().insert(caller);
     let response = next.run(request).await;
     let wrong = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&response.status());
@@ -354,18 +354,18 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
 
 fn let_in(app: &AppState, access: AccessLevel, caller: &Caller) -> Result<(), Error> {
     let least = access.role();
-    if !caller.may(least) {
+    if !caller.has_role(least) {
         return Err(match (caller.role, access) {
             (AccessRole::Visitor, AccessLevel::Operator) => Error::NeedsToken,
             (AccessRole::Visitor, _) => Error::NeedsSession,
             (role, _) => Error::InsufficientRole { role, least },
         });
     }
-    if caller.may(AccessRole::Operator) {
+    if caller.has_role(AccessRole::Operator) {
         return Ok(());
     }
     if access == AccessLevel::PublicCredentials {
-        app.limits.guesses.check(&caller.address())?;
+        app.limits.guesses.check(&caller.address_key())?;
     }
     match (access, &caller.person) {
         (AccessLevel::PublicScoring, _) => app.limits.scores.take(caller.asker()),

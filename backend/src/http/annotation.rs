@@ -34,10 +34,10 @@ use crate::store::studies::StudyEntry;
 pub(super) async fn list_tasks(
     ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>,
 ) -> JsonResult<Vec<TaskSummary>> {
-    if !caller.may(AccessRole::Annotator) {
+    if !caller.has_role(AccessRole::Annotator) {
         return Ok(Json(Vec::new()));
     }
-    let mut desks = app.reviews.all().await?;
+    let mut desks = app.annotation.all().await?;
     desks.retain(|it| may_see(&caller, it));
     let person = caller.person_no();
     Ok(Json(desks.iter().map(|it| it.card(person)).collect()))
@@ -50,14 +50,14 @@ pub(super) async fn get_task(
         request: asked,
     }: ApiRequest<GetTaskRequest>,
 ) -> JsonResult<TaskResponse> {
-    let person = Some(caller.named()?.no);
+    let person = Some(caller.require_person()?.id);
     let desk = seen(&app, &caller, asked.task).await?;
     let task = &desk.row().task;
     Ok(Json(TaskResponse {
         summary: desk.card(person),
         guidelines: task.guidelines.clone(),
         tags: task.tags.clone(),
-        is_blind: task.blind,
+        is_blind: task.is_blind,
         n_items: desk.items().len() as u32,
         n_training: desk.n_training(person),
     }))
@@ -70,27 +70,30 @@ pub(super) async fn lease_items(
         request: asked,
     }: ApiRequest<LeaseItemsRequest>,
 ) -> JsonResult<LeaseItemsResponse> {
-    let person = caller.named()?.no;
-    let (value, range) = (asked.n, 1..=MAX_ITEMS_PER_REQUEST);
+    let person = caller.require_person()?.id;
+    let (value, range) = (asked.n_items, 1..=MAX_ITEMS_PER_REQUEST);
     if !range.contains(&value) {
         return Err(FieldError::IntegerOutOfRange { value, range }
-            .of("n")
+            .for_field("n")
             .into());
     }
     let desk = seen(&app, &caller, asked.task).await?;
     let listed = app.store.study(&desk.row().task.study).await?;
     check_open(&desk, &listed)?;
-    let promised = app.reviews.next(&desk, person, asked.n as usize).await?;
-    let numbers: Vec<ItemNo> = promised.offers.iter().map(|it| it.item).collect();
+    let promised = app
+        .annotation
+        .assign_items(&desk, person, asked.n_items as usize)
+        .await?;
+    let numbers: Vec<ItemNo> = promised.assignments.iter().map(|it| it.item).collect();
     let words = words(&app, &listed, &desk, &numbers).await?;
-    let offers = promised.offers.into_iter().zip(promised.leases);
+    let offers = promised.assignments.into_iter().zip(promised.leases);
     let items = offers
         .zip(words)
         .map(|((offer, lease), words)| AssignedItem {
             feedback: desk.items()[offer.item.0 as usize].feedback(),
             assignment: offer,
             content: (*words).clone(),
-            lease_expires_ms: Some(lease.until_ms),
+            lease_expires_ms: Some(lease.expires_ms),
         });
     Ok(Json(LeaseItemsResponse {
         items: items.collect(),
@@ -106,13 +109,13 @@ pub(super) async fn get_assigned_item(
         request: asked,
     }: ApiRequest<GetAssignedItemRequest>,
 ) -> JsonResult<AssignedItem> {
-    let person = caller.named()?.no;
+    let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
     let number = asked.item;
     let finished = desk.is_finished(person, number);
-    let until_ms = desk.promised_until(person, number);
-    if !finished && until_ms.is_none() && !caller.may(AccessRole::Curator) {
-        return Err(InputError::unknown("item of this task that is yours", number.0).into());
+    let until_ms = desk.lease_expiry(person, number);
+    if !finished && until_ms.is_none() && !caller.has_role(AccessRole::Curator) {
+        return Err(InputError::not_found("item of this task that is yours", number.0).into());
     }
     let item = desk.item(number)?;
     let row = desk.row();
@@ -128,7 +131,7 @@ pub(super) async fn get_assigned_item(
                 row.task.seed,
                 person,
                 number,
-                item.place.claim(),
+                item.instance.claim(),
             ),
             phase: match feedback {
                 Some(_) => AssignmentPhase::Training,
@@ -148,9 +151,9 @@ pub(super) async fn list_own_events(
         request: asked,
     }: ApiRequest<ListOwnEventsRequest>,
 ) -> JsonResult<Vec<EventRecord>> {
-    let person = caller.named()?.no;
+    let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
-    Ok(Json(desk.mine(person)))
+    Ok(Json(desk.own_events(person)))
 }
 
 pub(super) async fn submit_events(
@@ -160,7 +163,7 @@ pub(super) async fn submit_events(
         request: asked,
     }: ApiRequest<SubmitEventsRequest>,
 ) -> JsonResult<SubmitEventsResponse> {
-    let person = caller.named()?.no;
+    let person = caller.require_person()?.id;
     let n_events = asked.events.len();
     if n_events == 0 {
         return Err(InputError::missing("events", "send at least one").into());
@@ -179,19 +182,22 @@ pub(super) async fn submit_events(
     }
     let sender = EventSender {
         person,
-        role: match caller.may(AccessRole::Curator) {
+        role: match caller.has_role(AccessRole::Curator) {
             true => ActorRole::Curator,
             false => ActorRole::Annotator,
         },
     };
     let keys: Vec<_> = asked.events.iter().map(|it| it.key).collect();
-    let outcomes = app.reviews.send(&desk, sender, asked.events).await?;
+    let outcomes = app
+        .annotation
+        .append_events(&desk, sender, asked.events)
+        .await?;
     let taken = keys.into_iter().zip(outcomes);
     Ok(Json(SubmitEventsResponse {
         receipts: taken
             .map(|(key, outcome)| EventReceipt { key, outcome })
             .collect(),
-        standing: desk.standing(Some(person)),
+        standing: desk.progress(Some(person)),
     }))
 }
 
@@ -203,24 +209,24 @@ pub(super) async fn list_human_judgments(
     }: ApiRequest<ListHumanJudgmentsRequest>,
 ) -> JsonResult<Vec<TaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let mut desks = app.reviews.all().await?;
+    let mut desks = app.annotation.all().await?;
     desks.retain(|it| {
         let row = it.row();
-        let told = row.results_public || caller.may(AccessRole::Curator);
+        let told = row.results_public || caller.has_role(AccessRole::Curator);
         row.task.study == asked.study && row.state != TaskStatus::Draft && told
     });
-    let _place = app.limits.heavy().await;
+    let _place = app.limits.computation().await;
     let mut results = Vec::new();
     for desk in desks {
-        let study = app.shelf.study(&listed);
-        results.push(app.reviews.results(&desk, &listed, study).await?);
+        let study = app.studies.study(&listed);
+        results.push(app.annotation.results(&desk, &listed, study).await?);
     }
     Ok(Json(results))
 }
 
 /// A task that is not for the caller's eyes is not there.
 async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskState>, Error> {
-    let desk = app.reviews.desk(task).await?;
+    let desk = app.annotation.task_state(task).await?;
     match may_see(caller, &desk) {
         true => Ok(desk),
         false => Err(task_not_found(task)),
@@ -229,8 +235,8 @@ async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskS
 
 fn may_see(caller: &Caller, desk: &TaskState) -> bool {
     match desk.row().state {
-        TaskStatus::Draft => caller.may(AccessRole::Curator),
-        TaskStatus::Open | TaskStatus::Closed => caller.may(AccessRole::Annotator),
+        TaskStatus::Draft => caller.has_role(AccessRole::Curator),
+        TaskStatus::Open | TaskStatus::Closed => caller.has_role(AccessRole::Annotator),
     }
 }
 
@@ -242,17 +248,20 @@ async fn words(
     items: &[ItemNo],
 ) -> Result<Vec<Arc<ItemContent>>, Error> {
     let revision = listed.revision;
-    let mut found: Vec<_> = items.iter().map(|it| desk.words(revision, *it)).collect();
+    let mut found: Vec<_> = items
+        .iter()
+        .map(|it| desk.cached_content(revision, *it))
+        .collect();
     let unknown = items.iter().zip(&found).filter(|it| it.1.is_none());
     let unknown: Vec<ItemNo> = unknown.map(|it| *it.0).collect();
     if !unknown.is_empty() {
         let asked = desk.clone();
-        let made = app.shelf.of(listed, move |study| {
+        let made = app.studies.compute(listed, move |study| {
             let row = asked.row();
             check_texts(&row, study)?;
-            let dials = &row.task.wanted.dials;
+            let dials = &row.task.filter.controls;
             let content = |number: ItemNo| {
-                let place = asked.item(number)?.place;
+                let place = asked.item(number)?.instance;
                 let made = ItemContent::load(study, place, row.task.shows(), dials)?;
                 Ok::<_, Error>((number, Arc::new(made)))
             };
@@ -266,7 +275,7 @@ async fn words(
         for missing in found.iter_mut().filter(|it| it.is_none()) {
             *missing = fresh.next().map(|it| it.1.clone());
         }
-        desk.keep_words(revision, made);
+        desk.cache_content(revision, made);
     }
     Ok(found.into_iter().flatten().collect())
 }

@@ -85,7 +85,7 @@ pub(super) async fn serve(
     } = limits;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
-        .header_read_timeout(deadlines.head);
+        .header_read_timeout(deadlines.request_head);
     let router = TowerToHyperService::new(router);
     let open = GracefulShutdown::new();
     loop {

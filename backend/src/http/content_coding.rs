@@ -108,7 +108,7 @@ fn is_zero(weight: &str) -> bool {
 }
 
 /// Pictures and archives are compressed already.
-pub(super) fn is_compressible(content_type: &str) -> bool {
+pub(super) fn is_compressible_type(content_type: &str) -> bool {
     !matches!(
         content_type,
         "image/png" | "image/x-icon" | "application/octet-stream"
@@ -153,7 +153,7 @@ fn is_compressible(response: &Response) -> bool {
         .exact()
         .is_some_and(|it| it >= MIN_BYTES)
         && !headers.contains_key(header::CONTENT_ENCODING)
-        && content_type.is_some_and(is_worth_it)
+        && content_type.is_some_and(is_compressible_type)
 }
 
 async fn compressed(

@@ -22,7 +22,7 @@ impl IntoResponse for Error {
                 Error::Input(it) => it.field().map(str::to_owned),
                 _ => None,
             },
-            ..ErrorResponse::new(self.public(), error_type)
+            ..ErrorResponse::new(self.public_message(), error_type)
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();
@@ -44,7 +44,7 @@ impl IntoResponse for Error {
 impl Error {
     fn class(&self) -> (StatusCode, &'static str) {
         match self {
-            Error::Input(InputError::Unknown { .. })
+            Error::Input(InputError::NotFound { .. })
             | Error::PathNotFound { .. }
             | Error::CollectionNotFound { .. }
             | Error::FileNotFound { .. } => (StatusCode::NOT_FOUND, "unknown"),

@@ -70,7 +70,7 @@ async fn health(State(app): State<AppState>) -> Response {
     let found = match &*last {
         Some((when, found)) if when.elapsed() < FRESH => found.clone(),
         _ => {
-            let (models, first) = (app.models.clone(), app.health.first.clone());
+            let (models, first) = (app.models.clone(), app.health.reference_scores.clone());
             let checked = run_blocking("the check of health", move || Ok(check(&models, &first)));
             let found = match tokio::time::timeout(PATIENCE, checked).await {
                 Ok(Ok(found)) => found,
@@ -110,7 +110,7 @@ fn check(models: &ModelRegistry, first: &std::sync::Mutex<BTreeMap<String, f64>>
         }
         scored.push(found);
     }
-    match models.failures().first() {
+    match models.load_failures().first() {
         Some((spec, reason)) => Err(format!("model {spec} cannot be loaded: {reason}")),
         None => Ok(scored),
     }
@@ -124,7 +124,7 @@ fn bm25() -> Result<HealthCheckScore, String> {
     let index = index.map_err(|it| it.to_string())?;
     let searcher = TopKSearcher::new(&index, Bm25::DEFAULT.into());
     match searcher
-        .top(&index, &index.query_terms("river"), 1)
+        .search(&index, &index.query_terms("river"), 1)
         .as_slice()
     {
         [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(HealthCheckScore {
@@ -153,13 +153,13 @@ fn model(ranker: &NeuralRanker) -> Result<HealthCheckScore, String> {
 
 /// Whether it is worth sending requests here.
 async fn ready(State(app): State<AppState>) -> Result<&'static str, Error> {
-    if *app.stopping.borrow() {
+    if *app.shutdown.borrow() {
         return Err(Error::ServerBusy {
             what: "ending",
             retry_after_s: 30,
         });
     }
-    app.store.answers().await?;
+    app.store.is_reachable().await?;
     Ok("ready\n")
 }
 

@@ -61,7 +61,7 @@ pub(super) async fn stream_job_events(
     let watcher = JobWatcher {
         place: app.limits.watcher()?,
         steps: app.jobs.steps(),
-        stopping: app.stopping.clone(),
+        stopping: app.shutdown.clone(),
         jobs: app.jobs.clone(),
         id: asked.job,
         told: None,
@@ -91,10 +91,10 @@ impl JobWatcher {
     async fn next(&mut self) -> Option<Job> {
         let job = match self.told {
             None => self.jobs.job(&self.id).await.ok()?,
-            Some((state, _)) if state.ended() => return None,
+            Some((state, _)) if state.is_finished() => return None,
             Some((_, n_done)) => self.step(n_done).await?,
         };
-        self.told = Some((job.state, job.n_done));
+        self.told = Some((job.state, job.n_scored));
         Some(job)
     }
 
@@ -105,7 +105,7 @@ impl JobWatcher {
             tokio::select! {
                 () = crate::jobs::wait_for_shutdown(&mut self.stopping) => return None,
                 step = self.steps.recv() => match step {
-                    Ok(job) if job.id == self.id && job.n_done >= n_done => return Some(job),
+                    Ok(job) if job.id == self.id && job.n_scored >= n_done => return Some(job),
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => return self.jobs.job(&self.id).await.ok(),
                     Err(RecvError::Closed) => return None,

@@ -222,7 +222,7 @@ impl ServerLimits {
 
     /// Places for the bytes of a body, none of them taken yet.
     fn body(&self, caller: &Caller) -> Slot {
-        match caller.may(AccessRole::Operator) {
+        match caller.has_role(AccessRole::Operator) {
             true => self.bodies_of_operators.take_none(None),
             false => self.bodies.take_none(Some(caller.asker())),
         }

@@ -22,6 +22,6 @@ pub(super) async fn load_model(
     }: ApiRequest<LoadModelRequest>,
 ) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
-    let held = run_blocking("loading a model", move || models.load(&asked.spec)).await?;
+    let held = run_blocking("loading a model", move || models.load(&asked.model)).await?;
     Ok(Json(held))
 }

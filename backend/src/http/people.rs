@@ -30,7 +30,7 @@ type SignedInResponse = (
 pub(super) async fn get_session(
     ApiRequest { caller, .. }: ApiRequest<GetSessionRequest>,
 ) -> Json<SessionResponse> {
-    Json(caller.who())
+    Json(caller.identity())
 }
 
 pub(super) async fn look_up_invitation(
@@ -41,7 +41,7 @@ pub(super) async fn look_up_invitation(
     }: ApiRequest<LookUpInvitationRequest>,
 ) -> JsonResult<InvitationResponse> {
     let token = SecretToken::from_text(&asked.token);
-    Ok(Json(app.store.invited_to(&token, now_ms()).await?))
+    Ok(Json(app.store.invitation_target(&token, now_ms()).await?))
 }
 
 pub(super) async fn accept_invitation(
@@ -57,7 +57,7 @@ pub(super) async fn accept_invitation(
     match &token {
         // Before a password is hashed, which takes long.
         Some(token) => {
-            app.store.invited_to(token, now_ms()).await?;
+            app.store.invitation_target(token, now_ms()).await?;
         }
         None => may_take_a_name(&caller)?,
     }
@@ -100,7 +100,7 @@ pub(super) async fn sign_in(
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     let found = app.store.person_named(&asked.name).await?;
-    let known = found.filter(|it| !it.revoked);
+    let known = found.filter(|it| !it.is_revoked);
     let guess = PasswordAttempt {
         name: &asked.name,
         password: asked.password,
@@ -108,7 +108,7 @@ pub(super) async fn sign_in(
     };
     check_password(&app, &caller, guess).await?;
     let known = known.ok_or(Error::InvalidCredentials)?;
-    let session = app.store.begin_session(known.person.no, now_ms()).await?;
+    let session = app.store.begin_session(known.person.id, now_ms()).await?;
     welcome(&app, caller, &headers, session).await
 }
 
@@ -123,7 +123,7 @@ pub(super) async fn sign_in_as_operator(
     }: ApiRequest<OperatorSignInRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
-    if !app.operator_link.use_up(&asked.token) {
+    if !app.operator_link.redeem(&asked.token) {
         return Err(Error::OperatorLinkExpired);
     }
     let session = app.store.begin_operator_session(now_ms()).await?;
@@ -145,7 +145,7 @@ async fn check_password(
     guess: PasswordAttempt<'_>,
 ) -> Result<(), Error> {
     let name: String = name_key(guess.name).chars().take(MAX_NAME_CHARS).collect();
-    let from_here = (name.clone(), caller.address());
+    let from_here = (name.clone(), caller.address_key());
     app.limits.guesses_of_name.check(&name)?;
     app.limits.guesses_from_address.take(from_here.clone())?;
     let hash = guess.known.and_then(|it| it.password_hash.clone());
@@ -192,8 +192,8 @@ async fn welcome(
         app.store.end_session(before).await?;
     }
     let cookie = access::set_cookie(&app.exposure, headers, &session);
-    let caller = caller.with(app, Some(session)).await?;
-    Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
+    let caller = caller.with_session(app, Some(session)).await?;
+    Ok(([(header::SET_COOKIE, cookie)], Json(caller.identity())))
 }
 
 pub(super) async fn sign_out(
@@ -205,14 +205,16 @@ pub(super) async fn sign_out(
     }: ApiRequest<SignOutRequest>,
 ) -> Result<SignedInResponse, Error> {
     match (&caller.session, &caller.person) {
-        (_, Some(person)) if asked.everywhere => app.store.end_sessions(person.no, None).await?,
-        (Some(_), None) if asked.everywhere => app.store.end_operator_sessions().await?,
+        (_, Some(person)) if asked.all_sessions => {
+            app.store.end_sessions_except(person.id, None).await?
+        }
+        (Some(_), None) if asked.all_sessions => app.store.end_operator_sessions().await?,
         (Some(session), _) => app.store.end_session(session).await?,
         (None, _) => {}
     }
     let cookie = access::clear_cookie(&app.exposure, &headers);
-    let caller = caller.with(&app, None).await?;
-    Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
+    let caller = caller.with_session(&app, None).await?;
+    Ok(([(header::SET_COOKIE, cookie)], Json(caller.identity())))
 }
 
 pub(super) async fn set_password(
@@ -222,10 +224,10 @@ pub(super) async fn set_password(
         request: asked,
     }: ApiRequest<SetPasswordRequest>,
 ) -> JsonResult<SessionResponse> {
-    let no = caller.named()?.no;
+    let no = caller.require_person()?.id;
     let known = app.store.person(no).await?;
     if known.password_hash.is_some() {
-        let before = asked.before.unwrap_or_default();
+        let before = asked.current_password.unwrap_or_default();
         let guess = PasswordAttempt {
             name: &known.person.name,
             password: before,
@@ -240,20 +242,22 @@ pub(super) async fn set_password(
             other => other,
         })?;
     }
-    let hash = match asked.password {
+    let hash = match asked.new_password {
         Some(it) => Some(password::hash(&app, it).await?),
         None => None,
     };
     app.store.set_password(no, hash.as_deref()).await?;
-    app.store.end_sessions(no, caller.session.as_ref()).await?;
+    app.store
+        .end_sessions_except(no, caller.session.as_ref())
+        .await?;
     let session = caller.session.clone();
-    Ok(Json(caller.with(&app, session).await?.who()))
+    Ok(Json(caller.with_session(&app, session).await?.identity()))
 }
 
 pub(super) async fn list_people(
     ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>,
 ) -> JsonResult<PeopleResponse> {
-    Ok(Json(app.store.everybody(now_ms()).await?))
+    Ok(Json(app.store.list_people(now_ms()).await?))
 }
 
 pub(super) async fn create_invitation(
@@ -271,7 +275,7 @@ pub(super) async fn create_invitation(
     let invite = NewInvitationRow {
         role,
         person: asked.person,
-        hours: asked.hours,
+        hours: asked.valid_hours,
         note: asked.note,
         made_by: caller.person_no(),
     };
@@ -286,7 +290,7 @@ pub(super) async fn revoke(
     }: ApiRequest<Revoke>,
 ) -> JsonResult<PeopleResponse> {
     match asked {
-        Revoke::Person { no } => {
+        Revoke::Person { id: no } => {
             let known = app.store.person(no).await?;
             not_oneself(&caller, &known.person)?;
             may_manage(&caller, known.role)?;
@@ -298,7 +302,7 @@ pub(super) async fn revoke(
             app.store.revoke_invitation(no, now_ms()).await?;
         }
     }
-    Ok(Json(app.store.everybody(now_ms()).await?))
+    Ok(Json(app.store.list_people(now_ms()).await?))
 }
 
 /// Curators have to do with annotators, operators with everybody.
@@ -307,7 +311,7 @@ fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
         AccessRole::Visitor | AccessRole::Annotator => AccessRole::Curator,
         AccessRole::Curator | AccessRole::Operator => AccessRole::Operator,
     };
-    match caller.may(least) {
+    match caller.has_role(least) {
         true => Ok(()),
         false => Err(Error::InsufficientRole {
             role: caller.role,
@@ -317,7 +321,7 @@ fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
 }
 
 fn not_oneself(caller: &Caller, person: &Person) -> Result<(), Error> {
-    if caller.person_no() == Some(person.no) {
+    if caller.person_no() == Some(person.id) {
         return Err(Error::UntrustedRequest {
             reason: "nobody turns themselves away; another operator can, or sign out everywhere"
                 .to_owned(),

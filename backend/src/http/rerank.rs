@@ -352,7 +352,7 @@ async fn rank(
 fn number(wanted: ScoreKind, scale: ScoreScale, score: f64) -> f64 {
     match wanted {
         ScoreKind::Raw => score,
-        ScoreKind::Unit => scale.unit(score),
+        ScoreKind::Unit => scale.to_unit_interval(score),
     }
 }
 

@@ -37,7 +37,7 @@ const OPERATOR_TOKENS: u64 = 4_194_304;
 
 impl ScoringLimits {
     pub(super) fn for_caller(caller: &Caller) -> ScoringLimits {
-        match caller.may(AccessRole::Operator) {
+        match caller.has_role(AccessRole::Operator) {
             false => ScoringLimits {
                 texts: 8,
                 characters_of_query: 500,
@@ -55,7 +55,7 @@ impl ScoringLimits {
 
     /// Of a ranking, which is computed batch by batch.
     pub(super) fn for_ranking(caller: &Caller) -> ScoringLimits {
-        match caller.may(AccessRole::Operator) {
+        match caller.has_role(AccessRole::Operator) {
             false => ScoringLimits::for_caller(caller),
             true => ScoringLimits {
                 texts: 10_000,
@@ -99,14 +99,14 @@ pub(super) async fn score(
     }: ApiRequest<ScoreDocumentsRequest>,
 ) -> JsonResult<ScoreDocumentsResponse> {
     let bounds = ScoringLimits::for_caller(&caller);
-    bounds.check(&asked.query, &asked.texts)?;
+    bounds.check(&asked.query, &asked.documents)?;
     let wanted = RequestedRanker {
         field: "ranker",
-        spec: asked.ranker,
+        spec: asked.model,
     };
     let request = ScoringRequest {
         query: asked.query,
-        documents: asked.texts,
+        documents: asked.documents,
         max_document_tokens: None,
         max_passages: None,
         max_tokens: bounds.tokens,
@@ -131,14 +131,15 @@ pub(super) async fn attention(
         request: asked,
     }: ApiRequest<GetAttentionRequest>,
 ) -> JsonResult<AttentionResponse> {
-    ScoringLimits::for_caller(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
+    ScoringLimits::for_caller(&caller)
+        .check(&asked.query, std::slice::from_ref(&asked.document))?;
     let _place = app.limits.scoring(caller.scoring_asker())?;
     let wanted = RequestedRanker {
         field: "ranker",
-        spec: asked.ranker.clone(),
+        spec: asked.model.clone(),
     };
     let ranker = wanted.load(&app, &caller).await?;
-    let turn = app.limits.turn().await;
+    let turn = app.limits.scoring_turn().await;
     let found = run_blocking("reading attention", move || {
         turn.run(|| ranker.attention(&asked))
     });
@@ -160,7 +161,7 @@ impl RequestedRanker {
         let models = app.models.clone();
         let ranker = run_blocking("loading a model", move || models.get(&spec)).await?;
         match ranker.spec_with_usual_passages() {
-            Some(usual) if !caller.may(AccessRole::Operator) => {
+            Some(usual) if !caller.has_role(AccessRole::Operator) => {
                 let reason = format!(
                     "only operators choose the length of passages; take `{usual}`, or send the \
                      operator's token"
@@ -202,12 +203,12 @@ async fn take_turns(
     let begin = move || IncrementalScoring::new(ranker, request);
     let mut work = run_blocking("reading a query", begin).await?;
     while !work.is_done() {
-        let turn = app.limits.turn().await;
+        let turn = app.limits.scoring_turn().await;
         let step = move || turn.run(|| work.step().map(|()| work));
         work = run_blocking("scoring texts", step).await?;
         metrics::counter!("axioscope_ranking_batches_total").increment(1);
     }
-    work.into_scores()
+    work.finish()
 }
 
 /// Counts who left before there was an answer: then what waits for it is dropped, and this too.

@@ -24,7 +24,7 @@ pub(super) async fn get_server_info(
     Ok(Json(ServerInfoResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         models,
-        can_create_jobs: caller.may(AccessRole::Operator),
+        can_create_jobs: caller.has_role(AccessRole::Operator),
         max_documents: score::ScoringLimits::for_caller(&caller).texts,
     }))
 }

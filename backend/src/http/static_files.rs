@@ -18,7 +18,7 @@ use shared::collection::encode_hex;
 use crate::error::{Error, run_blocking};
 use crate::front_end_files::FrontEndFiles;
 use crate::http::AppState;
-use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible};
+use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
 
 /// All files of the front end.
 pub(super) struct StaticFiles {
@@ -156,7 +156,7 @@ async fn answer(file: &Arc<File>, asked: &HeaderMap) -> Result<Response, Error> 
     if known {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    let coding = ContentCoding::accepted(asked).filter(|_| is_worth_it(file.content_type));
+    let coding = ContentCoding::accepted(asked).filter(|_| is_compressible_type(file.content_type));
     let Some(coding) = coding else {
         return Ok((headers, Body::from(file.body.clone())).into_response());
     };

@@ -44,7 +44,7 @@ pub(super) async fn list(
         if !is_visible(&caller, &listed) {
             continue;
         }
-        match app.shelf.card(&listed).await {
+        match app.studies.card(&listed).await {
             Ok(card) => cards.push(card),
             // One damaged study does not hide the others.
             Err(error) => tracing::error!("study {}: {error}", listed.name),
@@ -62,8 +62,8 @@ pub(super) async fn get_study(
     }: ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
+    let _place = app.limits.computation().await;
+    Ok(Json(app.studies.overview(&listed, asked.controls).await?))
 }
 
 /// Answers a request from one study alone.
@@ -75,10 +75,10 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
     }: ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
-    let _place = app.limits.heavy().await;
+    let _place = app.limits.computation().await;
     let reply = app
-        .shelf
-        .of(&listed, move |study| Ok(asked.respond(study)?));
+        .studies
+        .compute(&listed, move |study| Ok(asked.respond(study)?));
     Ok(Json(reply.await?))
 }
 
@@ -91,8 +91,8 @@ pub(super) async fn list_late_interaction_analyses(
     }: ApiRequest<ListLateInteractionAnalysesRequest>,
 ) -> JsonResult<Vec<LateInteractionAnalysis>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let folder = app.shelf.folder().clone();
+    let _place = app.limits.computation().await;
+    let folder = app.studies.folder().clone();
     let load = move || late_interaction::load(&folder, &listed.name);
     Ok(Json(
         run_blocking("reading what was looked into", load).await?,
@@ -108,11 +108,11 @@ pub(super) async fn list_instances(
     }: ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let listing = asked.listing;
+    let _place = app.limits.computation().await;
+    let listing = asked.filter;
     Ok(Json(
-        app.shelf
-            .of(&listed, move |study| {
+        app.studies
+            .compute(&listed, move |study| {
                 Ok(pipeline::list_instances(study, &listing)?)
             })
             .await?,
@@ -132,7 +132,7 @@ pub(super) async fn export_study(
     let place = app.limits.download(caller.ip)?;
     let accepted = ContentCoding::accepted(&headers);
     let coding = accepted.unwrap_or(ContentCoding::Gzip);
-    let file = match app.shelf.kept_export(&listed, coding) {
+    let file = match app.studies.kept_export(&listed, coding) {
         Some(file) => file,
         None => write_export(app, listed, coding).await?,
     };
@@ -165,9 +165,9 @@ async fn write_export(
     let making = tokio::spawn(async move {
         let _turn = turn;
         let make = app
-            .shelf
-            .of(&listed, move |study| compressed(study, coding));
-        app.shelf.export(&listed, coding, make).await
+            .studies
+            .compute(&listed, move |study| compressed(study, coding));
+        app.studies.export(&listed, coding, make).await
     });
     let what = "writing a study";
     making.await.unwrap_or(Err(Error::Panicked { what }))
@@ -210,12 +210,12 @@ pub(super) async fn find_study(
 ) -> Result<StudyEntry, Error> {
     let listed = app.store.study(name).await?;
     if !is_visible(caller, &listed) {
-        return Err(Wrong::unknown("study", name).into());
+        return Err(Wrong::not_found("study", name).into());
     }
     Ok(listed)
 }
 
 /// Curators make tasks from studies that are not published yet.
 pub(super) fn is_visible(caller: &Caller, listed: &StudyEntry) -> bool {
-    listed.published || caller.may(AccessRole::Curator)
+    listed.is_published || caller.has_role(AccessRole::Curator)
 }

@@ -16,13 +16,13 @@ const MAX_BYTES_OF_A_TITLE: usize = 500;
 /// Refuses what is too large, does not fit together or would be scored twice.
 pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
-    at_most("texts", job.texts.len(), MAX_TEXTS)?;
+    at_most("texts", job.documents.len(), MAX_TEXTS)?;
     at_most("pairs", job.pairs.len(), MAX_PAIRS)?;
     at_most("bytes of a title", job.title.len(), MAX_BYTES_OF_A_TITLE)?;
     let longest = job
         .queries
         .iter()
-        .chain(&job.texts)
+        .chain(&job.documents)
         .map(String::len)
         .max()
         .unwrap_or(0);
@@ -33,11 +33,11 @@ pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
         );
     }
     each_once("queries", &job.queries)?;
-    each_once("texts", &job.texts)?;
+    each_once("texts", &job.documents)?;
     for (at, &(query, text)) in job.pairs.iter().enumerate() {
         for (what, place, n) in [
             ("queries", query, job.queries.len()),
-            ("texts", text, job.texts.len()),
+            ("texts", text, job.documents.len()),
         ] {
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");

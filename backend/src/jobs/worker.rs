@@ -70,7 +70,7 @@ pub(crate) async fn run_worker(
     let mut requeued = false;
     while !*stopping.borrow() {
         let turns = async {
-            lock.keep().await?;
+            lock.renew().await?;
             if !requeued {
                 jobs.store.requeue_jobs().await?;
                 requeued = true;
@@ -127,7 +127,7 @@ async fn round(
         if let Err(error) = turn(jobs, id, running, stopping).await {
             tracing::error!("job {id}: {error}");
             running.remove(id);
-            let problem = error.public();
+            let problem = error.public_message();
             if let Err(second) = jobs.store.fail_job(id, &problem).await {
                 tracing::error!("job {id}: {second}");
                 let mut stuck = jobs.stuck.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,12 +184,12 @@ async fn turn(
     let ((ranker, threads), prepared) = (job.computing(), job.prepared.clone());
     let score = run_blocking("scoring a batch", move || {
         // What others ask of the same model at the same time counts as well.
-        let before = ranker.reads();
+        let before = ranker.inference_counts();
         let scores = threads.install(|| ranker.score_cut(&prepared, &batch))?;
         Ok(ScoredBatch {
             number,
             scores,
-            reads: ranker.reads().since(before),
+            reads: ranker.inference_counts().since(before),
         })
     });
     let next = cut_next(jobs, id, Some(number), job.computing());
@@ -243,7 +243,7 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
 
 /// Loads the model and encodes the queries.
 async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
-    let work = jobs.store.work(id).await?;
+    let work = jobs.store.job_input(id).await?;
     let models = jobs.models.clone();
     run_blocking("encoding the queries of a job", move || {
         let JobInput {
@@ -317,7 +317,7 @@ async fn certify(
     (ranker, threads): Computing,
     stopping: watch::Receiver<bool>,
 ) -> Result<Option<RescoringRecord>, Error> {
-    let JobInput { queries, pairs, .. } = jobs.store.work(id).await?;
+    let JobInput { queries, pairs, .. } = jobs.store.job_input(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
     for &(query, text) in &pairs {
         by_query[query as usize].push(text);
@@ -351,7 +351,7 @@ async fn certify(
         let go_on = || !*stopping.borrow();
         let certificate = threads.install(|| ranker.certify(&run, &all, &go_on))?;
         Ok(certificate.map(|mut certificate| {
-            for it in &mut certificate.again {
+            for it in &mut certificate.rescored {
                 it.pairs.clone_from(&sample);
             }
             certificate
@@ -367,7 +367,7 @@ fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
         speed.n_pairs += n_pairs;
         let took_s = speed.since.elapsed().as_secs_f64();
         speed.pairs_per_s = speed.n_pairs as f64 / took_s.max(1e-3);
-        speed.n_pieces += reads.pieces;
+        speed.n_pieces += reads.tokens;
         speed.pieces_per_s = speed.n_pieces as f64 / took_s.max(1e-3);
     }
 }

@@ -95,7 +95,7 @@ impl IndependentEncoder {
                     queries.map(EncodedInput::EpicQuery).collect()
                 }
                 InputRole::Document => {
-                    let texts = it.encode_texts(pieces)?.into_iter();
+                    let texts = it.encode_documents(pieces)?.into_iter();
                     texts.map(EncodedInput::EpicText).collect()
                 }
             },
@@ -168,8 +168,8 @@ impl JointEncoder {
         text: &TokenizedText,
     ) -> TokenizedPair {
         match self {
-            JointEncoder::Cross(it) => it.pair(query, text),
-            JointEncoder::Mono(it) => it.pair(query, text),
+            JointEncoder::Cross(it) => it.tokenize_pair(query, text),
+            JointEncoder::Mono(it) => it.tokenize_pair(query, text),
         }
     }
 

@@ -138,23 +138,23 @@ pub(super) fn read_hub<T>(
     let hub = hub::HubRepo::open(name);
     let [config, tokenizer, weights] = FILES;
     let said = ModelMetadata {
-        config: hub.need(config)?,
-        ranker: hub.perhaps(RANKER)?,
+        config: hub.require_file(config)?,
+        ranker: hub.optional_file(RANKER)?,
     };
     let found = first(&said)?;
-    let modules = hub.perhaps(MODULES)?;
+    let modules = hub.optional_file(MODULES)?;
     let files = ModelFiles {
         config: said.config,
         ranker_config: said.ranker,
-        tokenizer: hub.need(tokenizer)?,
-        weights: hub.need(weights)?,
-        pooling: hub.perhaps(POOLING)?,
+        tokenizer: hub.require_file(tokenizer)?,
+        weights: hub.require_file(weights)?,
+        pooling: hub.optional_file(POOLING)?,
         modules_with_weights: further(modules.as_deref(), &name.to_string(), |file| {
-            hub.need(file)
+            hub.require_file(file)
         })?,
         modules,
-        sentence_transformers: hub.perhaps(SETTINGS)?,
-        colbert_metadata: hub.perhaps(ARTIFACT)?,
+        sentence_transformers: hub.optional_file(SETTINGS)?,
+        colbert_metadata: hub.optional_file(ARTIFACT)?,
     };
     Ok((files, found))
 }

@@ -31,7 +31,7 @@ impl InferenceCounts {
     pub(crate) fn since(self, then: InferenceCounts) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences - then.sequences,
-            tokens: self.pieces - then.pieces,
+            tokens: self.tokens - then.tokens,
         }
     }
 }
@@ -78,8 +78,8 @@ impl ForwardPassMonitor {
             Err(error) if error.is_out_of_memory() && items.len() > 1 => {
                 tracing::warn!("{error}; again with half of {} texts", items.len());
                 let (some, others) = items.split_at(items.len() / 2);
-                let mut results = self.pass(some, n_pieces, work)?;
-                results.extend(self.pass(others, n_pieces, work)?);
+                let mut results = self.run(some, n_pieces, work)?;
+                results.extend(self.run(others, n_pieces, work)?);
                 Ok(results)
             }
             Err(error) => {

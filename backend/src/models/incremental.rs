@@ -105,17 +105,17 @@ impl IncrementalScoring {
         ranker: Arc<NeuralRanker>,
         request: ScoringRequest,
     ) -> Result<IncrementalScoring, Error> {
-        if request.max_text_tokens.is_some() && ranker.reading != PassageStrategy::Truncate {
+        if request.max_document_tokens.is_some() && ranker.passages != PassageStrategy::Truncate {
             let reason = "goes with models that read texts whole; leave it out, or the ending \
                           from `+` on of the model's name";
             return Err(InputError::conflict("max_tokens_per_doc", reason).into());
         }
-        let passage_ranker = ranker.reading(PassageStrategy::Truncate);
+        let passage_ranker = ranker.with_passages(PassageStrategy::Truncate);
         let query = passage_ranker
             .cut(InputRole::Query, &[request.query.as_str()])?
             .remove(0);
         if query.truncated {
-            (request.too_long)(TruncatedInput::Query)?;
+            (request.on_truncation)(TruncatedInput::Query)?;
         }
         Ok(IncrementalScoring {
             ranker,
@@ -139,7 +139,7 @@ impl IncrementalScoring {
     pub(crate) fn step(&mut self) -> Result<(), Error> {
         if self.plan.is_none() {
             self.count()?;
-            if self.texts.len() < self.request.texts.len() {
+            if self.texts.len() < self.request.documents.len() {
                 return Ok(());
             }
             self.plan = Some(self.make_plan()?);
@@ -149,7 +149,7 @@ impl IncrementalScoring {
 
     /// The scores, when all is done.
     pub(crate) fn finish(self) -> Result<ScoredDocuments, Error> {
-        let reading = self.ranker.reading;
+        let reading = self.ranker.passages;
         let mut scores = Vec::with_capacity(self.texts.len());
         for (text, pair) in self.texts.into_iter().zip(0..) {
             let from = text.passages.start;
@@ -160,7 +160,7 @@ impl IncrementalScoring {
                 let not_finite = Error::model(&self.ranker.about.spec);
                 return Err(not_finite(neural::Error::NotFinite));
             }
-            let shown = reading.shown(&of_passages).map(|it| from + it);
+            let shown = reading.best_passage(&of_passages).map(|it| from + it);
             let matches = text.matches.filter(|it| shown == Some(it.0));
             scores.push(DetailedScore {
                 pair,
@@ -171,7 +171,7 @@ impl IncrementalScoring {
         }
         Ok(ScoredDocuments {
             ranker: self.ranker,
-            texts: self.request.texts,
+            texts: self.request.documents,
             scores,
             n_tokens: self.n_tokens,
         })
@@ -181,13 +181,13 @@ impl IncrementalScoring {
         let first = self.passages.len();
         let mut n_bytes = 0;
         while n_bytes < MAX_TOKENIZED_BYTES
-            && let Some(text) = self.request.texts.get(self.texts.len())
+            && let Some(text) = self.request.documents.get(self.texts.len())
         {
-            let read = match self.request.max_text_tokens {
+            let read = match self.request.max_document_tokens {
                 Some(most) => self.passage_ranker.first_tokens(text, most)?,
                 None => text.as_str(),
             };
-            let read = self.ranker.reading.of(read);
+            let read = self.ranker.passages.split_document(read);
             let from = self.passages.len();
             let most = self.request.max_passages.unwrap_or(usize::MAX);
             for passage in read.passages.into_iter().take(most) {
@@ -207,15 +207,18 @@ impl IncrementalScoring {
             });
         }
         let new = &mut self.passages[first..];
-        let written: Vec<&str> = new.iter().map(|it| it.of(&self.request.texts)).collect();
+        let written: Vec<&str> = new
+            .iter()
+            .map(|it| it.of(&self.request.documents))
+            .collect();
         let cut = self.passage_ranker.cut(InputRole::Document, &written)?;
         for (passage, pieces) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
                 ScoringModel::Independent(_) => false,
-                ScoringModel::Joint(model) => model.pair(&self.query, &pieces).truncated,
+                ScoringModel::Joint(model) => model.tokenize_pair(&self.query, &pieces).truncated,
             };
             if pieces.truncated || cut_together || self.texts[passage.text].truncated {
-                (self.request.too_long)(TruncatedInput::Document(passage.text))?;
+                (self.request.on_truncation)(TruncatedInput::Document(passage.text))?;
             }
             self.n_tokens += (pieces.ids.len() + self.query.ids.len()) as u64;
             passage.length = self.passage_ranker.length(&[pieces], 1);
@@ -246,7 +249,7 @@ impl IncrementalScoring {
             return Ok(());
         };
         let batch = batches.next().unwrap_or_default();
-        let texts = &self.request.texts;
+        let texts = &self.request.documents;
         let written = batch
             .iter()
             .map(|&it| (it as u32, self.passages[it].of(texts)));

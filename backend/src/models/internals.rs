@@ -13,12 +13,12 @@ use crate::models::{NeuralRanker, TOKEN_BUDGET};
 impl NeuralRanker {
     /// Refuses a ranker that has no vector for each piece of a text that is read whole.
     pub(crate) fn check_late(&self) -> Result<(), Error> {
-        let is_late = match self.reader.alone() {
-            Some(IndependentEncoder::Dense(it)) => it.matching() == EmbeddingKind::LateInteraction,
+        let is_late = match self.reader.independent() {
+            Some(IndependentEncoder::Dense(it)) => it.kind() == EmbeddingKind::LateInteraction,
             Some(IndependentEncoder::Colbert(_)) => true,
             Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => false,
         };
-        match is_late && self.reading == PassageStrategy::Truncate {
+        match is_late && self.passages == PassageStrategy::Truncate {
             true => Ok(()),
             false => {
                 let reason = "has no vector for each piece of a whole text; take one in late \
@@ -44,7 +44,7 @@ impl NeuralRanker {
         self.check_late()?;
         let pieces = self.cut(side, texts)?;
         let pieces: Vec<_> = pieces.iter().collect();
-        let encode = |batch: &[&neural::TokenizedText]| match self.reader.alone() {
+        let encode = |batch: &[&neural::TokenizedText]| match self.reader.independent() {
             Some(model) => model.encode(side, batch),
             None => Ok(Vec::new()),
         };
@@ -85,7 +85,7 @@ impl NeuralRanker {
                           (`NAME:cross`)";
             return refuse(ranker(), reason.to_owned());
         };
-        let (n_layers, n_heads) = model.heads();
+        let (n_layers, n_heads) = model.attention_shape();
         let head = asked.head;
         let layer = asked.layer.unwrap_or((n_layers - 1) as u32);
         if layer as usize >= n_layers {
@@ -98,9 +98,9 @@ impl NeuralRanker {
             .cut(InputRole::Query, &[asked.query.as_str()])?
             .remove(0);
         let text = self
-            .cut(InputRole::Document, &[asked.text.as_str()])?
+            .cut(InputRole::Document, &[asked.document.as_str()])?
             .remove(0);
-        let pair = model.pair(&query, &text);
+        let pair = model.tokenize_pair(&query, &text);
         let found = model.attention(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model(&self.about.spec))? else {
             let reason = "computes attention in a way that does not show it; load the model on \
@@ -114,7 +114,7 @@ impl NeuralRanker {
             layer,
             head,
             tokens: pair.ids.iter().map(|&it| model.piece(it)).collect(),
-            document_start: pair.second as u32,
+            document_start: pair.document_start as u32,
             weights: weights
                 .chunks_exact(pair.ids.len())
                 .map(<[f32]>::to_vec)
@@ -125,9 +125,9 @@ impl NeuralRanker {
 
     /// A piece as it stands in the vocabulary.
     pub(crate) fn piece(&self, id: u32) -> String {
-        match self.reader.alone() {
+        match self.reader.independent() {
             Some(IndependentEncoder::Dense(it)) => it.piece(id),
-            Some(IndependentEncoder::Colbert(it)) => it.piece(id),
+            Some(IndependentEncoder::Colbert(it)) => it.token(id),
             Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => {
                 id.to_string()
             }

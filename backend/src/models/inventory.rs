@@ -19,7 +19,7 @@ impl ModelRegistry {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.clone()
         };
-        let failed: BTreeMap<String, String> = self.failures().into_iter().collect();
+        let failed: BTreeMap<String, String> = self.load_failures().into_iter().collect();
         let of_place = |place: &ModelEntry| -> Vec<ModelStatus> {
             let held = |spec: String| ModelStatus {
                 state: match (loaded.get(&spec), failed.get(&spec)) {
@@ -41,7 +41,7 @@ impl ModelRegistry {
     /// texts are read is left out, as in the inventory.
     pub(crate) fn load(&self, wanted: &str) -> Result<ModelStatus, Error> {
         let place = self.place(wanted)?;
-        let wanted = ModelSpec::parse(wanted).used;
+        let wanted = ModelSpec::parse(wanted).model_use;
         let spec = || {
             let used = wanted.unwrap_or_else(|| self.uses(place)[0]);
             spec(&place.name, used, PassageStrategy::Truncate)
@@ -86,7 +86,7 @@ impl NeuralRanker {
             weights_bytes: self.weights_bytes,
             device: device.to_string(),
             precision: precision.to_string(),
-            max_tokens: self.max_pieces,
+            max_tokens: self.max_tokens,
         }
     }
 }

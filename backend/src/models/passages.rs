@@ -96,7 +96,7 @@ impl PassageStrategy {
                 truncated: false,
             };
         };
-        let most = match cut.how {
+        let most = match cut.aggregation {
             PassageAggregation::First => 1,
             PassageAggregation::Max | PassageAggregation::Mean => MAX_PASSAGES,
         };
@@ -152,7 +152,7 @@ impl PassageStrategy {
     }
 
     fn is_mean(self) -> bool {
-        matches!(self, PassageStrategy::Passages(it) if it.how == PassageAggregation::Mean)
+        matches!(self, PassageStrategy::Passages(it) if it.aggregation == PassageAggregation::Mean)
     }
 
     /// The passage whose matches are those of the text's score, if it is that of one passage.
@@ -169,7 +169,7 @@ impl PassageStrategy {
             return String::new();
         };
         let (n_words, stride) = (cut.n_words, cut.stride);
-        match cut.how {
+        match cut.aggregation {
             PassageAggregation::First => format!("; the first {n_words} words"),
             PassageAggregation::Max => {
                 format!("; best of passages of {n_words} words, every {stride}")
@@ -184,7 +184,7 @@ impl PassageStrategy {
     pub(super) fn label(self) -> &'static str {
         match self {
             PassageStrategy::Truncate => "",
-            PassageStrategy::Passages(cut) => match cut.how {
+            PassageStrategy::Passages(cut) => match cut.aggregation {
                 PassageAggregation::First => " FirstP",
                 PassageAggregation::Max => " MaxP",
                 PassageAggregation::Mean => " MeanP",
@@ -211,7 +211,7 @@ impl fmt::Display for PassageStrategy {
         let PassageStrategy::Passages(cut) = self else {
             return Ok(());
         };
-        let name = match cut.how {
+        let name = match cut.aggregation {
             PassageAggregation::First => "firstp",
             PassageAggregation::Max => "maxp",
             PassageAggregation::Mean => "meanp",

@@ -56,7 +56,7 @@ impl NeuralRanker {
     ) -> Result<NeuralRanker, Error> {
         let name = place.name.as_str();
         // A configuration that cannot be read is told of by what loads it.
-        let most = files.most_pieces().unwrap_or(MAX_PAIR_TOKENS);
+        let most = files.max_tokens().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
             ModelUse::Dense(matching) => dense(files, matching, most, siblings, computing)
                 .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Dense(it)))),
@@ -101,7 +101,7 @@ impl NeuralRanker {
                 None,
             ),
             ModelUse::Dense(EmbeddingKind::BiEncoder) => {
-                let (pooling, similarity) = match reader.alone() {
+                let (pooling, similarity) = match reader.independent() {
                     Some(IndependentEncoder::Dense(it)) => (it.pooling(), it.similarity()),
                     Some(
                         IndependentEncoder::Sparse(_)
@@ -169,26 +169,27 @@ impl NeuralRanker {
             let both = format!("{} {reading}", about.fingerprint);
             about.fingerprint = shared::collection::text_hash(&both);
         }
-        read.reading = reading;
+        read.passages = reading;
         read
     }
 
     /// The spec with passages of the usual length, if it reads passages of another.
     pub(crate) fn spec_with_usual_passages(&self) -> Option<String> {
-        let usual = self.reading.usual();
-        (usual != self.reading).then(|| spec(&self.place.name, self.used, usual))
+        let usual = self.passages.default_length();
+        (usual != self.passages).then(|| spec(&self.place.name, self.model_use, usual))
     }
 
     /// Whether another ranker reads every text as this one does, so that one forward pass serves
     /// both.
     pub(crate) fn has_same_encoding(&self, other: &NeuralRanker) -> bool {
         let models = self.dense().zip(other.dense());
-        self.reading == other.reading && models.is_some_and(|(one, another)| one.reads_as(another))
+        self.passages == other.passages
+            && models.is_some_and(|(one, another)| one.has_same_encoding(another))
     }
 
     /// Its model, if that makes one or more dense vectors of a text.
     pub(super) fn dense(&self) -> Option<&EmbeddingModel> {
-        match self.reader.alone()? {
+        match self.reader.independent()? {
             IndependentEncoder::Dense(model) => Some(model),
             IndependentEncoder::Sparse(_)
             | IndependentEncoder::Colbert(_)
@@ -198,12 +199,12 @@ impl NeuralRanker {
 
     /// What it has read since it was loaded, whoever asked.
     pub(crate) fn inference_counts(&self) -> InferenceCounts {
-        self.passes.so_far()
+        self.monitor.counts()
     }
 
     /// Why it cannot score at present, if its device had no memory even for a single text.
     pub(crate) fn exhausted(&self) -> Option<String> {
-        self.passes.exhausted()
+        self.monitor.out_of_memory_reason()
     }
 
     /// The nonlinearity of the feed-forward layers, for people.
@@ -230,7 +231,7 @@ fn dense(
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
         if let Some(model) = sibling.dense()
-            && let Some(model) = model.used_as(files, matching, max_pieces)?
+            && let Some(model) = model.with_kind(files, matching, max_pieces)?
         {
             return Ok(model);
         }
@@ -247,17 +248,17 @@ fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
         ModelUse::Epic => MAX_EPIC_PIECES,
         ModelUse::Colbert => return None,
     };
-    let ranker = files.ranker.as_deref().unwrap_or_default();
+    let ranker = files.ranker_config.as_deref().unwrap_or_default();
     let declared = RankerConfig::parse(ranker).unwrap_or_default();
-    Some(declared.text_pieces.unwrap_or(usual.min(most)) as u64)
+    Some(declared.max_document_tokens.unwrap_or(usual.min(most)) as u64)
 }
 
 /// What a ColBERT compares, for people.
 fn of_colbert(reader: &ScoringModel) -> String {
-    let Some(IndependentEncoder::Colbert(model)) = reader.alone() else {
+    let Some(IndependentEncoder::Colbert(model)) = reader.independent() else {
         return String::new();
     };
-    let markers = match model.markers() {
+    let markers = match model.marker_tokens() {
         None => "no markers".to_owned(),
         Some([query, text]) => format!("markers {query} and {text}"),
     };
@@ -266,6 +267,6 @@ fn of_colbert(reader: &ScoringModel) -> String {
         QueryAugmentation::Unattended => "query filled up with [MASK]",
         QueryAugmentation::Attended => "query filled up with [MASK] that all look at",
     };
-    let width = model.width();
+    let width = model.dimension();
     format!("sum of the best cosines, {width} numbers a piece, {markers}, {masks}")
 }

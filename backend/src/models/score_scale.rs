@@ -54,7 +54,10 @@ impl NeuralRanker {
                 | IndependentEncoder::Colbert(_)
                 | IndependentEncoder::Epic(_) => ScoreScale::Unbounded,
                 IndependentEncoder::Dense(it) => {
-                    match (ModelSpec::parse(&self.about.spec).used, it.similarity()) {
+                    match (
+                        ModelSpec::parse(&self.about.spec).model_use,
+                        it.similarity(),
+                    ) {
                         (Some(ModelUse::Dense(EmbeddingKind::BiEncoder)), Similarity::Cosine) => {
                             ScoreScale::Cosine
                         }

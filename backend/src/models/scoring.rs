@@ -65,7 +65,7 @@ impl PairTexts<'_> {
             hasher.update(text);
         };
         decisive.iter().for_each(|it| part(it));
-        for texts in [self.queries, self.texts] {
+        for texts in [self.queries, self.documents] {
             part(&texts.len().to_string());
             texts.iter().for_each(|it| part(it));
         }
@@ -260,7 +260,11 @@ impl NeuralRanker {
                             unreachable!("every query of a pair was cut into pieces");
                         };
                         let first = read.len();
-                        read.extend(text.passages.iter().map(|it| cross.pair(query, it)));
+                        read.extend(
+                            text.passages
+                                .iter()
+                                .map(|it| cross.tokenize_pair(query, it)),
+                        );
                         let truncated =
                             text.truncated || read[first..].iter().any(|it| it.truncated);
                         scored.push((pair, truncated, first..read.len()));
@@ -269,7 +273,7 @@ impl NeuralRanker {
                 let scores = self.score_together(cross, &read)?;
                 let each = scored.into_iter().map(|(pair, truncated, own)| PairScore {
                     pair,
-                    score: self.reading.combine(&scores[own]),
+                    score: self.passages.combine(&scores[own]),
                     truncated,
                 });
                 Ok(each.collect())
@@ -298,7 +302,7 @@ impl NeuralRanker {
             (ScoringModel::Independent(model), ScoreDetail::Matches) => {
                 let encoded = self.encode(model, InputRole::Document, &batch.passages())?;
                 let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
-                    let shown = self.reading.shown(compared.scores);
+                    let shown = self.passages.best_passage(compared.scores);
                     let shown = shown.map(|it| &compared.passages[it]);
                     let matches = shown.and_then(|it| model.matches(compared.query, it));
                     of_pair(scored, matches.map(to_wire))
@@ -350,7 +354,7 @@ impl NeuralRanker {
                 let scores: Vec<f64> = scores.collect();
                 let scored = PairScore {
                     pair,
-                    score: self.reading.combine(&scores),
+                    score: self.passages.combine(&scores),
                     truncated: *of_query || cut[at].truncated,
                 };
                 let compared = ScoredPassages {
@@ -379,8 +383,8 @@ impl NeuralRanker {
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
             let read: Vec<&TokenizedPair> = batch.iter().map(|&it| &pairs[it]).collect();
             let scored = self
-                .passes
-                .pass(&read, &|it| it.ids.len(), &|it| cross.score(it))
+                .monitor
+                .run(&read, &|it| it.ids.len(), &|it| cross.score(it))
                 .map_err(Error::model(&self.about.spec))?;
             for (place, score) in batch.into_iter().zip(scored) {
                 scores[place] = score;
@@ -412,7 +416,10 @@ impl NeuralRanker {
 
     /// Each text as the passages that are read of it.
     pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<TokenizedDocument>, Error> {
-        let read: Vec<DocumentPassages<'_>> = texts.iter().map(|it| self.reading.of(it)).collect();
+        let read: Vec<DocumentPassages<'_>> = texts
+            .iter()
+            .map(|it| self.passages.split_document(it))
+            .collect();
         let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
         let mut pieces = self.cut(InputRole::Document, &passages)?.into_iter();
         let each = read.iter().map(|it| {
@@ -445,7 +452,7 @@ impl NeuralRanker {
         let budget = TOKEN_BUDGET as usize;
         let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
         let encode = |pieces: &[&TokenizedText]| {
-            let encoded = self.passes.pass(pieces, &|it| it.ids.len(), &|it| work(it));
+            let encoded = self.monitor.run(pieces, &|it| it.ids.len(), &|it| work(it));
             encoded.map_err(Error::model(&self.about.spec))
         };
         if lengths.iter().sum::<usize>() <= budget || pieces.len() == 1 {
@@ -511,10 +518,10 @@ impl EncodedQueries {
 }
 
 fn to_wire(matches: neural::TokenMatches) -> TokenSimilarities {
-    let words = |pieces: Vec<neural::SubwordToken>| pieces.into_iter().map(|it| it.piece).collect();
+    let words = |pieces: Vec<neural::SubwordToken>| pieces.into_iter().map(|it| it.token).collect();
     TokenSimilarities {
         query_tokens: words(matches.query),
-        document_tokens: words(matches.text),
+        document_tokens: words(matches.document),
         cosines: matches
             .cosines
             .into_iter()

@@ -128,7 +128,7 @@ pub(crate) fn score_shared_encoding(
 
 fn keep(drafts: &mut [PartialScores], number: u32, scored: &Scored) -> Result<(), Error> {
     let mut each = scored.iter();
-    each.try_for_each(|(at, scores)| drafts[*at].keep(number, scores))
+    each.try_for_each(|(at, scores)| drafts[*at].save_batch(number, scores))
 }
 
 fn take(scores: &mut [Vec<PairScore>], scored: Scored) {
@@ -153,7 +153,7 @@ fn score_batch(
     };
     let models: Vec<&EmbeddingModel> = models;
     let encode = |pieces: &[&TokenizedText]| {
-        let each = models[0].encode_for(&models, pieces)?;
+        let each = models[0].encode_for_models(&models, pieces)?;
         let mut each: Vec<_> = each.into_iter().map(Vec::into_iter).collect();
         let of_text = |_| each.iter_mut().filter_map(Iterator::next).collect();
         Ok((0..pieces.len()).map(of_text).collect())

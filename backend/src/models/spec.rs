@@ -69,7 +69,7 @@ impl ModelSpec<'_> {
     pub(super) fn parse(spec: &str) -> ModelSpec<'_> {
         let (spec, reading) = PassageStrategy::parse_suffix(spec);
         let ended = ModelUse::ALL.into_iter().find_map(|it| {
-            let name = spec.strip_suffix(it.ending())?;
+            let name = spec.strip_suffix(it.suffix())?;
             Some((name, it))
         });
         ModelSpec {
@@ -82,5 +82,5 @@ impl ModelSpec<'_> {
 
 /// A model with its endings.
 pub(super) fn spec(name: &str, used: ModelUse, reading: PassageStrategy) -> String {
-    format!("{name}{}{reading}", used.ending())
+    format!("{name}{}{reading}", used.suffix())
 }

@@ -66,7 +66,7 @@ impl NeuralRanker {
                 Err(error) => tracing::info!(
                     "{}: no certificate {}: {error}",
                     self.about.spec,
-                    condition.name()
+                    condition.label()
                 ),
             }
         }
@@ -85,14 +85,14 @@ impl NeuralRanker {
         listed: &PairTexts<'_>,
         computing: ComputeTarget,
     ) -> Result<Vec<f64>, Error> {
-        let other = self.place.load(computing, &[], |_| Ok(self.used))?;
+        let other = self.place.load(computing, &[], |_| Ok(self.model_use))?;
         if other.weights_sha256 != self.weights_sha256 {
             return Err(Error::ModelNotFound {
                 model: self.about.spec.clone(),
                 reason: "has other weights by now".to_owned(),
             });
         }
-        let other = other.reading(self.reading);
+        let other = other.with_passages(self.passages);
         let scored = other.score_pairs(listed, &mut PartialScores::in_memory(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }
@@ -107,7 +107,7 @@ impl NeuralRanker {
                 return Ok(None);
             }
             let (query, text) = (query as usize, text as usize);
-            let (query, text) = (&listed.queries[query..=query], &listed.texts[text]);
+            let (query, text) = (&listed.queries[query..=query], &listed.documents[text]);
             let prepared = self.prepare(query, &[(0, 0)], TOKEN_BUDGET)?;
             let scored = self.score_batch(&prepared, &[(0, text)])?;
             Ok(Some(scored[0].score))

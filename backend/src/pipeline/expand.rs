@@ -106,15 +106,15 @@ pub(crate) fn expand_collection(
     let docs = &loaded.collection.docs;
     draft.written.truncate(docs.len());
     let bar = ProgressBar::with_unit("expand", docs.len() as u64, "documents");
-    bar.at(draft.written.len() as u64);
+    bar.set(draft.written.len() as u64);
     let n_at_once = PER_THREAD * rayon::current_num_threads();
     for some in docs[draft.written.len()..].chunks(n_at_once) {
         let texts: Vec<String> = some.iter().map(Document::body).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let queries = wanted.model.write(&texts, &wanted.sampling);
+        let queries = wanted.model.generate(&texts, &wanted.sampling);
         let queries = queries.map_err(Error::model(wanted.name))?.into_iter();
         draft.keep(queries.map(ExpandedDocument::of))?;
-        bar.at(draft.written.len() as u64);
+        bar.set(draft.written.len() as u64);
     }
     let written = std::mem::take(&mut draft.written);
     for (doc, kept) in loaded.collection.docs.iter_mut().zip(&written) {
@@ -189,9 +189,9 @@ impl<'a> ExpansionRecord<'a> {
             model: wanted.name,
             fingerprint: wanted.model.fingerprint(),
             seed: wanted.sampling.seed,
-            top_k: wanted.sampling.k,
+            top_k: wanted.sampling.top_k,
             queries_per_document: wanted.sampling.n_queries,
-            max_query_tokens: wanted.sampling.max_new,
+            max_query_tokens: wanted.sampling.max_new_tokens,
         }
     }
 }

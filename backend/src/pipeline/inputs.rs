@@ -94,7 +94,7 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
         Ok::<_, Error>((path.display().to_string(), text))
     };
     if let Some(file) = &lookups.stop_words {
-        tools.set_stops(&read(file)?.1);
+        tools.set_stop_words(&read(file)?.1);
     }
     if let Some(file) = &lookups.misspellings {
         let (name, text) = read(file)?;
@@ -119,7 +119,7 @@ fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>,
         collection_files::print_reader_warnings(&reading);
         Ok(TransferSet {
             transfer: file.transfer()?,
-            query_source: file.queries,
+            query_source: file.query_source,
             pairs,
         })
     };

@@ -70,9 +70,11 @@ pub(crate) fn analyze_late_interaction(
     let spectra = texts.encode(ranker, &wanted, |place, vectors| {
         read.compare(&encoded, texts.readers(place), vectors);
     })?;
-    let ratios = spectra.ratios(head.floor);
+    let ratios = spectra.spectra(head.min_occurrences);
     let ratios_before = match before {
-        Some(before) => texts.encode(before, &wanted, |_, _| ())?.ratios(head.floor),
+        Some(before) => texts
+            .encode(before, &wanted, |_, _| ())?
+            .spectra(head.min_occurrences),
         None => BTreeMap::new(),
     };
 
@@ -92,7 +94,7 @@ pub(crate) fn analyze_late_interaction(
         .collect();
     head.queries = queries;
     head.n_pairs = pools.iter().map(|it| it.len() as u64).sum();
-    head.n_texts = texts.bodies.len() as u64;
+    head.n_docs = texts.bodies.len() as u64;
     let df = |word: &str| {
         let terms = words.query_terms(word);
         terms.first().map_or(0, |it| u64::from(it.df))
@@ -103,7 +105,7 @@ pub(crate) fn analyze_late_interaction(
         df: &df,
         token_df: &|id| piece_df.get(&id).copied().unwrap_or(0),
         token: &|id| ranker.piece(id),
-        spectrum: &|id| (spectra.n(id), ratio(&ratios, id)),
+        spectrum: &|id| (spectra.n_vectors(id), ratio(&ratios, id)),
         pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
     };
     Ok(late_interaction::aggregate_queries(head, &each, &known))
@@ -184,7 +186,7 @@ impl Texts {
             }
             spectra.add(&vectors.iter().collect::<Vec<_>>());
             done += batch.len();
-            bar.at(done as u64);
+            bar.set(done as u64);
         }
         Ok(spectra)
     }
@@ -205,7 +207,7 @@ impl Read {
         let each = queries.iter().zip(encoded).zip(pools).zip(0..);
         let matched = each.map(|(((query, encoded), pool), number): (_, u32)| {
             let (words, of_piece) = words(query, encoded);
-            let pieces = encoded.ids().zip(of_piece);
+            let pieces = encoded.token_ids().zip(of_piece);
             let pieces: Vec<QueryToken> = pieces
                 .map(|(id, word)| QueryToken {
                     id,
@@ -230,19 +232,21 @@ impl Read {
     }
 
     fn pieces(&self) -> BTreeSet<u32> {
-        let pieces = self.matched.iter().flat_map(|it| &it.pieces);
+        let pieces = self.matched.iter().flat_map(|it| &it.tokens);
         pieces.map(|it| it.id).collect()
     }
 
     /// Compares a text with the queries whose pools have it.
     fn compare(&mut self, queries: &[EncodedText], readers: &[(u32, u32)], text: &EncodedText) {
-        let ids: Vec<u32> = text.ids().collect();
+        let ids: Vec<u32> = text.token_ids().collect();
         let each = readers.par_iter();
-        let best: Vec<_> = each.map(|it| queries[it.0 as usize].best(text)).collect();
+        let best: Vec<_> = each
+            .map(|it| queries[it.0 as usize].best_matches(text))
+            .collect();
         for (&(query, place), best) in readers.iter().zip(best) {
             let matched = &mut self.matched[query as usize];
-            let from = place as usize * matched.pieces.len();
-            for (own, best) in matched.best[from..].iter_mut().zip(best) {
+            let from = place as usize * matched.tokens.len();
+            for (own, best) in matched.best_matches[from..].iter_mut().zip(best) {
                 if let Some((cosine, at)) = best {
                     let piece = ids[at];
                     *own = BestMatch {
@@ -265,7 +269,7 @@ fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) 
             .unwrap_or_default();
         !piece.is_empty() && piece.iter().all(|it| it.is_alphanumeric())
     };
-    let spans: Vec<(u32, u32)> = encoded.spans().collect();
+    let spans: Vec<(u32, u32)> = encoded.token_spans().collect();
     let mut words: Vec<String> = Vec::new();
     let mut of_piece = Vec::with_capacity(spans.len());
     let together = |a: &(u32, u32), b: &(u32, u32)| is_word(a) && is_word(b) && a.1 == b.0;

@@ -34,7 +34,7 @@ impl ShardExecutor for ParallelExecutor {
         let shards = shards.into_par_iter().map(|number| {
             let result = shard(number);
             if let Some(bar) = bar {
-                bar.one_more();
+                bar.increment();
             }
             result
         });
@@ -50,12 +50,12 @@ impl ShardExecutor for ParallelExecutor {
             StudyStage::Score => ("score", "queries"),
         };
         let step = self.step.take().filter(|it| it.0 == progress.stage);
-        if progress.done < progress.of {
+        if progress.done < progress.total {
             let bar = step.map_or_else(
-                || ProgressBar::with_unit(name, progress.of, unit),
+                || ProgressBar::with_unit(name, progress.total, unit),
                 |it| it.1,
             );
-            bar.at(progress.done);
+            bar.set(progress.done);
             self.step = Some((progress.stage, bar));
         }
         Ok(())

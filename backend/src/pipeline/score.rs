@@ -62,7 +62,7 @@ pub(crate) fn score_all(
         for (other, taken) in rankers.iter().zip(&mut taken).filter(|it| !*it.1) {
             if let RankerSpec::Model(spec) = other {
                 let model = models.get(spec)?;
-                if model.reads_as(&first) {
+                if model.has_same_encoding(&first) {
                     alike.push(model);
                     *taken = true;
                 }
@@ -220,7 +220,7 @@ pub(crate) fn score_models_together(
 ) -> Result<Vec<(Scores, PartialScores)>, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
-    let draft = |model: &&models::NeuralRanker| match scoring.drafts {
+    let draft = |model: &&models::NeuralRanker| match scoring.partial_scores {
         Some(folder) => PartialScores::open(folder, &listed.hash(model)),
         None => Ok(PartialScores::in_memory()),
     };
@@ -229,12 +229,12 @@ pub(crate) fn score_models_together(
     let specs = specs.join(", ");
     let bar = ProgressBar::with_unit(&specs, listed.pairs.len() as u64, "pairs");
     let reads = || {
-        let each = models.iter().map(|it| it.reads());
-        each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.pieces))
+        let each = models.iter().map(|it| it.inference_counts());
+        each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.tokens))
     };
     let (before, since) = (reads(), Instant::now());
     let scored =
-        models::score_shared_encoding(models, &listed, &mut drafts, |done| bar.at(done as u64))?;
+        models::score_shared_encoding(models, &listed, &mut drafts, |done| bar.set(done as u64))?;
     let now = reads();
     let (sequences, pieces) = (now.0 - before.0, now.1 - before.1);
     let seconds = since.elapsed().as_secs_f64().max(1e-3);
@@ -250,10 +250,10 @@ pub(crate) fn score_models_together(
         let mut scores = Scores::new(model.about.clone(), values, scoring.pairs)?;
         let truncated = scored.iter().filter(|it| it.truncated);
         scores.truncated = truncated.map(|it| it.pair).collect();
-        if !scoring.sample.is_empty() {
+        if !scoring.stability_sample.is_empty() {
             // The scores are there, whatever is wrong with this.
-            match model.certify(&listed, &scoring.sample, &|| true) {
-                Ok(certificate) => scores.certificate = certificate,
+            match model.certify(&listed, &scoring.stability_sample, &|| true) {
+                Ok(certificate) => scores.rescoring = certificate,
                 Err(error) => tracing::warn!("{}: no certificate: {error}", model.about.spec),
             }
         }
@@ -271,7 +271,7 @@ pub(crate) fn score_remote(
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let about = service.about();
-    let mut draft = match scoring.drafts {
+    let mut draft = match scoring.partial_scores {
         Some(folder) => PartialScores::open(folder, &service.hash(&listed))?,
         None => PartialScores::in_memory(),
     };
@@ -290,7 +290,7 @@ pub(crate) fn score_remote(
         about.spec
     );
     let bar = ProgressBar::with_unit(&about.label, listed.pairs.len() as u64, "pairs");
-    let scored = service.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
+    let scored = service.score_pairs(&listed, &mut draft, |done| bar.set(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
     Ok((Scores::new(about, values, scoring.pairs)?, draft))
 }
@@ -302,7 +302,7 @@ pub(crate) fn remote_cost(
 ) -> Result<RequestCost, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
-    let draft = match scoring.drafts {
+    let draft = match scoring.partial_scores {
         Some(folder) => PartialScores::read_only(folder, &service.hash(&listed))?,
         None => PartialScores::in_memory(),
     };

@@ -55,7 +55,7 @@ pub(crate) fn run_study(
         finished,
     } = study;
     read_vocabularies(&mut definition)?;
-    definition.cut(&mut collection);
+    definition.truncate_queries(&mut collection);
     if let Some(mut stored) = stored_study(data, &definition.name) {
         if stored.definition == definition
             && stored.software == env!("CARGO_PKG_VERSION")
@@ -89,7 +89,7 @@ pub(crate) fn run_study(
 pub(crate) fn stored_study(data: &DataFolder, name: &str) -> Option<Study> {
     match files::load(data, name) {
         Ok(stored) => Some(stored),
-        Err(Error::Input(InputError::Unknown { .. })) => None,
+        Err(Error::Input(InputError::NotFound { .. })) => None,
         Err(error) => {
             eprintln!("{error}; the study is made again");
             None
@@ -100,7 +100,7 @@ pub(crate) fn stored_study(data: &DataFolder, name: &str) -> Option<Study> {
 /// Whether the queries of a stored study are in the same splits and judged alike; neither is part
 /// of a collection's hash.
 fn asks_alike(stored: &Study, collection: &Collection) -> bool {
-    let own = stored.queries.len() - stored.added.n_queries as usize;
+    let own = stored.queries.len() - stored.addition_counts.n_queries as usize;
     let mut pairs = stored.queries[..own].iter().zip(&collection.queries);
     let grades = |of: &Qrels, id: &str| of.0.get(id).cloned();
     pairs.all(|(old, new)| {
@@ -143,7 +143,7 @@ pub(crate) fn create_study(
     read_vocabularies(&mut definition)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
-    definition.cut(&mut collection);
+    definition.truncate_queries(&mut collection);
     definition.check_collection(&collection)?;
     // What a ranker lacks is found before anything is made.
     for ranker in &rankers {
@@ -191,7 +191,7 @@ pub(crate) fn create_study(
 
 /// Says on standard error what became of pairs that are no samples.
 fn tell_kept(study: &Study) {
-    for (probe, kept) in &study.kept {
+    for (probe, kept) in &study.transfer_pair_counts {
         let TransferPairCounts {
             n_pairs,
             n_identical,
@@ -224,7 +224,7 @@ fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerInfo>) 
     let same = stored.software == study.software
         && stored.collection_hash == study.collection_hash
         && stored.instances_hash == study.instances_hash
-        && stored.texts == study.texts
+        && stored.study_docs == study.study_docs
         && stored.pairs == study.pairs
         && stored.queries == study.queries
         && stored.docs == study.docs;
@@ -276,7 +276,7 @@ fn mine_defined(
     mut collection: Collection,
     folder: &Path,
 ) -> Result<(MiningResult, Collection), Error> {
-    definition.cut(&mut collection);
+    definition.truncate_queries(&mut collection);
     let files = read_study_inputs(definition, &collection, folder)?;
     let mut cores = ParallelExecutor::default();
     let prepared = PreparedCollection::prepare_for_study(definition, collection, files, &mut cores);
@@ -320,7 +320,7 @@ pub(crate) fn complete_study(
         };
         // A model or a score file sees texts, not statistics of the whole collection.
         let index = Index::build(&study.definition.analyzer, [])?;
-        let texts = study.texts.clone();
+        let texts = study.study_docs.clone();
         let pairs = study.pairs.clone();
         let scoring = ScoringInput {
             collection: &collection,

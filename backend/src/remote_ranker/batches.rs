@@ -48,7 +48,7 @@ impl RemoteRanker {
         for batch in batches {
             let pairs = &listed.pairs[batch];
             cost.characters += characters(&listed.queries[pairs[0].0 as usize]);
-            let texts = pairs.iter().map(|it| &listed.texts[it.1 as usize]);
+            let texts = pairs.iter().map(|it| &listed.documents[it.1 as usize]);
             cost.characters += texts.map(characters).sum::<u64>();
         }
         cost
@@ -111,8 +111,8 @@ impl RemoteRanker {
         };
         let mut failed = None;
         std::thread::scope(|scope| {
-            let (answers, answered) = mpsc::sync_channel(self.pace.at_once);
-            let under_way = self.pace.at_once.min(batches.len());
+            let (answers, answered) = mpsc::sync_channel(self.request_limits.max_concurrent);
+            let under_way = self.request_limits.max_concurrent.min(batches.len());
             for _ in 0..under_way {
                 let answers = answers.clone();
                 scope.spawn(|| work(answers));
@@ -120,7 +120,7 @@ impl RemoteRanker {
             drop(answers);
             for (number, scored) in answered {
                 let kept = scored.and_then(|scored| {
-                    draft.keep(number, &scored)?;
+                    draft.save_batch(number, &scored)?;
                     Ok(scored)
                 });
                 match kept {
@@ -152,12 +152,12 @@ impl RemoteRanker {
         let (mut query, mut n_bytes) = (None, 0);
         for (at, &pair) in wanted.iter().enumerate() {
             let (of, text) = listed.pairs[pair as usize];
-            let n = listed.texts[text as usize].len();
+            let n = listed.documents[text as usize].len();
             match batches.last_mut() {
                 Some(batch)
                     if query == Some(of)
-                        && batch.len() < self.pace.texts
-                        && n_bytes + n <= self.pace.bytes =>
+                        && batch.len() < self.request_limits.max_documents
+                        && n_bytes + n <= self.request_limits.max_bytes =>
                 {
                     batch.end = at + 1;
                     n_bytes += n;
@@ -181,9 +181,9 @@ impl RemoteRanker {
     ) -> Result<Vec<PairScore>, String> {
         let pairs = || batch.iter().map(|&it| listed.pairs[it as usize]);
         let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
-        let texts = pairs().map(|it| listed.texts[it.1 as usize].clone());
+        let texts = pairs().map(|it| listed.documents[it.1 as usize].clone());
         let body = self.body(query, texts.collect());
-        let scores = caller.ask(&body, batch.len(), given_up)?;
+        let scores = caller.request_scores(&body, batch.len(), given_up)?;
         let scored = batch.iter().zip(scores).map(|(&pair, score)| PairScore {
             pair,
             score,
@@ -200,7 +200,7 @@ impl RemoteRanker {
             RemoteScoreKind::Raw => Some(true),
             RemoteScoreKind::ServerDefault => None,
         };
-        let body = match self.shape {
+        let body = match self.protocol {
             RerankProtocol::Tei => serde_json::to_vec(&RerankRequest {
                 query,
                 model,

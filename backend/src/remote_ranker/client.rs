@@ -49,7 +49,7 @@ impl<'a> RemoteRankerClient<'a> {
             Ok(_) | Err(std::env::VarError::NotPresent) => None,
             Err(std::env::VarError::NotUnicode(_)) => return Err(no_key()),
         };
-        if key.is_some() && service.is_open() && !service.is_near() {
+        if key.is_some() && service.is_unencrypted() && !service.is_loopback() {
             eprintln!(
                 "warning: the key of {API_KEY_VARIABLE} goes to {} unencrypted; take https where there is one",
                 service.host()
@@ -60,11 +60,13 @@ impl<'a> RemoteRankerClient<'a> {
             // Neither texts nor the key go anywhere but where they were sent.
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_global(Some(service.pace.timeout))
-            .timeout_connect(Some(service.pace.timeout.min(Duration::from_secs(20))))
-            .max_idle_connections_per_host(service.pace.at_once)
+            .timeout_global(Some(service.request_limits.timeout))
+            .timeout_connect(Some(
+                service.request_limits.timeout.min(Duration::from_secs(20)),
+            ))
+            .max_idle_connections_per_host(service.request_limits.max_concurrent)
             .user_agent(concat!("axioscope/", env!("CARGO_PKG_VERSION")));
-        if service.is_near() {
+        if service.is_loopback() {
             config = config.proxy(None);
         }
         Ok(RemoteRankerClient {
@@ -83,7 +85,7 @@ impl<'a> RemoteRankerClient<'a> {
         n_texts: usize,
         given_up: &dyn Fn() -> bool,
     ) -> Result<Vec<f64>, String> {
-        let tries = self.service.pace.tries;
+        let tries = self.service.request_limits.max_attempts;
         let mut pause = FIRST_PAUSE;
         for tried in 1.. {
             self.wait_for_pace(given_up);
@@ -121,7 +123,7 @@ impl<'a> RemoteRankerClient<'a> {
 
     /// Waits until a request may begin.
     fn wait_for_pace(&self, given_up: &dyn Fn() -> bool) {
-        let Some(per_s) = self.service.pace.per_s else {
+        let Some(per_s) = self.service.request_limits.max_per_second else {
             return;
         };
         let now = Instant::now();
@@ -164,7 +166,7 @@ impl<'a> RemoteRankerClient<'a> {
         }
         if parts.status == StatusCode::OK {
             return match response::parse_response(
-                self.service.shape,
+                self.service.protocol,
                 &reply,
                 n_texts,
                 self.secret(),
@@ -179,7 +181,7 @@ impl<'a> RemoteRankerClient<'a> {
     fn failed(&self, error: &ureq::Error) -> AttemptOutcome {
         match error {
             ureq::Error::Timeout(_) => {
-                let timeout_s = self.service.pace.timeout.as_secs();
+                let timeout_s = self.service.request_limits.timeout.as_secs();
                 let reason = format!(
                     "no answer within {timeout_s} s; fewer texts at a time (`texts=N`) or more \
                      time (`timeout_s=N`) may help"

@@ -67,10 +67,10 @@ impl RemoteRanker {
         if let Some(model) = &self.model {
             options.push(format!("model={model}"));
         }
-        if shape_of(&self.url) != Some(self.shape) {
-            options.push(format!("shape={}", self.shape.name()));
+        if shape_of(&self.url) != Some(self.protocol) {
+            options.push(format!("shape={}", self.protocol.name()));
         }
-        if self.numbers != usual_numbers(self.shape) {
+        if self.numbers != usual_numbers(self.protocol) {
             options.push(match self.numbers {
                 RemoteScoreKind::Raw => "raw=yes".to_owned(),
                 RemoteScoreKind::ServerDefault => "raw=no".to_owned(),
@@ -154,16 +154,16 @@ impl FromStr for RemoteRanker {
                         _ => return Err(wrong("`raw` is yes or no".to_owned())),
                     });
                 }
-                "texts" => pace.texts = number(1, 10_000)? as usize,
-                "bytes" => pace.bytes = number(1_000, 100_000_000)? as usize,
-                "at_once" => pace.at_once = number(1, 64)? as usize,
+                "texts" => pace.max_documents = number(1, 10_000)? as usize,
+                "bytes" => pace.max_bytes = number(1_000, 100_000_000)? as usize,
+                "at_once" => pace.max_concurrent = number(1, 64)? as usize,
                 "timeout_s" => pace.timeout = Duration::from_secs(number(1, 3_600)?.into()),
-                "tries" => pace.tries = number(1, 20)?,
+                "tries" => pace.max_attempts = number(1, 20)?,
                 "per_s" => {
                     let found = value.parse().ok();
                     let found = found.filter(|it: &f64| (0.001..=1000.0).contains(it));
                     let reason = || wrong("`per_s` is a number from 0.001 to 1000".to_owned());
-                    pace.per_s = Some(found.ok_or_else(reason)?);
+                    pace.max_per_second = Some(found.ok_or_else(reason)?);
                 }
                 _ => {
                     return Err(wrong(format!(

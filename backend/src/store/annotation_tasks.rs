@@ -98,7 +98,7 @@ impl Store {
             );
             let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
             for (number, row) in rows {
-                let (item, named) = (json(&row.item), json(&row.named));
+                let (item, named) = (json(&row.item), json(&row.ids));
                 insert = insert.bind(no).bind(*number).bind(item).bind(named);
             }
             insert.execute(&mut *transaction).await.map_err(failed)?;
@@ -126,7 +126,7 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        row.ok_or_else(|| unknown(task))?.into_task()
+        row.ok_or_else(|| task_not_found(task))?.into_task()
     }
 
     /// Its items, by their numbers.
@@ -219,7 +219,7 @@ fn name_of(state: TaskStatus) -> &'static str {
 
 /// No task has this number.
 pub(crate) fn task_not_found(task: TaskId) -> Error {
-    Wrong::unknown("review task", task.0).into()
+    Wrong::not_found("review task", task.0).into()
 }
 
 fn json(value: &impl serde::Serialize) -> String {

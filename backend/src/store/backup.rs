@@ -116,7 +116,7 @@ pub(crate) async fn restore(
     let packed = File::open(from).map_err(Error::file(from, "give the path of a backup"))?;
     let mut head = None;
     archive::unpack(packed, from, scratch.path(), |json| {
-        head = Some(accept(from, json, database.known_layout())?);
+        head = Some(accept(from, json, database.latest_layout())?);
         Ok(())
     })?;
     let head = head.ok_or_else(|| archive::damaged(from, "it is empty"))?;
@@ -171,7 +171,7 @@ impl Unpacked<'_> {
         let _lock = store.lock_jobs(lock).await?;
         let mut transaction = store.begin().await?;
         let mut size = BackupSize::default();
-        for table in TABLES.iter().filter(|it| it.since <= self.layout) {
+        for table in TABLES.iter().filter(|it| it.since_layout <= self.layout) {
             if tables::n_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
                 return Err(InputError::conflict(

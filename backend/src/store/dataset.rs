@@ -16,7 +16,7 @@ use shared::study::controls::StudyControls;
 
 use crate::error::Error;
 use crate::store::studies::files::{ids, origin};
-use crate::store::{instances, parquet, write_atomically};
+use crate::store::{instances, parquet_columns, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
@@ -33,7 +33,7 @@ pub(crate) enum TextInclusion {
 pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder, WAY_OUT))?;
     let mined = MiningResult {
-        study_docs: study.texts.clone(),
+        study_docs: study.study_docs.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
@@ -83,14 +83,15 @@ fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
     let queries = study.queries.iter();
     let mut queries = queries.map(|it| json!({"query_id": it.id, "query": it.text}));
     lines("queries.jsonl", &mut queries)?;
-    let mut texts = (0..study.texts.len() as u32)
-        .map(|text| json!({"text_id": study.text_id(text), "text": study.text_body(text)}));
+    let mut texts = (0..study.study_docs.len() as u32).map(
+        |text| json!({"text_id": study.study_doc_id(text), "text": study.study_doc_text(text)}),
+    );
     lines("texts.jsonl", &mut texts)
 }
 
 /// Columns `ranker`, `query_id`, `text_id`, `score`, `truncated`.
 fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
-    let mut writer = parquet::create(
+    let mut writer = parquet_columns::create(
         file,
         "message scores {
              required binary ranker (UTF8);
@@ -100,12 +101,12 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
              required boolean truncated;
          }",
     )?;
-    let text_ids = (0..study.texts.len() as u32).map(|it| study.text_id(it).into_bytes());
+    let text_ids = (0..study.study_docs.len() as u32).map(|it| study.study_doc_id(it).into_bytes());
     let text_ids: Vec<ByteArray> = text_ids.map(ByteArray::from).collect();
     for scores in &study.scores {
         let pairs = study.pairs.iter().enumerate();
         let known: Vec<(usize, usize, u32, f64)> = pairs
-            .filter_map(|(at, (query, text))| Some((at, query, text, scores.at(at)?)))
+            .filter_map(|(at, (query, text))| Some((at, query, text, scores.get(at)?)))
             .collect();
         if known.is_empty() {
             continue;
@@ -123,13 +124,13 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
                 .collect(),
         ];
         for values in words {
-            parquet::write::<ByteArrayType>(&mut group, &values, None)?;
+            parquet_columns::write::<ByteArrayType>(&mut group, &values, None)?;
         }
         let values: Vec<f64> = known.iter().map(|it| it.3).collect();
-        parquet::write::<DoubleType>(&mut group, &values, None)?;
+        parquet_columns::write::<DoubleType>(&mut group, &values, None)?;
         let truncated = |at: usize| scores.truncated.binary_search(&(at as u32)).is_ok();
         let truncated: Vec<bool> = known.iter().map(|it| truncated(it.0)).collect();
-        parquet::write::<BoolType>(&mut group, &truncated, None)?;
+        parquet_columns::write::<BoolType>(&mut group, &truncated, None)?;
         group.close()?;
     }
     writer.close()?;
@@ -162,7 +163,7 @@ fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
          Collection {collection_hash}, instances {hash}.\n\n{tables}",
         title = serde_json::to_string(&overview.title).unwrap_or_default(),
         software = study.software,
-        made = study.made,
+        made = study.created,
         collection_hash = study.collection_hash,
         hash = study.instances_hash,
         tables = report::to_markdown(&report::study_tables(&overview)),

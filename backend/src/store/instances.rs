@@ -22,7 +22,7 @@ use shared::text::Analyzer;
 use shared::word_vectors::WordVectorsInfo;
 
 use crate::error::Error;
-use crate::store::{parquet, write_atomically};
+use crate::store::{parquet_columns, write_atomically};
 
 /// What decided the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub(crate) fn write(
     ids: &ExternalIds<'_>,
     origin: &InstanceFileMetadata,
 ) -> Result<(), Error> {
-    let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
+    let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
     let mut writer = InstanceWriter::new(path, asked)?;
     writer.add(mined, &ids.queries, &ids.docs)?;
     writer.finish(path, origin)
@@ -108,7 +108,7 @@ impl InstanceWriter {
         };
         let part = |_| {
             let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-            let writer = parquet::create(file.try_clone()?, SCHEMA)?;
+            let writer = parquet_columns::create(file.try_clone()?, SCHEMA)?;
             Ok(Part { writer, file })
         };
         let parts = asked.map(part).collect::<Result<_, ParquetError>>();
@@ -126,7 +126,7 @@ impl InstanceWriter {
         docs: &[&str],
     ) -> Result<(), Error> {
         let text_ids: Vec<ByteArray> = mined
-            .texts
+            .study_docs
             .iter()
             .map(|it| ByteArray::from(it.id(docs[it.doc() as usize]).into_bytes()))
             .collect();
@@ -144,7 +144,7 @@ impl InstanceWriter {
     pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         write_atomically(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
-            let mut writer = parquet::create(file, SCHEMA)?;
+            let mut writer = parquet_columns::create(file, SCHEMA)?;
             for part in self.parts {
                 let file = part.file;
                 part.writer.close()?;
@@ -200,12 +200,11 @@ fn write_groups(
         let rows = from..instances.len().min(from + GROUP);
         let mut group = writer.next_row_group()?;
         for (at, name) in COLUMNS.iter().enumerate() {
-            let text = |row: usize, place: usize| {
-                text_ids[instances.texts_at(row)[place] as usize].clone()
-            };
+            let text =
+                |row: usize, place: usize| text_ids[instances.docs_at(row)[place] as usize].clone();
             let values: Vec<ByteArray> = match at {
                 0 => vec![instances.probe.slug().as_ref().into(); rows.len()],
-                1 => vec![instances.mode.name().into(); rows.len()],
+                1 => vec![instances.variant.name().into(); rows.len()],
                 2 => vec![instances.claim.name().into(); rows.len()],
                 3 => rows
                     .clone()
@@ -217,7 +216,7 @@ fn write_groups(
             };
             let present = i16::from(arity == 3);
             let levels = (*name == "text_3").then(|| vec![present; rows.len()]);
-            parquet::write::<ByteArrayType>(&mut group, &values, levels.as_deref())?;
+            parquet_columns::write::<ByteArrayType>(&mut group, &values, levels.as_deref())?;
         }
         group.close()?;
     }
@@ -264,7 +263,7 @@ impl InstanceReader {
             reason,
         };
         let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
-        let reader = parquet::open(file)
+        let reader = parquet_columns::open(file)
             .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
         let metadata = reader.metadata().file_metadata().key_value_metadata();
         let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
@@ -285,7 +284,7 @@ impl InstanceReader {
             )));
         }
         let n_queries = origin.n_queries;
-        if origin.found.iter().any(|it| it.2.len() != n_queries) {
+        if origin.n_before_cap.iter().any(|it| it.2.len() != n_queries) {
             return Err(damaged("its queries are not those that it says".to_owned()));
         }
         let queries = ids.queries[..n_queries].iter().zip(0..);
@@ -331,7 +330,7 @@ impl InstanceReader {
         let number = |text: &StudyDocument| texts.binary_search(text).unwrap_or(0) as u32;
         let origin = &self.origin;
         let mut by_query: Vec<Vec<Vec<u32>>> = origin
-            .found
+            .n_before_cap
             .iter()
             .map(|_| vec![Vec::new(); origin.n_queries])
             .collect();
@@ -344,7 +343,7 @@ impl InstanceReader {
             Ok(())
         })?;
         let mut instances = Vec::new();
-        for ((probe, mode, found), by_query) in origin.found.iter().zip(by_query) {
+        for ((probe, mode, found), by_query) in origin.n_before_cap.iter().zip(by_query) {
             let mut all = Instances::new(*probe, *mode);
             for (texts, &n_found) in by_query.into_iter().zip(found) {
                 all.push_query(texts, n_found);
@@ -356,7 +355,7 @@ impl InstanceReader {
             pools: vec![Vec::new(); origin.n_queries],
             instances,
         };
-        let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
+        let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
         let mut hashing = InstanceHasher::new(asked);
         let queries = &ids.queries[..origin.n_queries];
         hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
@@ -405,7 +404,7 @@ impl InstanceReader {
         let mixed = || self.damaged("a group of rows is of several probes".to_owned());
         let probe = one(&columns[0]).ok_or_else(mixed)?;
         let mode = one(&columns[1]).ok_or_else(mixed)?;
-        let mut found = self.origin.found.iter();
+        let mut found = self.origin.n_before_cap.iter();
         let place = found.position(|it| it.0.slug() == probe && it.1.name() == mode);
         let place = place.ok_or_else(|| {
             self.damaged(format!(
@@ -414,7 +413,7 @@ impl InstanceReader {
                 mode.escape_debug()
             ))
         })?;
-        let (probe, mode, _) = self.origin.found[place];
+        let (probe, mode, _) = self.origin.n_before_cap[place];
         let claim = probe.claim(mode);
         let mut queries = Vec::with_capacity(n_rows);
         let mut before: Option<(&[u8], u32)> = None;

@@ -134,7 +134,7 @@ impl Store {
     /// One job.
     pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
         if !may_be_stored(id) {
-            return Err(Wrong::unknown("job", id).into());
+            return Err(Wrong::not_found("job", id).into());
         }
         let row: Option<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
@@ -145,7 +145,7 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        row.ok_or_else(|| Wrong::unknown("job", id))?.into_job()
+        row.ok_or_else(|| Wrong::not_found("job", id))?.into_job()
     }
 
     /// Jobs that wait or run, oldest first.
@@ -351,7 +351,7 @@ impl Store {
 
     /// The scores of a job as the score store keeps them.
     pub(crate) async fn job_columns(&self, id: &str) -> Result<ScoreColumns, Error> {
-        let work = self.work(id).await?;
+        let work = self.job_input(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
             texts
                 .iter()

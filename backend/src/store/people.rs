@@ -105,7 +105,7 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         match found {
             Some(row) => row.into_known(),
-            None => Err(Wrong::unknown("person", no.0.to_string()).into()),
+            None => Err(Wrong::not_found("person", no.0.to_string()).into()),
         }
     }
 

@@ -14,7 +14,7 @@ use shared::score::{RankerInfo, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::{Store, parquet, write_atomically};
+use crate::store::{Store, parquet_columns, write_atomically};
 
 /// What a ranker said about some pairs, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +41,7 @@ impl ScoreColumns {
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
-        let mut writer = parquet::create(
+        let mut writer = parquet_columns::create(
             file,
             "message scores {
                  required binary query_hash (UTF8);
@@ -53,10 +53,10 @@ impl ScoreColumns {
         let mut group = writer.next_row_group()?;
         for hashes in [&self.query_hashes, &self.text_hashes] {
             let values: Vec<ByteArray> = hashes.iter().map(|it| it.as_str().into()).collect();
-            parquet::write::<ByteArrayType>(&mut group, &values, None)?;
+            parquet_columns::write::<ByteArrayType>(&mut group, &values, None)?;
         }
-        parquet::write::<DoubleType>(&mut group, &self.scores, None)?;
-        parquet::write::<BoolType>(&mut group, &self.truncated, None)?;
+        parquet_columns::write::<DoubleType>(&mut group, &self.scores, None)?;
+        parquet_columns::write::<BoolType>(&mut group, &self.truncated, None)?;
         group.close()?;
         writer.close()?;
         Ok(())
@@ -114,7 +114,7 @@ impl StudyScores {
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
-        let mut writer = parquet::create(
+        let mut writer = parquet_columns::create(
             file,
             "message scores {
                  required int32 ranker;
@@ -130,10 +130,10 @@ impl StudyScores {
         }
         let mut group = writer.next_row_group()?;
         for numbers in [&self.rankers, &self.pairs] {
-            parquet::write::<Int32Type>(&mut group, numbers, None)?;
+            parquet_columns::write::<Int32Type>(&mut group, numbers, None)?;
         }
-        parquet::write::<DoubleType>(&mut group, &self.scores, None)?;
-        parquet::write::<BoolType>(&mut group, &self.truncated, None)?;
+        parquet_columns::write::<DoubleType>(&mut group, &self.scores, None)?;
+        parquet_columns::write::<BoolType>(&mut group, &self.truncated, None)?;
         group.close()?;
         writer.close()?;
         Ok(())
@@ -149,7 +149,7 @@ impl StudyScores {
 }
 
 fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
-    let reader = parquet::open(file)?;
+    let reader = parquet_columns::open(file)?;
     let mut columns = StudyScores::default();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;

@@ -138,7 +138,7 @@ impl Store {
         )
         .bind(&study.definition.name)
         .bind(&study.definition.title)
-        .bind(&study.made)
+        .bind(&study.created)
         .bind(&study.instances_hash)
         .bind(&study.collection_hash)
         .bind(n_instances as i64)

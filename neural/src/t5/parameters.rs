@@ -119,7 +119,9 @@ impl T5Parameters {
 
     /// `[v, h]`: what a state is multiplied with to become logits.
     pub(super) fn output(&self) -> &[f32] {
-        self.output_embeddings.as_deref().unwrap_or(&self.token_embeddings)
+        self.output_embeddings
+            .as_deref()
+            .unwrap_or(&self.token_embeddings)
     }
 }
 

@@ -75,7 +75,11 @@ impl ItemContent {
     ) -> Result<ItemContent, Error> {
         let read = study.instance_texts(place.probe, place.variant, place.index)?;
         let bare = |it: HighlightedText| HighlightedText {
-            marks: if shows.highlights_terms { it.marks } else { Vec::new() },
+            marks: if shows.highlights_terms {
+                it.marks
+            } else {
+                Vec::new()
+            },
             text: it.text,
         };
         let instances = study.instances_of(place.probe, place.variant)?;
@@ -91,7 +95,11 @@ impl ItemContent {
             variant: place.variant,
             claim: claim.kind(),
             query: bare(read.query),
-            terms: if shows.highlights_terms { read.terms } else { Vec::new() },
+            terms: if shows.highlights_terms {
+                read.terms
+            } else {
+                Vec::new()
+            },
             documents: read.docs.into_iter().map(bare).collect(),
             rankers: if shows.shows_rankers {
                 ranked.collect()

@@ -200,7 +200,8 @@ pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
 
 fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
     let polls = VoteSample::new(items);
-    let ranker = |at: usize| move |it: &AnnotatedItem| it.ranker_preferences.get(at).copied().flatten();
+    let ranker =
+        |at: usize| move |it: &AnnotatedItem| it.ranker_preferences.get(at).copied().flatten();
     EstimateRow {
         counts: counts(items),
         axiom_vs_people: polls.estimate_agreement(|_| ComparisonSide::Claim),
@@ -213,7 +214,8 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
             .collect(),
         axiom_vs_qrels: AgreementShare {
             agreement: polls.estimate_share(|it, _| graded(it.item, |_| true)),
-            without_ties: polls.estimate_share(|it, _| graded(it.item, |it| it != Preference::Equal)),
+            without_ties: polls
+                .estimate_share(|it, _| graded(it.item, |it| it != Preference::Equal)),
             by_vote: None,
         }
         .without_people(),

@@ -192,7 +192,11 @@ impl<'a> Works<'a> {
             median_decision_ms: median(&times),
             decisions_per_hour: (active_ms > 0)
                 .then(|| decided.len() as f64 * MS_AN_HOUR / active_ms as f64),
-            last_event_ms: own.iter().map(|it| it.received_ms).max().unwrap_or_default(),
+            last_event_ms: own
+                .iter()
+                .map(|it| it.received_ms)
+                .max()
+                .unwrap_or_default(),
             gold_accuracy: wilson_interval(share(&gold)),
             n_gold: gold.len() as u64,
             gold_accuracy_drift: drift(&gold),

@@ -156,7 +156,10 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
         SamplingDesign::StratifiedByProbe { allocation: share } => {
             let mut of_probe: BTreeMap<Probe, Vec<usize>> = BTreeMap::new();
             for (at, candidate) in all {
-                of_probe.entry(candidate.instance.probe).or_default().push(at);
+                of_probe
+                    .entry(candidate.instance.probe)
+                    .or_default()
+                    .push(at);
             }
             let strata = of_probe.into_values().map(|members| Stratum {
                 share: match share {

@@ -72,7 +72,9 @@ pub fn build_sampling_frame(
                     let (scored, width) = judged(chooser?, query, claim)?;
                     Some(scored.verdict(width))
                 };
-                if !filter.includes_instance(instances, query, claim, chooser) || !keeps(task, verdict()) {
+                if !filter.includes_instance(instances, query, claim, chooser)
+                    || !keeps(task, verdict())
+                {
                     continue;
                 }
                 let (mut margin, mut disagrees) = (None, None);

@@ -198,7 +198,10 @@ fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
         cells.push(number(it.median_decision_ms.map(|it| it / 1_000.0), 1));
         cells.push(number(it.decisions_per_hour, 0));
         cells.push(TableValue::Count(it.n_gold));
-        cells.push(it.gold_accuracy.map_or(TableValue::Missing, TableValue::Estimate));
+        cells.push(
+            it.gold_accuracy
+                .map_or(TableValue::Missing, TableValue::Estimate),
+        );
         cells.extend(drift(it.gold_accuracy_drift));
         cells.extend(drift(it.agreement_drift));
         cells

@@ -315,7 +315,11 @@ impl AnnotationTask {
             return Err(Error::missing("probes", "a task needs at least one"));
         }
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
-        within("overlap", self.annotators_per_item, 1..=MAX_ANNOTATORS_PER_ITEM)?;
+        within(
+            "overlap",
+            self.annotators_per_item,
+            1..=MAX_ANNOTATORS_PER_ITEM,
+        )?;
         within("gold_every", self.gold_interval, 0..=1_000)?;
         if let SamplingDesign::DisagreementFirst {
             allocation: share, ..

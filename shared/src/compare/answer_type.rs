@@ -79,7 +79,9 @@ pub fn answer_type(query: &str) -> Option<AnswerType> {
         "where" => Some(AnswerType::Location),
         "when" => Some(AnswerType::Numeric),
         "why" => Some(AnswerType::Description),
-        "how" if rest.first().is_some_and(|it| contains_word(MEASURES, it)) => Some(AnswerType::Numeric),
+        "how" if rest.first().is_some_and(|it| contains_word(MEASURES, it)) => {
+            Some(AnswerType::Numeric)
+        }
         "how" => (!rest.is_empty()).then_some(AnswerType::Description),
         _ => of_what(rest),
     }
@@ -201,7 +203,8 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 fn of_doing(rest: &[&str]) -> AnswerType {
     let says = "mean do happen look feel smell taste sound";
     let ends = rest.last().is_some_and(|it| *it == "for");
-    match ends || rest.iter().any(|it| contains_word(says, it)) && !has_pair(rest, ["you", "call"]) {
+    match ends || rest.iter().any(|it| contains_word(says, it)) && !has_pair(rest, ["you", "call"])
+    {
         true => AnswerType::Description,
         false => AnswerType::Entity,
     }
@@ -284,8 +287,9 @@ fn of_phrase(words: &[&str]) -> Option<AnswerType> {
     }
     let tells = "define explain describe describing explaining";
     let told = "definition definitions meaning explained define symptoms";
-    let says =
-        contains_word(tells, first) || contains_word(told, last) || words.starts_with(&["tell", "me"]);
+    let says = contains_word(tells, first)
+        || contains_word(told, last)
+        || words.starts_with(&["tell", "me"]);
     if says {
         return Some(AnswerType::Description);
     }

@@ -198,7 +198,10 @@ pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
 
 /// Over all queries that count, judged or not.
 pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
-    let at = |depth: usize| rows.iter().map(move |it| f64::from(it.n_shared_docs[depth]));
+    let at = |depth: usize| {
+        rows.iter()
+            .map(move |it| f64::from(it.n_shared_docs[depth]))
+    };
     let means = (0..MAX_DEPTH).map_while(|depth| {
         let mut mean = bootstrap::bootstrap_mean(&at(depth).collect::<Vec<f64>>())?;
         if rows.len() == 1 {

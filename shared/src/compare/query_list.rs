@@ -189,7 +189,8 @@ pub fn list_queries(
         .filter(|it| holds(&listing.selection, it))
         .collect();
     // Queries without judgements stand last in either order.
-    let gain = |it: &QueryMetrics, sign: f64| it.rr_difference().map_or(f64::NEG_INFINITY, |it| it * sign);
+    let gain =
+        |it: &QueryMetrics, sign: f64| it.rr_difference().map_or(f64::NEG_INFINITY, |it| it * sign);
     let sign = match listing.sort {
         QuerySort::Query => None,
         QuerySort::Gain => Some(1.0),
@@ -235,7 +236,9 @@ fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
         QuerySelection::QueryLength { n_tokens } => {
             judged && length_group(values.n_tokens) == *n_tokens
         }
-        QuerySelection::RrChange { change } => values.rr_difference().is_some_and(|it| change.holds(it)),
+        QuerySelection::RrChange { change } => {
+            values.rr_difference().is_some_and(|it| change.holds(it))
+        }
         QuerySelection::AnswerType { answer } => judged && values.answer_type == *answer,
         QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
         QuerySelection::Disjoint { depth } => {

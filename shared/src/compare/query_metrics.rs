@@ -76,7 +76,8 @@ impl ComparisonInput<'_> {
             let split = asking.split.as_ref();
             split.is_none_or(|it| query.split.as_ref() == Some(it))
         });
-        let rows = places.filter_map(|(place, _)| self.metrics_of_query(&asked, place, &mut queries));
+        let rows =
+            places.filter_map(|(place, _)| self.metrics_of_query(&asked, place, &mut queries));
         let rows = rows.collect();
         Ok((
             asked,

@@ -49,7 +49,9 @@ pub fn top_fractions<'a>(
     if query.is_empty() {
         return None;
     }
-    let shares: Vec<[f64; 2]> = texts.filter_map(|it| document_fractions(analyzer, query, it)).collect();
+    let shares: Vec<[f64; 2]> = texts
+        .filter_map(|it| document_fractions(analyzer, query, it))
+        .collect();
     let n = shares.len() as f64;
     let mean = |of: usize| shares.iter().map(|it| it[of]).sum::<f64>() / n;
     (!shares.is_empty()).then(|| [mean(0), mean(1)])

@@ -127,7 +127,9 @@ pub fn aggregate_queries(
         idf_delta_es_correlation: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
         idf_spectral_correlation: correlation(pieces.iter().map(|it| (it.idf, it.spectral_ratio))),
         pretrained_idf_spectral_correlation: correlation(
-            pieces.iter().map(|it| (it.idf, it.pretrained_spectral_ratio)),
+            pieces
+                .iter()
+                .map(|it| (it.idf, it.pretrained_spectral_ratio)),
         ),
         words,
         tokens: pieces,

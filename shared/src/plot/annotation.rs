@@ -193,7 +193,12 @@ const FLOOR: f64 = 148.0;
 pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
     let first = found.decisions_by_day.first().map_or(0, |it| it.0);
     let last = found.decisions_by_day.last().map_or(first, |it| it.0);
-    let most = found.decisions_by_day.iter().map(|it| it.1).max().unwrap_or_default();
+    let most = found
+        .decisions_by_day
+        .iter()
+        .map(|it| it.1)
+        .max()
+        .unwrap_or_default();
     let wide = (COLUMN - 60.0) / (last - first + 1) as f64;
     let mut marks = Vec::new();
     for &(day, n) in &found.decisions_by_day {

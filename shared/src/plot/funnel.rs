@@ -17,7 +17,10 @@ const GAP: f64 = 14.0;
 
 /// One bar for each step of each axiom; the length is the logarithm of the count.
 pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
-    let counts = funnels.iter().flat_map(|it| &it.steps).map(|it| it.n_candidates);
+    let counts = funnels
+        .iter()
+        .flat_map(|it| &it.steps)
+        .map(|it| it.n_candidates);
     let most = libm::log10(counts.max().unwrap_or(1).max(10) as f64 + 1.0);
     let mut marks = Vec::new();
     let mut y = 8.0;
@@ -40,7 +43,12 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
                 marks.push(rect([LEFT, y + 3.0], [width, ROW - 6.0], 2.0, fill));
             }
             let place = [LEFT + width + 6.0, y + 14.0];
-            marks.push(text(place, TextAnchor::Start, NOTE, format::count(step.n_candidates)));
+            marks.push(text(
+                place,
+                TextAnchor::Start,
+                NOTE,
+                format::count(step.n_candidates),
+            ));
             y += ROW;
         }
         y += GAP;

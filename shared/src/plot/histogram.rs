@@ -110,7 +110,12 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
             true => FigureColor::Step(-4),
             false => FigureColor::Step(4),
         };
-        marks.push(bar(x.position(edge(n)), x.position(edge(n + 1)), count, fill));
+        marks.push(bar(
+            x.position(edge(n)),
+            x.position(edge(n + 1)),
+            count,
+            fill,
+        ));
     }
     if sides.band > 0.0 {
         let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Secondary));

@@ -37,7 +37,8 @@ impl PointPlot {
     /// Idf and importance of words.
     pub fn importance_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         let value = |it: &WordStatistics| it.importance;
-        PointPlot::of_words(found, "importance, low is important", value).with(found.idf_importance_correlation)
+        PointPlot::of_words(found, "importance, low is important", value)
+            .with(found.idf_importance_correlation)
     }
 
     /// Idf and ΔES of words.
@@ -47,7 +48,8 @@ impl PointPlot {
 
     /// Idf and spectral ratio of pieces.
     pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
-        PointPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio).with(found.idf_spectral_correlation)
+        PointPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
+            .with(found.idf_spectral_correlation)
     }
 
     /// The same of the encoder before fine-tuning; none where there is none.

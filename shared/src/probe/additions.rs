@@ -190,7 +190,12 @@ impl AddedSamples {
         // What does not depend on a query is there once.
         let mut known: BTreeMap<(u32, DocNo), DocNo> = BTreeMap::new();
         for (query, made) in made.into_iter().enumerate() {
-            for DerivedDocument { probe_index: which, source_doc: of, body } in made {
+            for DerivedDocument {
+                probe_index: which,
+                source_doc: of,
+                body,
+            } in made
+            {
                 let slug = asked[which as usize].0.slug();
                 let is_of_query = match asked[which as usize].0 {
                     Probe::Manipulation(it) => it.depends_on_query(),

@@ -74,7 +74,9 @@ impl DocumentFeatures {
                 other = last;
             }
             if let Some((_, before)) = other
-                && counted.term_distance().is_none_or(|it| position - before < it)
+                && counted
+                    .term_distance()
+                    .is_none_or(|it| position - before < it)
             {
                 counted.nearest_positions = Some((before, position));
             }
@@ -254,7 +256,9 @@ impl<'a> FeatureExtractor<'a> {
     /// Returns how like each query term is to each, as [`QueryContext::term_similarities`] holds it.
     pub(crate) fn term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
-        known.map_or(Vec::new(), |(known, _, words)| known.query_term_similarities(words))
+        known.map_or(Vec::new(), |(known, _, words)| {
+            known.query_term_similarities(words)
+        })
     }
 }
 
@@ -322,7 +326,10 @@ impl<'a> QueryContext<'a> {
         by_length.sort_by_key(|&at| self.pool[at].n_terms);
         for (first, &a) in by_length.iter().enumerate() {
             for &b in &by_length[first + 1..] {
-                if !self.limits.has_similar_length(self.pool[a].n_terms, self.pool[b].n_terms) {
+                if !self
+                    .limits
+                    .has_similar_length(self.pool[a].n_terms, self.pool[b].n_terms)
+                {
                     break;
                 }
                 take(a, b);

@@ -176,7 +176,8 @@ impl Instances {
     /// The claim at a place.
     pub fn claim(&self, at: usize) -> Claim<StudyDocNo> {
         let arity = self.claim.arity();
-        self.claim.claim_for(&self.docs[at * arity..(at + 1) * arity])
+        self.claim
+            .claim_for(&self.docs[at * arity..(at + 1) * arity])
     }
 
     /// The texts of the instance at a place.

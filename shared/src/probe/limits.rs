@@ -106,7 +106,8 @@ impl Limits {
 
     /// Whether two lengths are within δ.
     pub fn has_similar_length(&self, a: u32, b: u32) -> bool {
-        self.length_tolerance_terms.is_none_or(|gap| a.abs_diff(b) <= gap)
+        self.length_tolerance_terms
+            .is_none_or(|gap| a.abs_diff(b) <= gap)
     }
 
     /// Refuses limits under which no probe means anything.
@@ -118,9 +119,13 @@ impl Limits {
             ));
         }
         let most = Self::MAX_REPEATED_DOC_TERMS;
-        if [self.max_repetitions, self.max_repeated_doc_terms, self.fill_length_terms]
-            .iter()
-            .any(|&it| it > most)
+        if [
+            self.max_repetitions,
+            self.max_repeated_doc_terms,
+            self.fill_length_terms,
+        ]
+        .iter()
+        .any(|&it| it > most)
         {
             return Err(Error::out_of_range(
                 "repeat",

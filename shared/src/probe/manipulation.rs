@@ -337,7 +337,9 @@ impl Manipulation {
         let is_of_more = Manipulation::NEEDING_RESOURCES
             .iter()
             .any(|it| it.word() == self.word());
-        !is_of_more && !matches!(self, Manipulation::InsertNoiseWords(_)) && !self.needs_other_docs()
+        !is_of_more
+            && !matches!(self, Manipulation::InsertNoiseWords(_))
+            && !self.needs_other_docs()
     }
 
     /// Whether it needs word vectors.

@@ -245,7 +245,11 @@ impl MeasureAndMatch {
     pub(super) fn preconditions(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
-            let differ = a.term_counts.iter().zip(&b.term_counts).filter(|(a, b)| a != b);
+            let differ = a
+                .term_counts
+                .iter()
+                .zip(&b.term_counts)
+                .filter(|(a, b)| a != b);
             differ.count() as f64
         };
         let lead = |measure: Measurement| {

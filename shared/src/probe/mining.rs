@@ -218,7 +218,11 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let needs = RequiredFeatures::union(asked.iter().map(|&(probe, mode)| probe.required_features(mode)));
+    let needs = RequiredFeatures::union(
+        asked
+            .iter()
+            .map(|&(probe, mode)| probe.required_features(mode)),
+    );
     let compares = asked
         .iter()
         .any(|(probe, _)| probe.needs_vectors() && !probe.uses_added_docs());
@@ -449,7 +453,8 @@ impl MiningResult {
 
     /// [`InstanceHasher`] of all of them. Two results are compared only if their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let mut hashing = InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
+        let mut hashing =
+            InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
         hashing.add(self, query_ids, doc_id);
         hashing.finish()
     }

@@ -74,7 +74,9 @@ impl Bm25 {
 
     pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
         let weights = query.iter().map(|it| {
-            self.query_term_weight(it.count) * self.idf.value(it.df, totals.n_docs) * (self.k1 + 1.0)
+            self.query_term_weight(it.count)
+                * self.idf.value(it.df, totals.n_docs)
+                * (self.k1 + 1.0)
         });
         let average = totals.average_length();
         let per_term = if average > 0.0 {

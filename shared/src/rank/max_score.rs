@@ -118,7 +118,9 @@ impl TopKSearcher {
     }
 
     fn measure(&self, index: &Index, term: TermNo) -> Gains {
-        let weighed = self.ranker.query_scorer(&vec![unit(index, term)], &self.totals);
+        let weighed = self
+            .ranker
+            .query_scorer(&vec![unit(index, term)], &self.totals);
         let Postings { docs, counts } = index.postings(term);
         let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
             let gain = gain(&weighed, 0, count, index.n_terms_of(doc));

@@ -47,7 +47,11 @@ fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
 /// by queries disagree.
 fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { " *" } else { "" };
-    let dagger = if effect.has_conflicting_tests() { " †" } else { "" };
+    let dagger = if effect.has_conflicting_tests() {
+        " †"
+    } else {
+        ""
+    };
     let [low, high] = effect.score.interval.map(format::signed);
     format!(
         "{} [{low}, {high}]{star}{dagger}",

@@ -108,7 +108,9 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
             ];
             let rr = values.rr.map_or([None; 2], |it| it.map(Some));
             cells.extend([rr, values.fqt, values.fnt].into_iter().flat_map(both));
-            cells.push(TableValue::Count(u64::from(values.n_shared_docs[MAX_DEPTH - 1])));
+            cells.push(TableValue::Count(u64::from(
+                values.n_shared_docs[MAX_DEPTH - 1],
+            )));
             cells
         })
         .collect();

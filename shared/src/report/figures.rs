@@ -102,23 +102,25 @@ fn premises(figures: &StudyFigures) -> ReportTable {
         .with_text_columns("axiom | premise | bound")
         .with_number_columns("fail it | fail nothing else | missing, median | of");
     for funnel in &figures.funnels {
-        table.rows.extend(funnel.precondition_failures.iter().map(|it| {
-            let share = |n: u64| match funnel.n_checked {
-                0 => TableValue::Missing,
-                all => TableValue::Fraction(n as f64 / all as f64),
-            };
-            vec![
-                text(funnel.probe.name()),
-                text(precondition_label(it)),
-                text(precondition::bound_label(&measured(it))),
-                share(it.n_failed),
-                share(it.n_failed_only),
-                it.median_shortfall.map_or(TableValue::Missing, |by| {
-                    text(precondition::value_label(it.quantity, by))
-                }),
-                TableValue::Count(funnel.n_checked),
-            ]
-        }));
+        table
+            .rows
+            .extend(funnel.precondition_failures.iter().map(|it| {
+                let share = |n: u64| match funnel.n_checked {
+                    0 => TableValue::Missing,
+                    all => TableValue::Fraction(n as f64 / all as f64),
+                };
+                vec![
+                    text(funnel.probe.name()),
+                    text(precondition_label(it)),
+                    text(precondition::bound_label(&measured(it))),
+                    share(it.n_failed),
+                    share(it.n_failed_only),
+                    it.median_shortfall.map_or(TableValue::Missing, |by| {
+                        text(precondition::value_label(it.quantity, by))
+                    }),
+                    TableValue::Count(funnel.n_checked),
+                ]
+            }));
     }
     table.notes.push(
         "Shares of the candidates in the last column, all of them or as many drawn by seed."
@@ -187,7 +189,9 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
     let what = format!("rankers against {}", reference.label);
     let mut table = head(figures, "compared", &what)
         .with_text_columns("ranker | axiom")
-        .with_number_columns("difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries");
+        .with_number_columns(
+            "difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries",
+        );
     for (ranker, row) in figures.rankers.iter().zip(&compared.rows) {
         let cells = row.iter().zip(&figures.funnels);
         table.rows.extend(cells.filter_map(|(cell, funnel)| {

@@ -20,17 +20,28 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
             found.idf_importance_correlation.as_ref(),
             Some(importance),
         ),
-        row("ΔES, by word", found.idf_delta_es_correlation.as_ref(), Some(delta_es)),
+        row(
+            "ΔES, by word",
+            found.idf_delta_es_correlation.as_ref(),
+            Some(delta_es),
+        ),
         row(
             "spectral ratio, by piece",
             found.idf_spectral_correlation.as_ref(),
             Some(ratio),
         ),
     ];
-    let has_before = found.tokens.iter().any(|it| it.pretrained_spectral_ratio.is_some());
+    let has_before = found
+        .tokens
+        .iter()
+        .any(|it| it.pretrained_spectral_ratio.is_some());
     if has_before {
         let what = "spectral ratio before fine-tuning, by piece";
-        rows.push(row(what, found.pretrained_idf_spectral_correlation.as_ref(), None));
+        rows.push(row(
+            what,
+            found.pretrained_idf_spectral_correlation.as_ref(),
+            None,
+        ));
     }
     let table = head(found, "correlations", &found.header.ranker.label)
         .with_text_columns("idf and")

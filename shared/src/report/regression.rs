@@ -120,7 +120,11 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
     );
     for it in compared {
         let ranker = escape(&it.expected.ranker);
-        let case = format!("{} {}", it.expected.probe.slug(), it.expected.variant.name());
+        let case = format!(
+            "{} {}",
+            it.expected.probe.slug(),
+            it.expected.variant.name()
+        );
         let _ = write!(out, "  <testcase classname=\"{ranker}\" name=\"{case}\"");
         if it.passes {
             out.push_str("/>\n");

@@ -68,7 +68,9 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         .map(|it| TableValue::Count(it.n_instances))
         .collect();
     rows.push(row("instances", counts));
-    let relevant = probes.map(|it| TableValue::Count(it.n_with_relevant)).collect();
+    let relevant = probes
+        .map(|it| TableValue::Count(it.n_with_relevant))
+        .collect();
     rows.push(row("with a relevant text", relevant));
     ReportTable {
         rows,
@@ -240,7 +242,9 @@ fn way(computation: &ComputeEnvironment) -> String {
 }
 
 fn fraction(cell: Option<&OverviewCell>) -> TableValue {
-    cell.map_or(TableValue::Missing, |it| TableValue::Estimate(it.micro_average))
+    cell.map_or(TableValue::Missing, |it| {
+        TableValue::Estimate(it.micro_average)
+    })
 }
 
 fn counted(cell: &OverviewCell) -> Vec<TableValue> {
@@ -257,7 +261,8 @@ fn counted(cell: &OverviewCell) -> Vec<TableValue> {
         TableValue::PValue(cell.p_holm),
         cell.detectable_difference
             .map_or(TableValue::Missing, TableValue::Fraction),
-        cell.untruncated_fraction.map_or(TableValue::Missing, TableValue::Fraction),
+        cell.untruncated_fraction
+            .map_or(TableValue::Missing, TableValue::Fraction),
     ]
 }
 

@@ -199,9 +199,9 @@ impl Bm25Comparison {
             ComparisonMeasure::Fqt => Some(of_paired(&found.fraction_query_tokens)),
             ComparisonMeasure::Fnt => Some(of_paired(&found.fraction_novel_terms)),
             ComparisonMeasure::Bucket(at) => found.fqt_buckets.get(at).map(of_bucket),
-            ComparisonMeasure::BucketDrop => {
-                Some(of_falls([0, 1].map(|it| relative_mrr_drop(&found.fqt_buckets, it))))
-            }
+            ComparisonMeasure::BucketDrop => Some(of_falls(
+                [0, 1].map(|it| relative_mrr_drop(&found.fqt_buckets, it)),
+            )),
             ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
             ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
             ComparisonMeasure::Answer(answer) => {
@@ -210,7 +210,10 @@ impl Bm25Comparison {
                 group.map(|it| of_both(&it.mrr))
             }
             ComparisonMeasure::AnswerTypeCount => {
-                let typed = found.answer_types.iter().filter(|it| it.answer_type.is_some());
+                let typed = found
+                    .answer_types
+                    .iter()
+                    .filter(|it| it.answer_type.is_some());
                 let n_queries = typed.map(|it| it.mrr.n_queries).sum();
                 Some(MeasureValues {
                     queries: [Some(n_queries); 2],
@@ -221,7 +224,10 @@ impl Bm25Comparison {
                 let mean = found.top_overlap.means.get(depth.checked_sub(1)?)?;
                 Some(of_both_alike(TableValue::Estimate(*mean)))
             }
-            ComparisonMeasure::Slope => found.top_overlap.regression.map(|it| of_both_alike(three(it.slope))),
+            ComparisonMeasure::Slope => found
+                .top_overlap
+                .regression
+                .map(|it| of_both_alike(three(it.slope))),
             ComparisonMeasure::Intercept => found
                 .top_overlap
                 .regression

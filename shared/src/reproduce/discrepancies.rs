@@ -234,7 +234,11 @@ impl<'a> DiscrepancyRows<'a> {
         };
         let pairs = study.pools.iter().map(|it| it.len() as u64);
         let pairs: u64 = pairs.map(|n| n * n.saturating_sub(1)).sum();
-        let kept = instances.n_found.iter().map(|&it| u64::from(it)).sum::<u64>();
+        let kept = instances
+            .n_found
+            .iter()
+            .map(|&it| u64::from(it))
+            .sum::<u64>();
         let overview = self.overview(code);
         let column = overview.and_then(|it| {
             it.columns

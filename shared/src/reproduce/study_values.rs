@@ -214,9 +214,9 @@ fn of_axioms(
             let mut rankers = overview.rows.iter();
             let ranker = rankers.find(|it| is_called(&it.ranker.spec, word))?;
             match column {
-                PublishedColumn::Probe(_) => {
-                    Some(TableValue::Estimate(ranker.cells[probe?].as_ref()?.micro_average))
-                }
+                PublishedColumn::Probe(_) => Some(TableValue::Estimate(
+                    ranker.cells[probe?].as_ref()?.micro_average,
+                )),
                 PublishedColumn::Measure(_, ours) => {
                     let at = overview.measures.iter().position(|it| it == ours)?;
                     ranker.effectiveness[at].map(TableValue::Fraction)
@@ -245,7 +245,9 @@ fn of_behaviours(
         | PublishedColumn::Comparison(..)
         | PublishedColumn::NotAvailable(_) => None,
         PublishedColumn::Delta => match &row.subject {
-            PublishedRowSubject::Ranker(word) => behaviours.rankers[place(word)?].tie_threshold.map(width),
+            PublishedRowSubject::Ranker(word) => {
+                behaviours.rankers[place(word)?].tie_threshold.map(width)
+            }
             PublishedRowSubject::NotAvailable
             | PublishedRowSubject::Outcome(..)
             | PublishedRowSubject::Instances

@@ -51,8 +51,11 @@ pub struct FractionDifference {
 
 /// Compares two rankers; none where there is no instance that both were judged on.
 pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
-    let units: Vec<PairedVerdictCounts> =
-        queries.iter().copied().filter(|it| it.n_verdicts > 0).collect();
+    let units: Vec<PairedVerdictCounts> = queries
+        .iter()
+        .copied()
+        .filter(|it| it.n_verdicts > 0)
+        .collect();
     let micro = bootstrap_difference(&units)?;
     let p = p_of(&units);
     Some(FractionDifference {

@@ -83,7 +83,8 @@ impl Baseline {
         }
         let compared = self.cells.iter().map(|expected| {
             let same = |it: &&BaselineCell| {
-                (&it.ranker, it.probe, it.variant) == (&expected.ranker, expected.probe, expected.variant)
+                (&it.ranker, it.probe, it.variant)
+                    == (&expected.ranker, expected.probe, expected.variant)
             };
             let found = now.cells.iter().find(same).map(|it| it.fraction);
             BaselineCheck {

@@ -224,7 +224,9 @@ impl Study {
                 },
             })
             .collect();
-        let relevant_from = asking.min_relevant_grade.unwrap_or_else(|| self.relevant_from());
+        let relevant_from = asking
+            .min_relevant_grade
+            .unwrap_or_else(|| self.relevant_from());
         let row = |(probe, slice): (Probe, RelevanceSlice)| {
             let instances = self.instances_of(probe, AxiomVariant::Fixed)?;
             let samples = SampleSelection {

@@ -45,7 +45,9 @@ pub async fn make_study<E: ShardExecutor>(
     let prepared =
         PreparedCollection::prepare_for_study(&definition, collection, files, executor).await?;
     let (mined, n_without_text) = prepared.mine(executor).await?;
-    let audits = prepared.audit_analyzers(&definition.audit, &mined, executor).await?;
+    let audits = prepared
+        .audit_analyzers(&definition.audit, &mined, executor)
+        .await?;
     let pairs = QueryDocumentPairs::from_mined(&mined);
     let scoring = LexicalScoring {
         collection: &prepared.collection,

@@ -63,7 +63,8 @@ impl StudyControls {
 
     /// Two sides of a claim closer than this tie.
     pub(crate) fn tie_threshold(&self, scores: &Scores) -> f64 {
-        self.tie_threshold.unwrap_or(scores.ranker.kind.tie_threshold())
+        self.tie_threshold
+            .unwrap_or(scores.ranker.kind.tie_threshold())
     }
 
     /// Refuses a width that no two scores have, and a split that no query is in.

@@ -232,8 +232,8 @@ impl Study {
         let compares = probe.needs_vectors() && !probe.uses_added_docs();
         let words = self.word_vectors.as_ref().filter(|_| compares);
         for (at, text) in texts.iter_mut().enumerate() {
-            text.query_similarity =
-                words.and_then(|it| read.query_similarity(&self.definition.analyzer, &it.vectors, at));
+            text.query_similarity = words
+                .and_then(|it| read.query_similarity(&self.definition.analyzer, &it.vectors, at));
         }
         // The second text of a manipulation is the document.
         if let (Probe::Manipulation(it), Some(text)) = (probe, texts.get_mut(1)) {
@@ -423,7 +423,9 @@ impl<'a> AnalyzedInstance<'a> {
                 let rest = bag_without_query(vectors, analyzer, body.0, &terms);
                 let mut meaning = SemanticFeatures::new(rest, bag);
                 let words = words.into_iter();
-                meaning.word_similarities = asked.as_ref().map(|it| word_similarities(vectors, it, &terms, words));
+                meaning.word_similarities = asked
+                    .as_ref()
+                    .map(|it| word_similarities(vectors, it, &terms, words));
                 meaning
             });
             counted

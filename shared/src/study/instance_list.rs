@@ -121,7 +121,11 @@ impl Study {
         let lister = self.instance_lister(listing)?;
         let counted = [lister.count_margins(0..self.queries.len())];
         let plan = lister.plan(&counted);
-        let picked = plan.parts.iter().map(|it| lister.select_instances(it)).collect();
+        let picked = plan
+            .parts
+            .iter()
+            .map(|it| lister.select_instances(it))
+            .collect();
         Ok(lister.build_page(&plan, picked))
     }
 

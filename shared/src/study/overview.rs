@@ -266,7 +266,10 @@ impl Study {
         let n_own = self.queries.len() - self.addition_counts.n_queries as usize;
         let taken = (0..n_own).filter(|&it| filter.includes_query(it));
         let taken: Vec<usize> = taken.collect();
-        let n_pairs: usize = taken.iter().map(|&it| self.pairs.documents_of(it).len()).sum();
+        let n_pairs: usize = taken
+            .iter()
+            .map(|&it| self.pairs.documents_of(it).len())
+            .sum();
         Ok(StudyOverview {
             n_queries: taken.len() as u64,
             n_pairs: n_pairs as u64,

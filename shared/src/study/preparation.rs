@@ -203,7 +203,9 @@ impl MiningSettings {
     pub fn from_definition(definition: &StudyDefinition) -> MiningSettings {
         let modes = definition.variants.iter();
         let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
-        let behaviours = definition.behavioral_tests().map(|it| (it, AxiomVariant::Fixed));
+        let behaviours = definition
+            .behavioral_tests()
+            .map(|it| (it, AxiomVariant::Fixed));
         MiningSettings {
             analyzer: definition.analyzer.clone(),
             pool: definition.pool.clone(),
@@ -453,7 +455,9 @@ impl PreparedCollection {
             };
             let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);
             let mut step = StageRun::begin(executor, stage, at * n_queries, of).await?;
-            let queries = step.collect(n_queries, |it| auditor.audit_query(it)).await?;
+            let queries = step
+                .collect(n_queries, |it| auditor.audit_query(it))
+                .await?;
             audits.push(auditor.collect_audit(analyzer.describe(), &queries));
         }
         Ok(audits)

@@ -51,7 +51,10 @@ impl Study {
         )?;
         ok(!self.instances.is_empty(), "it has no instances")?;
         for it in &self.instances {
-            ok(it.is_valid(n_queries), "its instances are not of its queries")?;
+            ok(
+                it.is_valid(n_queries),
+                "its instances are not of its queries",
+            )?;
             let scored = (0..n_queries).all(|query| {
                 let mut texts = it.docs_of(query).iter();
                 texts.all(|&text| self.pairs.position(query, text).is_some())
@@ -60,10 +63,9 @@ impl Study {
         }
         let overlaps = [0, self.queries.len()].contains(&self.query_overlap.len());
         ok(overlaps, "its overlaps are not those of its queries")?;
-        let withheld = self
-            .withheld_texts
-            .as_ref()
-            .is_none_or(|it| (it.text_hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts));
+        let withheld = self.withheld_texts.as_ref().is_none_or(|it| {
+            (it.text_hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts)
+        });
         ok(
             withheld,
             "what is told of withheld texts is not of its texts",

@@ -43,7 +43,9 @@ impl Study {
 
     /// Whether the texts of the collection are not here.
     pub fn has_withheld_texts(&self) -> bool {
-        self.withheld_texts.as_ref().is_some_and(|it| !it.is_restored)
+        self.withheld_texts
+            .as_ref()
+            .is_some_and(|it| !it.is_restored)
     }
 
     /// Puts texts back from a copy of the collection; all of them, or none and the reason. What

@@ -46,7 +46,11 @@ impl JudgeArgs {
     pub(in crate::cli) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let rankers = self.ranker.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
-        let width = self.delta_score.as_deref().map(tie_width).transpose()?;
+        let width = self
+            .delta_score
+            .as_deref()
+            .map(parse_tie_threshold)
+            .transpose()?;
         let mut loaded = collection_files::load_collection(&self.collection, data)?;
         let file = instances::InstanceReader::open(&self.instances, &ids(&loaded.collection))?;
         refuse_manipulations(&self.instances, &file.origin)?;
@@ -62,17 +66,17 @@ impl JudgeArgs {
             pairs,
             analyzer: file.origin.analyzer.clone(),
         };
-        let (scores, drafts) = work.score(&rankers, data, self.computing.computing()?)?;
+        let (scores, drafts) = work.score(&rankers, data, self.computing.compute_target()?)?;
         let widths: Vec<f64> = scores
             .iter()
-            .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))
+            .map(|it| width.unwrap_or(it.ranker.kind.tie_threshold()))
             .collect();
         let tallies = tally(&file, &work, &scores, &widths)?;
         let all: Vec<(String, BTreeMap<Probe, JudgeOutput>)> = scores
             .iter()
             .zip(tallies)
             .map(|(scores, by_probe)| {
-                let found = file.origin.found.iter().zip(by_probe);
+                let found = file.origin.n_before_cap.iter().zip(by_probe);
                 let rows =
                     found.map(|(it, tallies)| (it.0, JudgeOutput::of((it.0, it.1), &tallies)));
                 (scores.ranker.spec.clone(), rows.collect())
@@ -151,13 +155,13 @@ fn tally(
     widths: &[f64],
 ) -> Result<Vec<Vec<Vec<verdict::OutcomeCounts>>>, Error> {
     let none = vec![verdict::OutcomeCounts::default(); file.origin.n_queries];
-    let mut all = vec![vec![none; file.origin.found.len()]; scores.len()];
-    let mut hashing = InstanceHasher::new(file.origin.found.iter().map(|it| (it.0, it.1)));
+    let mut all = vec![vec![none; file.origin.n_before_cap.len()]; scores.len()];
+    let mut hashing = InstanceHasher::new(file.origin.n_before_cap.iter().map(|it| (it.0, it.1)));
     file.scan(|group| {
         let numbers: Vec<u32> = group
             .texts
             .iter()
-            .map(|text| work.mined.texts.partition_point(|it| it < text) as u32)
+            .map(|text| work.mined.study_docs.partition_point(|it| it < text) as u32)
             .collect();
         let arity = group.claim.arity();
         let mut places = [0; 3];
@@ -166,9 +170,9 @@ fn tally(
                 let found = work.pairs.position(query as usize, numbers[text as usize]);
                 *place = found.expect("every text of the file is among the pairs");
             }
-            let claim = group.claim.about(&places[..arity]);
+            let claim = group.claim.claim_for(&places[..arity]);
             for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
-                let scored = claim.scored(|place| scores.at(place));
+                let scored = claim.map_scores(|place| scores.get(place));
                 let verdict = scored.map(|it| it.verdict(width));
                 all[group.probe][query as usize].add(verdict);
             }
@@ -211,17 +215,17 @@ impl JudgeOutput {
     fn of((probe, mode): (Probe, AxiomVariant), tallies: &[verdict::OutcomeCounts]) -> JudgeOutput {
         let mut sum = verdict::OutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);
-        let cell = overview::summarize_tallies(tallies, probe.claim(mode).tie_agrees());
+        let cell = overview::summarize_tallies(tallies, probe.claim(mode).tie_policy());
         let cell = cell.as_ref();
         JudgeOutput {
             satisfied: sum.satisfied,
             tied: sum.tied,
             violated: sum.violated,
             unscored: sum.unscored,
-            fraction: cell.map(|it| it.micro.value),
-            interval: cell.map(|it| it.micro.interval),
-            over_queries: cell.map(|it| it.over_queries.value),
-            over_queries_interval: cell.map(|it| it.over_queries.interval),
+            fraction: cell.map(|it| it.micro_average.value),
+            interval: cell.map(|it| it.micro_average.interval),
+            over_queries: cell.map(|it| it.macro_average.value),
+            over_queries_interval: cell.map(|it| it.macro_average.interval),
             p: cell.map(|it| it.p),
             n_queries: cell.map_or(0, |it| it.n_queries),
             mode,

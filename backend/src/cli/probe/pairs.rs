@@ -117,7 +117,7 @@ impl PairsArgs {
                 writeln!(out, "{COLUMNS}\tquery\ttext")?;
             }
             for (query, text) in work.pairs.iter() {
-                let text = work.mined.texts[text as usize];
+                let text = work.mined.study_docs[text as usize];
                 let doc = &collection.docs[text.doc() as usize];
                 let pair = Pair {
                     query_id: &collection.queries[query].id,

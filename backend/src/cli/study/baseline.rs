@@ -71,7 +71,7 @@ impl StudyCheckArgs {
             Some(path) => write(path, &table)?,
             None => print!("{table}"),
         }
-        match compared.iter().all(|it| it.holds) {
+        match compared.iter().all(|it| it.passes) {
             true => Ok(CommandOutcome::Done),
             false => Ok(CommandOutcome::DifferenceFound),
         }
@@ -79,7 +79,7 @@ impl StudyCheckArgs {
 }
 
 fn baseline_of(study: &Study) -> Result<Baseline, Error> {
-    let modes = study.definition.modes.iter();
+    let modes = study.definition.variants.iter();
     let overviews = modes.map(|&mode| {
         study.overview(&StudyControls {
             variant: Some(mode),
@@ -139,7 +139,7 @@ fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
             .iter()
             .map(|it| it.ranker.spec.as_str())
             .collect();
-        InputError::unknown("ranker", format!("{named}` among `{}", known.join("`, `"))).into()
+        InputError::not_found("ranker", format!("{named}` among `{}", known.join("`, `"))).into()
     })
 }
 

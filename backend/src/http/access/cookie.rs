@@ -70,7 +70,7 @@ fn name(exposure: &NetworkExposure, headers: &HeaderMap) -> String {
 
 /// Whether the browser is on this machine, or at the end of a tunnel to it, and so without TLS.
 fn is_plain(exposure: &NetworkExposure, headers: &HeaderMap) -> bool {
-    exposure.door == ListenScope::Loopback
+    exposure.scope == ListenScope::Loopback
         && exposure.https_url().is_none()
         && names_loopback(host(headers))
 }

@@ -44,7 +44,7 @@ fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), Str
         .unwrap_or_default();
     let public = exposure.public_url.as_ref();
     let is_public = public.is_some_and(|it| it.host.eq_ignore_ascii_case(host));
-    if exposure.door == ListenScope::Loopback && !names_loopback(host) && !is_public {
+    if exposure.scope == ListenScope::Loopback && !names_loopback(host) && !is_public {
         return Err(format!(
             "this server answers on this machine only, as localhost, not as `{}`; to serve \
              others start it with `--public-url https://HOST` behind a proxy, or with `--listen \
@@ -78,7 +78,7 @@ fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), Str
 fn is_same(origin: &str, host: &str, exposure: &NetworkExposure) -> bool {
     let is_host = |it: &str| !it.is_empty() && it.eq_ignore_ascii_case(host);
     let is_plain = origin.strip_prefix("http://").is_some_and(is_host);
-    match (&exposure.public_url, exposure.door) {
+    match (&exposure.public_url, exposure.scope) {
         (Some(url), _) => {
             origin.eq_ignore_ascii_case(&url.origin()) || is_plain && names_loopback(host)
         }

@@ -50,7 +50,7 @@ pub(in crate::http) async fn create_task(
     }: ApiRequest<CreateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
-    let desk = app.reviews.make(&new).await?;
+    let desk = app.annotation.create(&new).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
@@ -61,7 +61,7 @@ pub(in crate::http) async fn get_task_definition(
         request: asked,
     }: ApiRequest<GetTaskDefinitionRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
-    let desk = app.reviews.desk(asked.task).await?;
+    let desk = app.annotation.task_state(asked.task).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
@@ -72,7 +72,7 @@ pub(in crate::http) async fn update_task(
         request: asked,
     }: ApiRequest<UpdateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
-    let desk = app.reviews.change(asked).await?;
+    let desk = app.annotation.update(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
@@ -83,10 +83,10 @@ pub(in crate::http) async fn get_task_progress(
         ..
     }: ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
-    let desk = app.reviews.desk(asked.task).await?;
-    let _place = app.limits.heavy().await;
+    let desk = app.annotation.task_state(asked.task).await?;
+    let _place = app.limits.computation().await;
     Ok(Json(TaskProgressResponse {
-        progress: app.reviews.progress(&desk).await?,
+        progress: app.annotation.progress(&desk).await?,
         annotators: names(&app, asked.task).await?,
     }))
 }
@@ -98,9 +98,9 @@ pub(in crate::http) async fn get_agreement(
         ..
     }: ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
-    let desk = app.reviews.desk(asked.task).await?;
-    let _place = app.limits.heavy().await;
-    let agreements = app.reviews.agreements(&desk).await?;
+    let desk = app.annotation.task_state(asked.task).await?;
+    let _place = app.limits.computation().await;
+    let agreements = app.annotation.agreements(&desk).await?;
     Ok(Json(AgreementResponse {
         agreement: (*agreements).clone(),
         names: names(&app, asked.task).await?,
@@ -114,9 +114,9 @@ pub(in crate::http) async fn list_disputes(
         ..
     }: ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<Dispute>> {
-    let desk = app.reviews.desk(asked.task).await?;
-    let _place = app.limits.heavy().await;
-    Ok(Json(app.reviews.disputes(&desk).await?))
+    let desk = app.annotation.task_state(asked.task).await?;
+    let _place = app.limits.computation().await;
+    Ok(Json(app.annotation.disputes(&desk).await?))
 }
 
 pub(in crate::http) async fn get_item_history(
@@ -126,30 +126,30 @@ pub(in crate::http) async fn get_item_history(
         ..
     }: ApiRequest<GetItemHistoryRequest>,
 ) -> JsonResult<ItemHistoryResponse> {
-    let desk = app.reviews.desk(asked.task).await?;
+    let desk = app.annotation.task_state(asked.task).await?;
     let row = desk.row();
     let number = asked.item;
     let item = desk.item(number)?.clone();
     let listed = app.store.study(&row.task.study).await?;
     check_current(&desk, &listed)?;
     let names = names(&app, asked.task).await?;
-    let told = app.shelf.of(&listed, move |study| {
+    let told = app.studies.compute(&listed, move |study| {
         check_texts(&row, study)?;
         let all = ContentOptions {
             highlights_terms: true,
             shows_rankers: true,
         };
-        let content = ItemContent::load(study, item.place, all, &row.task.wanted.dials)?;
+        let content = ItemContent::load(study, item.instance, all, &row.task.filter.controls)?;
         let log = desk.log();
         let about = |what: &AnnotationAction| match what {
-            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.action.item()),
             _ => what.item(),
         };
         let entries = log.entries().into_iter();
-        let entries = entries.filter(|it| about(&it.event.what) == Some(number));
+        let entries = entries.filter(|it| about(&it.event.action) == Some(number));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
-            status: log.fate(it),
+            status: log.status(it),
         });
         Ok(ItemHistoryResponse {
             content,
@@ -169,9 +169,9 @@ pub(in crate::http) async fn export_task(
         ..
     }: ApiRequest<ExportTaskRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
-    let desk = app.reviews.desk(asked.task).await?;
+    let desk = app.annotation.task_state(asked.task).await?;
     let rows = app.store.review_items(asked.task).await?;
-    let people = match asked.names {
+    let people = match asked.include_names {
         true => app.store.review_people(asked.task).await?,
         false => BTreeMap::new(),
     };
@@ -181,11 +181,10 @@ pub(in crate::http) async fn export_task(
         TaskExportFormat::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
     };
     let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
-    let _place = app.limits.heavy().await;
+    let _place = app.limits.computation().await;
     let file = run_blocking("writing what people say", move || {
         let (row, log) = (desk.row(), desk.log());
-        let (items, named): (Vec<_>, Vec<_>) =
-            rows.into_iter().map(|it| (it.item, it.named)).unzip();
+        let (items, named): (Vec<_>, Vec<_>) = rows.into_iter().map(|it| (it.item, it.ids)).unzip();
         let source = ExportSource {
             title: &row.task.title,
             items: &items,
@@ -210,10 +209,10 @@ pub(in crate::http) async fn export_task(
 
 /// What a task is made of, drawn from its study.
 async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<NewTask, Error> {
-    let task = task.checked()?;
+    let task = task.validated()?;
     let listed = find_study(app, caller, &task.study).await?;
-    let _place = app.limits.heavy().await;
-    let drawn = app.shelf.of(&listed, move |study| {
+    let _place = app.limits.computation().await;
+    let drawn = app.studies.compute(&listed, move |study| {
         let drawn = sample::sample_items(study, &task)?;
         let with_ids = drawn.items.into_iter().map(|item| ItemRow {
             ids: named(study, &item),
@@ -231,14 +230,14 @@ async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<
 }
 
 fn named(study: &Study, item: &AnnotationItem) -> export::ItemIds {
-    let place = item.place;
+    let place = item.instance;
     let texts = study
-        .instances_of(place.probe, place.mode)
-        .map(|it| it.claim(place.number as usize));
-    let texts = texts.iter().flat_map(|it| it.texts().to_vec());
+        .instances_of(place.probe, place.variant)
+        .map(|it| it.claim(place.index as usize));
+    let texts = texts.iter().flat_map(|it| it.docs().to_vec());
     export::ItemIds {
         query: study.queries[item.query as usize].id.clone(),
-        documents: texts.map(|it| study.text_id(it)).collect(),
+        documents: texts.map(|it| study.study_doc_id(it)).collect(),
     }
 }
 
@@ -257,7 +256,7 @@ fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> T
         |is: &dyn Fn(&AnnotationItem) -> bool| items.iter().filter(|it| is(it)).count() as u32;
     let queries: BTreeSet<u32> = items.iter().filter(drawn).map(|it| it.query).collect();
     let of_probes = task.probes.iter().map(|&probe| {
-        let n = count(&|it| drawn(&it) && it.place.probe == probe);
+        let n = count(&|it| drawn(&it) && it.instance.probe == probe);
         (probe, n)
     });
     TaskComposition {

@@ -57,7 +57,7 @@ pub(super) async fn read_body(
     }
     let caller = Caller::of_request(&request)?;
     let mut held = limits.body(&caller);
-    let (most, pace) = match caller.may(AccessRole::Operator) {
+    let (most, pace) = match caller.has_role(AccessRole::Operator) {
         true => (most, PACE_OF_OPERATORS),
         false => (most.min(MOST_OF_OTHERS), PACE),
     };

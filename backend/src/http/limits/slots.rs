@@ -63,7 +63,7 @@ impl Slot {
         let n_of_one = of_one.copied().unwrap_or(0) + n;
         let n_of_all = taken.n + n;
         let is_too_many_of_one = self.asker.is_some() && n_of_one > self.places.most_of_one;
-        if n_of_all > self.places.most || is_too_many_of_one {
+        if n_of_all > self.places.max || is_too_many_of_one {
             return false;
         }
         taken.n = n_of_all;

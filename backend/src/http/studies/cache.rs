@@ -58,10 +58,10 @@ impl StudyCache {
     }
 
     pub(super) async fn card(&self, listed: &StudyEntry) -> Result<StudySummary, Error> {
-        let make = self.of(listed, |study| Ok(study.card(false)?));
-        let card = self.cards.get_or_make(version(listed), make).await?;
+        let make = self.compute(listed, |study| Ok(study.summary(false)?));
+        let card = self.cards.get_or_compute(version(listed), make).await?;
         Ok(StudySummary {
-            is_published: listed.published,
+            is_published: listed.is_published,
             ..card
         })
     }
@@ -72,9 +72,9 @@ impl StudyCache {
         dials: StudyControls,
     ) -> Result<StudyOverview, Error> {
         let state = serde_json::to_string(&dials).expect("dials are JSON");
-        let make = self.of(listed, move |study| Ok(study.overview(&dials)?));
+        let make = self.compute(listed, move |study| Ok(study.overview(&dials)?));
         self.overviews
-            .get_or_make((version(listed), state), make)
+            .get_or_compute((version(listed), state), make)
             .await
     }
 
@@ -96,7 +96,7 @@ impl StudyCache {
         make: impl Future<Output = Result<Bytes, Error>>,
     ) -> Result<Bytes, Error> {
         let key = (version(listed), coding);
-        let file = self.exports.get_or_make(key, make).await?;
+        let file = self.exports.get_or_compute(key, make).await?;
         self.exports
             .forget(|((name, revision), _)| *name == listed.name && *revision < listed.revision);
         Ok(file)
@@ -108,7 +108,7 @@ impl StudyCache {
         let load = run_blocking("loading a study", move || {
             Ok(Arc::new(pipeline::load_study(&folder, &name)?))
         });
-        self.studies.get_or_make(version(listed), load).await
+        self.studies.get_or_compute(version(listed), load).await
     }
 
     /// What `compute` says of a study, off the async threads.

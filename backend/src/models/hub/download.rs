@@ -180,8 +180,8 @@ impl FileDownload {
     /// Brings the file into the folder, under its etag. What was there of it is gone on with;
     /// `is_awaited` is asked after each piece.
     pub(super) fn run(&self, is_awaited: impl Fn() -> bool) -> Result<(), String> {
-        let blob = self.blobs.join(&self.found.etag);
-        let part = self.blobs.join(format!("{}.part", self.found.etag));
+        let blob = self.blobs.join(&self.remote_file.etag);
+        let part = self.blobs.join(format!("{}.part", self.remote_file.etag));
         let disk = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
         fs::create_dir_all(&self.blobs).map_err(|it| disk(&self.blobs, it))?;
         let mut file = OpenOptions::new()
@@ -194,7 +194,7 @@ impl FileDownload {
         if blob.exists() {
             return Ok(());
         }
-        let n_bytes = self.found.n_bytes;
+        let n_bytes = self.remote_file.n_bytes;
         let mut n_here = file.metadata().map_err(|it| disk(&part, it))?.len();
         if n_here > n_bytes {
             file.set_len(0).map_err(|it| disk(&part, it))?;
@@ -250,7 +250,7 @@ impl FileDownload {
         let answer = request(
             agent,
             endpoint,
-            &self.found.url,
+            &self.remote_file.url,
             &range,
             self.token.as_deref(),
         );

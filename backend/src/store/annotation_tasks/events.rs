@@ -99,7 +99,7 @@ impl Store {
                     .bind(*seq as i64)
                     .bind(entry.event.key.to_string())
                     .bind(i64::from(entry.person.0))
-                    .bind(entry.at_ms as i64)
+                    .bind(entry.received_ms as i64)
                     .bind(json(&entry.event));
             }
             insert.execute(&mut *transaction).await.map_err(failed)?;
@@ -123,7 +123,7 @@ impl Store {
                     .bind(i64::from(task.0))
                     .bind(i64::from(lease.item.0))
                     .bind(i64::from(lease.person.0))
-                    .bind(lease.until_ms as i64);
+                    .bind(lease.expires_ms as i64);
             }
             insert.execute(&mut *transaction).await.map_err(failed)?;
         }

@@ -298,7 +298,7 @@ impl Store {
         }
         transaction.rollback().await.map_err(|it| self.failed(it))?;
         Ok(DatabaseRows {
-            layout: self.database.known_layout(),
+            layout: self.database.latest_layout(),
             tables,
         })
     }
@@ -318,7 +318,7 @@ impl Store {
             "SELECT {} FROM {}{} ORDER BY {}",
             names.join(", "),
             table.name,
-            table.last,
+            table.backup_rows,
             names[..table.n_keys].join(", ")
         );
         let mut n_rows = 0;
@@ -376,7 +376,8 @@ pub(super) async fn reset_sequences(
         // It looks at the largest number by itself.
         DatabaseConfig::Sqlite(_) => Ok(()),
         DatabaseConfig::Postgres(_) => {
-            let numbered = |it: &&BackupTable| it.since <= layout && NUMBERED.contains(&it.name);
+            let numbered =
+                |it: &&BackupTable| it.since_layout <= layout && NUMBERED.contains(&it.name);
             for table in TABLES.iter().filter(numbered) {
                 let next = postgres::next_number(table.name, table.columns[0].0);
                 let next = AssertSqlSafe(next);

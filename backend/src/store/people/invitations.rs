@@ -200,7 +200,7 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         match found {
             Some(row) => row.into_invited(),
-            None => Err(InputError::unknown("open invitation", no.to_string()).into()),
+            None => Err(InputError::not_found("open invitation", no.to_string()).into()),
         }
     }
 

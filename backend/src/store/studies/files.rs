@@ -76,7 +76,7 @@ pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
 
 fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     let mined = MiningResult {
-        study_docs: study.texts.clone(),
+        study_docs: study.study_docs.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
@@ -109,7 +109,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
 
     let mut rest = study.clone();
     let scored = rest.scores.drain(..);
-    let (rankers, certificates) = scored.map(|it| (it.ranker, it.certificate)).unzip();
+    let (rankers, certificates) = scored.map(|it| (it.ranker, it.rescoring)).unzip();
     rest.instances.clear();
     let head = StudyManifest {
         study: rest,
@@ -200,7 +200,7 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         let mut scores = Scores::new(ranker, values, &study.pairs)?;
         scores.truncated = truncated;
         let certificate = certificates.get(at).cloned().flatten();
-        scores.certificate = certificate.filter(|it| it.fits(study.pairs.len()));
+        scores.rescoring = certificate.filter(|it| it.is_valid_for(study.pairs.len()));
         study.scores.push(scores);
     }
     Ok(study)
@@ -253,8 +253,14 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
         return Err(damaged("its instances are not its own; make it again"));
     }
     // The file numbers only texts of instances; the study also has those of its pools.
-    let place = |text| study.texts.binary_search(text).ok().map(|it| it as u32);
-    let places: Option<Vec<u32>> = mined.texts.iter().map(place).collect();
+    let place = |text| {
+        study
+            .study_docs
+            .binary_search(text)
+            .ok()
+            .map(|it| it as u32)
+    };
+    let places: Option<Vec<u32>> = mined.study_docs.iter().map(place).collect();
     let places = places.ok_or_else(|| damaged("an instance has a text of its own"))?;
     let numbered = mined.instances.iter().map(|it| it.renumbered(&places));
     Ok(numbered.collect())
@@ -276,12 +282,12 @@ pub(crate) fn origin(study: &Study) -> InstanceFileMetadata {
         analyzer: study.definition.analyzer.clone(),
         pool: study.definition.pool.clone(),
         limits: study.definition.limits,
-        vectors: study.words.as_ref().map(|it| it.about.clone()),
+        vectors: study.word_vectors.as_ref().map(|it| it.info.clone()),
         n_queries: study.queries.len(),
         n_before_cap: study
             .instances
             .iter()
-            .map(|it| (it.probe, it.mode, it.found.clone()))
+            .map(|it| (it.probe, it.variant, it.n_found.clone()))
             .collect(),
     }
 }

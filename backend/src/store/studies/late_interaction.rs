@@ -22,7 +22,7 @@ pub(crate) fn save(
     study: &str,
     found: &LateInteractionAnalysis,
 ) -> Result<(), Error> {
-    let path = place(data, study, &found.head.ranker.fingerprint)?;
+    let path = place(data, study, &found.header.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
     write_atomically(&path, WAY_OUT, |mut to| {
         to.write_all(&checksum::seal(&json))
@@ -47,7 +47,7 @@ pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteraction
             })?;
         all.push(found);
     }
-    all.sort_by(|a, b| a.head.ranker.spec.cmp(&b.head.ranker.spec));
+    all.sort_by(|a, b| a.header.ranker.spec.cmp(&b.header.ranker.spec));
     Ok(all)
 }
 

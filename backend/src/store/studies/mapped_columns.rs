@@ -24,7 +24,7 @@ pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
     write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
-            for text in it.texts() {
+            for text in it.docs() {
                 out.write_all(&text.to_le_bytes())?;
             }
         }
@@ -46,7 +46,7 @@ pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Opti
     let map = Arc::new(map);
     let mut from = 0;
     let lent = heads.into_iter().map(|head| {
-        let arity = head.probe.claim(head.mode).arity();
+        let arity = head.probe.claim(head.variant).arity();
         let len = arity * *head.starts.last()? as usize;
         let column = Column {
             map: map.clone(),

@@ -17,7 +17,12 @@ pub(super) fn class_of(noun: &str) -> Option<AnswerType> {
         (DESCRIPTION, AnswerType::Description),
         (ENTITY, AnswerType::Entity),
     ];
-    let of = |noun: &str| lists.iter().find(|it| contains_word(it.0, noun)).map(|it| it.1);
+    let of = |noun: &str| {
+        lists
+            .iter()
+            .find(|it| contains_word(it.0, noun))
+            .map(|it| it.1)
+    };
     of(noun).or_else(|| of(&singular(noun)))
 }
 

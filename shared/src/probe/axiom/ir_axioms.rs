@@ -314,8 +314,9 @@ impl IrAxiomsAxiom {
     ) -> Vec<MeasuredPrecondition> {
         let sight = IrAxiomsEvaluator::new(self, mode, case);
         let conditions = self.conditions(mode).iter();
-        let mut premises: Vec<MeasuredPrecondition> =
-            conditions.map(|&it| sight.measure_condition(it, 0, 1)).collect();
+        let mut premises: Vec<MeasuredPrecondition> = conditions
+            .map(|&it| sight.measure_condition(it, 0, 1))
+            .collect();
         let known = !self.needs_vectors() || !case.term_similarities.is_empty();
         premises.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::AxiomLead { axiom: self },

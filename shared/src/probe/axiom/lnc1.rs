@@ -51,16 +51,17 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                 }
             },
         ),
-        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => case.for_each_pair_with_equal_key(
-            |it| &it.term_counts,
-            |a, b| {
-                for (first, second) in [(a, b), (b, a)] {
-                    if pool[first].count_extra_terms(&pool[second]).n_terms > 0 {
-                        found.push_pair(first, second);
+        AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => case
+            .for_each_pair_with_equal_key(
+                |it| &it.term_counts,
+                |a, b| {
+                    for (first, second) in [(a, b), (b, a)] {
+                        if pool[first].count_extra_terms(&pool[second]).n_terms > 0 {
+                            found.push_pair(first, second);
+                        }
                     }
-                }
-            },
-        ),
+                },
+            ),
         AxiomVariant::Code => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {

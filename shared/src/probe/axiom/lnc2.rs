@@ -75,7 +75,10 @@ pub(super) fn premises(
         repetitions(BoundRelation::AtLeast, limits.min_repetitions),
     ];
     // A text without terms has no number of repetitions, so that every bound fails.
-    let fill = limits.fill_length_terms.checked_div(once.n_terms).unwrap_or(0);
+    let fill = limits
+        .fill_length_terms
+        .checked_div(once.n_terms)
+        .unwrap_or(0);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
             premises.push(repetitions(BoundRelation::AtMost, limits.max_repetitions));

@@ -117,7 +117,10 @@ fn uncovered<'a>(
     second: &'a DocumentFeatures,
 ) -> impl Iterator<Item = usize> + 'a {
     let n_terms = query.len();
-    let (c1, c2) = (&first.term_counts[..n_terms], &second.term_counts[..n_terms]);
+    let (c1, c2) = (
+        &first.term_counts[..n_terms],
+        &second.term_counts[..n_terms],
+    );
     let differs = move |term: usize| c1[term] != c2[term];
     let valid = move |a: usize, b: usize| {
         c1[a] > c2[a]

@@ -61,7 +61,8 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
 
 /// Returns whether all premises hold but the one of likeness.
 fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
-    let outnumbered = second.n_other_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;
+    let outnumbered =
+        second.n_other_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
             outnumbered && first.n_occurrences > second.n_occurrences

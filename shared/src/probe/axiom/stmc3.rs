@@ -63,10 +63,14 @@ fn fits(
     let gap = first.n_terms.abs_diff(second.n_terms);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            limits.has_similar_length(first.n_terms, second.n_terms) && second.n_occurrences > first.n_occurrences && here > there
+            limits.has_similar_length(first.n_terms, second.n_terms)
+                && second.n_occurrences > first.n_occurrences
+                && here > there
         }
         AxiomVariant::PaperCamara2020 => {
-            limits.has_similar_length(first.n_terms, second.n_terms) && first.n_occurrences > second.n_occurrences && here > there
+            limits.has_similar_length(first.n_terms, second.n_terms)
+                && first.n_occurrences > second.n_occurrences
+                && here > there
         }
         AxiomVariant::Code => {
             limits.length_tolerance_terms.is_none_or(|it| gap < it)

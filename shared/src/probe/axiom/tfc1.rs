@@ -41,7 +41,8 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                 .zip(&loser.term_counts)
                 .all(|(more, few)| more >= few)
         };
-        if winner.n_occurrences > loser.n_occurrences && loser.n_occurrences >= least && no_fewer() {
+        if winner.n_occurrences > loser.n_occurrences && loser.n_occurrences >= least && no_fewer()
+        {
             found.push_pair(a, b);
         }
     };

@@ -42,7 +42,9 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
     let mut by_hash: Vec<usize> = (0..case.pool.len()).collect();
     by_hash.sort_by_key(|&at| hashes[at]);
     let mut step = |few: usize, more: usize| {
-        if case.pool[few].n_occurrences == 0 || case.pool[few].n_occurrences >= case.pool[more].n_occurrences {
+        if case.pool[few].n_occurrences == 0
+            || case.pool[few].n_occurrences >= case.pool[more].n_occurrences
+        {
             return;
         }
         let wanted = hashes[more].wrapping_mul(2).wrapping_sub(hashes[few]);
@@ -57,7 +59,9 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
             };
             let texts = [&case.pool[few], &case.pool[more], &case.pool[most]];
             if close(few) && close(more) && equal_steps(texts) {
-                found.positions.extend([few as u32, more as u32, most as u32]);
+                found
+                    .positions
+                    .extend([few as u32, more as u32, most as u32]);
             }
         }
     };
@@ -93,7 +97,11 @@ pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<Measu
 }
 
 fn equal_steps([few, more, most]: [&DocumentFeatures; 3]) -> bool {
-    let steps = few.term_counts.iter().zip(&more.term_counts).zip(&most.term_counts);
+    let steps = few
+        .term_counts
+        .iter()
+        .zip(&more.term_counts)
+        .zip(&most.term_counts);
     steps
         .into_iter()
         .all(|((&a, &b), &c)| 2 * u64::from(b) == u64::from(a) + u64::from(c))

@@ -95,7 +95,13 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
         .with_number_columns("queries | share");
     let it = &found.rr_changes;
     let n = it.differences.len();
-    let counts = [it.n_zero_to_one, it.n_better, it.n_equal, it.n_worse, it.n_one_to_zero];
+    let counts = [
+        it.n_zero_to_one,
+        it.n_better,
+        it.n_equal,
+        it.n_worse,
+        it.n_one_to_zero,
+    ];
     let rows = RrChangeKind::ALL.iter().zip(counts).map(|(turn, count)| {
         let share = match n {
             0 => TableValue::Missing,
@@ -119,7 +125,11 @@ pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
         .with_number_columns("first i")
         .with_estimate_columns("MUR")
         .with_number_columns("queries with none in common");
-    let means = found.top_overlap.means.iter().zip(&found.top_overlap.n_disjoint);
+    let means = found
+        .top_overlap
+        .means
+        .iter()
+        .zip(&found.top_overlap.n_disjoint);
     let rows = means.zip(1..).map(|((mean, n_apart), i)| {
         vec![
             TableValue::Count(i),

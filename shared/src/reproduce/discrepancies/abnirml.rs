@@ -127,7 +127,10 @@ impl<'a> DiscrepancyRows<'a> {
             "Shuffled prepositions are put at the token whose number is their place in \
              characters: words are overwritten",
             (format!("words lost{of}"), TableValue::Count(found.n_lost)),
-            ("by ours".to_owned(), TableValue::Count(found.n_lost_by_ours)),
+            (
+                "by ours".to_owned(),
+                TableValue::Count(found.n_lost_by_ours),
+            ),
         );
         self.add(
             "Most places in characters lie past the last token, so that most prepositions are not \

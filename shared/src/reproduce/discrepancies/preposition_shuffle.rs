@@ -82,7 +82,10 @@ pub(super) fn of_study(study: &Study) -> Vec<String> {
     let mut pooled: Vec<_> = study.pools.iter().flatten().copied().collect();
     pooled.sort_unstable();
     pooled.dedup();
-    pooled.into_iter().map(|it| study.study_doc_text(it)).collect()
+    pooled
+        .into_iter()
+        .map(|it| study.study_doc_text(it))
+        .collect()
 }
 
 fn prepositions(analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, &TaggedToken)> {

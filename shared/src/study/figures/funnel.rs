@@ -217,7 +217,9 @@ fn steps(
     };
     let mut steps = vec![(FunnelStage::Candidates, candidates)];
     let equal = |a: &DocumentFeatures, b: &DocumentFeatures| a.n_terms == b.n_terms;
-    let close = |a: &DocumentFeatures, b: &DocumentFeatures| limits.has_similar_length(a.n_terms, b.n_terms);
+    let close = |a: &DocumentFeatures, b: &DocumentFeatures| {
+        limits.has_similar_length(a.n_terms, b.n_terms)
+    };
     let enough = |it: &DocumentFeatures| it.n_occurrences >= limits.min_query_term_occurrences;
     match probe {
         Probe::Axiom(Axiom::Tfc1) => {
@@ -277,17 +279,27 @@ fn steps(
         }
         Probe::Axiom(Axiom::Lnc1) => {
             let one_more = |a: &DocumentFeatures, b: &DocumentFeatures| {
-                a.n_terms + 1 == b.n_terms && a.term_counts == b.term_counts && a.count_extra_terms(b).n_terms == 1 && {
-                    // One more word, and all others as often: no other count differs.
-                    let shared = b.other_terms.iter().filter(|it| a.other_terms.contains(it)).count();
-                    shared + 1 == b.other_terms.len() && a.other_terms.len() <= b.other_terms.len()
-                }
+                a.n_terms + 1 == b.n_terms
+                    && a.term_counts == b.term_counts
+                    && a.count_extra_terms(b).n_terms == 1
+                    && {
+                        // One more word, and all others as often: no other count differs.
+                        let shared = b
+                            .other_terms
+                            .iter()
+                            .filter(|it| a.other_terms.contains(it))
+                            .count();
+                        shared + 1 == b.other_terms.len()
+                            && a.other_terms.len() <= b.other_terms.len()
+                    }
             };
             steps.push((FunnelStage::Original, pairs(&|_, a, b| one_more(a, b))));
         }
         Probe::Axiom(Axiom::Lnc2) => {
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
-                b.n_occurrences > 0 && a.n_terms > b.n_terms && a.count_repetitions(b).is_some_and(|it| it >= 2)
+                b.n_occurrences > 0
+                    && a.n_terms > b.n_terms
+                    && a.count_repetitions(b).is_some_and(|it| it >= 2)
             };
             let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((
@@ -348,16 +360,22 @@ fn steps_of_one(
     if case.query.len() != 1 {
         return 0;
     }
-    let holding: Vec<&DocumentFeatures> = case.pool.iter().filter(|it| it.n_occurrences > 0).collect();
+    let holding: Vec<&DocumentFeatures> =
+        case.pool.iter().filter(|it| it.n_occurrences > 0).collect();
     let mut n = 0;
     for few in &holding {
-        for more in holding.iter().filter(|it| it.n_occurrences > few.n_occurrences) {
+        for more in holding
+            .iter()
+            .filter(|it| it.n_occurrences > few.n_occurrences)
+        {
             let width = more.n_occurrences - few.n_occurrences;
             if step.is_some_and(|it| it != width) || !same_length(few, more) {
                 continue;
             }
             let most = holding.iter().filter(|it| {
-                it.n_occurrences == more.n_occurrences + width && same_length(few, it) && same_length(more, it)
+                it.n_occurrences == more.n_occurrences + width
+                    && same_length(few, it)
+                    && same_length(more, it)
             });
             n += most.count() as u64;
         }

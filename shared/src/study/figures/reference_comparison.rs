@@ -73,7 +73,9 @@ impl ComparisonContext<'_> {
         let tie_agrees = instances.claim.tie_policy();
         let agrees = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
             let width = self.dials.tie_threshold(scores);
-            let counts = self.filter.includes_instance(instances, query, claim, Some(scores));
+            let counts = self
+                .filter
+                .includes_instance(instances, query, claim, Some(scores));
             let verdict = counts.then(|| self.study.ranker_verdict(scores, query, claim, width));
             Some(agrees(verdict??.outcome, tie_agrees))
         };

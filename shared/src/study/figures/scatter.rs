@@ -48,7 +48,10 @@ impl EffectivenessScatter {
         let known: Vec<[f64; 2]> = points.iter().flatten().copied().collect();
         EffectivenessScatter {
             measure: effectiveness.measures[measure].clone(),
-            axioms: common.iter().map(|&it| overview.columns[it].probe).collect(),
+            axioms: common
+                .iter()
+                .map(|&it| overview.columns[it].probe)
+                .collect(),
             correlation: pearson(&known),
             points,
         }

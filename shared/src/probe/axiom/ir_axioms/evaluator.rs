@@ -81,7 +81,11 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsAxiom::AspectReg => sight.aspects = sight.clusters(),
             _ => {}
         }
-        sight.seen = case.pool.iter().map(|it| sight.evaluate_document(it)).collect();
+        sight.seen = case
+            .pool
+            .iter()
+            .map(|it| sight.evaluate_document(it))
+            .collect();
         sight
     }
 
@@ -141,7 +145,10 @@ impl<'a> IrAxiomsEvaluator<'a> {
             },
             IrAxiomsAxiom::Prox5 => first(-proximity::mean_span(text)),
             IrAxiomsAxiom::Stmc1IrAxioms => {
-                let words = text.semantics.as_ref().and_then(|it| it.word_similarities.as_ref());
+                let words = text
+                    .semantics
+                    .as_ref()
+                    .and_then(|it| it.word_similarities.as_ref());
                 first(words.map_or(0.0, |it| it.mean_cosine))
             }
             IrAxiomsAxiom::Tfc3
@@ -233,7 +240,12 @@ impl<'a> IrAxiomsEvaluator<'a> {
     /// 1 if `b` holds the words most like a query term in place of it, as its length has it.
     fn in_place_of(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
         let nearest = |it: &DocumentFeatures| -> Option<(f64, Vec<(u32, u32)>)> {
-            it.semantics.as_ref()?.word_similarities.as_ref()?.nearest.clone()
+            it.semantics
+                .as_ref()?
+                .word_similarities
+                .as_ref()?
+                .nearest
+                .clone()
         };
         let found = match (nearest(a), nearest(b)) {
             (None, None) => return 0.0,
@@ -253,7 +265,9 @@ impl<'a> IrAxiomsEvaluator<'a> {
         let (la, lb) = (f64::from(a.n_terms), f64::from(b.n_terms));
         let fits = found.iter().all(|&(term, word)| {
             let (asked, instead) = (self.count(a, term as usize), other(b, word));
-            la > 0.0 && asked > 0.0 && close(lb / la, instead / asked, self.case.limits.ratio_tolerance)
+            la > 0.0
+                && asked > 0.0
+                && close(lb / la, instead / asked, self.case.limits.ratio_tolerance)
         });
         f64::from(u8::from(fits))
     }
