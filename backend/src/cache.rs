@@ -119,7 +119,7 @@ mod tests {
     async fn what_was_used_last_is_kept() {
         let kept = LruCache::new(2);
         let get = async |key: &'static str, fresh: u32| {
-            kept.get_or_make(key, async { Ok(fresh) }).await.unwrap()
+            kept.get_or_compute(key, async { Ok(fresh) }).await.unwrap()
         };
         assert_eq!(get("a", 1).await, 1);
         assert_eq!(get("b", 2).await, 2);
@@ -133,15 +133,17 @@ mod tests {
     async fn what_is_kept_has_a_weight() {
         let kept = LruCache::weighed(9, 10, |it: &usize| *it);
         let make = async |key: &'static str, weight: usize| {
-            kept.get_or_make(key, async { Ok(weight) }).await.unwrap();
+            kept.get_or_compute(key, async { Ok(weight) })
+                .await
+                .unwrap();
         };
-        create_task("a", 4).await;
-        create_task("b", 6).await;
+        make("a", 4).await;
+        make("b", 6).await;
         assert_eq!((kept.get(&"b"), kept.get(&"a")), (Some(6), Some(4)));
-        create_task("c", 5).await;
+        make("c", 5).await;
         let now = ["a", "b", "c"].map(|it| kept.get(&it).is_some());
         assert_eq!(now, [true, false, true], "what was used longest ago went");
-        create_task("d", 99).await;
+        make("d", 99).await;
         let now = ["a", "c", "d"].map(|it| kept.get(&it).is_some());
         assert_eq!(now, [false, false, true], "what is new stays");
         kept.forget(|it| *it == "d");
@@ -152,10 +154,10 @@ mod tests {
     async fn what_failed_is_tried_again() {
         let kept = LruCache::new(2);
         assert!(
-            kept.get_or_make("a", async { Err(Error::NeedsToken) })
+            kept.get_or_compute("a", async { Err(Error::NeedsToken) })
                 .await
                 .is_err()
         );
-        assert_eq!(kept.get_or_make("a", async { Ok(1) }).await.unwrap(), 1);
+        assert_eq!(kept.get_or_compute("a", async { Ok(1) }).await.unwrap(), 1);
     }
 }

@@ -458,7 +458,7 @@ mod tests {
             ),
         ] {
             assert!(error.to_string().contains(home), "{error}");
-            assert_eq!(error.public(), public);
+            assert_eq!(error.public_message(), public);
         }
     }
 }

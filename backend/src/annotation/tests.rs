@@ -163,14 +163,14 @@ pub(crate) async fn join(store: &Store) {
 async fn opened(store: &Store) -> (AnnotationTasks, Arc<TaskState>) {
     join(store).await;
     let reviews = AnnotationTasks::new(store.clone());
-    let desk = reviews.make(&new_task(&study("open"))).await.unwrap();
+    let desk = reviews.create(&new_task(&study("open"))).await.unwrap();
     let asked = UpdateTaskRequest {
         task: desk.row().no,
         status: Some(TaskStatus::Open),
         are_results_public: None,
         guidelines: None,
     };
-    reviews.change(asked).await.unwrap();
+    reviews.update(asked).await.unwrap();
     (reviews, desk)
 }
 
@@ -185,7 +185,7 @@ async fn send(
         person,
         role: actor,
     };
-    reviews.send(desk, sender, events.to_vec()).await
+    reviews.append_events(desk, sender, events.to_vec()).await
 }
 
 /// Numbers of items that somebody gets.
@@ -195,8 +195,8 @@ async fn given(
     person: PersonId,
     n: usize,
 ) -> Vec<ItemNo> {
-    let promised = reviews.next(desk, person, n).await.unwrap();
-    promised.offers.iter().map(|it| it.item).collect()
+    let promised = reviews.assign_items(desk, person, n).await.unwrap();
+    promised.assignments.iter().map(|it| it.item).collect()
 }
 
 #[tokio::test]
@@ -206,21 +206,21 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let (reviews, desk) = opened(&store).await;
         let n_work = desk.items().len() - 1;
         assert!(n_work > 3, "{n_work}");
-        let before = desk.standing(Some(ANN));
-        assert_eq!(before.n_slots, 2 * (n_work as u64 - 1));
-        let first = reviews.next(&desk, ANN, 32).await.unwrap();
-        assert_eq!(first.offers[0].part, AssignmentPhase::Training);
-        assert_eq!(first.offers.len(), n_work + 1);
-        assert_eq!(first.standing.n_left as usize, n_work);
+        let before = desk.progress(Some(ANN));
+        assert_eq!(before.n_decisions_required, 2 * (n_work as u64 - 1));
+        let first = reviews.assign_items(&desk, ANN, 32).await.unwrap();
+        assert_eq!(first.assignments[0].phase, AssignmentPhase::Training);
+        assert_eq!(first.assignments.len(), n_work + 1);
+        assert_eq!(first.standing.n_available as usize, n_work);
         let events: Vec<AnnotationEvent> = first
-            .offers
+            .assignments
             .iter()
             .zip(1..)
             .map(|(it, number)| event(number, decided(it.item, AnnotatorAnswer::First)))
             .collect();
         let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
         assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
-        let standing = desk.standing(Some(ANN));
+        let standing = desk.progress(Some(ANN));
         let expected = TaskProgressSummary {
             n_own_decisions: n_work as u32,
             n_own_skips: 0,
@@ -231,7 +231,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         };
         assert_eq!(standing, expected);
         assert!(given(&reviews, &desk, ANN, 8).await.is_empty());
-        assert_eq!(desk.mine(ANN)[0].entry.event, *events.last().unwrap());
+        assert_eq!(desk.own_events(ANN)[0].entry.event, *events.last().unwrap());
         given(&reviews, &desk, BOB, 8).await;
         let asked = UpdateTaskRequest {
             task: desk.row().no,
@@ -239,18 +239,21 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
             are_results_public: None,
             guidelines: None,
         };
-        let error = reviews.change(asked).await.unwrap_err();
+        let error = reviews.update(asked).await.unwrap_err();
         assert!(error.to_string().contains("close it"), "{error}");
 
         // As after `kill -9`: nothing but the database is left.
-        let (log, row, until) = (desk.log(), desk.row(), desk.promised_until(BOB, ItemNo(0)));
+        let (log, row, until) = (desk.log(), desk.row(), desk.lease_expiry(BOB, ItemNo(0)));
         store.close().await;
         let store = place.store().await;
-        let again = AnnotationTasks::new(store).desk(row.no).await.unwrap();
+        let again = AnnotationTasks::new(store)
+            .task_state(row.no)
+            .await
+            .unwrap();
         assert_eq!((again.log(), again.row()), (log, row));
-        assert_eq!(again.standing(Some(ANN)), expected);
+        assert_eq!(again.progress(Some(ANN)), expected);
         assert!(until.is_some());
-        assert_eq!(again.promised_until(BOB, ItemNo(0)), until);
+        assert_eq!(again.lease_expiry(BOB, ItemNo(0)), until);
     }
 }
 
@@ -306,7 +309,10 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
             person: CAT,
             role: ActorRole::Curator,
         };
-        let outcomes = reviews.send(&desk, sender, vec![settled]).await.unwrap();
+        let outcomes = reviews
+            .append_events(&desk, sender, vec![settled])
+            .await
+            .unwrap();
         assert_eq!(outcomes, [EventOutcome::Stored]);
         assert_eq!(desk.n_events(), 3);
     }
@@ -338,10 +344,10 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
             now_ms: now_ms(),
             ..AnnotationWrite::default()
         };
-        store.write_review(&writing).await.unwrap();
+        store.write_annotations(&writing).await.unwrap();
         drop(reviews);
         let reviews = AnnotationTasks::new(store.clone());
-        let desk = reviews.desk(no).await.unwrap();
+        let desk = reviews.task_state(no).await.unwrap();
         let drawn = |given: Vec<ItemNo>| {
             let drawn = given.iter().filter(|it| is_drawn(desk.item(**it).unwrap()));
             drawn.count()
@@ -356,7 +362,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
         );
         // What ran out is forgotten when something is promised.
         let left = store.review_leases(no).await.unwrap();
-        assert!(left.iter().all(|it| it.until_ms > until_ms), "{left:?}");
+        assert!(left.iter().all(|it| it.expires_ms > until_ms), "{left:?}");
     }
 }
 
@@ -462,7 +468,7 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
             events: vec![(desk.row().no, 0, entry)],
             ..AnnotationWrite::default()
         };
-        store.write_review(&writing).await.unwrap();
+        store.write_annotations(&writing).await.unwrap();
         let failed = send(&reviews, &desk, ANN, std::slice::from_ref(&next)).await;
         assert!(matches!(failed, Err(Error::NotSaved { .. })));
         let outcomes = send(&reviews, &desk, ANN, &[lost, next]).await.unwrap();
@@ -510,7 +516,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
             restored.unwrap();
             let store = to.store().await;
             let reviews = AnnotationTasks::new(store.clone());
-            let again = reviews.desk(no).await.unwrap();
+            let again = reviews.task_state(no).await.unwrap();
             let n_kept = again.n_events();
             assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");
             let whole = desk.log();
@@ -518,9 +524,9 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
                 assert_eq!(whole.entry(entry.event.key), Some(entry));
             }
             assert_eq!((again.row(), again.items()), (desk.row(), desk.items()));
-            assert!(again.promised_until(ANN, ItemNo(0)).is_some());
+            assert!(again.lease_expiry(ANN, ItemNo(0)).is_some());
             // Later tasks have later numbers.
-            let next = reviews.make(&new_task(&study("open"))).await.unwrap();
+            let next = reviews.create(&new_task(&study("open"))).await.unwrap();
             assert!(next.row().no > no);
         }
     }
@@ -560,7 +566,7 @@ async fn counts_are_those_of_the_log() {
             10 => AnnotationAction::Excluded(standing),
             _ => AnnotationAction::Included(standing),
         };
-        desk.take(vec![LogEntry {
+        desk.append(vec![LogEntry {
             person,
             received_ms: number,
             event: event(number, what),
@@ -571,11 +577,11 @@ async fn counts_are_those_of_the_log() {
 
 fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
     let (log, row) = (desk.log(), desk.row());
-    let found = measure_progress(items, row.task.overlap, &log);
+    let found = measure_progress(items, row.task.annotators_per_item, &log);
     for person in [ANN, BOB, CAT] {
-        let standing = desk.standing(Some(person));
-        assert_eq!(standing.n_filled, found.n_filled);
-        assert_eq!(standing.n_slots, found.n_slots);
+        let standing = desk.progress(Some(person));
+        assert_eq!(standing.n_decisions, found.n_decisions);
+        assert_eq!(standing.n_decisions_required, found.n_decisions_required);
         let finished = (0..items.len() as u32)
             .map(ItemNo)
             .filter(|it| log.is_finished(person, *it));
@@ -590,13 +596,13 @@ fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
             leases: &[],
             now_ms: 0,
         };
-        let next = queue.next(person, usize::MAX);
-        let drawn = next.offers.iter().map(|it| it.item);
+        let next = queue.next_assignments(person, usize::MAX);
+        let drawn = next.assignments.iter().map(|it| it.item);
         let drawn: BTreeSet<ItemNo> = drawn
             .filter(|it| matches!(items[it.0 as usize].role, ItemRole::Sampled { .. }))
             .collect();
         let n_gold = u32::from(!log.is_finished(person, ItemNo(1)));
-        let n_left = standing.n_left;
+        let n_left = standing.n_available;
         assert!(
             (drawn.len() as u32..=drawn.len() as u32 + n_gold).contains(&n_left),
             "{n_left}, {drawn:?}"

@@ -50,7 +50,7 @@ mod tests {
             device: device.to_owned(),
             precision: precision.to_owned(),
         };
-        let found = args.computing().map_err(|it| it.to_string())?;
+        let found = args.compute_target().map_err(|it| it.to_string())?;
         Ok(format!("{} {}", found.device, found.precision))
     }
 

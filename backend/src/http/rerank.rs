@@ -378,7 +378,9 @@ mod tests {
             matches: None,
         };
         let scores = [40.0, 50.0, -1.0, 50.0].into_iter().enumerate().map(score);
-        let order = in_order(scores.collect(), |it| ScoreScale::Logit.unit(it));
+        let order = in_order(scores.collect(), |it| {
+            ScoreScale::Logit.to_unit_interval(it)
+        });
         let places: Vec<usize> = order.iter().map(|it| it.0).collect();
         assert_eq!(places, [1, 3, 0, 2]);
         assert_eq!(order[0].1, order[2].1, "1 in all of the digits");

@@ -30,7 +30,7 @@ use tower::ServiceExt;
 use super::*;
 use crate::clock::now_ms;
 use crate::jobs::tests::create;
-use crate::list_models;
+use crate::models;
 use crate::store::people::{JoinDetails, NewInvitationRow};
 use crate::store::secret_token::SecretToken;
 use crate::store::studies::Visibility;
@@ -97,7 +97,7 @@ impl Site {
             models,
             limits: ServerLimits::new(),
             pages: StaticFiles::new(files.into_iter()),
-            health: health::Canary::default(),
+            health: health::HealthMonitor::default(),
             shutdown: stopping,
         }));
         let router = router(app.clone());
@@ -250,7 +250,7 @@ impl Site {
 
     /// The name of the cookie.
     fn cookie(&self) -> &'static str {
-        match (self.app.exposure.door, self.app.exposure.https_url()) {
+        match (self.app.exposure.scope, self.app.exposure.https_url()) {
             (ListenScope::Loopback, None) => "axioscope-8080",
             (ListenScope::Loopback, Some(_)) | (ListenScope::Network, _) => "__Host-axioscope",
         }

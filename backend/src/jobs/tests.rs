@@ -70,7 +70,7 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
     for ranker in ["tiny:bi", "tiny:late"] {
         let (_place, jobs) = on_sqlite().await;
         let id = jobs.create(create(ranker)).await.unwrap().id;
-        work_until(&jobs, |it| it.state.ended()).await;
+        work_until(&jobs, |it| it.state.is_finished()).await;
         let expected = jobs.scores(&id).await.unwrap();
         assert!(expected.scores.iter().all(Option::is_some));
         assert!(!expected.truncated.is_empty());
@@ -78,15 +78,18 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
         for place in TestFolder::each() {
             let jobs = open(&place).await;
             let id = jobs.create(create(ranker)).await.unwrap().id;
-            let killed = work_until(&jobs, |it| it.n_done > 0).await;
+            let killed = work_until(&jobs, |it| it.n_scored > 0).await;
             assert_eq!(killed.state, JobState::Running);
-            assert!(killed.n_done < killed.n_pairs, "it is in its middle");
+            assert!(killed.n_scored < killed.n_pairs, "it is in its middle");
             let before = jobs.scores(&id).await.unwrap();
             drop(jobs);
 
             let jobs = open(&place).await;
-            let ended = work_until(&jobs, |it| it.state.ended()).await;
-            assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
+            let ended = work_until(&jobs, |it| it.state.is_finished()).await;
+            assert_eq!(
+                (ended.state, ended.n_scored),
+                (JobState::Done, ended.n_pairs)
+            );
             let found = jobs.scores(&id).await.unwrap();
             assert_eq!(bits(&found), bits(&expected));
             assert_eq!(found.truncated, expected.truncated);
@@ -107,28 +110,28 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
     for ranker in ["tiny:bi", "tiny:late"] {
         let (_place, jobs) = on_sqlite().await;
         let id = jobs.create(create(ranker)).await.unwrap().id;
-        assert_eq!(jobs.scores(&id).await.unwrap().certificate, None);
-        work_until(&jobs, |it| it.state.ended()).await;
+        assert_eq!(jobs.scores(&id).await.unwrap().rescoring, None);
+        work_until(&jobs, |it| it.state.is_finished()).await;
         let JobScoresResponse {
             scores,
             rescoring: certificate,
             ..
         } = jobs.scores(&id).await.unwrap();
         let certificate = certificate.unwrap();
-        assert!(certificate.fits(scores.len()));
-        assert_eq!(certificate.computation.device, "cpu");
+        assert!(certificate.is_valid_for(scores.len()));
+        assert_eq!(certificate.environment.device, "cpu");
         let conditions: Vec<RescoringCondition> =
-            certificate.again.iter().map(|it| it.condition).collect();
+            certificate.rescored.iter().map(|it| it.condition).collect();
         let expected = [
             RescoringCondition::Unbatched,
             RescoringCondition::ReversedBatches,
             RescoringCondition::F16,
         ];
         assert_eq!(conditions, expected);
-        for it in certificate.again {
+        for it in certificate.rescored {
             // Sixteen of each of four queries.
             assert_eq!(it.pairs.len(), 64);
-            for (&pair, again) in it.pairs.iter().zip(it.values) {
+            for (&pair, again) in it.pairs.iter().zip(it.scores) {
                 let score = scores[pair as usize].unwrap();
                 let most = match it.condition {
                     RescoringCondition::F16 => 0.02 * score.abs().max(1.0),
@@ -145,13 +148,13 @@ async fn the_command_line_gives_the_bits_of_a_job() {
     let (_place, jobs) = on_sqlite().await;
     let asked = create("tiny:bi");
     let id = jobs.create(asked.clone()).await.unwrap().id;
-    work_until(&jobs, |it| it.state.ended()).await;
+    work_until(&jobs, |it| it.state.is_finished()).await;
     let ranker = jobs.models.get("tiny:bi").unwrap();
     let scores = ranker
         .score_pairs(
             &PairTexts {
                 queries: &asked.queries,
-                documents: &asked.texts,
+                documents: &asked.documents,
                 pairs: &asked.pairs,
             },
             &mut PartialScores::in_memory(),
@@ -167,9 +170,9 @@ async fn jobs_take_turns() {
     let (_place, jobs) = on_sqlite().await;
     let first = jobs.create(create("tiny:bi")).await.unwrap().id;
     let second = jobs.create(create("tiny:late")).await.unwrap().id;
-    work_until(&jobs, |it| it.id == second && it.n_done > 0).await;
+    work_until(&jobs, |it| it.id == second && it.n_scored > 0).await;
     let first = jobs.job(&first).await.unwrap();
-    assert!(first.n_done > 0 && first.n_done < first.n_pairs);
+    assert!(first.n_scored > 0 && first.n_scored < first.n_pairs);
 }
 
 #[tokio::test]
@@ -177,7 +180,7 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
     for place in TestFolder::each() {
         let jobs = open(&place).await;
         let id = jobs.create(create("tiny:bi")).await.unwrap().id;
-        work_until(&jobs, |it| it.n_done > 0).await;
+        work_until(&jobs, |it| it.n_scored > 0).await;
         let cancelled = jobs.cancel(&id).await.unwrap();
         assert_eq!(cancelled.state, JobState::Canceled);
         assert_eq!(
@@ -188,16 +191,19 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
         let kept = jobs.scores(&id).await.unwrap();
         assert_eq!(
             kept.scores.iter().flatten().count() as u64,
-            cancelled.n_done
+            cancelled.n_scored
         );
 
         assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Queued);
         let ended = work_until(&jobs, |it| {
-            assert!(it.n_done >= cancelled.n_done, "nothing is done again");
-            it.state.ended()
+            assert!(it.n_scored >= cancelled.n_scored, "nothing is done again");
+            it.state.is_finished()
         })
         .await;
-        assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
+        assert_eq!(
+            (ended.state, ended.n_scored),
+            (JobState::Done, ended.n_pairs)
+        );
         assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Done);
     }
 }
@@ -219,9 +225,9 @@ async fn a_job_whose_model_changed_fails_visibly() {
     let other = std::fs::read_to_string(&config).unwrap() + " ";
     std::fs::write(&config, other).unwrap();
     let jobs = open().await;
-    let failed = work_until(&jobs, |it| it.state.ended()).await;
+    let failed = work_until(&jobs, |it| it.state.is_finished()).await;
     assert_eq!((failed.id, failed.state), (id, JobState::Failed));
-    let problem = failed.problem.unwrap();
+    let problem = failed.error.unwrap();
     assert!(
         problem.contains("is not the one that this job was made for"),
         "{problem}"

@@ -123,7 +123,7 @@ mod tests {
     fn a_batch_is_halved_until_it_fits_and_keeps_its_order() {
         let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
         let items = [4, 3, 2, 1, 1];
-        let found = passes.pass(&items, &|it| *it, &device(5, &seen)).unwrap();
+        let found = passes.run(&items, &|it| *it, &device(5, &seen)).unwrap();
         assert_eq!(found, [40, 30, 20, 10, 10]);
         let expected: [&[usize]; 5] = [&[4, 3, 2, 1, 1], &[4, 3], &[4], &[3], &[2, 1, 1]];
         assert_eq!(*seen.borrow(), expected);
@@ -131,18 +131,26 @@ mod tests {
             sequences: 5,
             tokens: 11,
         };
-        assert_eq!((passes.so_far(), passes.exhausted()), (reads, None));
+        assert_eq!(
+            (passes.counts(), passes.out_of_memory_reason()),
+            (reads, None)
+        );
     }
 
     #[test]
     fn one_text_that_does_not_fit_is_an_error_until_a_pass_succeeds() {
         let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
         let work = device(5, &seen);
-        let error = passes.pass(&[2, 9], &|it| *it, &work).unwrap_err();
+        let error = passes.run(&[2, 9], &|it| *it, &work).unwrap_err();
         assert!(error.is_out_of_memory());
-        assert!(passes.exhausted().unwrap().contains("out of memory"));
-        passes.pass(&[2], &|it| *it, &work).unwrap();
-        assert_eq!(passes.exhausted(), None);
+        assert!(
+            passes
+                .out_of_memory_reason()
+                .unwrap()
+                .contains("out of memory")
+        );
+        passes.run(&[2], &|it| *it, &work).unwrap();
+        assert_eq!(passes.out_of_memory_reason(), None);
     }
 
     #[test]
@@ -152,9 +160,9 @@ mod tests {
             *n.borrow_mut() += 1;
             Err(neural::Error::NotFinite)
         };
-        assert!(passes.pass(&[1, 2, 3], &|it| *it, &work).is_err());
+        assert!(passes.run(&[1, 2, 3], &|it| *it, &work).is_err());
         assert_eq!(
-            (*n.borrow(), passes.so_far()),
+            (*n.borrow(), passes.counts()),
             (1, InferenceCounts::default())
         );
     }

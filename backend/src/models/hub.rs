@@ -432,7 +432,7 @@ mod tests {
         let broken = home.path().join("gone.json");
         for (error, said) in [
             (
-                hub.need(FILES[0]).unwrap_err(),
+                hub.require_file(FILES[0]).unwrap_err(),
                 "config.json is not in the cache",
             ),
             (hub.read(&broken).unwrap_err(), "cannot be read"),
@@ -442,14 +442,14 @@ mod tests {
             ),
         ] {
             assert!(error.to_string().contains(&path), "{error}");
-            let public = error.public();
+            let public = error.public_message();
             assert!(public.contains(said) && !public.contains(&path), "{public}");
         }
     }
 
     #[test]
     fn a_name_has_an_owner_and_perhaps_a_revision() {
-        let short = |it: &str| HubRepoId::parse(it).map(|it| it.short());
+        let short = |it: &str| HubRepoId::parse(it).map(|it| it.model_name());
         assert_eq!(short("owner/name").as_deref(), Some("name"));
         assert_eq!(short("owner/name@v1.0").as_deref(), Some("name@v1.0"));
         assert_eq!(short("o/n@refs/pr/1").as_deref(), Some("n@refs/pr/1"));

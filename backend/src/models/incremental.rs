@@ -310,11 +310,11 @@ mod tests {
         let mut work = IncrementalScoring::new(ranker.clone(), request)?;
         let mut most = 0;
         while !work.is_done() {
-            let before = ranker.reads();
+            let before = ranker.inference_counts();
             work.step()?;
-            most = most.max(ranker.reads().since(before).pieces);
+            most = most.max(ranker.inference_counts().since(before).tokens);
         }
-        Ok((work.into_scores()?, most))
+        Ok((work.finish()?, most))
     }
 
     #[test]
@@ -336,7 +336,8 @@ mod tests {
                 assert!((found.score - expected.score).abs() < 1e-5, "{spec}");
                 assert_eq!(found.pair, expected.pair, "{spec}");
                 assert_eq!(found.truncated, expected.truncated, "{spec}");
-                let shown = |it: &DetailedScore| it.matches.as_ref().map(|it| it.text.clone());
+                let shown =
+                    |it: &DetailedScore| it.matches.as_ref().map(|it| it.document_tokens.clone());
                 assert_eq!(shown(found), shown(expected), "{spec}");
             }
         }
@@ -381,7 +382,7 @@ mod tests {
                 ),
                 "{spec}"
             );
-            assert_eq!(ranker.reads().sequences, 0, "{spec}");
+            assert_eq!(ranker.inference_counts().sequences, 0, "{spec}");
             let (scored, _) = score(&ranker, with_most(n_tokens)).unwrap();
             assert_eq!(scored.n_tokens, n_tokens, "{spec}");
         }

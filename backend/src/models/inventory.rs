@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(told.weights_bytes, size.len());
         assert_eq!((&*told.device, &*told.precision), ("cpu", "f32"));
         // `max_position_embeddings` of its config.json.
-        assert_eq!(told.max_pieces, Some(64));
-        assert_eq!(told.about, models.get("tiny:bi").unwrap().about);
+        assert_eq!(told.max_tokens, Some(64));
+        assert_eq!(told.ranker, models.get("tiny:bi").unwrap().about);
 
         // Another reading is of the same weights.
         models.get("tiny:late+maxp").unwrap();

@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     fn read<'a>(spec: &str, text: &'a str) -> DocumentPassages<'a> {
-        PassageStrategy::parse_suffix(spec).1.of(text)
+        PassageStrategy::parse_suffix(spec).1.split_document(text)
     }
 
     #[test]

@@ -76,12 +76,12 @@ mod tests {
     #[test]
     fn every_scale_rises_from_0_to_1() {
         // By hand.
-        assert_eq!(ScoreScale::Logit.unit(0.0), 0.5);
-        assert!((ScoreScale::Logit.unit(3.0_f64.ln()) - 0.75).abs() < 1e-15);
-        assert!((ScoreScale::LogProbability.unit(0.25_f64.ln()) - 0.25).abs() < 1e-15);
-        assert_eq!(ScoreScale::Cosine.unit(-0.5), 0.25);
-        assert_eq!(ScoreScale::Unbounded.unit(3.0), 0.875);
-        assert_eq!(ScoreScale::Unbounded.unit(-1.0), 0.25);
+        assert_eq!(ScoreScale::Logit.to_unit_interval(0.0), 0.5);
+        assert!((ScoreScale::Logit.to_unit_interval(3.0_f64.ln()) - 0.75).abs() < 1e-15);
+        assert!((ScoreScale::LogProbability.to_unit_interval(0.25_f64.ln()) - 0.25).abs() < 1e-15);
+        assert_eq!(ScoreScale::Cosine.to_unit_interval(-0.5), 0.25);
+        assert_eq!(ScoreScale::Unbounded.to_unit_interval(3.0), 0.875);
+        assert_eq!(ScoreScale::Unbounded.to_unit_interval(-1.0), 0.25);
         for (scale, from, to) in [
             (ScoreScale::Logit, -30.0, 30.0),
             (ScoreScale::LogProbability, -700.0, 0.0),
@@ -89,13 +89,13 @@ mod tests {
             (ScoreScale::Unbounded, -1e6, 1e6),
         ] {
             let steps = (0..=1000).map(|it| from + (to - from) * f64::from(it) / 1000.0);
-            let units: Vec<f64> = steps.map(|it| scale.unit(it)).collect();
+            let units: Vec<f64> = steps.map(|it| scale.to_unit_interval(it)).collect();
             assert!(units.is_sorted_by(|a, b| a < b), "{scale:?}");
             assert!(units[0] >= 0.0 && units[1000] <= 1.0, "{scale:?}");
         }
         for x in [f64::MAX, f64::MIN] {
             for scale in [ScoreScale::Logit, ScoreScale::Unbounded] {
-                let unit = scale.unit(x);
+                let unit = scale.to_unit_interval(x);
                 assert!((0.0..=1.0).contains(&unit), "{scale:?} {x}: {unit}");
             }
         }
@@ -108,8 +108,7 @@ mod tests {
                 "{}/../neural/tests/fixtures/{name}",
                 env!("CARGO_MANIFEST_DIR")
             );
-            let models =
-                crate::list_models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+            let models = crate::models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
             models.get(&format!("{name}{used}")).unwrap().scale()
         };
         assert_eq!(fixture("tiny", ":bi"), ScoreScale::Cosine);

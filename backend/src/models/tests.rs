@@ -135,13 +135,13 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
         let ranker = tiny().get(spec).unwrap();
         let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
-        (scores.unwrap(), ranker.reads())
+        (scores.unwrap(), ranker.inference_counts())
     });
     let models = tiny();
     let rankers = ["tiny:bi", "tiny:late", "tiny:bi+maxp"].map(|it| models.get(it).unwrap());
     let [bi, late, parts] = &rankers;
-    assert!(bi.reads_as(late) && !bi.reads_as(parts));
-    assert!(!bi.reads_as(&tiny().get("tiny:late").unwrap()));
+    assert!(bi.has_same_encoding(late) && !bi.has_same_encoding(parts));
+    assert!(!bi.has_same_encoding(&tiny().get("tiny:late").unwrap()));
 
     let folder = tempfile::tempdir().unwrap();
     let open = |it: &NeuralRanker| PartialScores::open(folder.path(), &listed.hash(it)).unwrap();
@@ -151,7 +151,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     assert_eq!(scores[1], alone[1].0);
     // Each has encoded the queries for itself.
     let n_texts = 299;
-    let n_reads = bi.reads().sequences + late.reads().sequences;
+    let n_reads = bi.inference_counts().sequences + late.inference_counts().sequences;
     assert_eq!(alone[0].1.sequences, n_texts + 2);
     assert_eq!(n_reads, n_texts + 2 * 2);
 
@@ -160,12 +160,15 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let first = open(late).batch(0).unwrap().to_vec();
     let behind = tempfile::tempdir().unwrap();
     let behind = || PartialScores::open(behind.path(), &listed.hash(late)).unwrap();
-    behind().keep(0, &first).unwrap();
-    let before = late.reads();
+    behind().save_batch(0, &first).unwrap();
+    let before = late.inference_counts();
     let again = score_shared_encoding(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
     assert_eq!(again.unwrap(), scores);
     let n_missing = n_texts - first.len() as u64;
-    assert_eq!(late.reads().since(before).sequences, n_missing + 2);
+    assert_eq!(
+        late.inference_counts().since(before).sequences,
+        n_missing + 2
+    );
 }
 
 #[test]
@@ -216,9 +219,9 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         let said = ranker.say(&queries[0], &texts[..2]).unwrap();
         assert_eq!(said[0].matches.is_some(), used == ":colbert");
         for matches in said.into_iter().filter_map(|it| it.matches) {
-            assert_eq!(matches.query[1], "[unused0]");
-            assert_eq!(matches.text[1], "[unused1]");
-            assert_eq!(matches.query.len(), 12);
+            assert_eq!(matches.query_tokens[1], "[unused0]");
+            assert_eq!(matches.document_tokens[1], "[unused1]");
+            assert_eq!(matches.query_tokens.len(), 12);
         }
     }
 }
@@ -248,7 +251,7 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
         let refused = models.get(wanted).err().unwrap().to_string();
         assert!(refused.contains("unknown variant `late`"), "{refused}");
     }
-    let failed: Vec<String> = models.failures().into_iter().map(|it| it.0).collect();
+    let failed: Vec<String> = models.load_failures().into_iter().map(|it| it.0).collect();
     assert_eq!(failed, ["said:bi", "said:late"]);
 }
 
@@ -274,7 +277,7 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
     let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     let error = models.get("other:cross").err().unwrap().to_string();
     assert!(error.contains("describes a `gpt2` model"), "{error}");
-    assert!(models.failures().is_empty(), "it is none of its specs");
+    assert!(models.load_failures().is_empty(), "it is none of its specs");
 }
 
 #[test]
@@ -436,9 +439,9 @@ fn however_texts_are_read_the_weights_are_in_memory_once() {
     }
     assert_eq!(models.loaded().len(), 1);
     // What one of them reads counts for the weights.
-    let (before, text) = (whole.reads(), ["a river".to_owned()]);
+    let (before, text) = (whole.inference_counts(), ["a river".to_owned()]);
     models.get("tiny:bi+maxp").unwrap().say("a", &text).unwrap();
-    assert_eq!(whole.reads().since(before).sequences, 2);
+    assert_eq!(whole.inference_counts().since(before).sequences, 2);
     let error = models.get("tiny:bi+maxp=10001/3").err().unwrap();
     assert!(matches!(error, Error::Input(_)), "{error}");
 }

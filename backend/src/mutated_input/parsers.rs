@@ -193,7 +193,7 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| Cli::try_parse_from(format!("axioscope {}", text(it)).split(' ')).is_ok(),
     ),
     of("review-task", &[TASK], |it| {
-        serde_json::from_slice::<AnnotationTask>(it).is_ok_and(|it| it.checked().is_ok())
+        serde_json::from_slice::<AnnotationTask>(it).is_ok_and(|it| it.validated().is_ok())
     }),
     seeded(
         "instances-parquet",

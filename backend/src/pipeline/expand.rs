@@ -326,7 +326,7 @@ mod tests {
         let before = loaded(&from);
         let expanded = expand_collection(loaded(&from), &wanted).unwrap();
         let after = loaded(&out);
-        assert_eq!((after.reading.n_refused, after.reading.n_warned), (0, 0));
+        assert_eq!((after.report.n_refused, after.report.n_warned), (0, 0));
         assert_eq!(after.collection.queries, before.collection.queries);
         assert_eq!(after.collection.qrels, before.collection.qrels);
         let run = |folder: &Path| fs::read(folder.join("runs/own.run")).unwrap();
@@ -351,7 +351,7 @@ mod tests {
             );
             assert_eq!(added["_id"], old.id.as_str());
             // What the model says of the document alone.
-            let alone = model.write(&[&old.body()], &wanted.sampling).unwrap();
+            let alone = model.generate(&[&old.body()], &wanted.sampling).unwrap();
             let queries = alone[0].queries.iter();
             let queries: Vec<&str> = queries.map(|it| it.text.as_str()).collect();
             n_truncated += usize::from(alone[0].truncated);

@@ -28,7 +28,7 @@ fn refused(spec: &str) -> String {
 
 #[test]
 fn an_address_says_how_it_is_asked() {
-    let shape = |spec: &str| service(spec).shape;
+    let shape = |spec: &str| service(spec).protocol;
     assert_eq!(shape("http://localhost:8080/rerank"), RerankProtocol::Tei);
     assert_eq!(
         shape("https://api.example/v1/rerank"),
@@ -50,11 +50,19 @@ fn an_address_says_how_it_is_asked() {
     );
     assert_eq!(it.url, "http://host:80/v1/rerank");
     assert_eq!(
-        (it.pace.texts, it.pace.bytes, it.pace.at_once),
+        (
+            it.request_limits.max_documents,
+            it.request_limits.max_bytes,
+            it.request_limits.max_concurrent
+        ),
         (8, 2000, 2)
     );
     assert_eq!(
-        (it.pace.per_s, it.pace.timeout.as_secs(), it.pace.tries),
+        (
+            it.request_limits.max_per_second,
+            it.request_limits.timeout.as_secs(),
+            it.request_limits.max_attempts
+        ),
         (Some(0.5), 3, 2)
     );
     // How fast it is asked is no part of its name.
@@ -149,10 +157,10 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
     let all = [0, 1, 2, 3, 4];
     assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..5]);
     assert_eq!(it.batches(&listed, &[0, 2, 4]), [0..2, 2..3]);
-    it.pace.texts = 10;
+    it.request_limits.max_documents = 10;
     assert_eq!(it.batches(&listed, &all), [0..3, 3..5]);
     // 1 byte of the query, 2 and 4 of texts; a text that is too long goes alone.
-    it.pace.bytes = 7;
+    it.request_limits.max_bytes = 7;
     assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
     let cost = it.cost(&listed, &PartialScores::in_memory());
     let expected = RequestCost {
@@ -167,14 +175,15 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
 
 #[test]
 fn what_a_reply_lacks_is_named() {
-    let tei =
-        |reply: Value| answer::read(RerankProtocol::Tei, reply.to_string().as_bytes(), 2, None);
+    let tei = |reply: Value| {
+        response::parse_response(RerankProtocol::Tei, reply.to_string().as_bytes(), 2, None)
+    };
     let sound = json!([{"index": 1, "score": -3.5, "text": null}, {"index": 0, "score": 2}]);
     assert_eq!(tei(sound).unwrap(), [2.0, -3.5]);
     let cohere = json!({"id": "x", "results": [
         {"index": 0, "relevance_score": 0.25, "document": {"text": "a"}},
         {"index": 1, "relevance_score": 1e-9}]});
-    let cohere = answer::read(
+    let cohere = response::parse_response(
         RerankProtocol::Cohere,
         cohere.to_string().as_bytes(),
         2,
@@ -205,15 +214,13 @@ fn what_a_reply_lacks_is_named() {
         let error = tei(reply).unwrap_err();
         assert!(error.contains(part), "{error} lacks {part}");
     }
-    let read =
-        |body: &str| answer::read(RerankProtocol::Tei, body.as_bytes(), 2, None).unwrap_err();
-    assert!(
-        parse_response("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]")
-            .contains("range")
-    );
-    assert!(parse_response("<html>").contains("`<html>`"));
-    assert!(parse_response("").contains("nothing"));
-    assert!(parse_response(&"x".repeat(5_000)).len() < 400);
+    let read = |body: &str| {
+        response::parse_response(RerankProtocol::Tei, body.as_bytes(), 2, None).unwrap_err()
+    };
+    assert!(read("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]").contains("range"));
+    assert!(read("<html>").contains("`<html>`"));
+    assert!(read("").contains("nothing"));
+    assert!(read(&"x".repeat(5_000)).len() < 400);
 }
 
 #[test]
@@ -223,14 +230,15 @@ fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
     for padding in 0..260 {
         for repeated in [key, json_key.trim_matches('"')] {
             let body = format!("{}{repeated}", " .".repeat(padding / 2) + "é");
-            let shown = answer::beginning(body.as_bytes(), Some(key));
+            let shown = response::excerpt(body.as_bytes(), Some(key));
             // What is left of it when it is cut begins with this.
             assert!(!shown.contains('h'), "{padding}: {shown}");
-            let error = answer::read(RerankProtocol::Tei, body.as_bytes(), 2, Some(key));
+            let error =
+                response::parse_response(RerankProtocol::Tei, body.as_bytes(), 2, Some(key));
             assert!(!error.unwrap_err().contains("hu"), "{padding}");
         }
     }
-    let shown = answer::beginning(format!("a {key} b").as_bytes(), Some(key));
+    let shown = response::excerpt(format!("a {key} b").as_bytes(), Some(key));
     assert_eq!(shown, "`a … b`");
 }
 
@@ -376,11 +384,11 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
         truncated: false,
     };
     let mut draft = PartialScores::open(folder.path(), &it.hash(&listed)).unwrap();
-    draft.keep(0, &[score(1, 9.0)]).unwrap();
+    draft.save_batch(0, &[score(1, 9.0)]).unwrap();
     draft
-        .keep(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
+        .save_batch(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
         .unwrap();
-    draft.keep(2, &[score(2, f64::NAN)]).unwrap();
+    draft.save_batch(2, &[score(2, f64::NAN)]).unwrap();
     drop(draft);
     let scores = scores_with(&it, &listed, folder.path());
     assert_eq!(scores, [(0, 0.5), (1, 9.0), (2, 1.5), (3, 0.5), (4, 1.5)]);
@@ -431,5 +439,5 @@ fn requests_begin_no_faster_than_they_may() {
 
 /// Whether an answer has the scores of two texts, see [`crate::mutated_input`].
 pub(crate) fn takes_answer(answer: &[u8]) -> bool {
-    answer::read(RerankProtocol::Tei, answer, 2, Some("hush")).is_ok()
+    response::parse_response(RerankProtocol::Tei, answer, 2, Some("hush")).is_ok()
 }

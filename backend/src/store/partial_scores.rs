@@ -223,8 +223,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let open = || PartialScores::open(folder.path(), &"a".repeat(64)).unwrap();
         let mut draft = open();
-        draft.keep(0, &scores(0)).unwrap();
-        draft.keep(1, &scores(3)).unwrap();
+        draft.save_batch(0, &scores(0)).unwrap();
+        draft.save_batch(1, &scores(3)).unwrap();
         let path = draft.file.as_ref().unwrap().0.clone();
         drop(draft);
         let whole = std::fs::read(&path).unwrap();
@@ -234,7 +234,7 @@ mod tests {
             let mut draft = open();
             assert_eq!(draft.batch(0), Some(scores(0).as_slice()));
             assert_eq!(draft.batch(1), None, "{cut}");
-            draft.keep(1, &scores(3)).unwrap();
+            draft.save_batch(1, &scores(3)).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
         // A flipped bit is seen, and what follows is not trusted.
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
         let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
-        draft.keep(0, &scores(0)).unwrap();
+        draft.save_batch(0, &scores(0)).unwrap();
         let error = PartialScores::open(folder.path(), &hash)
             .unwrap_err()
             .to_string();

@@ -44,7 +44,7 @@ pub(crate) struct TestFolder {
     pub folder: DataFolder,
     pub database: DatabaseConfig,
     /// Goes with the test.
-    pub server: Option<postgres::Database>,
+    pub server: Option<postgres::TestDatabase>,
     _home: tempfile::TempDir,
 }
 
@@ -62,7 +62,7 @@ impl TestFolder {
 
     /// None where there is no server.
     pub(crate) fn postgres() -> Option<TestFolder> {
-        postgres::Database::new().map(|it| TestFolder {
+        postgres::TestDatabase::new().map(|it| TestFolder {
             database: DatabaseConfig::Postgres(it.url.parse().unwrap()),
             server: Some(it),
             ..TestFolder::sqlite()

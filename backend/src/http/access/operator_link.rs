@@ -41,12 +41,12 @@ mod tests {
     #[test]
     fn a_link_lets_in_one_and_a_wrong_token_spoils_nothing() {
         let (link, token) = OperatorLink::new();
-        assert!(!link.use_up(""));
-        assert!(!link.use_up("wrong"));
+        assert!(!link.redeem(""));
+        assert!(!link.redeem("wrong"));
         assert!(link.is_open());
-        assert!(link.use_up(token.reveal()));
+        assert!(link.redeem(token.reveal()));
         assert!(!link.is_open());
-        assert!(!link.use_up(token.reveal()));
-        assert!(!OperatorLink::disabled().use_up(""));
+        assert!(!link.redeem(token.reveal()));
+        assert!(!OperatorLink::disabled().redeem(""));
     }
 }

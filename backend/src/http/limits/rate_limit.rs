@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn neighbours_in_ipv6_are_one() {
         let limit = RateLimit::new(Allowance::new(1, Duration::from_secs(60)));
-        let take = |ip: &str| limit.take(ClientKey::Address(ip.parse().unwrap()).key());
+        let take = |ip: &str| limit.take(ClientKey::Address(ip.parse().unwrap()).rate_limit_key());
         assert!(take("2001:db8::1").is_ok());
         assert!(take("2001:db8::2").is_err());
         assert!(take("2001:db8:0:1::1").is_ok());

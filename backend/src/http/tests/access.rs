@@ -158,7 +158,7 @@ async fn each_role_is_let_in_where_it_should_be() {
         }
         for (role, it) in &people {
             // One session for each, since one of the routes ends it.
-            let session = site.app.store.begin_session(it.person.no, now_ms()).await;
+            let session = site.app.store.begin_session(it.person.id, now_ms()).await;
             let session = session.unwrap();
             let answer = site.send(site.by(knock(method, path), &session)).await;
             match *role >= least {
@@ -169,7 +169,7 @@ async fn each_role_is_let_in_where_it_should_be() {
                 // A page of another site can have the cookie sent, but not the header.
                 let csrf = it.session.csrf();
                 for shown in [None, Some(csrf.as_str()), Some("")] {
-                    let session = site.app.store.begin_session(it.person.no, now_ms()).await;
+                    let session = site.app.store.begin_session(it.person.id, now_ms()).await;
                     let mut forged = site.by(knock(method, path), &session.unwrap());
                     match shown {
                         Some(it) => forged
@@ -200,7 +200,7 @@ async fn each_role_is_let_in_where_it_should_be() {
     }
     for (role, it) in &people {
         // A password that was set has ended the sessions before.
-        let session = site.app.store.begin_session(it.person.no, now_ms()).await;
+        let session = site.app.store.begin_session(it.person.id, now_ms()).await;
         let asked = site.by(request("GET", "/metrics", ""), &session.unwrap());
         let expected = match role {
             AccessRole::Operator => StatusCode::OK,
@@ -303,17 +303,10 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
         let asked = site.by(request(method, "/api/jobs", "{}"), &it.session);
         site.status(with_headers(asked, headers)).await
     };
-    assert_eq!(
-        submit_events("POST", &[]).await,
-        422,
-        "an empty job, but let in"
-    );
+    assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
     let host = ("host", "axioscope.example");
     for origin in ["https://axioscope.example", "https://AXIOSCOPE.example"] {
-        assert_eq!(
-            submit_events("POST", &[host, ("origin", origin)]).await,
-            422
-        );
+        assert_eq!(send("POST", &[host, ("origin", origin)]).await, 422);
     }
     for origin in [
         "https://evil.example",
@@ -323,21 +316,14 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
         "https://",
     ] {
         let headers = [host, ("origin", origin)];
-        assert_eq!(submit_events("POST", &headers).await, 403, "{origin}");
-        assert_eq!(
-            submit_events("GET", &headers).await,
-            200,
-            "it changes nothing"
-        );
+        assert_eq!(send("POST", &headers).await, 403, "{origin}");
+        assert_eq!(send("GET", &headers).await, 200, "it changes nothing");
     }
     for from in ["cross-site", "same-site"] {
-        assert_eq!(
-            submit_events("POST", &[("sec-fetch-site", from)]).await,
-            403
-        );
+        assert_eq!(send("POST", &[("sec-fetch-site", from)]).await, 403);
     }
     assert_eq!(
-        submit_events("POST", &[("sec-fetch-site", "same-origin")]).await,
+        send("POST", &[("sec-fetch-site", "same-origin")]).await,
         422
     );
     let program = with_token(request("POST", "/api/jobs", "{}"), &site.token);

@@ -9,41 +9,24 @@ async fn pages_of_other_sites_are_kept_out_on_loopback() {
         let asked = request(method, "/api/jobs", "{}");
         site.status(with_headers(asked, headers)).await
     };
-    assert_eq!(submit_events("GET", &[]).await, 200);
-    assert_eq!(
-        submit_events("GET", &[("host", "rebound.example")]).await,
-        403
-    );
-    assert_eq!(
-        submit_events("GET", &[("host", "rebound.example:8080")]).await,
-        403
-    );
-    assert_eq!(
-        submit_events("POST", &[]).await,
-        422,
-        "an empty job, but let in"
-    );
+    assert_eq!(send("GET", &[]).await, 200);
+    assert_eq!(send("GET", &[("host", "rebound.example")]).await, 403);
+    assert_eq!(send("GET", &[("host", "rebound.example:8080")]).await, 403);
+    assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
     let own = [
         ("origin", "http://localhost:8080"),
         ("sec-fetch-site", "same-origin"),
     ];
-    assert_eq!(submit_events("POST", &own).await, 422);
+    assert_eq!(send("POST", &own).await, 422);
     for origin in [
         "http://evil.example",
         "http://localhost:9090",
         "https://localhost:8080",
         "null",
     ] {
-        assert_eq!(
-            submit_events("POST", &[("origin", origin)]).await,
-            403,
-            "{origin}"
-        );
+        assert_eq!(send("POST", &[("origin", origin)]).await, 403, "{origin}");
     }
-    assert_eq!(
-        submit_events("POST", &[("sec-fetch-site", "cross-site")]).await,
-        403
-    );
+    assert_eq!(send("POST", &[("sec-fetch-site", "cross-site")]).await, 403);
 }
 
 #[tokio::test]
@@ -53,7 +36,7 @@ async fn visitors_see_what_is_published() {
         let cards: Vec<shared::study::overview::StudySummary> = answer.json();
         cards
             .into_iter()
-            .map(|it| (it.name, it.published))
+            .map(|it| (it.name, it.is_published))
             .collect()
     };
     assert_eq!(
@@ -70,20 +53,16 @@ async fn visitors_see_what_is_published() {
     let export = |study: &str| ExportStudyRequest {
         study: study.to_owned(),
     };
-    let found = site.ask(&export_study("open")).await;
+    let found = site.ask(&export("open")).await;
     assert_eq!(found.json::<Study>(), study("open"));
     for name in ["hidden", "no-such", "../open"] {
-        let (status, error) = site.ask(&export_study(name)).await.problem();
+        let (status, error) = site.ask(&export(name)).await.problem();
         assert_eq!(
             (status, error),
             (404, format!("there is no study named `{name}`"))
         );
     }
-    let whole = as_request(
-        Method::Get,
-        ExportStudyRequest::PATH,
-        &export_study("hidden"),
-    );
+    let whole = as_request(Method::Get, ExportStudyRequest::PATH, &export("hidden"));
     assert_eq!(
         site.send(with_token(whole, &site.token)).await.status,
         StatusCode::OK
@@ -95,7 +74,7 @@ async fn visitors_see_what_is_published() {
         .await
         .unwrap();
     assert_eq!(
-        site.ask(&export_study("open")).await.status,
+        site.ask(&export("open")).await.status,
         StatusCode::NOT_FOUND
     );
 }
@@ -121,8 +100,8 @@ async fn a_study_is_looked_at_and_made_again() {
 async fn about_says_what_the_caller_may() {
     let site = Site::new(ListenScope::Network).await;
     let about: ServerInfoResponse = site.ask(&GetServerInfoRequest {}).await.json();
-    assert!(!about.may_create_jobs);
-    assert_eq!(about.max_texts, 8);
+    assert!(!about.can_create_jobs);
+    assert_eq!(about.max_documents, 8);
     let specs: Vec<&str> = about.models.iter().map(|it| it.spec.as_str()).collect();
     assert_eq!(specs, ["tiny:bi", "tiny:late"]);
     let about = with_token(request("GET", "/api/about", ""), &site.token);
@@ -130,7 +109,7 @@ async fn about_says_what_the_caller_may() {
         site.send(about)
             .await
             .json::<ServerInfoResponse>()
-            .may_create_jobs
+            .can_create_jobs
     );
 }
 
@@ -145,16 +124,16 @@ async fn bad_requests_are_the_callers_fault() {
     };
     let get = |path: &str| request("GET", path, "");
     let look = |q: &str| get(&format!("/api/study?q={}", encoded(q)));
-    check(get_study("{"), 400, "the parameter `q` is not JSON: EOF").await;
-    check(get_study("\u{0}"), 400, "is not JSON").await;
+    check(look("{"), 400, "the parameter `q` is not JSON: EOF").await;
+    check(look("\u{0}"), 400, "is not JSON").await;
     let deep = format!(r#"{{"study":"open","x":{}"#, "[".repeat(5_000));
-    check(get_study(&deep), 400, "EOF").await;
+    check(look(&deep), 400, "EOF").await;
     check(get("/api/study?q=%FF"), 400, "").await;
-    check(get_study("{}"), 422, "missing field `study`").await;
+    check(look("{}"), 422, "missing field `study`").await;
     check(get("/api/study"), 422, "missing field `study`").await;
-    check(get_study(r#"{"study": 7}"#), 422, "expected a string").await;
+    check(look(r#"{"study": 7}"#), 422, "expected a string").await;
     check(
-        get_study(r#"{"study": "<script>"}"#),
+        look(r#"{"study": "<script>"}"#),
         404,
         "no study named `<script>`",
     )
@@ -260,7 +239,7 @@ async fn visitors_score_a_little_and_not_too_often() {
         request
     };
     let scored: ScoreDocumentsResponse = site.send(from(1, 8)).await.json();
-    assert_eq!((scored.scores.len(), scored.matches.len()), (8, 8));
+    assert_eq!((scored.scores.len(), scored.similarities.len()), (8, 8));
     assert!(scored.scores.iter().all(|it| *it == scored.scores[0]));
     let (status, error) = site.send(from(1, 9)).await.problem();
     assert_eq!(
@@ -291,11 +270,11 @@ async fn visitors_score_a_little_and_not_too_often() {
 async fn a_job_is_made_watched_and_fetched() {
     let site = Site::new(ListenScope::Loopback).await;
     let created: Job = site.ask(&create("tiny:bi")).await.json();
-    assert_eq!((created.state, created.n_done), (JobState::Queued, 0));
+    assert_eq!((created.state, created.n_scored), (JobState::Queued, 0));
     let lock = site.app.store.lock_jobs(site.folder.lock().unwrap());
     let lock = lock.await.unwrap();
-    let stopping = site.app.stopping.clone();
-    let worker = tokio::spawn(work::work(site.app.jobs.clone(), lock, stopping));
+    let stopping = site.app.shutdown.clone();
+    let worker = tokio::spawn(work::run_worker(site.app.jobs.clone(), lock, stopping));
 
     let watch = GetJobRequest {
         job: created.id.clone(),
@@ -311,9 +290,9 @@ async fn a_job_is_made_watched_and_fetched() {
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
     assert!(steps.len() > 3, "{text}");
-    assert!(steps.is_sorted_by_key(|it| it.n_done));
+    assert!(steps.is_sorted_by_key(|it| it.n_scored));
     let last = steps.last().unwrap();
-    assert_eq!((last.state, last.n_done), (JobState::Done, last.n_pairs));
+    assert_eq!((last.state, last.n_scored), (JobState::Done, last.n_pairs));
     worker.abort();
 
     // After a reload the last step comes at once, and it is the end.
@@ -397,7 +376,7 @@ async fn pages_come_with_what_keeps_them_safe() {
 #[tokio::test]
 async fn the_api_describes_itself() {
     let site = Site::new(ListenScope::Loopback).await;
-    let document: TableValue = site.get("/api/openapi.json").await.json();
+    let document: Value = site.get("/api/openapi.json").await.json();
     for it in Endpoints::all().operations() {
         let method = match it.method {
             Method::Get => "get",
@@ -423,7 +402,7 @@ async fn the_api_describes_itself() {
 #[tokio::test]
 async fn health_is_a_score() {
     let site = Site::new(ListenScope::Loopback).await;
-    let health: TableValue = site.get("/health").await.json();
+    let health: Value = site.get("/health").await.json();
     assert_eq!(
         health["scored"][0]["ranker"],
         "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene"
@@ -436,7 +415,7 @@ async fn health_is_a_score() {
     let asked = json!({"ranker": "tiny:cross", "query": "a", "texts": ["b"]});
     let asked = request("POST", "/api/score", &asked.to_string());
     assert_eq!(site.send(asked).await.problem().0, 404);
-    let health: TableValue = site.get("/health").await.json();
+    let health: Value = site.get("/health").await.json();
     assert_eq!(health["scored"][2]["ranker"], "tiny:late");
     let metrics = site.get("/metrics").await;
     let metrics = String::from_utf8(metrics.body.to_vec()).unwrap();

@@ -111,7 +111,7 @@ async fn downloads_of_one_address_are_few_at_once() {
         answer.unwrap()
     };
     let mut held = Vec::new();
-    for _ in 0..DOWNLOADS_OF_ONE {
+    for _ in 0..MAX_DOWNLOADS_PER_CLIENT {
         let answer = ask().await;
         assert_eq!(answer.status(), StatusCode::OK);
         held.push(answer);
@@ -129,7 +129,8 @@ async fn downloads_of_one_address_are_few_at_once() {
 #[tokio::test]
 async fn scorings_of_one_address_are_few_at_once() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
-    let models = models::Models::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
+    let models =
+        models::ModelRegistry::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
     let site = Site::with(ListenScope::Network, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
         let body = json!({
@@ -139,7 +140,7 @@ async fn scorings_of_one_address_are_few_at_once() {
         from(peer, request("POST", path, &body.to_string()))
     };
     // As if another ranking were computed: all others wait.
-    let turn = site.app.limits.turn().await;
+    let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
     for n in 0..=SCORINGS_OF_ONE {
         let peer = format!("2001:db8::{n}");
@@ -182,7 +183,7 @@ async fn a_study_is_written_once() {
     let listed = site.app.store.study("open").await.unwrap();
     let what = "writing it again";
     let again = async { Err(Error::Panicked { what }) };
-    let shelf = &site.app.shelf;
+    let shelf = &site.app.studies;
     let kept = shelf.export(&listed, ContentCoding::Brotli, again).await;
     assert_eq!(kept.unwrap(), answer.body);
 }
@@ -198,7 +199,7 @@ async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
         let asked = as_request(ExportStudyRequest::METHOD, ExportStudyRequest::PATH, &asked);
         site.router.clone().oneshot(asked)
     };
-    let kept = || site.app.shelf.kept_export(&listed, ContentCoding::Gzip);
+    let kept = || site.app.studies.kept_export(&listed, ContentCoding::Gzip);
     let turn = site.app.limits.export().await;
     let waiting = tokio::spawn(ask());
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -214,7 +215,7 @@ async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
 #[tokio::test]
 async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
     let site = Site::new(ListenScope::Loopback).await;
-    let shelf = &site.app.shelf;
+    let shelf = &site.app.studies;
     let before = site.app.store.study("open").await.unwrap();
     let mut other = site.app.store.study("hidden").await.unwrap();
     other.revision = before.revision;

@@ -62,7 +62,7 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
     };
     // As the command `models inspect` gives them.
     let ranker = site.app.models.get("tiny:late").unwrap();
-    assert_eq!(told.about, ranker.about);
+    assert_eq!(told.ranker, ranker.about);
     assert_eq!(told.weights_sha256, ranker.weights_sha256);
     let held: Vec<ModelStatus> = site.ask(&ListModelsRequest {}).await.json();
     assert_eq!(held[0].state, ModelState::Unloaded);

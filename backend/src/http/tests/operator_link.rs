@@ -35,7 +35,7 @@ async fn the_link_makes_one_browser_the_operators_once() {
         (who.role, who.person.as_ref()),
         (AccessRole::Operator, None)
     );
-    assert_eq!(who.csrf, Some(session.csrf()));
+    assert_eq!(who.csrf_token, Some(session.csrf()));
     assert_eq!(
         site.ask_by(&GetSessionRequest {}, &session)
             .await
@@ -155,9 +155,9 @@ async fn the_line_of_the_link_comes_again_below_other_lines_until_it_is_used() {
         announce_again(app, line, lines_below, &mut out).await;
         String::from_utf8(out).unwrap()
     };
-    assert_eq!(get_assigned_item(true).await, "the link\n");
-    assert_eq!(get_assigned_item(false).await, "");
+    assert_eq!(again(true).await, "the link\n");
+    assert_eq!(again(false).await, "");
     let signed_in = site.ask(&sign_in(&site.link)).await;
     assert_eq!(signed_in.status, StatusCode::OK);
-    assert_eq!(get_assigned_item(true).await, "");
+    assert_eq!(again(true).await, "");
 }

@@ -60,13 +60,13 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     let made = link(&site, AccessRole::Annotator).await;
     let token = made.token.clone();
     let to: InvitationResponse = site.ask(&LookUpInvitationRequest { token }).await.json();
-    assert_eq!((to.role, to.person), (AccessRole::Annotator, None));
+    assert_eq!((to.role, to.person_name), (AccessRole::Annotator, None));
 
     let joined = site.ask(&join(&made.token, "Ada")).await;
     let who: SessionResponse = joined.json();
     let session = kept(&site, &joined);
     assert_eq!(who.role, AccessRole::Annotator);
-    assert_eq!(who.csrf, Some(session.csrf()));
+    assert_eq!(who.csrf_token, Some(session.csrf()));
     assert!(!String::from_utf8_lossy(&joined.body).contains(session.reveal()));
     assert_eq!(
         site.ask_by(&GetSessionRequest {}, &session)
@@ -91,11 +91,11 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
         new_password: Some("another horse".to_owned()),
     };
     let (status, error) = site
-        .ask_by(&update_task("wrong horse"), &session)
+        .ask_by(&change("wrong horse"), &session)
         .await
         .problem();
     assert_eq!(status, 422, "{error}");
-    site.ask_by(&update_task(PASSWORD), &session)
+    site.ask_by(&change(PASSWORD), &session)
         .await
         .json::<SessionResponse>();
     assert_eq!(
@@ -196,10 +196,10 @@ async fn an_invitation_that_does_not_let_in_says_why() {
     check(&used.token, 410, "was used already").await;
 
     let taken_back = link(&site, AccessRole::Annotator).await;
-    let no = taken_back.invited.no;
+    let no = taken_back.invitation.id;
     let asked = as_request(Method::Post, Revoke::PATH, &Revoke::Invitation { no });
     let left: PeopleResponse = site.send(with_token(asked, &site.token)).await.json();
-    assert!(left.invited.is_empty());
+    assert!(left.invitations.is_empty());
     check(&taken_back.token, 410, "was taken back").await;
 
     let early = NewInvitationRow {
@@ -328,14 +328,14 @@ async fn whoever_is_turned_away_is_nobody() {
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     let other = site.somebody(AccessRole::Curator, "Otto").await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
-    let away = |it: &Signed| Revoke::Person { no: it.person.no };
+    let away = |it: &Signed| Revoke::Person { id: it.person.id };
     let left: PeopleResponse = site.ask_by(&away(&ada), &curator.session).await.json();
     let of_ada = left
         .people
         .iter()
         .find(|it| it.person.name == "Ada")
         .unwrap();
-    assert!(of_ada.revoked && of_ada.n_sessions == 0);
+    assert!(of_ada.is_revoked && of_ada.n_sessions == 0);
     let who: SessionResponse = site
         .ask_by(&GetSessionRequest {}, &ada.session)
         .await
@@ -357,12 +357,12 @@ async fn whoever_is_turned_away_is_nobody() {
 
     // Let in again under the old name.
     let again = CreateInvitationRequest {
-        person: Some(ada.person.no),
+        person: Some(ada.person.id),
         ..invitation(AccessRole::Operator)
     };
     let made: CreateInvitationResponse = site.ask_by(&again, &curator.session).await.json();
     assert_eq!(
-        made.invited.role,
+        made.invitation.role,
         AccessRole::Annotator,
         "as what they were"
     );
@@ -391,7 +391,7 @@ async fn curators_invite_annotators_alone() {
         assert_eq!(site.ask_by(&asked, &curator.session).await.status, 422);
     }
     let operators = link(&site, AccessRole::Operator).await;
-    let no = operators.invited.no;
+    let no = operators.invitation.id;
     let refused = site
         .ask_by(&Revoke::Invitation { no }, &curator.session)
         .await;
@@ -399,7 +399,7 @@ async fn curators_invite_annotators_alone() {
     let listed = site.ask_by(&ListPeopleRequest {}, &curator.session).await;
     let text = String::from_utf8_lossy(&listed.body).into_owned();
     assert!(!text.contains(&operators.token), "a token is shown once");
-    assert_eq!(listed.json::<PeopleResponse>().invited.len(), 2);
+    assert_eq!(listed.json::<PeopleResponse>().invitations.len(), 2);
 }
 
 #[tokio::test]

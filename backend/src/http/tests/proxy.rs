@@ -41,7 +41,7 @@ fn rerank() -> Request<Body> {
 /// How many requests of a client are answered at once.
 async fn n_answered(site: &Site, make: impl Fn() -> Request<Body>) -> usize {
     for n in 0..100 {
-        let answer = site.send(create_task()).await;
+        let answer = site.send(make()).await;
         if answer.status == StatusCode::TOO_MANY_REQUESTS {
             return n;
         }
@@ -198,22 +198,18 @@ async fn only_pages_of_the_public_address_and_of_this_machine_change_something()
         site.status(with_headers(asked, headers)).await
     };
     let own = [("host", SITE), ("origin", "https://axioscope.example")];
-    assert_eq!(
-        submit_events("POST", &own).await,
-        422,
-        "an empty job, but let in"
-    );
+    assert_eq!(send("POST", &own).await, 422, "an empty job, but let in");
     // A proxy that does not pass on the header Host.
     let own = [
         ("host", "127.0.0.1:8017"),
         ("origin", "https://axioscope.example"),
     ];
-    assert_eq!(submit_events("POST", &own).await, 422);
+    assert_eq!(send("POST", &own).await, 422);
     let local = [
         ("host", "localhost:8017"),
         ("origin", "http://localhost:8017"),
     ];
-    assert_eq!(submit_events("POST", &local).await, 422);
+    assert_eq!(send("POST", &local).await, 422);
     for origin in [
         "http://axioscope.example",
         "https://axioscope.example:8443",
@@ -223,15 +219,11 @@ async fn only_pages_of_the_public_address_and_of_this_machine_change_something()
     ] {
         for host in [SITE, "127.0.0.1:8017"] {
             let headers = [("host", host), ("origin", origin)];
-            assert_eq!(
-                submit_events("POST", &headers).await,
-                403,
-                "{host} {origin}"
-            );
+            assert_eq!(send("POST", &headers).await, 403, "{host} {origin}");
         }
     }
     for host in ["rebound.example", "axioscope.example.evil.example", ""] {
-        assert_eq!(submit_events("GET", &[("host", host)]).await, 403, "{host}");
+        assert_eq!(send("GET", &[("host", host)]).await, 403, "{host}");
     }
 }
 

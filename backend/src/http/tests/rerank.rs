@@ -94,7 +94,7 @@ async fn documents_are_ranked_as_coheres_clients_expect() {
 #[tokio::test]
 async fn rankings_that_cannot_be_made_say_why() {
     let site = Site::new(ListenScope::Loopback).await;
-    let problem = async |body: TableValue| {
+    let problem = async |body: Value| {
         site.send(request("POST", "/rerank", &body.to_string()))
             .await
             .problem()
@@ -159,21 +159,21 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     for name in ["tiny:late", "tiny:bi+meanp=5/5", "cross-tiny:cross"] {
         let folder = format!("{fixtures}/{}", name.split(':').next().unwrap());
-        let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
+        let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
         let site = Site::with(ListenScope::Loopback, models).await;
         let ranker = site.app.models.get(name).unwrap();
-        let before = ranker.reads();
+        let before = ranker.inference_counts();
         let mut given = vec!["river".to_owned(); 200];
         given[150] = "river ".repeat(2_000);
         let body = json!({"model": name, "query": "a", "texts": given, "truncate": false});
-        let asked = async |body: &TableValue| {
+        let asked = async |body: &Value| {
             site.send(request("POST", "/rerank", &body.to_string()))
                 .await
         };
         let (status, error) = asked(&body).await.problem();
         assert_eq!(status, 422);
         assert!(error.contains("the text at place 150,"), "{name}: {error}");
-        assert_eq!(ranker.reads(), before, "{name}");
+        assert_eq!(ranker.inference_counts(), before, "{name}");
         // [CLS] a [SEP] of the query for each of [CLS] a [SEP] and [CLS] a a [SEP].
         let body = json!({"model": name, "query": "a", "documents": ["a", "a a"]});
         let ranked: CohereRerankResponse = asked(&body).await.json();
@@ -184,22 +184,21 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
 #[tokio::test]
 async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
     let site = Site::new(ListenScope::Loopback).await;
-    let asked = |fields: TableValue| {
+    let asked = |fields: Value| {
         let mut body = json!({"model": "tiny:bi", "query": "rivers", "raw_scores": true});
         let more = fields.as_object().unwrap().clone();
         body.as_object_mut().unwrap().extend(more);
         body
     };
-    let send = async |path: &str, body: TableValue| {
-        site.send(request("POST", path, &body.to_string())).await
-    };
+    let send =
+        async |path: &str, body: Value| site.send(request("POST", path, &body.to_string())).await;
     let documents = json!(["river sea hill", {"text": "a", "title": "the sea", "n": 7}]);
     for path in ["/rerank", "/v1/rerank", "/v2/rerank"] {
         let body = asked(json!({
             "documents": documents, "max_tokens_per_doc": 3, "rank_fields": ["title", "n"],
             "return_documents": true,
         }));
-        let ranked: CohereRerankResponse = submit_events(path, body).await.json();
+        let ranked: CohereRerankResponse = send(path, body).await.json();
         // `title`, a word of five tokens of this model, is cut after three.
         let read = ["river sea h", "tit"];
         let said = said(&site, "tiny:bi", "rivers", &read);
@@ -210,22 +209,22 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
             assert_eq!(it.document.as_ref().unwrap().text, shown[place]);
         }
         let body = asked(json!({"documents": documents, "rank_fields": ["body"]}));
-        let (status, error) = submit_events(path, body).await.problem();
+        let (status, error) = send(path, body).await.problem();
         assert_eq!(status, 422);
         assert!(error.contains("place 1, from 0 on, has no text in the field `body`"));
         for field in ["max_tokens_per_doc", "max_chunks_per_doc"] {
             let body = asked(json!({"documents": documents, (field): 0}));
-            let (status, error) = submit_events(path, body).await.problem();
+            let (status, error) = send(path, body).await.problem();
             assert_eq!(status, 422);
             assert!(error.contains(&format!("{field}: is 0")), "{error}");
         }
     }
     let body = asked(json!({"texts": ["river sea hill"], "max_tokens_per_doc": 1}));
-    let ranked: Vec<RankedText> = submit_events("/rerank", body).await.json();
+    let ranked: Vec<RankedText> = send("/rerank", body).await.json();
     let said = said(&site, "tiny:bi", "rivers", &["river"]);
     assert!((ranked[0].score - said[0]).abs() < 1e-6);
     let body = asked(json!({"texts": ["river"], "rank_fields": ["title"]}));
-    assert_eq!(submit_events("/rerank", body).await.problem().0, 422);
+    assert_eq!(send("/rerank", body).await.problem().0, 422);
 }
 
 #[tokio::test]
@@ -304,7 +303,7 @@ async fn visitors_rank_a_little() {
 #[tokio::test]
 async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_tokens() {
     let site = Site::new(ListenScope::Network).await;
-    let send = async |from: u8, path: &str, body: &TableValue, token: Option<&str>| {
+    let send = async |from: u8, path: &str, body: &Value, token: Option<&str>| {
         let mut request = request("POST", path, &body.to_string());
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, from]), 1));
         request.extensions_mut().insert(ConnectInfo(address));
@@ -325,7 +324,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         (2, "/api/attention", "ranker"),
         (3, "/rerank", "model"),
     ] {
-        let answer = submit_events(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
+        let answer = send(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
         let ErrorResponse {
             error,
             field: found,
@@ -336,13 +335,12 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         assert_eq!(found.as_deref(), Some(field));
     }
     for (from, path) in [(4, "/api/score"), (5, "/rerank")] {
-        let before = site.app.models.get("tiny:bi").unwrap().reads();
+        let before = site.app.models.get("tiny:bi").unwrap().inference_counts();
         // 26 passages of each text, with [CLS] and [SEP]; the model reads 64 tokens of each.
         let n_tokens = |n_query: usize| 8 * 26 * (64 + n_query + 2);
-        let (status, error) =
-            submit_events(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
-                .await
-                .problem();
+        let (status, error) = send(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
+            .await
+            .problem();
         assert_eq!(status, 413, "{error}");
         let says = format!(
             "{} tokens to encode are too many; 16384 at most",
@@ -350,15 +348,15 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         );
         assert!(error.starts_with(&says), "{path}: {error}");
         assert_eq!(
-            site.app.models.get("tiny:bi").unwrap().reads(),
+            site.app.models.get("tiny:bi").unwrap().inference_counts(),
             before,
             "{path}"
         );
         assert!(n_tokens(1) < 16_384);
-        let fine = submit_events(from, path, &body("tiny:bi+maxp", "a"), None).await;
+        let fine = send(from, path, &body("tiny:bi+maxp", "a"), None).await;
         assert_eq!(fine.status, StatusCode::OK, "{path}");
         let token = Some(site.token.as_str());
-        let fine = submit_events(from, path, &body("tiny:bi+maxp=400/200", "a"), token).await;
+        let fine = send(from, path, &body("tiny:bi+maxp=400/200", "a"), token).await;
         assert_eq!(fine.status, StatusCode::OK, "{path}");
     }
 }
@@ -367,11 +365,11 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
 async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_asked() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     let folder = format!("{fixtures}/cross-tiny");
-    let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
+    let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
     let site = Site::with(ListenScope::Loopback, models).await;
     let ranker = site.app.models.get("cross-tiny:cross").unwrap();
     // As if a batch of somebody else were computed.
-    let turn = site.app.limits.turn().await;
+    let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
     for path in ["/api/score", "/api/attention", "/rerank"] {
         for _ in 0..5 {
@@ -389,7 +387,10 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     let looked = tokio::time::timeout(Duration::from_secs(60), site.ask(&look)).await;
     assert_eq!(looked.unwrap().status, StatusCode::OK);
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!((waiting.len(), ranker.reads().sequences), (15, 0));
+    assert_eq!(
+        (waiting.len(), ranker.inference_counts().sequences),
+        (15, 0)
+    );
     assert!(waiting.try_join_next().is_none(), "all of them wait");
     waiting.abort_all();
     while let Some(ended) = waiting.join_next().await {
@@ -397,8 +398,8 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     }
     drop(turn);
     // Whoever waits behind those who left has the next turn.
-    drop(site.app.limits.turn().await);
-    assert_eq!(ranker.reads().sequences, 0);
+    drop(site.app.limits.scoring_turn().await);
+    assert_eq!(ranker.inference_counts().sequences, 0);
 }
 
 #[tokio::test]
@@ -411,7 +412,7 @@ async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again()
     };
     let asked = || as_request(Method::Post, RerankRequest::PATH, &rerank);
     // As if another ranking were computed: all others wait.
-    let turn = site.app.limits.turn().await;
+    let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
     for _ in 0..33 {
         waiting.spawn(site.router.clone().oneshot(asked()));
@@ -442,13 +443,13 @@ async fn no_model_gives_anything_but_numbers() {
             "{}/../neural/tests/fixtures/{name}",
             env!("CARGO_MANIFEST_DIR")
         );
-        let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
+        let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
         for spec in models.specs() {
             let ranker = models.get(&spec).unwrap();
             for query in ["", " ", "rivers", "\u{fffd}\u{200b}"] {
                 let texts = ["", " ", "\n", "sea", "\u{0}"].map(str::to_owned);
                 for it in ranker.say(query, &texts).unwrap() {
-                    let unit = ranker.scale().unit(it.score);
+                    let unit = ranker.scale().to_unit_interval(it.score);
                     assert!(
                         it.score.is_finite() && (0.0..=1.0).contains(&unit),
                         "{spec}"

@@ -160,7 +160,7 @@ impl Table {
 }
 
 fn status(error: Error) -> (u16, String) {
-    let words = error.public();
+    let words = error.public_message();
     let response = axum::response::IntoResponse::into_response(error);
     (response.status().as_u16(), words)
 }
@@ -178,17 +178,17 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let Json(whole) = curation::get_task_definition(table.call(cat(), asked))
         .await
         .unwrap();
-    assert_eq!(whole.made, preview);
-    assert_eq!((preview.n_training, preview.n_gold), (1, 1));
-    assert_eq!(u64::from(preview.n_drawn), preview.n_candidates);
-    assert_eq!(preview.probes[0].1, preview.n_drawn);
+    assert_eq!(whole.composition, preview);
+    assert_eq!((preview.n_training_items, preview.n_gold_items), (1, 1));
+    assert_eq!(u64::from(preview.n_sampled_items), preview.n_candidates);
+    assert_eq!(preview.probes[0].1, preview.n_sampled_items);
 
     let handed = table.next(ann(), 8).await.unwrap();
     let (training, work) = handed.items.split_first().unwrap();
     assert!(training.feedback.is_some());
     let item = work
         .iter()
-        .map(|it| it.offer.item)
+        .map(|it| it.assignment.item)
         .find(|it| it.0 > 1)
         .unwrap();
     for (who, number, answer) in [
@@ -197,8 +197,8 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     ] {
         let sent = table.send(who, &[(number, decided(item, answer))]).await;
         let sent = sent.unwrap();
-        assert_eq!(sent.taken[0].outcome, EventOutcome::Stored);
-        assert_eq!(sent.standing.n_mine, 1);
+        assert_eq!(sent.receipts[0].outcome, EventOutcome::Stored);
+        assert_eq!(sent.standing.n_own_decisions, 1);
     }
     let asked = ListDisputesRequest { task: table.task };
     let Json(disputes) = curation::list_disputes(table.call(cat(), asked))
@@ -214,7 +214,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     });
     let refused = table.send(ann(), &[(3, settled.clone())]).await.unwrap();
     assert!(matches!(
-        refused.taken[0].outcome,
+        refused.receipts[0].outcome,
         EventOutcome::Rejected { .. }
     ));
     table.send(cat(), &[(3, settled)]).await.unwrap();
@@ -230,7 +230,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let Json(history) = curation::get_item_history(table.call(cat(), asked))
         .await
         .unwrap();
-    assert_eq!(history.done.len(), 3);
+    assert_eq!(history.events.len(), 3);
     assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
     let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
@@ -238,13 +238,13 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let Json(agreed) = curation::get_agreement(table.call(cat(), asked))
         .await
         .unwrap();
-    let raw = agreed.agreements.overall.raw.unwrap();
-    assert_eq!((raw.estimate.value, raw.n_things), (0.0, 1));
+    let raw = agreed.agreement.overall.observed.unwrap();
+    assert_eq!((raw.estimate.value, raw.n_items), (0.0, 1));
     let asked = GetTaskProgressRequest { task: table.task };
     let Json(progressed) = curation::get_task_progress(table.call(cat(), asked))
         .await
         .unwrap();
-    assert_eq!(progressed.progress.n_filled, 2);
+    assert_eq!(progressed.progress.n_decisions, 2);
     assert_eq!(progressed.progress.n_adjudicated, 1);
 
     let (named, lines) = table.file(TaskExportFormat::Jsonl).await;
@@ -285,7 +285,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
         .await
         .unwrap();
     let again = table.again(ann(), item).await.unwrap();
-    assert_eq!(again.until_ms, None, "it was decided on");
+    assert_eq!(again.lease_expires_ms, None, "it was decided on");
     let asked = shared::api::annotation::ListOwnEventsRequest { task: table.task };
     let Json(mine) = annotation::list_own_events(table.call(ann(), asked))
         .await
@@ -308,9 +308,12 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     }
     // The right answer stands with training alone, and gold looks as any other item.
     let with_answers = handed.items.iter().filter(|it| it.feedback.is_some());
-    let with_answers: Vec<ItemNo> = with_answers.map(|it| it.offer.item).collect();
+    let with_answers: Vec<ItemNo> = with_answers.map(|it| it.assignment.item).collect();
     assert_eq!(with_answers, [ItemNo(0)]);
-    let gold = handed.items.iter().find(|it| it.offer.item == ItemNo(1));
+    let gold = handed
+        .items
+        .iter()
+        .find(|it| it.assignment.item == ItemNo(1));
     let keys = |it: &AssignedItem| {
         let json = serde_json::to_value(it).unwrap();
         json.as_object()
@@ -319,7 +322,13 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
             .cloned()
             .collect::<Vec<_>>()
     };
-    let desk = table.site.app.reviews.desk(table.task).await.unwrap();
+    let desk = table
+        .site
+        .app
+        .annotation
+        .task_state(table.task)
+        .await
+        .unwrap();
     let is_gold = |it: ItemNo| matches!(desk.item(it).unwrap().role, ItemRole::Gold { .. });
     assert!(is_gold(ItemNo(1)));
     assert_eq!(keys(gold.unwrap()), keys(handed.items.last().unwrap()));
@@ -348,13 +357,13 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let look = async |caller, task| {
         annotation::get_task(table.call(caller, GetTaskRequest { task })).await
     };
-    let no_such = status(get_study(ann(), TaskId(99)).await.unwrap_err());
+    let no_such = status(look(ann(), TaskId(99)).await.unwrap_err());
     assert_eq!(no_such.0, 404);
-    let hidden = status(get_study(ann(), draft).await.unwrap_err());
+    let hidden = status(look(ann(), draft).await.unwrap_err());
     assert_eq!(hidden.0, 404, "{hidden:?}");
     assert_eq!(hidden.1.replace('2', "99"), no_such.1);
-    assert!(get_study(cat(), draft).await.is_ok());
-    let nameless = status(get_study(nobody, table.task).await.unwrap_err());
+    assert!(look(cat(), draft).await.is_ok());
+    let nameless = status(look(nobody, table.task).await.unwrap_err());
     assert_eq!(nameless.0, 403);
     assert!(nameless.1.contains("/join"), "{nameless:?}");
 
@@ -368,7 +377,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
             .again(ann(), ItemNo(2))
             .await
             .unwrap()
-            .until_ms
+            .lease_expires_ms
             .is_some()
     );
 
@@ -378,8 +387,8 @@ async fn each_sees_the_tasks_that_are_for_them() {
     assert_eq!(closed.0, 409, "{closed:?}");
     let late = [(9, decided(ItemNo(2), AnnotatorAnswer::Equal))];
     let sent = table.send(ann(), &late).await.unwrap();
-    assert_eq!(sent.taken[0].outcome, EventOutcome::Stored);
-    assert_eq!(sent.standing.n_left, 0);
+    assert_eq!(sent.receipts[0].outcome, EventOutcome::Stored);
+    assert_eq!(sent.standing.n_available, 0);
     let asked = SubmitEventsRequest {
         task: draft,
         events: vec![event(10, decided(ItemNo(2), AnnotatorAnswer::Equal))],
@@ -398,13 +407,13 @@ async fn results_are_for_everybody_once_a_curator_says_so() {
     assert_eq!(table.results(visitor()).await.unwrap(), []);
     assert_eq!(table.results(ann()).await.unwrap(), []);
     let found = table.results(cat()).await.unwrap();
-    assert_eq!((found.len(), found[0].public), (1, false));
+    assert_eq!((found.len(), found[0].is_public), (1, false));
     assert_eq!(found[0].n_people, 1);
     let estimates = found[0].estimates.as_ref().unwrap();
-    assert_eq!(estimates.overall.counts.n_preferring, 1);
+    assert_eq!(estimates.overall.counts.n_preference, 1);
     table.change(None, Some(true)).await;
     let public = table.results(visitor()).await.unwrap();
-    assert!(public[0].public);
+    assert!(public[0].is_public);
     assert_eq!(public[0].estimates, found[0].estimates);
 
     let store = &table.site.app.store;
@@ -419,7 +428,7 @@ async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
     let table = Table::new().await;
     let answers = [(1, decided(ItemNo(2), AnnotatorAnswer::First))];
     table.send(ann(), &answers).await.unwrap();
-    assert!(!table.results(cat()).await.unwrap()[0].outdated);
+    assert!(!table.results(cat()).await.unwrap()[0].is_outdated);
     let mut anew = rivers("rivers");
     anew.collection_hash = "other texts".to_owned();
     crate::store::studies::files::save(&table.site.folder, &anew).unwrap();
@@ -432,14 +441,14 @@ async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
         409
     );
     let found = table.results(cat()).await.unwrap();
-    assert!(found[0].outdated && found[0].estimates.is_none());
+    assert!(found[0].is_outdated && found[0].estimates.is_none());
     assert_eq!(found[0].n_people, 1);
     let (_, lines) = table.file(TaskExportFormat::Jsonl).await;
     assert_eq!(lines.lines().count(), 1);
     let answers = [(2, decided(ItemNo(3), AnnotatorAnswer::First))];
     let sent = table.send(ann(), &answers).await.unwrap();
     assert_eq!(
-        sent.taken[0].outcome,
+        sent.receipts[0].outcome,
         EventOutcome::Stored,
         "what was decided before"
     );
@@ -456,7 +465,7 @@ async fn requests_that_are_not_in_their_bounds_are_refused() {
         .collect();
     assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);
     let mut task = wanted("rivers");
-    task.overlap = 0;
+    task.annotators_per_item = 0;
     let made = curation::create_task(table.call(cat(), CreateTaskRequest { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 422);
     let task = wanted("no-such");

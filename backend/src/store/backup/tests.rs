@@ -153,20 +153,20 @@ async fn a_backup_of_either_database_is_restored_into_either() {
             assert!(store.operator().await.unwrap().is_some());
 
             // People are there, their sessions and what nobody used are not.
-            let everybody = store.everybody(3_000).await.unwrap();
+            let everybody = store.list_people(3_000).await.unwrap();
             let people = everybody
                 .people
                 .iter()
                 .map(|it| (it.person.name.as_str(), it.n_sessions));
             assert_eq!(people.collect::<Vec<_>>(), [("Ada", 0), ("Zoë", 0)]);
-            assert!(everybody.invited.is_empty());
+            assert!(everybody.invitations.is_empty());
             let joining = JoinDetails {
                 name: "Eve".to_owned(),
                 password_hash: None,
             };
             let session = store.join_as_operator(&joining, 3_000).await.unwrap();
             let session = store.session(&session, 3_000).await.unwrap().unwrap();
-            assert_eq!(session.person.unwrap().no, PersonId(3));
+            assert_eq!(session.person.unwrap().id, PersonId(3));
         }
     }
 }
@@ -201,7 +201,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
     for place in TestFolder::each().map(empty) {
         restored(&place, &path).await.unwrap();
         let store = place.store().await;
-        assert_eq!(store.work("early").await.unwrap().pairs, [(0, 0)]);
+        assert_eq!(store.job_input("early").await.unwrap().pairs, [(0, 0)]);
         assert_eq!(store.job_certificate("early").await.unwrap(), None);
     }
 }
@@ -525,7 +525,7 @@ fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
 
 /// A backup with a file, see [`crate::mutated_input`].
 pub(crate) fn archives() -> Vec<Vec<u8>> {
-    let mut writer = archive::Writer::new(Vec::new());
+    let mut writer = archive::ArchiveWriter::new(Vec::new());
     for (name, bytes) in [
         (HEAD, "{}"),
         ("files/studies/s/study.json", "{\"format\": 1}"),

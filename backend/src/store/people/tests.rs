@@ -34,7 +34,7 @@ async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonId, SecretTo
     let token = token(store, &invite(AccessRole::Annotator), now_ms).await;
     let session = store.join(&token, &named(name), now_ms).await.unwrap();
     let found = found(store, &session, now_ms).await.unwrap();
-    (found.person.unwrap().no, session)
+    (found.person.unwrap().id, session)
 }
 
 async fn found(store: &Store, session: &SecretToken, now_ms: i64) -> Option<UserSession> {
@@ -53,8 +53,8 @@ async fn an_invitation_lets_in_once_and_in_time() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let token = token(&store, &invite(AccessRole::Curator), 0).await;
-        let to = store.invited_to(&token, 0).await.unwrap();
-        assert_eq!((to.role, to.until_ms), (AccessRole::Curator, 7_200_000));
+        let to = store.invitation_target(&token, 0).await.unwrap();
+        assert_eq!((to.role, to.expires_ms), (AccessRole::Curator, 7_200_000));
         let late = 2 * HOUR_MS;
         assert_eq!(
             over(store.join(&token, &named("Ada"), late).await),
@@ -68,7 +68,7 @@ async fn an_invitation_lets_in_once_and_in_time() {
             over(store.join(&token, &named("Eve"), 1).await),
             InvitationClosedReason::Used
         );
-        let unknown = store.invited_to(&SecretToken::new(), 0).await;
+        let unknown = store.invitation_target(&SecretToken::new(), 0).await;
         assert!(
             matches!(unknown, Err(Error::InvitationNotFound)),
             "{unknown:?}"
@@ -79,17 +79,20 @@ async fn an_invitation_lets_in_once_and_in_time() {
             .await
             .unwrap();
         assert_eq!(
-            store.everybody(1).await.unwrap().invited,
-            std::slice::from_ref(&made.invited)
+            store.list_people(1).await.unwrap().invitations,
+            std::slice::from_ref(&made.invitation)
         );
-        store.revoke_invitation(made.invited.no, 1).await.unwrap();
+        store
+            .revoke_invitation(made.invitation.id, 1)
+            .await
+            .unwrap();
         let token = SecretToken::from_text(&made.token);
         assert_eq!(
             over(store.join(&token, &named("Eve"), 1).await),
             InvitationClosedReason::Withdrawn
         );
-        assert!(store.open_invitation(made.invited.no, 1).await.is_err());
-        assert_eq!(store.everybody(1).await.unwrap().people.len(), 1);
+        assert!(store.open_invitation(made.invitation.id, 1).await.is_err());
+        assert_eq!(store.list_people(1).await.unwrap().people.len(), 1);
     }
 }
 
@@ -111,7 +114,7 @@ async fn of_two_who_join_at_once_one_does() {
             }
         }
         assert_eq!(n_in, 1);
-        assert_eq!(store.everybody(1).await.unwrap().people.len(), 1);
+        assert_eq!(store.list_people(1).await.unwrap().people.len(), 1);
     }
 }
 
@@ -130,7 +133,7 @@ async fn a_name_is_one_persons() {
             let refused = store.join(&token, &named(same), 0).await;
             assert!(matches!(refused, Err(Error::NameTaken { .. })), "{same}");
             // The invitation is not used up.
-            store.invited_to(&token, 0).await.unwrap();
+            store.invitation_target(&token, 0).await.unwrap();
             let known = store.person_named(same).await.unwrap().unwrap();
             assert_eq!(known.person.name, "Ada Lovelace");
         }
@@ -154,13 +157,13 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
         assert!(found(&store, &session, 89 * DAY_MS).await.is_some());
         // Was seen then, so that it holds longer.
         assert!(found(&store, &session, 178 * DAY_MS).await.is_some());
-        let everybody = store.everybody(178 * DAY_MS).await.unwrap();
-        assert_eq!(everybody.people[0].seen_ms, 178 * DAY_MS as u64);
+        let everybody = store.list_people(178 * DAY_MS).await.unwrap();
+        assert_eq!(everybody.people[0].last_seen_ms, 178 * DAY_MS as u64);
         assert_eq!(everybody.people[0].n_sessions, 1);
 
         let other = store.begin_session(no, 178 * DAY_MS).await.unwrap();
         assert_ne!(other, session);
-        store.end_sessions(no, Some(&other)).await.unwrap();
+        store.end_sessions_except(no, Some(&other)).await.unwrap();
         assert!(found(&store, &session, 178 * DAY_MS).await.is_none());
         assert!(found(&store, &other, 178 * DAY_MS).await.is_some());
         store.end_session(&other).await.unwrap();
@@ -185,7 +188,7 @@ async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
         assert_eq!(seen.as_ref(), Some(&operator));
         assert!(
             store
-                .everybody(178 * DAY_MS)
+                .list_people(178 * DAY_MS)
                 .await
                 .unwrap()
                 .people
@@ -219,18 +222,18 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         let by_them = token(&store, &by_them, 0).await;
         store.revoke_person(no, 1).await.unwrap();
         assert!(found(&store, &session, 1).await.is_none());
-        assert!(store.everybody(1).await.unwrap().people[0].revoked);
+        assert!(store.list_people(1).await.unwrap().people[0].is_revoked);
         for token in [before, by_them] {
             let refused = store.join(&token, &named("Eve"), 1).await;
             assert_eq!(over(refused), InvitationClosedReason::Withdrawn);
         }
 
         let link = token(&store, &again, 2).await;
-        let to = store.invited_to(&link, 2).await.unwrap();
-        assert_eq!(to.person.as_deref(), Some("Ada"));
+        let to = store.invitation_target(&link, 2).await.unwrap();
+        assert_eq!(to.person_name.as_deref(), Some("Ada"));
         let session = store.join(&link, &named("ignored"), 2).await.unwrap();
         let who = found(&store, &session, 2).await.unwrap().person.unwrap();
-        assert_eq!((who.no, who.name.as_str()), (no, "Ada"));
-        assert!(!store.person(no).await.unwrap().revoked);
+        assert_eq!((who.id, who.name.as_str()), (no, "Ada"));
+        assert!(!store.person(no).await.unwrap().is_revoked);
     }
 }

@@ -320,7 +320,7 @@ mod tests {
                           seed = 42\n";
         let definition = StudyDefinition::from_toml("study.toml", definition).unwrap();
         let mut collection = crate::demo::demo_collection().unwrap();
-        definition.cut(&mut collection);
+        definition.truncate_queries(&mut collection);
         let inputs = StudyInputs {
             rankers: vec!["bm25".parse().unwrap(), "ql".parse().unwrap()],
             definition,

@@ -21,13 +21,13 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
     };
     assert!(matches!(error, Error::DatabaseInUse { .. }), "{error}");
     // A connection that the server ends is made again.
-    lock.keep().await.unwrap();
-    place.server.as_ref().unwrap().tell(
+    lock.renew().await.unwrap();
+    place.server.as_ref().unwrap().execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
          WHERE locktype = 'advisory' AND database = (
              SELECT oid FROM pg_database WHERE datname = current_database())",
     );
-    lock.keep().await.unwrap();
+    lock.renew().await.unwrap();
     drop(lock);
     assert!(other.lock_jobs(beside.folder.lock().unwrap()).await.is_ok());
 }
@@ -62,7 +62,7 @@ async fn a_batch_is_committed_once() {
             (BatchCommit::Committed, BatchCommit::AlreadyCommitted)
         );
         assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
-        assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
+        assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
 
         // A pair that another batch has brought already takes its whole batch back.
         let next = store.next_batch(&job.id, None).await.unwrap().unwrap();
@@ -81,7 +81,7 @@ async fn a_batch_is_committed_once() {
                 .number,
             next.number
         );
-        assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
+        assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
     }
 }
 
@@ -113,7 +113,7 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
         }
         assert_eq!(n_now, 1);
         let id = "0".repeat(32);
-        assert_eq!(stores[0].job(&id).await.unwrap().n_done, 50);
+        assert_eq!(stores[0].job(&id).await.unwrap().n_scored, 50);
         let found = stores[1].job_scores(&id).await.unwrap();
         let bits = |it: &PairScore| it.score.to_bits();
         assert_eq!(bits(&found[1]), 1e-300_f64.to_bits());
@@ -169,7 +169,7 @@ async fn a_job_waits_runs_stops_and_goes_on() {
         store.add_job(&job(2)).await.unwrap();
         let state = async || {
             let job = store.job(&id).await.unwrap();
-            (job.state, job.problem)
+            (job.state, job.error)
         };
         store.start_job(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Running, None));
@@ -187,6 +187,6 @@ async fn a_job_waits_runs_stops_and_goes_on() {
             store.job_texts(&id, &[1]).await.unwrap(),
             ["1 rivers and their banks"]
         );
-        assert_eq!(store.work(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);
+        assert_eq!(store.job_input(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);
     }
 }

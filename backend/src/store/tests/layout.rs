@@ -23,11 +23,9 @@ async fn a_database_from_the_future_is_left_as_it_is() {
     }
     if let Some(place) = TestFolder::postgres() {
         place.store().await.close().await;
-        place
-            .server
-            .as_ref()
-            .unwrap()
-            .tell("INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', true, '', 0)");
+        place.server.as_ref().unwrap().execute(
+            "INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', true, '', 0)",
+        );
         let error = Store::open(&place.database).await.unwrap_err().to_string();
         assert!(error.contains("layout 999, this one knows 5"), "{error}");
         assert!(
@@ -75,7 +73,7 @@ fn released_migrations_stay_as_they_are() {
 #[tokio::test]
 async fn a_database_of_every_released_layout_is_brought_forward() {
     for place in TestFolder::each() {
-        for layout in 1..=place.database.known_layout() {
+        for layout in 1..=place.database.latest_layout() {
             let place = match place.database {
                 DatabaseConfig::Sqlite(_) => TestFolder::sqlite(),
                 DatabaseConfig::Postgres(_) => TestFolder::postgres().unwrap(),

@@ -10,13 +10,13 @@ async fn a_database_is_made_with_its_tables_and_found_again() {
         store.close().await;
         let store = place.store().await;
         let job = store.job(&"0".repeat(32)).await.unwrap();
-        assert_eq!((job.n_pairs, job.n_done, job.ranker), (4, 0, ranker()));
-        let created: jiff::Timestamp = job.created.parse().unwrap();
+        assert_eq!((job.n_pairs, job.n_scored, job.ranker), (4, 0, ranker()));
+        let created: jiff::Timestamp = job.created_at.parse().unwrap();
         assert!(
-            job.created.ends_with('Z') && job.created.len() == 20,
+            job.created_at.ends_with('Z') && job.created_at.len() == 20,
             "{created}"
         );
-        assert!(store.answers().await.is_ok());
+        assert!(store.is_reachable().await.is_ok());
         for name in ["none", "a\0b", "é"] {
             let study = store.study(name).await.unwrap_err().to_string();
             assert_eq!(study, format!("there is no study named `{name}`"));
@@ -130,7 +130,7 @@ async fn a_database_that_cannot_be_written_says_so() {
     };
     place.store().await.close().await;
     let server = place.server.as_ref().unwrap();
-    server.tell(&format!(
+    server.execute(&format!(
         "ALTER DATABASE {} SET default_transaction_read_only = on",
         server.name()
     ));
@@ -161,11 +161,11 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
     ] {
         let database = DatabaseConfig::Postgres(url.parse().unwrap());
         let error = Store::open(&database).await.unwrap_err();
-        let told = format!("{error} {error:?} {}", error.public());
+        let told = format!("{error} {error:?} {}", error.public_message());
         assert!(told.contains(reason), "{told}");
         assert!(told.contains("DATABASE_URL"), "{told}");
         assert!(!told.contains(secret), "{told}");
-        assert!(!error.public().contains("127.0.0.1"), "{told}");
+        assert!(!error.public_message().contains("127.0.0.1"), "{told}");
     }
     // A user who may make no tables, and errors as the server raises them.
     let store = place.store().await;
